@@ -105,6 +105,7 @@ const startOne = () =>
       port: 0,
       health: { host: '127.0.0.1', port: 0 },
       tokens: [accessToken(token)],
+      signingKeys: ['a-signing-key-for-this-bench-alone'],
       agentsDir,
       allowsSetups: false,
       github: { webhookSecret: undefined, host: 'github.com', hasPublisher: false },

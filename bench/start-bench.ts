@@ -64,7 +64,12 @@ async function millisecondsToReady(programs: Programs, name: Name, app: string, 
 }
 
 async function measure(programs: Programs, stores: Stores, app: string, cache: string): Promise<Row[]> {
-  const image = { ...imageEnv(app, cache), ...storeEnv(stores), REMORA_TOKEN: 'only-for-this-bench-000' }
+  const image = {
+    ...imageEnv(app, cache),
+    ...storeEnv(stores),
+    REMORA_TOKEN: 'only-for-this-bench-000',
+    REMORA_SIGNING_KEY: 'a-signing-key-for-this-bench-alone',
+  }
   const model = await startService(programs, 'rehearsal', app, image)
   const env = { ...image, REMORA_MODEL_URLS: `${model.origin}/v1` }
   const rows = services.map((name): Row => ({ name, starts: [] }))

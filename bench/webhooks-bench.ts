@@ -91,7 +91,8 @@ const stores = await startStores()
 const client = new Redis(stores.redisUrl)
 try {
   const examples = (await webhookExamples()).map(({ event, payload }) => ({ event, body: JSON.stringify(payload) }))
-  const env = { ...storeEnv(stores), REMORA_TOKEN: 'only-for-this-bench-000', REMORA_GITHUB_WEBHOOK_SECRET: secret }
+  const keys = { REMORA_SIGNING_KEY: 'a-signing-key-for-this-bench-alone', REMORA_GITHUB_WEBHOOK_SECRET: secret }
+  const env = { ...storeEnv(stores), REMORA_TOKEN: 'only-for-this-bench-000', ...keys }
   const rows = receivers.map((name): Row => ({ name, rounds: [] }))
   const services = {
     remora: await startReceiver(programs, 'remora', env),

@@ -191,7 +191,7 @@ function runCalls(connection: ApiConnection) {
   }
 }
 
-function patchCalls({ get, getStream }: ApiConnection) {
+function patchCalls({ get, getStream, post }: ApiConnection) {
   return {
     /**
      * The patch while it arrives, or undefined when it changes nothing. RUN_006 before it is composed,
@@ -201,8 +201,12 @@ function patchCalls({ get, getStream }: ApiConnection) {
       (await getStream(`${runPath(runId)}/patch?of=${of}`))?.body,
     /** What is in the patch and what is left out of it. Otherwise as `readPatch`. */
     readPatchSets: (runId: string, of: PatchKind) => get(`${runPath(runId)}/patch/sets`, PatchSets, { of }),
-    /** The commits that the patch comes to, one for each agent. Otherwise as `readPatch`. */
-    readCommits: (runId: string, of: PatchKind) => get(`${runPath(runId)}/commits`, PlannedCommits, { of }),
+    /**
+     * The commits that the patch comes to, one for each agent, without these change sets and those that cannot be without them. Otherwise as
+     * `readPatch`.
+     */
+    readCommits: (runId: string, of: PatchKind, without: readonly string[] = []) =>
+      post(`${runPath(runId)}/commits`, { of, without }, PlannedCommits),
     /**
      * A tar.gz of the files that its changes change, as they are after or were before them, while it arrives; undefined when
      * there are none. `composition` names the changes. Otherwise as `readPatch`.

@@ -4,7 +4,8 @@ import { type DecisionsView, RefusedDecisions } from './operation-views.ts'
 export type WantedVerdict = 'accept' | 'reject' | 'undo'
 
 /**
- * Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all. `withDependents`: what is built on them is
+ * Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all; `alsoDecided`: also on those of them that
+ * people have decided before. `withDependents`: what is built on them is
  * rejected or taken back with them.
  */
 export type WantedDecisions = {
@@ -13,7 +14,7 @@ export type WantedDecisions = {
   withDependents?: true | undefined
   /** The agents try again what is rejected. */
   retry?: true | undefined
-} & ({ sets: readonly string[] } | { where: Readonly<Record<string, string>> })
+} & ({ sets: readonly string[] } | { where: Readonly<Record<string, string>>; alsoDecided?: true | undefined })
 
 /** As many as a request takes and a retry repeats. With the longest reason they are less than the 64 KiB of a request. */
 const decisionsAtOnce = 1_000
@@ -28,7 +29,7 @@ export async function decideInSlices(
   send: (document: object) => Promise<DecisionsView>,
 ): Promise<DecisionsView> {
   const same = { verdict, reason, retry, with_dependents: withDependents }
-  if ('where' in chosen) return send({ where: chosen.where, ...same })
+  if ('where' in chosen) return send({ where: chosen.where, also_decided: chosen.alsoDecided, ...same })
   const made: DecisionsView[] = []
   for (let open = chosen.sets; ;) {
     const answers: DecisionsView[] = []
@@ -58,7 +59,7 @@ export function nothingDecided(runId: string): (error: unknown) => DecisionsView
     const document = error instanceof ApiProblem ? RefusedDecisions.safeParse(error.document).data : undefined
     if (document === undefined) throw error
     const { refused_count, refused } = document
-    return { run_id: runId, made: 0, by_agent: {}, decisions: [], refused_count, refused }
+    return { run_id: runId, made: 0, by_agent: {}, decisions: [], left_alone: 0, refused_count, refused }
   }
 }
 
@@ -68,7 +69,7 @@ function withoutRefusals(answer: DecisionsView): DecisionsView {
 }
 
 function allDecided(runId: string, answers: readonly DecisionsView[]): DecisionsView {
-  const nothing = { made: 0, by_agent: {}, decisions: [], retry: null, refused_count: 0, refused: [] }
+  const nothing = { made: 0, by_agent: {}, decisions: [], left_alone: 0, retry: null, refused_count: 0, refused: [] }
   const all: DecisionsView = { run_id: runId, ...nothing }
   for (const answer of answers) {
     all.made += answer.made

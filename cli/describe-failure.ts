@@ -91,6 +91,10 @@ const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
   TOOL_002: afterwards('the model gives its tools wrong arguments: use another model'),
   TOOL_003: afterwards(`a tool took too long: ${bundleLimit('script')}, or make the tool faster`),
   TOOL_004: afterwards(`a tool or its worker crashed: ${transcript}; the log of the services says more`),
+  TOOL_005: afterwards(
+    'no model helps here: "remora doctor" says what programs run in, and what the sandbox lacks is put on the machine or installed by a setup (--setup)',
+  ),
+  SETUP_001: afterwards('mend the setup: "remora show RUN" has the end of what it wrote'),
   TOOL_006: afterwards(`a tool used too much: ${bundleLimit('script')}, or leave the file out with --exclude`),
   ASK_003: now('nobody answered in time; a retry asks again, and the question stays open for limits.answer_within_s'),
   ASK_004: now('a retry starts it from the beginning'),

@@ -56,6 +56,7 @@ export function githubCalls({ get, post, put }: ApiConnection) {
         project_id: projectId,
       }),
     /** Newest first. */
-    listDeliveries: (limit: number) => get('/v1/github/deliveries', DeliveryPage, { limit }),
+    listDeliveries: (query: { limit: number; ignored: 'hide' | 'show' }) =>
+      get('/v1/github/deliveries', DeliveryPage, query),
   }
 }

@@ -5,18 +5,6 @@ import type { Interactive } from './cli-context.ts'
 import { onInterrupt } from './interrupt.ts'
 import { runCli } from './run-cli.ts'
 
-/** Inside a hook or an alias of git these name its repository and index, not those of the folder that a command is given. */
-const ofOtherRepository = [
-  'GIT_DIR',
-  'GIT_WORK_TREE',
-  'GIT_INDEX_FILE',
-  'GIT_PREFIX',
-  'GIT_COMMON_DIR',
-  'GIT_NAMESPACE',
-  'GIT_OBJECT_DIRECTORY',
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
-]
-
 /** Only a command that reads keys touches stdin. */
 function interactive(): Interactive | undefined {
   return isatty(0) && isatty(1) ? { input: process.stdin, output: process.stdout } : undefined
@@ -29,7 +17,6 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.write('', () => resolve()))
 }
 
-for (const name of ofOtherRepository) Reflect.deleteProperty(process.env, name)
 // Keeps the process alive until the command has ended: what it waits for may not, such as the timers of the model pool.
 void delay(Infinity)
 const code = await runCli(process.argv.slice(2), {

@@ -171,6 +171,7 @@ export const DecisionsView = RefusedDecisions.extend({
   made: z.int(),
   by_agent: z.record(z.string(), DecidedCounts),
   decisions: z.array(DecidedSet),
+  left_alone: z.int(),
   retry: RejectedRetry.nullish(),
 })
 export type DecisionsView = z.infer<typeof DecisionsView>

@@ -5,8 +5,9 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, asAppError } from '#domain/error.ts'
 import type { SkipKind } from '#domain/run.ts'
 import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-format.ts'
-import { byPath, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { byPath, oddName, type RepoPath } from '#domain/repo-path.ts'
 import { gzippedTar, type TarItem } from '#platform/gzipped-tar.ts'
+import type { Env } from '#platform/env.ts'
 import { walkFolder } from '#platform/walk-folder.ts'
 
 /** An archive to send. `files` is null for an archive that was named as such. `stream` begins anew each time that it is read. */
@@ -18,8 +19,11 @@ export type Packed = {
   include: SkipKind[]
 }
 
-/** `include`: kinds of files that are sent although they are skipped by default. */
-export type PackOptions = { signal: AbortSignal; include?: readonly SkipKind[] }
+/**
+ * `include`: kinds of files that are sent although they are skipped by default. `env`: that of the caller, with which git is found and
+ * finds its settings; by default the system's git, without settings of a user.
+ */
+export type PackOptions = { signal: AbortSignal; include?: readonly SkipKind[]; env?: Env }
 
 /**
  * Packs a folder; a tar, gzipped tar or zip is sent as it is. INTAKE_001 when `path` is missing, unreadable or something else,
@@ -123,8 +127,11 @@ const ownerMayExecute = 0o100
  * .gitignore names, installed packages, links that lead out of the folder, and what is too large, unreadable or not a file.
  * Links are not followed. History and our own output are in neither list.
  */
-export async function listFolder(root: string, { signal, include = [] }: PackOptions): Promise<FolderListing> {
-  const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal)
+export async function listFolder(
+  root: string,
+  { signal, include = [], env = {} }: PackOptions,
+): Promise<FolderListing> {
+  const walked = await walkFolder(root, { passOver: reasonToSkip, include, env }, signal)
   const { hasTrackedIgnored } = walked
   const skipped = walked.skipped.filter(({ path }) => posix.basename(path) !== history)
   const listing: FolderListing = { files: [], skipped, hasTrackedIgnored }
@@ -155,13 +162,7 @@ async function listOne(root: string, path: RepoPath): Promise<ListedFile | strin
 function reasonToSkip(path: string): string | undefined {
   const name = posix.basename(path)
   if (neverPacked.has(name)) return `${name} is never sent`
-  try {
-    parseRepoPath(path, 'INTAKE_002')
-    return undefined
-  } catch (error) {
-    if (error instanceof AppError) return error.message
-    throw error
-  }
+  return oddName(path)
 }
 
 function leadsOut(path: string, target: string): boolean {

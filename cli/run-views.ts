@@ -164,6 +164,7 @@ const GateView = z.looseObject({
   failing: z.array(z.string()),
   failing_total: z.number(),
   runs: z.number(),
+  outputs: z.array(z.looseObject({ change_sets: z.number(), ending: z.string(), output: z.string() })).default([]),
   duration_ms: z.number(),
   left_out: z.number(),
 })
@@ -185,6 +186,7 @@ const CheckView = z.object({
   ok: z.number(),
   total: z.number(),
   with_errors: z.number().optional(),
+  in_part: z.number().optional(),
   not_checked: z.number().optional(),
   planted: z.number().optional(),
   noticed: z.number().optional(),
@@ -238,6 +240,7 @@ export const PlannedCommits = z.looseObject({
           changes_mode: z.boolean(),
           content_base64: z.string().nullable(),
           base_sha1: z.string().nullable(),
+          change_set_ids: z.array(z.string()),
         }),
       ),
     }),

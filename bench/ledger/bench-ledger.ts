@@ -100,7 +100,7 @@ export type BenchLedger = {
 /** The ledger over a Redis of its own, empty and with the settings of the embedded one; it has an archive if asked. */
 export async function openBenchLedger(options: { archive: boolean }): Promise<BenchLedger> {
   const dir = await mkdtemp(join(tmpdir(), 'remora-ledger-bench-'))
-  const server = await startLocalRedis({ dir })
+  const server = await startLocalRedis({ env: process.env, dir })
   const redis = new Redis(server.url)
   const archived = { events: 0, bytes: 0 }
   const ledger = openLedger(redis, { origin, ...(options.archive ? { archive: countingArchive(archived) } : {}) })

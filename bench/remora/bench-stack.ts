@@ -47,7 +47,7 @@ const bundleFolder = fileURLToPath(new URL('../agents/loop', import.meta.url))
 export async function openBenchStack(dir: string): Promise<BenchStack> {
   const releaser = openReleaser()
   const log = openLog({ service: 'bench', level: 'warn' })
-  const redis = await startLocalRedis({ dir: join(dir, 'redis') })
+  const redis = await startLocalRedis({ env: process.env, dir: join(dir, 'redis') })
   releaser.add('Redis server', redis.stop)
   const s3 = await startLocalS3({ dir: join(dir, 's3') })
   releaser.add('S3 server', s3.stop)

@@ -30,7 +30,7 @@ export async function startWholeSystem({ slots }: { slots: number }): Promise<Wh
   const releaser = openReleaser()
   const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
   releaser.add('folder', () => rm(dir, { recursive: true, force: true }))
-  const server = await startLocalRedis({ dir: join(dir, 'redis') })
+  const server = await startLocalRedis({ env: process.env, dir: join(dir, 'redis') })
   releaser.add('Redis server', server.stop)
   const s3 = await startLocalS3({ dir: join(dir, 's3') })
   releaser.add('S3 server', s3.stop)

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import type { RepoPath } from '#domain/repo-path.ts'
+import { hooksEnv } from '#platform/child-env.ts'
+import { type Env, givenValue } from '#platform/env.ts'
 import type { Step } from './merge-changes.ts'
 import { checkoutAround, requireGit } from '../run/take-patch.ts'
 import { wordsOf } from '../wording.ts'
@@ -12,16 +14,19 @@ const execute = promisify(execFile)
 /** The list of a large repository's files. */
 const maxOutputBytes = 256 * 1024 ** 2
 
-/** A checkout whose top is `top`; `prefix`: the path of our folder in it, empty or with a `/` at its end. */
-export type Checkout = { top: string; prefix: string }
+/**
+ * A checkout whose top is `top`; `prefix`: the path of our folder in it, empty or with a `/` at its end; `env`: that of the caller, with
+ * which git finds who they are and what their hooks need.
+ */
+export type Checkout = { top: string; prefix: string; env: Env }
 
 /** CONFIG_003 unless `folder` lies in a git checkout, CONFIG_006 without git. Called before anything is written. */
-export async function requireCheckout(folder: string, searchPath: string): Promise<Checkout> {
-  await requireGit('--commit', searchPath)
-  const checkout = await checkoutAround(folder)
+export async function requireCheckout(folder: string, env: Env): Promise<Checkout> {
+  await requireGit('--commit', givenValue(env, 'PATH') ?? '')
+  const checkout = await checkoutAround(folder, env)
   if (checkout === undefined)
     throw new AppError('CONFIG_003', `--commit needs a git checkout, but ${folder} is in none`)
-  return checkout
+  return { ...checkout, env }
 }
 
 /**
@@ -29,11 +34,11 @@ export async function requireCheckout(folder: string, searchPath: string): Promi
  * are staged, before anything is written, unless they are just as the run has them.
  */
 export async function requireCommittable(
-  { top, prefix }: Checkout,
+  { top, prefix, env }: Checkout,
   steps: readonly Pick<Step, 'path' | 'isResult'>[],
   signal: AbortSignal,
 ): Promise<void> {
-  const dirty = new Set(await statusOf(gitIn(top, signal)))
+  const dirty = new Set(await statusOf(gitIn({ top, env }, signal)))
   const mixed = steps.filter(({ path, isResult }) => !isResult && dirty.has(`${prefix}${path}`)).map(({ path }) => path)
   if (mixed.length === 0) return
   const text = `nothing was written: these files have changes of yours that are not committed, which --commit would commit too`
@@ -54,7 +59,7 @@ export type CommitOrder = {
  * hook's words when it refuses; the files keep their changes.
  */
 export async function commitChanges(checkout: Checkout, order: CommitOrder): Promise<string | undefined> {
-  const git = gitIn(checkout.top, order.signal)
+  const git = gitIn(checkout, order.signal)
   const wanted = new Set(order.paths.map((path) => `${checkout.prefix}${path}`))
   const tracked = new Set(await git.list('ls-files', '-z'))
   const added = await existing(
@@ -75,7 +80,7 @@ export async function commitChanges(checkout: Checkout, order: CommitOrder): Pro
     await writeFile(list, changed.join('\0'))
     await git.run('commit', '--quiet', '--only', '--file', message, ...fromList)
   } catch (cause) {
-    await forget(checkout.top, added)
+    await forget(checkout, added)
     order.signal.throwIfAborted()
     const text = `git does not commit the changes, which are in the files: ${wordsOf(cause)}`
     throw new AppError('WORK_006', text, { cause })
@@ -86,9 +91,9 @@ export async function commitChanges(checkout: Checkout, order: CommitOrder): Pro
 type Git = ReturnType<typeof gitIn>
 
 /** Git with the settings of the user and the repository, hooks included. Paths are no patterns. */
-function gitIn(cwd: string, signal?: AbortSignal) {
+function gitIn({ top, env }: Pick<Checkout, 'top' | 'env'>, signal?: AbortSignal) {
   const run = async (...args: string[]): Promise<string> => {
-    const options = { cwd, maxBuffer: maxOutputBytes, ...(signal && { signal }) }
+    const options = { cwd: top, env: hooksEnv(env), maxBuffer: maxOutputBytes, ...(signal && { signal }) }
     return (await execute('git', ['--literal-pathspecs', ...args], options)).stdout
   }
   const list = async (...args: string[]) => (await run(...args)).split('\0').filter((entry) => entry !== '')
@@ -109,8 +114,8 @@ async function existing(top: string, paths: readonly string[]): Promise<string[]
 const forgottenAtOnce = 500
 
 /** Git knows these files no more, as before; also after an interrupt. */
-async function forget(top: string, paths: readonly string[]): Promise<void> {
-  const git = gitIn(top)
+async function forget(checkout: Checkout, paths: readonly string[]): Promise<void> {
+  const git = gitIn(checkout)
   for (let first = 0; first < paths.length; first += forgottenAtOnce) {
     const slice = paths.slice(first, first + forgottenAtOnce)
     await git.run('update-index', '--force-remove', '--', ...slice).catch(() => {})

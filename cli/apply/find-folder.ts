@@ -3,6 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
+import { gitEnv } from '#platform/child-env.ts'
+import type { Env } from '#platform/env.ts'
 import type { RepoPath } from '#domain/repo-path.ts'
 import { visible } from '../terminal-text.ts'
 import { shownPath } from '../wording.ts'
@@ -23,13 +25,13 @@ const mostBelow = 1_000
 export async function requireRunsFolder(
   folder: string,
   changes: readonly ChangedFile[],
-  { runId, cwd }: { runId: string; cwd: string },
+  { runId, cwd, env }: { runId: string; cwd: string; env: Env },
 ): Promise<void> {
   const edited = changes.filter(({ before, after }) => before !== null && after !== null).map(({ path }) => path)
   if (edited.length === 0 || (await hasSome(folder, edited))) return
   const names = edited.slice(0, namedFiles).join(', ')
   const more = edited.length > namedFiles ? ` and ${edited.length - namedFiles} more` : ''
-  const found = await findRunsFolder(folder, edited)
+  const found = await findRunsFolder(folder, edited, env)
   const advice =
     found === undefined
       ? 'name the folder that the run was made from, or a copy of it, with --to'
@@ -53,9 +55,13 @@ async function hasAll(folder: string, paths: readonly RepoPath[]): Promise<boole
  * The only folder below that has all of these files, or else the nearest one above. Below are those that git knows; outside of a
  * checkout those that are directly in `folder`.
  */
-export async function findRunsFolder(folder: string, paths: readonly RepoPath[]): Promise<string | undefined> {
+export async function findRunsFolder(
+  folder: string,
+  paths: readonly RepoPath[],
+  env: Env,
+): Promise<string | undefined> {
   const ending = `/${paths[0] ?? ''}`
-  const options = { cwd: folder, maxBuffer: maxOutputBytes }
+  const options = { cwd: folder, env: gitEnv(env), maxBuffer: maxOutputBytes }
   const listed = await execute('git', ['ls-files', '-z'], options).catch(() => undefined)
   const names = listed?.stdout
     .split('\0')

@@ -1,6 +1,8 @@
 import type { Stats } from 'node:fs'
 import { constants, lstat, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { editsBetween } from '#composition/edits-between.ts'
+import { takesTests } from '#composition/test-text.ts'
 import { AppError } from '#domain/error.ts'
 import type { RepoPath } from '#domain/repo-path.ts'
 import type { ChangedFile } from './fetch-changes.ts'
@@ -120,9 +122,21 @@ async function stepFor(change: ChangedFile, { folder, kept, files }: Place): Pro
       ? { ...step, content: null, result: 'deleted' }
       : 'the run deletes it, and it has changed since'
   }
+  const isBefore = before !== null && (await hasBytes(bytes, before))
+  if (isBefore || (await hasSomeTests(bytes, change))) return { ...step, content: after, result: 'changed' }
   if (before === null) return 'the run creates it, and there is another file with that name'
-  if (await hasBytes(bytes, before)) return { ...step, content: after, result: 'changed' }
   return { step, sides: { found: kept, before, after } }
+}
+
+/** Whether a file of tests has some of those that the run adds, which were applied before, and nothing else that is new. */
+async function hasSomeTests(bytes: Uint8Array, { path, before, after }: ChangedFile): Promise<boolean> {
+  if (after === null || !takesTests(path) || !addsOnly(bytes, await readFile(after))) return false
+  return before === null || addsOnly(await readFile(before), bytes)
+}
+
+/** Whether the second text has all of the first one, in its order. */
+function addsOnly(one: Uint8Array, other: Uint8Array): boolean {
+  return editsBetween(one, other).every(({ start, end }) => start === end)
 }
 
 /** Who may read it may run it, as git sets it. */

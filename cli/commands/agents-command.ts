@@ -37,8 +37,15 @@ function agentView({ dir, bundle: { file } }: LoadedBundle) {
   }
 }
 
+function limitText(value: number | object): string {
+  if (typeof value === 'number') return String(value)
+  return Object.entries(value)
+    .map(([name, one]) => (name === 'preset' ? one : `${name} ${one}`))
+    .join(' ')
+}
+
 function describe(view: ReturnType<typeof agentView>, cwd: string): string {
-  const limits = Object.entries(view.limits).map(([name, value]) => `${name} ${value}`)
+  const limits = Object.entries(view.limits).map(([name, value]) => `${name} ${limitText(value)}`)
   const rows = [
     ['takes', `${view.node_kinds.join(', ')} in ${view.languages.join(', ')}`],
     ['after', [...view.after, ...view.after_optional.map((name) => `${name} (optional)`)].join(', ')],

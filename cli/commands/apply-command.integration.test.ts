@@ -85,6 +85,27 @@ describe('remora apply', () => {
     expect(await copy.read('shop.py')).toBe(`${text(first.slice(3))}\n\ndef own(x):\n    return x * 3\n`)
   })
 
+  it('adds the tests that were accepted after the last time to the file that the run has made or extended', async () => {
+    const path = 'tests/test_shop.py'
+    const test = (name: string) => `\n\ndef test_${name}():\n    assert ${name}(1)\n`
+    const was = `from shop import price\n${test('price')}`
+    const extended = `${was.replace('price', 'price, tax, total')}${test('tax')}${test('total')}`
+    const extending = await applying.proposing({ [path]: { before: was, after: extended } })
+    await copy.write({ [path]: `${was.replace('price', 'price, total')}${test('total')}` })
+    expect((await copy.apply(extending)).out).toContain(`${path}  changed`)
+    expect(await copy.read(path)).toBe(extended)
+    const first = 'from shop import price\n\n\ndef test_price():\n    assert price(1) == 3\n'
+    const all = `${first.replace('price\n', 'price, total\n')}\n\ndef test_total():\n    assert total(1) == 7\n`
+    const more = await applying.proposing({ [path]: { before: null, after: all } })
+    await copy.write({ [path]: first })
+    expect((await copy.apply(more)).out).toContain(`${path}  changed`)
+    expect(await copy.read(path)).toBe(all)
+    await copy.write({ [path]: first.replace('== 3', '== 4') })
+    await expect(copy.apply(more)).rejects.toMatchObject({
+      message: expect.stringContaining('another file with that name'),
+    })
+  })
+
   it.skipIf(lacks('git')).for([
     ['CRLF', (text: string) => Buffer.from(text.replaceAll('\n', '\r\n'))],
     ['no newline at the end', (text: string) => Buffer.from(text.trimEnd())],

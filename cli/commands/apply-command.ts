@@ -85,9 +85,10 @@ async function applyRun(
   if (unfinished !== undefined) io.err(describeUnfinished(unfinished, config.modelUrls))
   const run = await client.getRun(runId)
   const folder = await patchedFolder(named, run.request)
-  const checkout = commit === undefined ? undefined : await requireCheckout(folder, config.searchPath)
+  const { own: env } = config.settings
+  const checkout = commit === undefined ? undefined : await requireCheckout(folder, env)
   const changes = await fetchChanges(client, { runId, of, scratch })
-  await requireRunsFolder(folder, changes, { runId, cwd })
+  await requireRunsFolder(folder, changes, { runId, cwd, env })
   const leftOut = await readLeftOut(client, runId, of)
   const describe = (refused: readonly RefusedFile[]) => nameCollidingSets(client, { runId, of }, refused)
   const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath, describe })

@@ -112,6 +112,6 @@ describe('change sets that are built on others, on the command line', () => {
       ),
     })
     expect((await remora('accept', runId, idOf(fix()), idOf(doc()))).code).toBe(0)
-    expect((await remora('undo', runId, '--all')).code).toBe(0)
+    expect((await remora('undo', runId, '--all', '--also-decided')).code).toBe(0)
   })
 })

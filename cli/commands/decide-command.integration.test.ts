@@ -117,7 +117,9 @@ describe('remora accept, reject and undo', () => {
     const none = { code: 0, out: '', err: `run ${runId} has no such change set\n` }
     expect(await remora('accept', runId, ...where)).toEqual(none)
     expect(await remora('accept', runId, '--where', 'path=other/')).toEqual(none)
-    const { code, out } = await remora('accept', runId, '--all', '--json')
+    const kept = '3 change sets left alone, since a person has decided before: --also-decided decides anew\n'
+    expect(await remora('accept', runId, '--all')).toEqual({ code: 0, out: '', err: kept })
+    const { code, out } = await remora('accept', runId, '--all', '--also-decided', '--json')
     expect(code).toBe(3)
     expect(JSON.parse(out)).toMatchObject({
       run_id: runId,
@@ -256,6 +258,7 @@ describe('wrong usage', () => {
     [[], /^error: nothing chosen: name an operation, or give --where or --all\n/],
     [['a.py', '--all'], /^error: name an operation, or give --where or --all: only one of them\n/],
     [['--all', '--where', 'agent=lint'], /only one of them/],
+    [['a.py', '--also-decided'], /^error: --also-decided belongs to --all or --where/],
     [
       ['--where', 'bundle=lint'],
       /It must be a condition KEY=VALUE, with one of the keys agent, path, evidence, verdict\./,

@@ -22,6 +22,7 @@ const ways: readonly { verdict: WantedVerdict; description: string }[] = [
 type DecideOptions = {
   all?: true
   where?: Where
+  alsoDecided?: true
   because?: string
   withDependents?: true
   retry?: true
@@ -41,6 +42,7 @@ export function addDecideCommands(program: Command, context: CliContext): void {
       )
       .option('--all', 'all change sets of the run')
       .option('--where <conditions...>', `those that meet all of these: ${whereForms}`, withCondition)
+      .option('--also-decided', 'with --all or --where: also what a person has accepted or rejected before')
       .option('--because <text>', 'why, for those who look at it later', reason)
     if (verdict === 'reject') {
       command.option('--retry', 'have the agents try again with what --because says, when the run has ended')
@@ -51,6 +53,11 @@ export function addDecideCommands(program: Command, context: CliContext): void {
     }
     command.action((runId: string, words: string[], options: DecideOptions) => {
       requireOneChoice(words, options, command)
+      if (options.alsoDecided && words.length > 0) {
+        command.error('error: --also-decided belongs to --all or --where: what is named is decided in any case', {
+          exitCode: 2,
+        })
+      }
       if (options.retry && options.because === undefined) {
         command.error('error: --retry needs --because: what the agents are to be told', { exitCode: 2 })
       }
@@ -67,9 +74,9 @@ async function decideOn(
   context: CliContext,
 ): Promise<void> {
   const { client } = service
-  const { where = {}, because, retry, withDependents, json } = options
+  const { where = {}, alsoDecided, because, retry, withDependents, json } = options
   if (words.length === 0) await requireAgent(client, runId, where)
-  const chosen = words.length === 0 ? { where } : { sets: await setsNamed(client, runId, words) }
+  const chosen = words.length === 0 ? { where, alsoDecided } : { sets: await setsNamed(client, runId, words) }
   const decided = await client.decide(runId, { verdict, reason: because, retry, withDependents, ...chosen })
   if (json) context.io.out(`${JSON.stringify(decided)}\n`)
   else {

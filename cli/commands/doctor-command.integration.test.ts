@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { openSmallRedis } from '#testing/redis.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
@@ -187,6 +188,20 @@ describe('remora doctor', () => {
     expect(out).toMatch(/^ok +model +http:\S+\/v1 offers small-model$/m)
     expect(out).toMatch(/^warning +model +CONFIG_005 http:\/\/127\.0\.0\.1:1\/v1 does not answer/m)
     expect(out).not.toMatch(/key-of-mine|token-of-mine/)
+  })
+
+  it('asks the Redis of the services whether it keeps what it is given', async () => {
+    const small = await openSmallRedis()
+    const ask = async () => (await findings({ REMORA_REDIS_URL: small.url })).first('redis server')
+    expect(await ask()).toMatchObject({ state: 'ok', found: expect.stringMatching(/: it answers$/) })
+    await small.redis.config('SET', 'maxmemory-policy', 'volatile-lru')
+    expect(await ask()).toMatchObject({
+      state: 'missing',
+      needed: true,
+      found: expect.stringContaining('volatile-lru'),
+    })
+    await small.close()
+    expect(await ask()).toMatchObject({ state: 'missing', found: expect.stringContaining('it cannot be reached') })
   })
 
   it('needs no Redis where a service runs elsewhere, but that service', async () => {

@@ -14,7 +14,7 @@ import {
 } from '../doctor/examine-machine.ts'
 import { examineGithub } from '../doctor/examine-github.ts'
 import { examineGit, examineGofmt, examineRedis, examineSandbox } from '../doctor/examine-programs.ts'
-import { examineApi, examineModels, examineS3 } from '../doctor/examine-services.ts'
+import { examineApi, examineModels, examineRedisServer, examineS3 } from '../doctor/examine-services.ts'
 import { isTolerable, type Finding } from '../doctor/finding.ts'
 import { openPaint, type Paint, visible } from '../terminal-text.ts'
 
@@ -42,6 +42,7 @@ async function examine({ config, signal, cwd }: CliContext, version: string): Pr
   const search = { config, packager, signal }
   const found = await Promise.all([
     examineRedis(search),
+    examineRedisServer(config, signal),
     examineS3(config, signal),
     examineApi(config, signal),
     examineModels(config, signal),

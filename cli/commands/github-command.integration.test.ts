@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '#domain/ids.ts'
 import type { Delivery, HandledDelivery } from '#code-hosts/delivery.ts'
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { Publication } from '#domain/publication.ts'
@@ -6,6 +7,7 @@ import type { TestApi } from '../../services/api/app.fixture.ts'
 import { submitRun } from '../../services/api/played-run.fixture.ts'
 import { remoraHere } from '../../tests/remora-here.ts'
 import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+import { testSigner } from '#testing/test-signer.ts'
 
 let api: TestApi
 let served: ServedApi
@@ -95,11 +97,12 @@ describe('remora github', () => {
   })
 
   it('lists what became of webhooks', async () => {
-    expect((await remora('github', 'deliveries')).out).toBe('no webhook was handled yet\n')
-    const inbox = openDeliveryInbox(api.redis, api.namespace)
+    expect((await remora('github', 'deliveries', '--all')).out).toBe('no webhook was handled yet\n')
+    const inbox = openDeliveryInbox(api.redis, api.namespace, { signer: testSigner })
     const about = { deliveryId: 'd1', event: 'push' }
     const delivery: Delivery = {
       ...about,
+      bodyHash: sha256('d1'),
       installationId: 7,
       repository: null,
       sender: null,
@@ -118,10 +121,11 @@ describe('remora github', () => {
     }
     await inbox.put(delivery)
     for (const taken of await inbox.take('test', 1)) await inbox.end(taken, handled)
-    const { out } = await remora('github', 'deliveries', '--limit', '5')
+    expect((await remora('github', 'deliveries')).out).toBe('webhooks that were ignored are listed with --all\n')
+    const { out } = await remora('github', 'deliveries', '--all', '--limit', '5')
     expect(out).toMatch(/^2026-01-02 03:04 +push +octocat\/hello +refs\/heads\/.*dev +ignored +no such branch +d1$/m)
     expect(out).not.toContain('\u001b')
-    expect(JSON.parse((await remora('github', 'deliveries', '--json')).out)).toMatchObject({
+    expect(JSON.parse((await remora('github', 'deliveries', '--all', '--json')).out)).toMatchObject({
       deliveries: [{ delivery_id: 'd1', run_id: null, outcome: 'ignored' }],
     })
   })

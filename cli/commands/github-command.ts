@@ -63,11 +63,15 @@ function addDeliveries(github: Command, context: CliContext): void {
     .command('deliveries')
     .description('list what became of the webhooks of GitHub, the newest first')
     .option('--limit <count>', 'at most this many', positiveUpTo(1_000), 50)
+    .option('--all', 'also those that were ignored, each with the reason')
     .option('--json', 'print one JSON document')
-    .action(async ({ limit, json }: { limit: number; json?: true }) => {
-      const page = await withRuns(context, ({ client }) => client.listDeliveries(limit))
-      const lines = page.deliveries.length === 0 ? 'no webhook was handled yet\n' : deliveryLines(page.deliveries)
-      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(lines))
+    .action(async ({ limit, all, json }: { limit: number; all?: true; json?: true }) => {
+      const ignored = all ? 'show' : 'hide'
+      const page = await withRuns(context, ({ client }) => client.listDeliveries({ limit, ignored }))
+      const lines = page.deliveries.length === 0 ? '' : deliveryLines(page.deliveries)
+      const none = 'no webhook was handled yet\n'
+      const rest = all ? (lines === '' ? none : '') : 'webhooks that were ignored are listed with --all\n'
+      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${lines}${rest}`))
     })
 }
 

@@ -92,8 +92,10 @@ describe('remora harness', () => {
     expect(tested.total).toMatchObject({ called: 1, right_tool: 1 })
     expect(tested.total.right_arguments).toBeLessThan(0.7)
     const errors = tested.errors.map(({ code: error, message }) => `${error} ${message}`)
-    expect(errors).toContain('AGENT_009 The arguments are not valid JSON; the tool was not run.')
-    expect(errors).toContain('AGENT_009 submission refused: the arguments are not valid JSON')
+    expect(errors).toContainEqual(expect.stringContaining('AGENT_009 The arguments are not valid JSON: line 1'))
+    expect(errors).toContainEqual(
+      expect.stringContaining('AGENT_009 submission refused: the arguments are not valid JSON'),
+    )
   })
 
   it('counts calls in the content as calls, and tells their share', async () => {

@@ -1,15 +1,26 @@
 import { type Command, Option } from 'commander'
+import { AppError } from '#domain/error.ts'
+import { faultOfGlobs } from '#domain/path-globs.ts'
 import { fullNameOf } from '#domain/repository-source.ts'
 import { PatchKind } from '#domain/run.ts'
 import { describePatch, leftOutDocument } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
 import type { PublicationAsked } from '../github-calls.ts'
-import { type PublishedRun, publishToRemote } from '../publish/publish-to-remote.ts'
+import { type PublishedRun, publishToRemote, withheldText } from '../publish/publish-to-remote.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
 import { plural } from '../wording.ts'
 
-type PublishOptions = { to?: string; branch?: string; base?: string; of: PatchKind; pullRequest?: true; json?: true }
+type PublishOptions = {
+  to?: string
+  branch?: string
+  base?: string
+  of: PatchKind
+  pullRequest?: true
+  allowPath?: string[]
+  allowWorkflows?: true
+  json?: true
+}
 
 /** `remora publish RUN`: asks the service for the pull request; with `--to`, commits on a branch of any git repository. */
 export function addPublishCommand(program: Command, context: CliContext): void {
@@ -37,6 +48,11 @@ export function addPublishCommand(program: Command, context: CliContext): void {
       '--pull-request',
       'with --to: open a pull request, too, or bring it up to date; at a Gitea or Forgejo, as git knows you there',
     )
+    .option(
+      '--allow-path <glob...>',
+      'with --to: files that are pushed although they act before they are merged, such as AGENTS.md or CODEOWNERS',
+    )
+    .option('--allow-workflows', 'with --to: push changes of workflows and pipelines, too')
     .option('--json', 'print one JSON document')
     .action(async (runId: string, options: PublishOptions) => {
       if (options.to === undefined) await askForPull(runId, options, context)
@@ -61,25 +77,33 @@ function askedText({ run_id: runId, repository, publication }: PublicationAsked)
 }
 
 async function pushTo(runId: string, options: PublishOptions & { to: string }, context: CliContext): Promise<void> {
-  const publish = (service: Service) => publishToRemote(service, { ...options, runId }, context)
+  const consent = { allowWorkflows: options.allowWorkflows === true, allowPaths: options.allowPath ?? [] }
+  const fault = faultOfGlobs(consent.allowPaths)
+  if (fault !== undefined) throw new AppError('CONFIG_003', `--allow-path: ${fault}`, { phase: 'usage' })
+  const publish = (service: Service) => publishToRemote(service, { ...options, consent, runId }, context)
   // A worker composes what was accepted since the last time.
   const published = await withRuns(context, publish, { workers: 1 })
   if (options.json) context.io.out(`${JSON.stringify(publishedDocument(runId, options.of, published))}\n`)
   else printPublished(published, context)
   // What is proposed may collide; what was accepted somebody has asked for.
-  if (options.of === 'accepted' && published.leftOut.count > 0) context.io.exit(3)
+  const isLess = published.leftOut.count + published.withheld.length > 0
+  if (options.of === 'accepted' && isLess) context.io.exit(3)
 }
 
-function publishedDocument(runId: string, of: PatchKind, { leftOut, pull, ...published }: PublishedRun) {
+function publishedDocument(runId: string, of: PatchKind, { leftOut, pull, withheld, ...published }: PublishedRun) {
+  const files = withheld.map(({ path, errorCode, reason, changeSetIds }) => {
+    return { path, error_code: errorCode, reason, change_set_ids: changeSetIds }
+  })
   const opened = pull && {
     pull_request: { number: pull.number, url: pull.url, result: pull.result, draft: pull.isDraft },
   }
-  return { run_id: runId, of, ...published, ...opened, ...leftOutDocument(leftOut) }
+  return { run_id: runId, of, ...published, withheld: files, ...opened, ...leftOutDocument(leftOut) }
 }
 
 function printPublished({ leftOut, ...published }: PublishedRun, { io }: CliContext): void {
-  const { to, branch, base, result, head, commits, pull } = published
+  const { to, branch, base, result, head, commits, pull, withheld } = published
   io.err(describePatch(leftOut))
+  for (const file of withheld) io.err(visible(`not pushed (${file.errorCode}): ${withheldText(file)}\n`))
   if (result === 'there') return io.out(`${visible(base.name)} has all of it already: nothing to push\n`)
   for (const { title } of commits) io.out(`${visible(title)}\n`)
   const made = plural(commits.length, 'commit')

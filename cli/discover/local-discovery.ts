@@ -17,6 +17,7 @@ export function folderOptions(filters: DiscoveryFilters, { discovery, queries, s
     filters: { ...filters, exclude: [...exclude, ...(filters.exclude ?? [])], maxFileBytes },
     packs: queries,
     threads,
+    env: settings.own,
     ...(cache !== undefined && { indexDir: join(cache, 'discover') }),
   }
 }

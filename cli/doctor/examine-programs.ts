@@ -78,7 +78,7 @@ async function examineRuntime(search: ProgramSearch): Promise<{ programs: Findin
   const { sandbox } = search.config
   const { runtime, image } = sandbox
   if (runtime === 'none') {
-    const words = 'sandbox.runtime is none: agents that run programs are blocked'
+    const words = 'sandbox.runtime is none: agents that run programs have no work'
     return { programs: fine('sandbox', words), isBubblewrap: false }
   }
   const path = runtime === 'container' ? undefined : await bubblewrapPath(search)

@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
+import { redisCheck } from '#ledger/redis-check.ts'
+import { untilAborted } from '#platform/clock.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
+import { silentLog } from '#platform/log.ts'
+import { readAtMost } from '#platform/read-at-most.ts'
+import type { PartState } from '#platform/readiness.ts'
+import { connectRedis } from '#platform/redis-client.ts'
 import { openApiClient } from '../api-client.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { adviceOn } from '../describe-failure.ts'
@@ -9,6 +16,8 @@ import { askServer, serversIn } from '../model-server.ts'
 import { fine, type Finding, lacking } from './finding.ts'
 
 const lookMs = 1_000
+/** A longer list of models is none. */
+const mostModelBytes = 8_000_000
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) })
 
 /** Whether the service that REMORA_API_URL names answers and knows the token; empty without that variable. */
@@ -18,7 +27,8 @@ export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSign
   const client = openApiClient({ url: apiUrl, token, signal: limit })
   try {
     await client.listRuns({ limit: 1 })
-    return [fine('api', `${withoutLogin(apiUrl)} answers, and knows the token`)]
+    const answers = fine('api', `${withoutLogin(apiUrl)} answers, and knows the token`)
+    return [answers, ...(await examineRedisUser(apiUrl, limit))]
   } catch (error) {
     signal.throwIfAborted()
     const message =
@@ -28,6 +38,39 @@ export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSign
   } finally {
     await client.close()
   }
+}
+
+/** Asks the Redis that REMORA_REDIS_URL names whether it takes and keeps what it is given; empty without that variable. */
+export async function examineRedisServer({ storage }: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+  if (storage === undefined) return []
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
+  const { redis } = connectRedis(storage.redisUrl, { retries: 0, connectTimeoutMs: lookMs }, silentLog)
+  const answer = untilAborted(redisCheck(redis)(limit), limit)
+  const { state, message } = await answer.catch((): PartState => ({
+    state: 'away',
+    message: 'no answer within a second',
+  }))
+  redis.disconnect()
+  const found = `${withoutLogin(storage.redisUrl)}: ${message}`
+  if (state === 'ok') return [fine('redis server', found)]
+  return [
+    {
+      name: 'redis server',
+      state: 'missing',
+      needed: true,
+      found,
+      advice: 'docs/guide/operations.md says what it needs',
+    },
+  ]
+}
+
+const Ready = z.object({ parts: z.object({ redis_user: z.object({ message: z.string() }) }) })
+
+/** Whether the API has a user of its own in Redis, as it says itself. */
+async function examineRedisUser(apiUrl: string, signal: AbortSignal): Promise<Finding[]> {
+  const answer = await fetch(new URL('/readyz', apiUrl), { signal }).catch(() => undefined)
+  const { data } = Ready.safeParse(await answer?.json().catch(() => undefined))
+  return data === undefined ? [] : [fine('redis user', data.parts.redis_user.message)]
 }
 
 export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Promise<Finding> {
@@ -58,7 +101,8 @@ async function judgeModel(server: string, answer: Response | undefined): Promise
   const at = withoutLogin(server)
   const silent = `CONFIG_005 ${at} does not answer within a second`
   if (answer === undefined) return lacking('model', silent, 'start it, or check the URL')
-  const models = Models.safeParse(await answer.json().catch(() => undefined)).data
+  const read = await readAtMost(answer.body, mostModelBytes).catch(() => new Uint8Array())
+  const models = Models.safeParse(parseJson(Buffer.from(read).toString())).data
   if (models !== undefined) return fine('model', `${at} offers ${models.data.map(({ id }) => id).join(', ') || 'none'}`)
   const advice =
     answer.status === 401 || answer.status === 403

@@ -2,7 +2,7 @@ import { hasEnded, type RunView, type WaitingFor } from '../run-views.ts'
 import { figure, plural } from '../wording.ts'
 import type { AwayModel, LackingStore, ProgressState, UsedBudget } from './progress-state.ts'
 
-type Waiting = Pick<ProgressState, 'runId' | 'away' | 'budgets' | 'store' | 'status' | 'checksServers'>
+type Waiting = Pick<ProgressState, 'runId' | 'away' | 'budgets' | 'store' | 'status' | 'checksServers' | 'held'>
 type Waits = Pick<Waiting, 'runId' | 'away' | 'budgets' | 'store'> & Partial<Pick<Waiting, 'checksServers'>>
 type AwayServer = WaitingFor['servers'][number]
 
@@ -112,12 +112,19 @@ function shownTime(time: string): string {
   return time.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
-/** For a pipe: the lines when a model is away, with what its servers said, once a minute again, and when it is back. */
+/**
+ * Gives the lines for a pipe: that a model is away, with what its servers said, once a minute again, and that it is back; also what holds
+ * a run in which nothing moves.
+ */
 export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
   const saidAt = new Map<string, number>()
   const storeNotices = openStoreNotices()
   const budgetNotices = openBudgetNotices()
-  return ({ runId, away, budgets, store, status, checksServers }, nowMs) => {
+  let heldSaidAt = -Infinity
+  return ({ runId, away, budgets, store, status, checksServers, held }, nowMs) => {
+    const isHeldDue = held !== undefined && nowMs - heldSaidAt >= repeatedMs
+    if (isHeldDue) heldSaidAt = nowMs
+    if (held === undefined) heldSaidAt = -Infinity
     const back = [...saidAt.keys()].filter((model) => away.every((one) => one.model !== model))
     for (const model of back) saidAt.delete(model)
     const due = away.filter(
@@ -130,6 +137,7 @@ export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[
       ...budgetNotices(budgets, { runId, nowMs, isBack }),
       ...(isBack ? back : []).map((model) => `${modelText(model)} works again`),
       ...modelLines(due, checksServers),
+      ...(isHeldDue ? [held] : []),
     ]
   }
 }

@@ -43,6 +43,7 @@ export function foldProgress(state: ProgressState, event: WireEvent): ProgressSt
     recent: line === undefined ? state.recent : [...state.recent, line].slice(-maxRecent),
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),
+    held: undefined,
   }
   return event.operation_id ? foldOperation(seen, event) : foldWaiting(foldRun(seen, event), event)
 }
@@ -112,7 +113,7 @@ function withRepeated({ composing: _composing, ...state }: ProgressState, count:
 }
 
 function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState {
-  const state = resumed(waiting, event)
+  const state = withDoing(resumed(waiting, event), event)
   switch (event.event) {
     case 'operation.started':
       return withAgent({ ...state, phase: later(state.phase, 'execution') }, event, started)
@@ -136,6 +137,15 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
     default:
       return state
   }
+}
+
+function withDoing(state: ProgressState, { event, operation_id: id = '', ...more }: WireEvent): ProgressState {
+  const tool = event === 'tool.called' ? Text.parse(more['tool_name']) : undefined
+  const what = event === 'model.requested' ? 'the model' : tool
+  if (what !== undefined) return { ...state, doing: { ...state.doing, [id]: what } }
+  if (state.doing[id] === undefined) return state
+  const { [id]: _, ...doing } = state.doing
+  return { ...state, doing }
 }
 
 /** A run that has ended waits for nothing. */

@@ -30,6 +30,16 @@ it('says which check fails of a file that it breaks, with the change set it brea
   )
 })
 
+it('says of what the tests of the run left out what they showed, and not that it breaks the file', () => {
+  const set = { ...docstring, path: 'src/a.py', error_code: 'WORK_007' }
+  expect(leftOutText({ ...set, by_itself: true, reason: 'with it alone, what passed before fails: b' })).toBe(
+    'WORK_007  docstring o2 src/a.py f (line 12): with it alone, what passed before fails: b',
+  )
+  expect(leftOutText({ ...set, reason: "not proved: the run's gate ended before" })).toBe(
+    "WORK_007  docstring o2 src/a.py f (line 12): not proved: the run's gate ended before",
+  )
+})
+
 it('says what it knows of a run of an earlier version', () => {
   const set = {
     change_set_id: 'c2',

@@ -31,14 +31,23 @@ export function patchLines({ state, run, patch }: PatchParts, paint: Paint): str
   return [...written, `Apply it:       ${patch.hint}${place}`, review]
 }
 
-/** Of a run that accepts by itself: how much of what it proposes is accepted. */
-function acceptedLines({ request, funnel }: RunView): string[] {
+/** Says of a run that accepts by itself how much is accepted, and whose changes wait for a person. */
+function acceptedLines({ request, funnel, run_id: runId }: RunView): string[] {
   if (request.accept !== 'auto') return []
+  const waiting = funnel.flatMap(({ agent, valid, verified, accepted_unverified: taken }) => {
+    const unproved = (valid ?? 0) - (verified ?? 0) - taken
+    return unproved > 0 ? [`${unproved} of ${agent}`] : []
+  })
   const sum = (of: 'accepted' | 'accepted_unverified' | 'valid') =>
     funnel.reduce((total, one) => total + (one[of] ?? 0), 0)
   const accepted = sum('accepted') + sum('accepted_unverified')
   return [
     `  ${accepted} of ${plural(sum('valid'), 'change set')} accepted: those with all the evidence that their agent asks for`,
+    ...(waiting.length === 0
+      ? []
+      : [
+          `  ${waiting.join(', ')} did not pass a check: remora diff ${runId} OPERATION names it, and a person may accept them`,
+        ]),
   ]
 }
 

@@ -83,6 +83,10 @@ export type ProgressState = {
   budgets: readonly UsedBudget[]
   /** What the service said last of an object store that keeps the run from moving. */
   store?: LackingStore | undefined
+  /** By the ids of running operations: what each waits for by its last event, the model or a tool. */
+  doing: Readonly<Record<string, string>>
+  /** Says what holds the run, once nothing has moved for a while. */
+  held?: string | undefined
   /** The latest events as text, newest last. */
   recent: readonly string[]
   /** Names of the models that answered, as their servers report them. */
@@ -115,6 +119,7 @@ export function emptyProgress(runId: string): ProgressState {
     questions: [],
     away: [],
     budgets: [],
+    doing: {},
     recent: [],
     models: [],
     changeSets: 0,

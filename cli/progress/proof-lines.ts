@@ -1,12 +1,14 @@
 import type { GateView, RunView } from '../run-views.ts'
-import { type Paint, wrap } from '../terminal-text.ts'
+import { type Paint, visible, wrap } from '../terminal-text.ts'
 import { formatSeconds, plural } from '../wording.ts'
 
 const shownFailures = 5
 
-/** What was proved of the changed files, a line for each check. */
+/** Says what was proved of the changed files, a line for each check. */
 export function evidenceLines(run: RunView, paint: Paint): string[] {
-  const lines = Object.entries(run.checks).map(([check, counts]) => `  ${check.padEnd(18)} ${checkText(counts, paint)}`)
+  const checks = Object.entries(run.checks)
+  const width = Math.max(...checks.map(([check]) => check.length))
+  const lines = checks.map(([check, counts]) => `  ${check.padEnd(width)} ${checkText(counts, paint)}`)
   return lines.length === 0 ? [] : ['Checked on the changed files:', ...lines]
 }
 
@@ -18,27 +20,54 @@ export function gateLines({ gate }: RunView, { paint, width }: { paint: Paint; w
   const rest = gate.failing_total > listed.length ? [`  … and ${gate.failing_total - listed.length} more`] : []
   const failing =
     gate.failing_total === 0 ? [] : ['They do not pass on the original, or not each time:', ...listed, ...rest]
-  return [...wrap(paint(tone, `Verified with ${gate.command}: ${gateText(gate)}`), width), ...failing]
+  const said = gate.verdict === 'passed' ? [] : gateOutputLines(gate)
+  return [...wrap(paint(tone, `Verified with ${gate.command}: ${gateText(gate)}`), width), ...failing, ...said]
 }
 
-/** `12 tests pass as before, 1 change set left out; 9 runs in 4.1 s` */
-export function gateText({ verdict, reason, tests, runs, duration_ms: ms, left_out: leftOut }: GateView): string {
+const shownOutputs = 3
+const shownOutputLines = 10
+
+/** Shows the end of what the last runs wrote that did not end well. */
+export function gateOutputLines({ outputs, runs }: GateView): string[] {
+  const bad = outputs.map((one, at) => ({ ...one, run: at + 1 })).filter(({ ending }) => ending !== 'exit code 0')
+  return bad.slice(-shownOutputs).flatMap(({ run, change_sets: sets, ending, output }) => {
+    const on = sets === 0 ? 'on the original' : `with ${plural(sets, 'change set')}`
+    const lines = output === '' ? ['(nothing)'] : output.split('\n').slice(-shownOutputLines)
+    return [`Run ${run} of ${runs}, ${on} (${ending}), wrote last:`, ...lines.map((line) => `  ${visible(line)}`)]
+  })
+}
+
+/** `12 of 14 tests pass as before, the other 2 did not pass without the changes, 1 change set left out; 9 runs in 4.1 s` */
+export function gateText(gate: GateView): string {
+  const { verdict, reason, tests, failing_total: failing, runs, duration_ms: ms, left_out: leftOut } = gate
   const took = `${plural(runs, 'run')} in ${formatSeconds(ms)}`
   if (verdict !== 'passed') return `not proved: ${reason ?? ''}; ${took}`
-  const what = tests === null ? 'passes as before' : `${plural(tests, 'test')} pass as before`
+  const share =
+    failing === 0
+      ? `${plural(tests ?? 0, 'test')} pass as before`
+      : `${tests} of ${plural((tests ?? 0) + failing, 'test')} pass as before, the other ${failing} did not pass without the changes`
+  const what = tests === null ? 'passes as before' : share
   const out = leftOut === 0 ? '' : `, ${plural(leftOut, 'change set')} left out`
   return `${what}${out}; ${took}${reason === undefined ? '' : `; ${reason}`}`
 }
 
 function checkText(counts: RunView['checks'][string], paint: Paint): string {
-  const { ok, total, with_errors: withErrors = 0, not_checked: notChecked = 0, planted = 0 } = counts
+  const {
+    ok,
+    total,
+    with_errors: withErrors = 0,
+    in_part: inPart = 0,
+    not_checked: notChecked = 0,
+    planted = 0,
+  } = counts
   if (total === 0) return paint('yellow', `${plural(notChecked, 'file')} not checked`)
   const tone = ok < total ? 'red' : withErrors + notChecked > 0 ? 'yellow' : 'green'
   const also = (count: number, words: string) => (count === 0 ? '' : `, ${words}`)
   const broken = also(withErrors, `${withErrors} with syntax errors it had before`)
+  const part = also(inPart, `${inPart} of them for some of the changes`)
   const faults = also(planted, `${counts.noticed} of ${plural(planted, 'planted fault')} noticed`)
   return paint(
     tone,
-    `${ok} of ${plural(total, 'file')}${broken}${also(notChecked, `${notChecked} not checked`)}${faults}`,
+    `${ok} of ${plural(total, 'file')}${broken}${part}${also(notChecked, `${notChecked} not checked`)}${faults}`,
   )
 }

@@ -36,7 +36,9 @@ export function renderScreen(state: ProgressState, view: ScreenView): string[] {
     view.paint('bold', head),
     ...shownPhases.map((phase) => phaseLine(state, phase, width, view.paint)),
     clip(`operations  ${counts}`, width),
-    ...[...waitingLines(state), ...questionLines(state)].map((line) => view.paint('yellow', clip(line, width))),
+    ...[...waitingLines(state), ...questionLines(state), ...(state.held ? [state.held] : [])].map((line) =>
+      view.paint('yellow', clip(line, width)),
+    ),
     ...state.recent.map((line) => view.paint('dim', clip(`  ${line}`, width))),
   ]
 }

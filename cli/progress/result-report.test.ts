@@ -23,6 +23,7 @@ const run = RunView.parse({
   checks: {
     parses: { ok: 2, total: 2, with_errors: 1, not_checked: 1 },
     lint_before_after: { ok: 0, total: 0, not_checked: 3 },
+    docstring_only: { ok: 3, total: 3, in_part: 1 },
     tests_kill_mutants: { ok: 2, total: 2, planted: 14, noticed: 7 },
   },
   failures: [unreachable],
@@ -57,6 +58,7 @@ lint                1          1          0        0       0         0   1,200
 Checked on the changed files:
   parses             2 of 2 files, 1 with syntax errors it had before, 1 not checked
   lint_before_after  3 files not checked
+  docstring_only     3 of 3 files, 1 of them for some of the changes
   tests_kill_mutants 2 of 2 files, 7 of 14 planted faults noticed
 
 1 operation failed:
@@ -263,9 +265,11 @@ Look at each change, take some and reject others: remora review r1
 
   it('says how much of it is accepted where the run accepts by itself', () => {
     const counts = { agent: 'lint', generated: 3, valid: 3, verified: 3, accepted: 2, rejected: 0 }
-    const accepting = RunView.parse({ ...bare, request: { agents: ['lint'], accept: 'auto' }, funnel: [counts] })
+    const words = { ...counts, agent: 'docstring', generated: 2, valid: 2, verified: 0, accepted: 0 }
+    const accepting = RunView.parse({ ...bare, request: { agents: ['lint'], accept: 'auto' }, funnel: [words, counts] })
     const report = renderReport({ state, run: accepting, patch }, plain)
-    expect(report).toContain('Accepted patch: out.patch\n  2 of 3 change sets accepted')
+    expect(report).toContain('Accepted patch: out.patch\n  2 of 5 change sets accepted')
+    expect(report).toContain('2 of docstring did not pass a check: remora diff r1 OPERATION names it')
     expect(report).not.toContain('Proposed patch')
     expect(report).toContain('remora review r1')
   })

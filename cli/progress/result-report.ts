@@ -145,9 +145,9 @@ function waysOn(leftOut: readonly LeftOut[]): string[] {
   const again = ', apply the patch and run again: then it is made on top of it.'
   return [
     ...(broken === 0 ? [`  To have it as well${again}`] : []),
-    ...(broken > 0 && broken < leftOut.length ? [`  To have what breaks no file by itself as well${again}`] : []),
+    ...(broken > 0 && broken < leftOut.length ? [`  To have what breaks nothing by itself as well${again}`] : []),
     ...(broken > 0
-      ? ['  What breaks a file by itself must be made in another way: reject it with a word, and retry.']
+      ? ['  What breaks something by itself must be made in another way: reject it with a word, and retry.']
       : []),
   ]
 }
@@ -163,6 +163,8 @@ export function leftOutText(leftOut: LeftOut): string {
       ? `${what}: ${reason}`
       : `${what} is built on ${setText(other, path)}, which is not in the patch`
   }
+  // Of what the run's tests say: the file itself is sound, and of some sets nothing is known.
+  if (code === 'WORK_007') return `${what}: ${reason}`
   const alone = leftOut.by_itself ? ' by itself' : ''
   const together = other === undefined ? alone : ` together with ${setText(other, path)}`
   return `${what} breaks ${path}${together}: ${reason}`

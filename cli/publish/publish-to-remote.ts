@@ -6,17 +6,18 @@ import { openGitRemote } from '#code-hosts/git-remote.ts'
 import {
   type CodeHost,
   type HostBranch,
-  type NewCommit,
   type OpenedChangeRequest,
   ownBranchFor,
   type PublishedBranch,
 } from '#code-hosts/code-host.ts'
 import { AppError } from '#domain/error.ts'
-import { gitBlobId, type GitTree, type PlannedCommit } from '#domain/planned-commit.ts'
+import type { GitTree } from '#domain/planned-commit.ts'
+import { shownName } from '#domain/repo-path.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
-import { checkPublishable } from '#publication/check-publishable.ts'
+import { checkPublishable, type PublishConsent } from '#publication/check-publishable.ts'
 import { runTrailer } from '#publication/commit-message.ts'
+import { gateOfMore } from '#publication/without-sets.ts'
 import { emptyPatchText, type LeftOutSets, readLeftOut } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { gateText } from '../progress/proof-lines.ts'
@@ -24,6 +25,7 @@ import type { Service } from '../run/reach-service.ts'
 import type { PlannedCommits } from '../run-views.ts'
 import { isFolder, requireGit } from '../run/take-patch.ts'
 import { plural } from '../wording.ts'
+import { type MessagedCommit, pushableCommits, type WithheldFile } from './pushable-commits.ts'
 
 /** Under which the state of a commit is shown. */
 const statusName = 'remora'
@@ -39,6 +41,8 @@ export type RemoteOrder = {
   base?: string | undefined
   /** Whether a pull request is opened, too: at a Gitea or Forgejo. */
   pullRequest?: boolean | undefined
+  /** The caller's yes to files that the host runs, or that act on their own. */
+  consent: PublishConsent
 }
 
 export type PublishedRun = {
@@ -50,6 +54,8 @@ export type PublishedRun = {
   /** Null where nothing had to be made. */
   head: string | null
   commits: { title: string; files: number }[]
+  /** The files of the patch that are not pushed: a change set is pushed whole or not at all. */
+  withheld: WithheldFile[]
   /** Null where none was asked for, or there was nothing to push. */
   pull: OpenedChangeRequest | null
   leftOut: LeftOutSets
@@ -84,15 +90,23 @@ export async function publishToRemote(
     const remote = await openGitRemote({ url, cwd, scratch, trailer: runTrailer, env, isInteractive, signal })
     const isAsked = order.pullRequest === true
     const host = isAsked ? await withGitea(remote, { url, findLogin: remote.findLogin, signal }) : remote
-    const published = await publishCommits(host, { ...order, planned })
-    const pull = await propose(host, published, { runId, planned, leftOut })
-    return { ...published, pull, to: withoutLogin(to), leftOut }
+    const planWithout = (ids: readonly string[]) => client.readCommits(runId, of, ids)
+    const { planned: pushed, ...published } = await publishCommits(host, { ...order, planned, planWithout })
+    const judged = { ...leftOut, gate: gateOf(leftOut, published) }
+    const pull = await propose(host, published, { runId, planned: pushed, leftOut: judged })
+    return { ...published, pull, to: withoutLogin(to), leftOut: judged }
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
 }
 
 type PushedRun = Omit<PublishedRun, 'to' | 'leftOut' | 'pull'>
+
+/** The gate judged all of the patch, which proves nothing of a part of it. */
+function gateOf({ gate }: LeftOutSets, { withheld }: PushedRun): LeftOutSets['gate'] {
+  return gate === undefined || withheld.length === 0 ? gate : { ...gate, verdict: 'unproved', reason: gateOfMore }
+}
+
 type Proposed = { runId: string; planned: PlannedCommits; leftOut: LeftOutSets }
 
 /** Asks for the pull request of what was pushed, and says at its last commit what the gate has found. */
@@ -120,11 +134,13 @@ async function propose(
   return opened
 }
 
+type Planning = RemoteOrder & { planned: PlannedCommits; planWithout(ids: readonly string[]): Promise<PlannedCommits> }
+
 async function publishCommits(
   host: CodeHost,
-  { to, branch: named, base: namedBase, planned }: RemoteOrder & { planned: PlannedCommits },
-): Promise<PushedRun> {
-  const base = await findBase(host, namedBase ?? planned.branch, to)
+  { to, branch: named, base: namedBase, consent, planned: first, planWithout }: Planning,
+): Promise<PushedRun & { planned: PlannedCommits }> {
+  const base = await findBase(host, namedBase ?? first.branch, to)
   const branch = named ?? ownBranchFor(base.name, null)
   if (branch === base.name) {
     throw new AppError('CONFIG_003', `${branch} is the branch that the changes are for: name another one`, {
@@ -132,18 +148,25 @@ async function publishCommits(
     })
   }
   const tree = await host.readTree(base.commit)
-  const commits = withoutThere(commitsOf(planned, tree), tree)
+  const { planned, commits, withheld } = await pushableCommits(first, { tree, consent, host, planWithout })
   const shown = commits.map(({ message, files }) => ({ title: message.split('\n')[0] ?? '', files: files.length }))
-  if (commits.length === 0) return { branch, base, result: 'there', head: null, commits: shown }
+  const made = { branch, base, planned, commits: shown, withheld }
+  if (commits.length === 0 && withheld.length > 0)
+    throw new AppError('PUBLISH_001', `nothing is left to push: ${withheld.map(withheldText).join('; ')}`)
+  if (commits.length === 0) return { ...made, result: 'there', head: null }
   requireSameBase(commits, tree, base)
-  await checkPublishable(commits, { tree, readBase: ({ baseHash }) => host.readBlob(baseHash), allowWorkflows: false })
+  await checkPublishable(commits, { tree, readBase: ({ baseHash }) => host.readBlob(baseHash), ...consent })
   const { head, result } = await host.publishBranch({
     branch,
     base: base.commit,
     baseBranch: base.name,
     commits,
   })
-  return { branch, base, result, head, commits: shown }
+  return { ...made, result, head }
+}
+
+export function withheldText({ path, reason }: WithheldFile): string {
+  return `${shownName(path)} ${reason}`
 }
 
 async function findBase(host: CodeHost, name: string | null, to: string): Promise<HostBranch> {
@@ -154,41 +177,6 @@ async function findBase(host: CodeHost, name: string | null, to: string): Promis
     'HOST_004',
     `${withoutLogin(to)} has ${what}: name the branch that the changes are for with --base`,
   )
-}
-
-type MessagedCommit = PlannedCommit & NewCommit
-
-/**
- * What a file was changed from is named as git names it. A bit that the run has not changed stays as the tree has it: where the run was
- * made of a folder, its file system may know none.
- */
-function commitsOf({ commits }: PlannedCommits, tree: GitTree): MessagedCommit[] {
-  return commits.map(({ agent, message, change_set_ids: changeSetIds, files }) => ({
-    agent,
-    message,
-    changeSetIds,
-    files: files.map(
-      ({ path, executable, changes_mode: changesMode, content_base64: content, base_sha1: baseHash }) => ({
-        path,
-        executable: changesMode || baseHash === null ? executable : tree.get(path)?.mode === '100755',
-        ...(changesMode && { changesMode }),
-        content: content === null ? null : Buffer.from(content, 'base64'),
-        baseHash,
-      }),
-    ),
-  }))
-}
-
-/** Without the files that the base has as the last commit leaves them: somebody has merged these. */
-function withoutThere(commits: readonly MessagedCommit[], tree: GitTree): MessagedCommit[] {
-  const last = new Map(commits.flatMap(({ files }) => files.map((file) => [file.path, file])))
-  const isThere = (path: string) => {
-    const [file, there] = [last.get(path), tree.get(path)]
-    if (file === undefined || file.content === null) return there === undefined
-    return there?.sha === gitBlobId(file.content) && there.mode === (file.executable ? '100755' : '100644')
-  }
-  const left = commits.map((commit) => ({ ...commit, files: commit.files.filter(({ path }) => !isThere(path)) }))
-  return left.filter(({ files }) => files.length > 0)
 }
 
 const namedFiles = 20

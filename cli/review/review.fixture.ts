@@ -57,7 +57,7 @@ export function madeDecisions(
     made: true,
     decision: { verdict, version: 3, reason, decided_at: '2026-05-01T12:30:00Z', decided_by: 'human/me' },
   }))
-  return { run_id: 'r1', made: made.length, by_agent: {}, decisions, refused_count: 0, refused: [] }
+  return { run_id: 'r1', made: made.length, by_agent: {}, decisions, left_alone: 0, refused_count: 0, refused: [] }
 }
 
 type ReviewOptions = { columns?: number; rows?: number; where?: Where }

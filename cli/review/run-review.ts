@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { AppError, unreachable } from '#domain/error.ts'
+import { pagerEnv } from '#platform/child-env.ts'
 import { delay, untilAborted } from '#platform/clock.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
@@ -135,11 +136,12 @@ async function openTranscript(
   { config, colored }: CliContext,
 ): Promise<ReviewEvent> {
   const text = visible(await client.readTranscript(change.run_id, change.operation_id, 'markdown'))
-  const { PAGER: pager = '', ...env } = config.settings.own
+  const { own } = config.settings
+  const pager = own['PAGER'] ?? ''
   const read = { kind: 'transcript' as const, title: `transcript of ${nameOfChange(change)}`, text }
   if (pager.trim() === '' || pager.trim() === 'cat') return read // a text that is only printed would be gone at once
   const painted = paintMarkdown(text, openPaint(colored))
-  const code = await screen.lend(() => showIn(pager, painted, { env: { LESS: 'R', ...env }, signal }))
+  const code = await screen.lend(() => showIn(pager, painted, { env: { LESS: 'R', ...pagerEnv(own) }, signal }))
   return code === couldNotStart || code === notFound ? read : { kind: 'transcript was read' }
 }
 

@@ -18,8 +18,8 @@ type Printing = { client: ApiClient; verdict: WantedVerdict; context: Pick<CliCo
 /** What was decided to stdout, what was refused to stderr. */
 export async function printDecisions(decided: DecisionsView, { client, verdict, context }: Printing): Promise<void> {
   const { io } = context
-  const { run_id: runId, decisions, refused, refused_count: refusals } = decided
-  if (decisions.length + refusals === 0) return io.err(visible(`run ${runId} has no such change set\n`))
+  const { run_id: runId, decisions, refused, refused_count: refusals, left_alone: leftAlone } = decided
+  if (decisions.length + refusals + leftAlone === 0) return io.err(visible(`run ${runId} has no such change set\n`))
   const counts = Object.values(decided.by_agent)
   const total = counts.reduce((sum, { made, before }) => sum + made + before, 0)
   const lines =
@@ -27,7 +27,13 @@ export async function printDecisions(decided: DecisionsView, { client, verdict, 
   io.out(visible(lines.map((line) => `${line}\n`).join('')))
   const blocks = refused.slice(0, shownRefusals).flatMap((one) => refusalLines(runId, one, verdict))
   const rest = refusals > shownRefusals ? [`… and ${refusals - shownRefusals} more refused`] : []
-  io.err(visible([...blocks, ...rest].map((line) => `${line}\n`).join('')))
+  const kept =
+    leftAlone === 0
+      ? []
+      : [
+          `${plural(leftAlone, 'change set')} left alone, since a person has decided before: --also-decided decides anew`,
+        ]
+  io.err(visible([...blocks, ...rest, ...kept].map((line) => `${line}\n`).join('')))
 }
 
 /** What becomes of changes that were rejected to be tried again. `isIdle`: no worker is there that could. */

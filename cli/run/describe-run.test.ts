@@ -104,8 +104,8 @@ it('lists what is left out of the patch, with lines, names and reasons, and what
   WORK_001  lint o1 a.py f (line 3) collides with lint o2 a.py f (line 4)
   WORK_004  lint o3 a.py f (line 9) breaks a.py by itself: parses fails
   See one with its evidence, and what the two make of the place: remora diff r1 o1
-  To have what breaks no file by itself as well, apply the patch and run again: then it is made on top of it.
-  What breaks a file by itself must be made in another way: reject it with a word, and retry.
+  To have what breaks nothing by itself as well, apply the patch and run again: then it is made on top of it.
+  What breaks something by itself must be made in another way: reject it with a word, and retry.
 `)
   expect(textOf([broken])).not.toContain('run again')
   expect(textOf([collides])).toContain('  To have it as well, apply the patch and run again')

@@ -7,7 +7,7 @@ import { figure, formatSeconds, labelledLines, nodePlace, plural } from '../word
 import type { EdgeView, PlanView } from '../node-views.ts'
 import { figuresOf, plannedLines } from '../progress/agent-table.ts'
 import { setupText } from '../progress/setup-lines.ts'
-import { gateText } from '../progress/proof-lines.ts'
+import { gateOutputLines, gateText } from '../progress/proof-lines.ts'
 import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
 import { awayModels, lackingStore, usedBudgets, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
@@ -65,8 +65,10 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   ])
   const waits = display.isWaiting ? [] : waitingLines(waitsOf(run))
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
+  const said = run.gate ? gateOutputLines(run.gate) : []
+  const gate = said.length === 0 ? [] : ['', ...said.map((line) => clip(line, display.width))]
   const planned = display.plan === undefined ? [] : ['', ...plannedLines(figuresOf(display.plan), display)]
-  return `${[...lines, ...waiting, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+  return `${[...lines, ...waiting, ...gate, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 function waitsOf(run: RunView) {

@@ -93,7 +93,8 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   if (isDryRun(order) && run.status === 'completed') return reportPlan(run, order, { client, context })
   const isNew = order.source.kind === 'folder'
   const state = progress.state()
-  const patch = isComposed(run.status, state) ? await takePatch(client, run, { ...order, isNew }, context) : undefined
+  const caller = { cwd: context.cwd, env: context.config.settings.own }
+  const patch = isComposed(run.status, state) ? await takePatch(client, run, { ...order, isNew }, caller) : undefined
   const earlierRuns = unfinished.goingOn
   reportRun({ state, run, patch, model: stack && order.model, earlierRuns }, { ...order, context })
   if (!order.json) io.out(await whatBecameOf(earlierRuns, client))

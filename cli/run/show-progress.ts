@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { repeatEvery } from '#platform/clock.ts'
 import { hasEnded, type RunView, type WireEvent } from '../run-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
+import { holdLine } from '../progress/describe-hold.ts'
 import { openWaitingNotices, withRunView } from '../progress/describe-waiting.ts'
 import { openNewQuestions } from '../progress/describe-question.ts'
 import { emptyProgress, type ProgressState } from '../progress/progress-state.ts'
@@ -43,6 +45,7 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       else display?.update()
     },
     onPage({ composing }) {
+      if (!isDeepStrictEqual(composing, state.composing)) movedAt = performance.now()
       state = { ...state, composing }
       display?.page()
     },
@@ -52,7 +55,8 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       state.store !== undefined ||
       performance.now() - movedAt > quietMs,
     onRun(run: RunView) {
-      state = { ...withRunView(state, run), checksServers: choice.checksServers?.() ?? false }
+      const held = holdLine(state, run, performance.now() - movedAt)
+      state = { ...withRunView(state, run), held, checksServers: choice.checksServers?.() ?? false }
       display?.page()
     },
     state: () => state,

@@ -63,7 +63,7 @@ export async function prepareSource(
   const { include, since } = submission
   // A remote service may know others, but changes since a revision are always found on this machine.
   if (config.apiUrl === undefined || since !== undefined) await requireKnownFilters(submission, config)
-  const packed = await packPath(place, { signal, ...(include && { include }) })
+  const packed = await packPath(place, { signal, env: config.settings.own, ...(include && { include }) })
   io.err(notSentText(packed.skipped, `remora discover ${shownPath(place, cwd)} lists all`))
   if (since === undefined) return { packed }
   return { packed, nodes: await changedNodes(place, { ...submission, since }, context) }

@@ -29,19 +29,19 @@ const content = () => readFile(join(dir, 'part one', 'f.txt'), 'utf8')
 
 describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', () => {
   it('works outside any repository', async () => {
-    await applyPatch(join(dir, 'part one'), patch)
+    await applyPatch(join(dir, 'part one'), patch, process.env)
     expect(await content()).toBe('new\n')
   })
 
   it('works in a subfolder of a repository, where git alone would skip every file', async () => {
     await execute('git', ['init', '-q'], { cwd: dir })
-    await applyPatch(join(dir, 'part one'), patch)
+    await applyPatch(join(dir, 'part one'), patch, process.env)
     expect(await content()).toBe('new\n')
   })
 
   it('changes nothing and says why when the folder has changed', async () => {
     await writeFile(join(dir, 'part one', 'f.txt'), 'other\n')
-    const applied = applyPatch(join(dir, 'part one'), patch)
+    const applied = applyPatch(join(dir, 'part one'), patch, process.env)
     await expect(applied).rejects.toMatchObject({ code: 'WORK_002' })
     await expect(applied).rejects.toThrow('patch does not apply')
     await expect(applied).rejects.toThrow(`the patch is kept in ${patch}`)
@@ -50,7 +50,9 @@ describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', (
 
   it.each([false, true])('has a hint that works when it is pasted (in a repository: %s)', async (inRepository) => {
     if (inRepository) await execute('git', ['init', '-q'], { cwd: dir })
-    await execute('sh', ['-c', await applyHint(join(dir, 'part one'), patch, dir)], { cwd: dir })
+    await execute('sh', ['-c', await applyHint(join(dir, 'part one'), patch, { cwd: dir, env: process.env })], {
+      cwd: dir,
+    })
     expect(await content()).toBe('new\n')
   })
 
@@ -60,7 +62,9 @@ describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', (
       const folder = join(dir, 'part one')
       if (place !== 'outside') await execute('git', ['init', '-q'], { cwd: place === 'at the top' ? folder : dir })
       await execute('tar', ['-cf', join(dir, 'it.tar'), '-C', folder, 'f.txt'])
-      await execute('sh', ['-c', await applyHint(join(dir, 'it.tar'), patch, dir)], { cwd: folder })
+      await execute('sh', ['-c', await applyHint(join(dir, 'it.tar'), patch, { cwd: dir, env: process.env })], {
+        cwd: folder,
+      })
       expect(await content()).toBe('new\n')
       await writeFile(join(folder, 'f.txt'), 'old\n')
       await execute('sh', ['-c', applyElsewhereHint(patch)], { cwd: folder })
@@ -80,7 +84,7 @@ describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', (
     const client = { readPatch: async () => Readable.from([Buffer.from(diff.replaceAll('f.txt', 'src/f.txt'))]) }
     const order = { path: '.', apply: false, isNew: false }
     const run = RunView.pick({ run_id: true, request: true }).parse({ run_id: 'r1', request: { agents: ['lint'] } })
-    const taken = await takePatch(client, run, order, { cwd: dir })
+    const taken = await takePatch(client, run, order, { cwd: dir, env: process.env })
     expect(taken?.hint.startsWith(hint), taken?.hint).toBe(true)
     expect(taken?.elsewhere).toBeUndefined()
     await execute('sh', ['-c', taken?.hint ?? ''], { cwd: dir })
@@ -88,7 +92,7 @@ describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', (
   })
 
   it('knows another folder from the one it was made of', async () => {
-    expect(await fitsFolder(dir, patch)).toBe(false)
-    expect(await fitsFolder(join(dir, 'part one'), patch)).toBe(true)
+    expect(await fitsFolder(dir, patch, process.env)).toBe(false)
+    expect(await fitsFolder(join(dir, 'part one'), patch, process.env)).toBe(true)
   })
 })

@@ -6,6 +6,8 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import { RepoPath } from '#domain/repo-path.ts'
+import { gitEnv } from '#platform/child-env.ts'
+import type { Env } from '#platform/env.ts'
 import { findProgram } from '#platform/run-program.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../run-views.ts'
@@ -36,7 +38,7 @@ export async function takePatch(
   client: Pick<ApiClient, 'readPatch'>,
   run: Pick<RunView, 'run_id' | 'request'>,
   order: PatchOrder,
-  { cwd }: Pick<CliContext, 'cwd'>,
+  { cwd, env }: Pick<CliContext, 'cwd'> & { env: Env },
 ): Promise<PatchResult> {
   const content = await client.readPatch(run.run_id, run.request.accept === 'auto' ? 'accepted' : 'proposed')
   if (content === undefined) return undefined
@@ -44,11 +46,11 @@ export async function takePatch(
   await writeWhole(target, content)
   const named = resolve(cwd, order.path)
   const folder = order.isNew ? named : await patchedFolder(named, run.request)
-  if (order.apply) await applyPatch(folder, target)
+  if (order.apply) await applyPatch(folder, target, env)
   const written = { path: shownPath(target, cwd), applied: order.apply }
-  const isThere = order.isNew || order.apply || (await fitsFolder(folder, target))
-  const place = isThere ? folder : await fittingFolder(folder, target)
-  if (place !== undefined) return { ...written, hint: await applyHint(place, target, cwd) }
+  const isThere = order.isNew || order.apply || (await fitsFolder(folder, target, env))
+  const place = isThere ? folder : await fittingFolder(folder, target, env)
+  if (place !== undefined) return { ...written, hint: await applyHint(place, target, { cwd, env }) }
   return { ...written, hint: applyElsewhereHint(target), elsewhere: true as const }
 }
 
@@ -56,21 +58,22 @@ export async function takePatch(
  * Applies the whole of `patch` to the files of `folder`, or nothing: WORK_002 with git's words when it does not fit,
  * CONFIG_003 when git may not write there.
  */
-export async function applyPatch(folder: string, patch: string): Promise<void> {
-  const { cwd, args } = await applyCommand(folder, patch)
+export async function applyPatch(folder: string, patch: string, env: Env): Promise<void> {
+  const { cwd, args } = await applyCommand(folder, patch, env)
+  const running = { cwd, env: gitEnv(env) }
   const kept = `the patch is kept in ${patch}`
-  await execute('git', ['apply', '--check', ...args], { cwd }).catch((cause: unknown) => {
+  await execute('git', ['apply', '--check', ...args], running).catch((cause: unknown) => {
     throw new AppError('WORK_002', `the patch does not fit ${folder}: ${wordsOf(cause)}; ${kept}`, { cause })
   })
-  await execute('git', ['apply', ...args], { cwd }).catch((cause: unknown) => {
+  await execute('git', ['apply', ...args], running).catch((cause: unknown) => {
     throw new AppError('CONFIG_003', `the files of ${folder} cannot be changed: ${wordsOf(cause)}; ${kept}`, { cause })
   })
 }
 
 /** Whether the whole of `patch` would apply to `folder` as it is. */
-export async function fitsFolder(folder: string, patch: string): Promise<boolean> {
-  const { cwd, args } = await applyCommand(folder, patch)
-  return execute('git', ['apply', '--check', ...args], { cwd }).then(
+export async function fitsFolder(folder: string, patch: string, env: Env): Promise<boolean> {
+  const { cwd, args } = await applyCommand(folder, patch, env)
+  return execute('git', ['apply', '--check', ...args], { cwd, env: gitEnv(env) }).then(
     () => true,
     () => false,
   )
@@ -81,20 +84,24 @@ const mostLookedFor = 20
 const headBytes = 1024 ** 2
 
 /** The folder below or above that has the files which the patch changes, and to which it applies. */
-async function fittingFolder(folder: string, patch: string): Promise<string | undefined> {
+async function fittingFolder(folder: string, patch: string, env: Env): Promise<string | undefined> {
   const head = await text(createReadStream(patch, { end: headBytes - 1 }))
   const changed = [...head.matchAll(/^diff --git a\/(.+) b\/\1\n(?!new file)/gm)].slice(0, mostLookedFor)
   const names = changed.flatMap(([, path]) => RepoPath.safeParse(path).data ?? [])
-  const found = names.length === 0 ? undefined : await findRunsFolder(folder, names)
-  return found !== undefined && (await fitsFolder(found, patch)) ? found : undefined
+  const found = names.length === 0 ? undefined : await findRunsFolder(folder, names, env)
+  return found !== undefined && (await fitsFolder(found, patch, env)) ? found : undefined
 }
 
-/** `applyCommand` as a line to paste into a shell in folder `from`; for an archive, in the folder it unpacks to. */
-export async function applyHint(folder: string, patch: string, from: string): Promise<string> {
+/** `applyCommand` as a line to paste into a shell in folder `cwd`; for an archive, in the folder it unpacks to. */
+export async function applyHint(
+  folder: string,
+  patch: string,
+  { cwd: from, env }: { cwd: string; env: Env },
+): Promise<string> {
   if (!(await isFolder(folder))) {
     return `${applyElsewhereHint(patch)}  # in the folder that ${basename(folder)} unpacks to`
   }
-  const { cwd, args } = await applyCommand(folder, patch)
+  const { cwd, args } = await applyCommand(folder, patch, env)
   const at = relative(await realpath(from), cwd)
   const short = args.map((arg) => (arg === resolve(patch) && at === '' ? relative(from, arg) : arg))
   return ['git', ...(at === '' ? [] : ['-C', at]), 'apply', ...short].map(quoted).join(' ')
@@ -116,16 +123,16 @@ function quoted(word: string): string {
  * The `git apply` that applies `patch` to `folder`: its further arguments and where to run it. Inside a larger repository
  * it runs at the top with `--directory`, because in a subfolder git skips every file without an error.
  */
-async function applyCommand(folder: string, patch: string): Promise<{ cwd: string; args: string[] }> {
-  const { top, prefix } = (await checkoutAround(folder)) ?? { top: '', prefix: '' }
+async function applyCommand(folder: string, patch: string, env: Env): Promise<{ cwd: string; args: string[] }> {
+  const { top, prefix } = (await checkoutAround(folder, env)) ?? { top: '', prefix: '' }
   if (prefix === '') return { cwd: await realpath(folder), args: [resolve(patch)] }
   return { cwd: top, args: [`--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
 }
 
 /** Where a folder lies in a git checkout: its top, and the path from there, which is empty or ends with `/`. */
-export async function checkoutAround(folder: string): Promise<{ top: string; prefix: string } | undefined> {
-  const cwd = await realpath(folder)
-  const place = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], { cwd }).catch(() => undefined)
+export async function checkoutAround(folder: string, env: Env): Promise<{ top: string; prefix: string } | undefined> {
+  const running = { cwd: await realpath(folder), env: gitEnv(env) }
+  const place = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], running).catch(() => undefined)
   const [top = '', prefix = ''] = place?.stdout.split('\n') ?? []
   return top === '' ? undefined : { top, prefix }
 }

@@ -16,8 +16,9 @@ const owned = { stop: async () => {} }
 stopWithParent(() => owned.stop())
 
 const [message]: unknown[] = await once(process, 'message')
-const { password } = z.object({ password: z.string() }).parse(message)
-const starting = startLocalRedis({ dir, program, password, signal: stopping.signal })
+const Start = z.object({ password: z.string(), env: z.record(z.string(), z.string()) })
+const { password, env } = Start.parse(message)
+const starting = startLocalRedis({ dir, env, program, password, signal: stopping.signal })
 owned.stop = async () => {
   stopping.abort()
   const redis = await starting.catch(() => undefined)

@@ -44,7 +44,7 @@ describe('the process that guards Redis', () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const guard = startGuard()
       const exited = once(guard, 'exit')
-      guard.send({ password: 'secret' })
+      guard.send({ password: 'secret', env: { PATH: process.env['PATH'] } })
       const server = await until(() => serverOf(guard))
       guard.disconnect()
       await exited
@@ -66,7 +66,8 @@ describe('the process that guards Redis', () => {
       filesThen.push(await readdir(dir))
     }
     const redisDir = join(dir, 'redis')
-    const redis = await startGuardedRedis({ dir: redisDir, program: 'redis-server', password: 'secret', onGuard })
+    const { env } = process
+    const redis = await startGuardedRedis({ dir: redisDir, env, program: 'redis-server', password: 'secret', onGuard })
     expect(filesThen).toEqual([[]])
     expect(await readdir(dir)).toEqual(['redis'])
     await redis.stop()

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError, isErrorCode, type ErrorCode } from '#domain/error.ts'
+import { leastEnv, ownChildEnv } from '#platform/child-env.ts'
 import { after } from '#platform/clock.ts'
+import type { Env } from '#platform/env.ts'
 
 const entry = fileURLToPath(new URL('guarded-redis-main.ts', import.meta.url))
 const stopMs = 8_000
@@ -14,6 +16,8 @@ const Report = z.union([
 
 type GuardOptions = {
   dir: string
+  /** That of this process, of which Redis gets what each program needs. */
+  env: Env
   program: string
   password: string
   /** Called, and awaited, when the process that will own Redis runs and before Redis starts. */
@@ -29,13 +33,14 @@ export async function startGuardedRedis(options: GuardOptions) {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
     execArgv: [],
+    env: ownChildEnv(),
   })
   const exited = once(child, 'exit').then(() => undefined)
   await options.onGuard(child.pid ?? 0).catch((error: unknown) => {
     child.kill('SIGKILL')
     throw error
   })
-  if (child.connected) child.send({ password: options.password }, () => {})
+  if (child.connected) child.send({ password: options.password, env: leastEnv(options.env) }, () => {})
   const [message]: unknown[] = await Promise.race([once(child, 'message'), exited.then(() => [undefined])])
   const report = Report.safeParse(message)
   if (!report.success) throw new AppError('CONFIG_006', 'the process that starts Redis ended and gave no reason')

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -26,6 +27,20 @@ function inUse(dataDir: string, holder: string): AppError {
     'CONFIG_006',
     `${holder} already runs the services in ${dataDir}: give them work with "remora submit", stop them, or choose another REMORA_DATA_DIR.`,
   )
+}
+
+const SigningKey = z.object({ key: z.string().min(32) })
+
+/**
+ * The key with which the API and the publisher of the folder sign. It is made once: what was decided, and the tokens that were made, before a stack ended
+ * are to count in the next one. The caller holds the folder's lock.
+ */
+export async function keptSigningKey(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'stack-signing.json')
+  const kept = readDocument(path, SigningKey, { isSecret: true })
+  const { key } = kept ?? { key: randomBytes(32).toString('base64url') }
+  if (kept === undefined) await replaceDocument(path, { key })
+  return key
 }
 
 const text = z.string()

@@ -11,7 +11,13 @@ const envOfWorker = (environment: Record<string, string>) =>
 describe('the environment of a worker of the embedded stack', () => {
   it('has nothing of the surrounding one but what a worker reads, and not the token of the API', () => {
     const machine = { PATH: '/bin', NODE_COMPILE_CACHE: '/cache' }
-    const surrounding = { REMORA_TOKEN: 'a-token-of-the-api', HOME: '/home/me', GITHUB_TOKEN: 'x', ...machine }
+    const surrounding = {
+      REMORA_TOKEN: 'a-token-of-the-api',
+      REMORA_SIGNING_KEY: 'k',
+      HOME: '/home/me',
+      GITHUB_TOKEN: 'x',
+      ...machine,
+    }
     expect(envOfWorker(surrounding)).toEqual({ ...envOfWorker({}), ...machine })
     expect(envOfWorker(surrounding)).toMatchObject({
       ...stores,
@@ -58,8 +64,9 @@ describe('the environment of a worker of the embedded stack', () => {
 describe("the environment of the stack's own services", () => {
   it('has the token and the port of this stack, whatever is set', () => {
     const environment = { REMORA_TOKEN: 'another-long-token', REMORA_API_PORT: '1', REMORA_API_HOST: '0.0.0.0' }
-    const env = servicesEnv(stores, { token: 'the-token', port: 8420, environment, publisher: {} })
-    expect(env).toMatchObject({ REMORA_TOKEN: 'the-token', REMORA_API_PORT: '8420' })
+    const of = { token: 'the-token', signingKey: 'the-key', port: 8420 }
+    const env = servicesEnv(stores, { ...of, environment, publisher: {} })
+    expect(env).toMatchObject({ REMORA_TOKEN: 'the-token', REMORA_SIGNING_KEY: 'the-key', REMORA_API_PORT: '8420' })
     expect(env).not.toHaveProperty('REMORA_API_HOST')
   })
 })

@@ -67,7 +67,13 @@ export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
 
 export function servicesEnv(
   stores: Env,
-  { token, port, environment, publisher }: { token: string; port: number; environment: Env; publisher: Env },
+  {
+    token,
+    signingKey,
+    port,
+    environment,
+    publisher,
+  }: { token: string; signingKey: string; port: number; environment: Env; publisher: Env },
 ): Env {
   return {
     ...passedOn({ ...environmentOf('api'), ...environmentOf('discovery') }, environment),
@@ -75,6 +81,7 @@ export function servicesEnv(
     ...stores,
     ...publisher,
     REMORA_TOKEN: token,
+    REMORA_SIGNING_KEY: signingKey,
     REMORA_API_PORT: String(port),
     REMORA_API_HEALTH_PORT: '0',
     REMORA_DISCOVERY_HEALTH_PORT: '0',
@@ -96,12 +103,16 @@ export function setupEnv(
 }
 
 /** Of the publisher: the one service with the keys of the code host. */
-export function publisherEnv(stores: Env, { environment, secret }: { environment: Env; secret: string }): Env {
+export function publisherEnv(
+  stores: Env,
+  { environment, secret, signingKey }: { environment: Env; secret: string; signingKey: string },
+): Env {
   return {
     ...ofTheMachine(environment),
     ...passedOn(environmentOf('publisher'), environment),
     ...stores,
     REMORA_PUBLISHER_SECRET: secret,
+    REMORA_SIGNING_KEY: signingKey,
     REMORA_PUBLISHER_PORT: '0',
     REMORA_PUBLISHER_HEALTH_PORT: '0',
   }

@@ -8,7 +8,7 @@ import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { startGuardedRedis } from './guarded-redis.ts'
 import { type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
-import { lockStack, publishAccess, type StackLock } from './running-stack.ts'
+import { keptSigningKey, lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
 import { type RestartPauses, startWorkerPool, type WorkerPool } from './worker-pool.ts'
 import { startApi } from '../../services/api/api-service.ts'
@@ -87,7 +87,8 @@ type Releaser = ReturnType<typeof openReleaser>
 async function startParts(options: StackOptions, lock: StackLock, releaser: Releaser): Promise<Stack> {
   const token = options.token ?? randomBytes(24).toString('base64url')
   const password = randomBytes(24).toString('hex')
-  const secrets = [token, password, options.model.apiKey].filter((secret) => secret !== undefined)
+  const signingKey = await keptSigningKey(options.dataDir)
+  const secrets = [token, password, signingKey, options.model.apiKey].filter((secret) => secret !== undefined)
   const { logPath: path, logging, workers: count } = options
   const log = await openStackLog({ path, append: count === 0, ...logging, redactor: openRedactor(secrets) })
   releaser.add('log', log.close)
@@ -100,9 +101,9 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering
   const served: Served[] = []
-  const inThis = { modelKind, secrets, log: log.entry, releaser, served }
+  const inThis = { modelKind, secrets, signingKey, log: log.entry, releaser, served }
   const publisher = count === 0 ? {} : await startPublishing(stores, environment, inThis)
-  const env = servicesEnv(stores, { token, port: options.port, environment, publisher })
+  const env = servicesEnv(stores, { token, signingKey, port: options.port, environment, publisher })
   const url = await startInProcess(env, discovery, inThis)
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
@@ -129,11 +130,11 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
 }
 
 async function startStores(options: StackOptions & { password: string }, lock: StackLock, releaser: Releaser) {
-  const { dataDir, password } = options
+  const { dataDir, password, environment: env = {} } = options
   const program = await options.redisProgram()
   const onGuard = (pid: number) => lock.addChildren([pid])
   const started = await Promise.allSettled([
-    startGuardedRedis({ dir: join(dataDir, 'redis'), program, password, onGuard }),
+    startGuardedRedis({ dir: join(dataDir, 'redis'), env, program, password, onGuard }),
     startLocalS3({ dir: join(dataDir, 's3') }),
   ])
   const [redis, s3] = started
@@ -149,6 +150,7 @@ async function startStores(options: StackOptions & { password: string }, lock: S
 type InThisProcess = {
   modelKind: ModelKind | undefined
   secrets: readonly string[]
+  signingKey: string
   log: Log
   releaser: Releaser
   served: Served[]
@@ -190,7 +192,7 @@ async function startSetups(env: Env, { log, secrets, releaser, served }: InThisP
 async function startPublishing(
   stores: Env,
   environment: Env,
-  { modelKind, secrets, log, releaser, served }: InThisProcess,
+  { modelKind, secrets, signingKey, log, releaser, served }: InThisProcess,
 ): Promise<Env> {
   if (givenValue(environment, 'REMORA_GITHUB_APP_ID') === undefined) return {}
   const [{ startPublisher }, { parseConfig }] = await Promise.all([
@@ -198,9 +200,9 @@ async function startPublishing(
     import('../../services/publisher/publisher-config.ts'),
   ])
   const secret = randomBytes(24).toString('base64url')
-  const config = parseConfig(publisherEnv(stores, { environment, secret }))
+  const config = parseConfig(publisherEnv(stores, { environment, secret, signingKey }))
   const redactor = openRedactor([...config.secrets, ...secrets])
-  const { accessPort, healthPort, close } = await startPublisher(config.publisher, { log, redactor, modelKind })
+  const { accessPort, healthPort, close } = await startPublisher({ ...config.publisher, modelKind }, { log, redactor })
   releaser.add('publisher', close)
   served.push({ service: 'publisher', healthPort })
   if (accessPort === undefined) return {}

@@ -31,8 +31,9 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-function startUp(args: readonly string[] = []) {
-  return watchUp(spawn(process.execPath, [remora, 'up', '--port', '0', '--json', ...args], { cwd: dir, stdio }))
+function startUp(args: readonly string[] = [], secrets: Readonly<Record<string, string>> = {}) {
+  const env = { ...process.env, ...secrets }
+  return watchUp(spawn(process.execPath, [remora, 'up', '--port', '0', '--json', ...args], { cwd: dir, stdio, env }))
 }
 
 /** As npx starts it: behind a shell, and with npm's word for it. */
@@ -75,6 +76,13 @@ async function parents(): Promise<Map<number, number>> {
   return found
 }
 
+/** The variables that a process was started with. */
+async function environmentOf(pid: number): Promise<Map<string, string>> {
+  const text = await readFile(`/proc/${pid}/environ`, 'utf8')
+  const entries = text.split('\0').filter((entry) => entry !== '')
+  return new Map(entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]))
+}
+
 async function childrenOf(pid: number): Promise<number[]> {
   return [...(await parents())].filter(([, parent]) => parent === pid).map(([child]) => child)
 }
@@ -84,9 +92,19 @@ async function descendants(pid: number): Promise<number[]> {
   return [...children, ...(await Promise.all(children.map(descendants))).flat()]
 }
 
+/** Secrets that an operator may have in the environment of `up`. Of these a worker gets the key of the model, and a store none. */
+const secrets = {
+  REMORA_GITHUB_PRIVATE_KEY: 'key-of-the-app',
+  REMORA_GITHUB_WEBHOOK_SECRET: 'secret-of-the-webhooks',
+  REMORA_MODEL_API_KEY: 'key-of-the-model',
+  AWS_SESSION_TOKEN: 'token-of-a-cloud',
+  OPENAI_API_KEY: 'key-of-another-program',
+  GH_TOKEN: 'token-of-a-host',
+}
+
 describe('remora up', () => {
-  it('serves, and leaves nothing behind when it is asked to stop', async () => {
-    const up = startUp(['--workers', '2'])
+  it('serves, hands no secret to a process that it starts, and leaves nothing behind when it is asked to stop', async () => {
+    const up = startUp(['--workers', '2'], secrets)
     const { url, token, processes } = await up.ready
     expect(processes.map(({ service }) => service)).toEqual([
       'redis',
@@ -102,6 +120,17 @@ describe('remora up', () => {
     expect((await fetch(`${url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
 
     const started = await descendants(up.child.pid ?? 0)
+    const workers = processes.filter(({ service }) => service === 'worker').map(({ pid }) => pid)
+    for (const pid of started) {
+      const given = await environmentOf(pid)
+      const mayHave = workers.includes(pid) ? ['REMORA_MODEL_API_KEY'] : []
+      expect(Object.keys(secrets).filter((name) => given.has(name))).toEqual(mayHave)
+      expect([...given.values()].some((value) => value.includes(token))).toBe(false)
+    }
+    const ofRedis = await environmentOf(processes.find(({ service }) => service === 'redis')?.pid ?? 0)
+    expect(
+      [...ofRedis.keys()].filter((name) => !/^(?:PATH|LD_LIBRARY_PATH|TMPDIR|TZ|LANG|LANGUAGE|LC_\w+)$/.test(name)),
+    ).toEqual([])
     up.child.kill('SIGTERM')
     expect(await up.exited).toBe(0)
     expect(started.filter(isAlive)).toEqual([])

@@ -5,7 +5,7 @@ import { AppError } from '#domain/error.ts'
 import { type BaseLayer, baseLayerOf, foldersOf } from '../../services/worker/workspace/base-layer.ts'
 import type { ArchiveFiles } from '#sandbox/snapshot-archives.ts'
 import { WorkspaceFault } from '../../services/worker/workspace/open-workspace.ts'
-import { type FolderListing, listFolder } from '../pack-folder.ts'
+import { type FolderListing, listFolder, type PackOptions } from '../pack-folder.ts'
 
 /** `contents`: all that is in it. */
 export type FolderLayer = BaseLayer & { contents(): ArchiveFiles }
@@ -23,8 +23,8 @@ export async function requireFolder(path: string): Promise<string> {
  * read once, on first use; that content stays its base. The path stands for the content hash. TOOL_007 for a link that
  * a run would leave out, such as one that leads out of the folder.
  */
-export async function openFolder(top: string, signal: AbortSignal): Promise<FolderLayer> {
-  return folderLayer(top, await listFolder(top, { signal }))
+export async function openFolder(top: string, options: PackOptions): Promise<FolderLayer> {
+  return folderLayer(top, await listFolder(top, options))
 }
 
 /** A folder that is not walked, for scripts that cannot ask for a file. */

@@ -70,7 +70,9 @@ const testLimits = { runs: 3, mutants: 8 }
 export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: AbortSignal): Promise<ToolRun> {
   const { script, checked } = await readScript(order.file, order.profile, signal)
   const top = await requireFolder(order.workspace)
-  const folder = needsFiles(script, order) ? await openFolder(top, signal) : unseenFolder(top)
+  const folder = needsFiles(script, order)
+    ? await openFolder(top, { signal, env: deps.sandbox.env })
+    : unseenFolder(top)
   const workspace = openWorkspace(folder)
   const node = order.node === undefined ? undefined : await findTarget(order.node, folder, deps.packs, signal)
   const rulesOf = await rulesHere(deps.sandbox)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BundleFile } from '#domain/agent-bundle.ts'
 import { describeUnknownKey, plainWords, schemaFaults } from '#platform/schema-faults.ts'
-import { type Place, readYaml, type YamlPath, type YamlSource } from '#platform/yaml-source.ts'
+import { firstFaults, type Place, readYaml, type YamlPath, type YamlSource } from '#platform/yaml-source.ts'
 import { AppError } from '#domain/error.ts'
 
 /** A fault of a bundle and its place, 1-based. `code` is a rule of tool scripts or AGENT_001. */
@@ -50,10 +50,14 @@ export function readBundleYaml(path: string, source: string): BundleYaml {
   if (parsed.success) return { ...none, file: parsed.data, faults: [] }
   const found = schemaFaults(parsed.error)
   const faultyAt = found.map(({ at }) => at)
-  const described = found.map((one) => {
-    const message = `${one.at.join('.') || 'the bundle'}: ${one.message}`
-    return fault(placeOf(one.at), one.isUnknownKey ? describeUnknownKey(BundleFile, one) : message)
-  })
+  const described = firstFaults(
+    found,
+    (one) => {
+      const message = `${one.at.join('.') || 'the bundle'}: ${one.message}`
+      return fault(placeOf(one.at), one.isUnknownKey ? describeUnknownKey(BundleFile, one) : message)
+    },
+    (more, next) => fault(placeOf(next.at), `and ${more} more faults`),
+  )
   return { ...none, faults: described, draft: draftOf(value, faultyAt), faultyAt }
 }
 

@@ -33,6 +33,7 @@ export type PublishedBranch = { head: CommitId; result: 'created' | 'updated' | 
 export type ChangeRequest = {
   branch: string
   baseBranch: string
+  /** It is set when the request is opened; after that people know it by its title, and may have changed it. */
   title: string
   body: string
   /** Of one that is opened: what people have made of it since is theirs. */

@@ -4,8 +4,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordedLog } from '#testing/recorded-log.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
+import { sha256 } from '#domain/ids.ts'
 import type { Delivery, HandledDelivery } from './delivery.ts'
 import { openDeliveryInbox } from './delivery-inbox.ts'
+import { testSigner } from '#testing/test-signer.ts'
+import { openSigner } from '#platform/signer.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -23,11 +26,12 @@ afterAll(async () => {
 })
 
 const hourMs = 3_600_000
-const inboxOf = (silentMs = hourMs) => openDeliveryInbox(redis, namespace, { silentMs })
+const inboxOf = (silentMs = hourMs) => openDeliveryInbox(redis, namespace, { silentMs, signer: testSigner })
 
 const ping = (deliveryId: string): Delivery => ({
   deliveryId,
   event: 'ping',
+  bodyHash: sha256(deliveryId),
   installationId: null,
   repository: null,
   sender: null,
@@ -51,6 +55,23 @@ const handled = (deliveryId: string, about: Partial<HandledDelivery> = {}): Hand
 const idsOf = (taken: readonly { delivery: Delivery }[]) => taken.map(({ delivery }) => delivery.deliveryId)
 
 describe('the inbox of deliveries', () => {
+  it('takes a body once, whatever id it is sent under the next time', async () => {
+    const sent = ping('first')
+    expect(await inboxOf().put(sent)).toBe('new')
+    expect(await inboxOf().put({ ...sent, deliveryId: 'replayed' })).toBe('seen')
+    expect(idsOf(await inboxOf().take('a', 10))).toEqual(['first'])
+  })
+
+  it('takes a body again about which nothing was done, as of a button that somebody may press by now', async () => {
+    const sent = ping('first')
+    const sendAgain = async (deliveryId: string) => inboxOf().put({ ...sent, deliveryId })
+    for (const outcome of ['ignored', 'failed', 'acted'] as const) {
+      expect(await sendAgain(outcome)).toBe('new')
+      for (const taken of await inboxOf().take('a', 1)) await inboxOf().end(taken, handled(outcome, { outcome }))
+    }
+    expect(await sendAgain('replayed')).toBe('seen')
+  })
+
   it('has each delivery once, in the order in which they came', async () => {
     const inbox = inboxOf()
     expect(await inbox.hasSeen('one')).toBe(false)
@@ -129,7 +150,7 @@ describe('the inbox of deliveries', () => {
       if (taken) await inbox.end(taken, handled(`d${at}`, { projectId: at % 400 === 0 ? 'shop' : 'other' }))
     }
     const listed = async (count: number, projectId?: string) =>
-      (await inbox.listHandled(count, projectId)).map(({ deliveryId }) => deliveryId)
+      (await inbox.listHandled(count, { projectId })).map(({ deliveryId }) => deliveryId)
     expect(await listed(2)).toEqual([`d${many - 1}`, `d${many - 2}`])
     expect(await listed(1_000)).toHaveLength(1_000)
     expect(await listed(10, 'shop')).toEqual(['d800', 'd400', 'd0'])
@@ -138,8 +159,12 @@ describe('the inbox of deliveries', () => {
 
   it('leaves what it cannot read to another version, and ends it after a day', async () => {
     const { log, entries } = recordedLog()
-    const inbox = openDeliveryInbox(redis, namespace, { silentMs: 0, log })
-    const add = (id: string, text: string) => redis.xadd(`${namespace}:{github}:inbox`, id, 'd', text)
+    const inbox = openDeliveryInbox(redis, namespace, { silentMs: 0, log, signer: testSigner })
+    const add = (id: string, text: string) => {
+      const at = String(Date.now())
+      const signature = testSigner.sign('delivery', at, text)
+      return redis.xadd(`${namespace}:{github}:inbox`, id, 'd', text, 'at', at, 's', signature)
+    }
     const yesterday = Date.now() - 25 * hourMs
     const ofLater = (deliveryId: string) => JSON.stringify({ ...ping(deliveryId), body: { kind: 'later' } })
     await add(`${yesterday}-0`, ofLater('old'))
@@ -154,10 +179,36 @@ describe('the inbox of deliveries', () => {
     expect(entries).toHaveLength(4)
   })
 
+  it('refuses what nobody with the key has put there, or somebody puts there again days later, and goes on', async () => {
+    const { log, entries } = recordedLog()
+    const inbox = openDeliveryInbox(redis, namespace, { silentMs: 0, log, signer: testSigner })
+    const key = `${namespace}:{github}:inbox`
+    const click = JSON.stringify(ping('forged'))
+    const at = String(Date.now())
+    const others = openSigner(['a key of the attacker, as long as it must be'])
+    await redis.xadd(key, '*', 'd', click)
+    await redis.xadd(key, '*', 'd', click, 'at', at, 's', others.sign('delivery', at, click))
+    await inbox.put(ping('mine'))
+    const [newest] = await redis.xrevrange(key, '+', '-', 'COUNT', 1)
+    await redis.xadd(key, '*', 'd', click, 'at', at, 's', newest?.[1].at(-1) ?? '')
+    const old = String(Date.now() - 49 * hourMs)
+    await redis.xadd(key, '*', 'd', click, 'at', old, 's', testSigner.sign('delivery', old, click))
+    expect(idsOf(await inbox.take('a', 10))).toEqual(['mine'])
+    const refused = await inbox.listHandled(10)
+    expect(refused.map(({ outcome, reason }) => `${outcome} ${reason}`)).toEqual([
+      'failed PUBLISH_005 the webhook was signed too long ago',
+      ...Array.from({ length: 3 }, () => 'failed PUBLISH_005 the webhook is not signed by the API'),
+    ])
+    expect(entries.map((one) => one['error_code'])).toEqual(refused.map(() => 'PUBLISH_005'))
+    expect(await inbox.backlog()).toMatchObject({ count: 1 })
+  })
+
   it('says that Redis is away', async () => {
     const gone = new Redis(server.url, { maxRetriesPerRequest: 0 })
     gone.on('error', () => {})
     await gone.quit()
-    await expect(openDeliveryInbox(gone, namespace).put(ping('one'))).rejects.toMatchObject({ code: 'STORE_001' })
+    await expect(openDeliveryInbox(gone, namespace, { signer: testSigner }).put(ping('one'))).rejects.toMatchObject({
+      code: 'STORE_001',
+    })
   })
 })

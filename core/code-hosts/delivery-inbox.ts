@@ -4,6 +4,7 @@ import { parseJson } from '#domain/json.ts'
 import { orStoreError } from '#ledger/store.ts'
 import type { Log } from '#platform/log.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import type { Signer } from '#platform/signer.ts'
 import { Delivery, HandledDelivery } from './delivery.ts'
 
 export type DeliveryInbox = ReturnType<typeof openDeliveryInbox>
@@ -11,6 +12,11 @@ export type DeliveryInbox = ReturnType<typeof openDeliveryInbox>
 /** A delivery that somebody has taken, and the handle with which it is ended. */
 export type TakenDelivery = { entry: string; delivery: Delivery }
 type Entry = Pick<TakenDelivery, 'entry'>
+/** `delivery` is absent of one that nobody can read or believe. */
+type Ended = Entry & Partial<TakenDelivery>
+
+/** `signer`: that of the API and the publisher. `silentMs`: who takes a delivery and does not end it for so long has died. */
+type InboxOptions = { signer: Signer; silentMs?: number; log?: Pick<Log, 'warn'> }
 
 type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xlen' | 'xrange' | 'xrevrange'>
 
@@ -27,8 +33,10 @@ const mostHandled = 10_000
 const handledPage = 500
 
 const putScript = `
-if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then return 'seen' end
-redis.call('XADD', KEYS[1], '*', 'd', ARGV[1])
+for at = 2, #KEYS do
+  if not redis.call('SET', KEYS[at], '1', 'NX', 'EX', ARGV[2]) then return 'seen' end
+end
+redis.call('XADD', KEYS[1], '*', 'd', ARGV[1], 'at', ARGV[3], 's', ARGV[4])
 return 'new'`
 const refuseScript = `
 if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then return 0 end
@@ -38,6 +46,7 @@ const endScript = `
 redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 if redis.call('XDEL', KEYS[1], ARGV[2]) == 0 then return 'ended before' end
 if ARGV[3] ~= '' then redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[4], '*', 'h', ARGV[3]) end
+if KEYS[3] then redis.call('DEL', KEYS[3]) end
 return 'ended'`
 
 /** ARGV: the group, the consumer, for how long it counts as silent from now on, and entries. Answers those that are not its own any more. */
@@ -55,7 +64,7 @@ const claimedAtOnce = 500
 const PutAnswer = z.enum(['new', 'seen'])
 const Entries = z.array(z.tuple([z.string(), z.array(z.string())]))
 const Claimed = z.tuple([z.string(), Entries]).rest(z.unknown())
-const Named = z.looseObject({ deliveryId: z.string(), event: z.string() })
+const Named = z.looseObject({ deliveryId: z.string().max(64), event: z.string().max(64) })
 const Read = z.array(z.tuple([z.string(), Entries])).nullable()
 
 /**
@@ -64,22 +73,23 @@ const Read = z.array(z.tuple([z.string(), Entries])).nullable()
  */
 export function openDeliveryInbox(
   redis: Redis,
-  namespace = 'remora',
-  { silentMs = usualSilenceMs, log }: { silentMs?: number; log?: Pick<Log, 'warn'> } = {},
+  namespace: string,
+  { silentMs = usualSilenceMs, signer, log }: InboxOptions,
 ) {
-  const prefix = `${namespace}:{github}:`
-  const keys = { inbox: `${prefix}inbox`, handled: `${prefix}handled`, seen: (id: string) => `${prefix}seen:${id}` }
-  const end = async ({ entry }: Entry, handled: HandledDelivery | undefined) => {
-    const args = [group, entry, handled === undefined ? '' : JSON.stringify(handled), String(mostHandled)]
-    await orStoreError(redis.eval(endScript, 2, keys.inbox, keys.handled, ...args))
-  }
+  const keys = keysOf(namespace)
+  const end = (ended: Ended, handled: HandledDelivery | undefined) => endDelivery(redis, keys, ended, handled)
   return {
-    /** One durable write. `seen`: it arrived before, and is or was handled. STORE_001 when Redis is away. */
+    /**
+     * One durable write. `seen`: it, or another one with the same body, arrived before, and is or was handled. What GitHub sends twice with
+     * one body asks for the same again, unless nothing was done about the first: a button may be pressed anew by who may press it by then.
+     * STORE_001 when Redis is away.
+     */
     async put(delivery: Delivery): Promise<'new' | 'seen'> {
-      const args = [JSON.stringify(delivery), String(seenSeconds)]
-      return PutAnswer.parse(
-        await orStoreError(redis.eval(putScript, 2, keys.inbox, keys.seen(delivery.deliveryId), ...args)),
-      )
+      const [json, at] = [JSON.stringify(delivery), String(Date.now())]
+      const args = [json, String(seenSeconds), at, signer.sign('delivery', at, json)]
+      const body = isNews(delivery) ? [] : [keys.seen(`body:${delivery.bodyHash}`)]
+      const written = [keys.inbox, keys.seen(delivery.deliveryId), ...body]
+      return PutAnswer.parse(await orStoreError(redis.eval(putScript, written.length, ...written, ...args)))
     },
     /** Keeps of one that cannot be taken why, once; from then on it counts as arrived. */
     async refuse(handled: HandledDelivery): Promise<void> {
@@ -91,12 +101,8 @@ export function openDeliveryInbox(
       return (await orStoreError(redis.exists(keys.seen(deliveryId)))) === 1
     },
     /** Those that are not handled yet, also what somebody has taken. `oldestAt`: when the first of them came, in ms since the epoch. */
-    async backlog(): Promise<{ count: number; oldestAt: number | null }> {
-      const count = await orStoreError(redis.xlen(keys.inbox))
-      const [oldest] = await orStoreError(redis.xrange(keys.inbox, '-', '+', 'COUNT', 1))
-      return { count, oldestAt: oldest === undefined ? null : Number.parseInt(oldest[0], 10) }
-    },
-    take: openTaker(redis, { inbox: keys.inbox, silentMs, read: openReader({ end, log }) }),
+    backlog: () => backlogOf(redis, keys.inbox),
+    take: openTaker(redis, { inbox: keys.inbox, silentMs, read: openReader({ end, log, signer }) }),
     /** So often a consumer is to `keep` what it has taken. */
     keepMs: Math.max(silentMs / 4, leastKeepMs),
     /** Says that the consumer is still at work on what it has taken. Those that somebody else has taken meanwhile. */
@@ -106,22 +112,56 @@ export function openDeliveryInbox(
       await claimed(redis, keys.inbox, { consumer, silentMs: silentMs + 1 }, taken)
     },
     /** Ends the handling, and keeps what became of it. Doing it again changes nothing. */
-    end: (taken: Entry, handled: HandledDelivery): Promise<void> => end(taken, handled),
+    end: (taken: TakenDelivery, handled: HandledDelivery): Promise<void> => end(taken, handled),
     /** The newest first: those of one project, or all. */
-    listHandled: (count: number, projectId?: ProjectId) => listHandled(redis, keys.handled, { count, projectId }),
+    listHandled: (count: number, which: HandledFilter = {}) => listHandled(redis, keys.handled, { count, ...which }),
   }
 }
+
+function keysOf(namespace: string) {
+  const prefix = `${namespace}:{github}:`
+  return { inbox: `${prefix}inbox`, handled: `${prefix}handled`, seen: (id: string) => `${prefix}seen:${id}` }
+}
+
+/** The body of one about which nothing was done may come again. */
+async function endDelivery(
+  redis: Pick<Redis, 'eval'>,
+  keys: ReturnType<typeof keysOf>,
+  { entry, delivery }: Ended,
+  handled: HandledDelivery | undefined,
+): Promise<void> {
+  const isDone = handled?.outcome === 'acted' || handled?.outcome === 'run'
+  const again = delivery === undefined || isDone ? [] : [keys.seen(`body:${delivery.bodyHash}`)]
+  const args = [group, entry, handled === undefined ? '' : JSON.stringify(handled), String(mostHandled)]
+  await orStoreError(redis.eval(endScript, 2 + again.length, keys.inbox, keys.handled, ...again, ...args))
+}
+
+async function backlogOf(redis: Redis, inbox: string): Promise<{ count: number; oldestAt: number | null }> {
+  const count = await orStoreError(redis.xlen(inbox))
+  const [oldest] = await orStoreError(redis.xrange(inbox, '-', '+', 'COUNT', 1))
+  return { count, oldestAt: oldest === undefined ? null : Number.parseInt(oldest[0], 10) }
+}
+
+/** Whether it only says that something is otherwise by now, which is then asked for: the same words may be true again tomorrow. */
+function isNews({ body: { kind } }: Delivery): boolean {
+  return kind === 'installation' || kind === 'repositories' || kind === 'repository'
+}
+
+/** `withoutIgnored`: only those about which something was to be done. */
+type HandledFilter = { projectId?: ProjectId | undefined; withoutIgnored?: boolean }
 
 async function listHandled(
   redis: Pick<Redis, 'xrevrange'>,
   key: string,
-  { count, projectId }: { count: number; projectId: ProjectId | undefined },
+  { count, projectId, withoutIgnored = false }: HandledFilter & { count: number },
 ): Promise<HandledDelivery[]> {
   const found: HandledDelivery[] = []
   for (let before = '+'; found.length < count;) {
     const entries = await orStoreError(redis.xrevrange(key, before, '-', 'COUNT', handledPage))
     const handled = entries.flatMap(([, [, text = '']]) => HandledDelivery.safeParse(parseJson(text)).data ?? [])
-    found.push(...handled.filter((one) => projectId === undefined || one.projectId === projectId))
+    const isWanted = (one: HandledDelivery) =>
+      (projectId === undefined || one.projectId === projectId) && !(withoutIgnored && one.outcome === 'ignored')
+    found.push(...handled.filter(isWanted))
     const [last] = entries.at(-1) ?? []
     if (last === undefined || entries.length < handledPage) break
     before = `(${last}`
@@ -180,35 +220,51 @@ function openTaker(redis: Redis, { inbox, silentMs, read }: Taker) {
 }
 
 type ReaderDeps = {
+  signer: Signer
   end(entry: Entry, handled: HandledDelivery | undefined): Promise<void>
   log: Pick<Log, 'warn'> | undefined
 }
 
-/** Reads entries. One of another version is left to the processes of that, and ends when none has taken it for a day. */
-function openReader({ end, log }: ReaderDeps): Taker['read'] {
+/**
+ * Reads entries. One without the signature of the API or of the publisher ends as refused, and so does one that was signed longer ago than any
+ * waits: somebody has put it there again. One of another version is left to the processes of that, and ends when none has taken it for a day.
+ */
+function openReader({ end, log, signer }: ReaderDeps): Taker['read'] {
   return async (entries) => {
     const taken: TakenDelivery[] = []
-    for (const [entry, [, text = '']] of entries) {
+    for (const [entry, [, text = '', , at = '', , signature]] of entries) {
+      const named = Named.safeParse(parseJson(text)).data
+      const isSigned = signer.isSigned(signature, 'delivery', at, text)
+      if (!isSigned || Date.now() - Number(at) >= 2 * longestMs) {
+        const reason = isSigned ? 'was signed too long ago' : 'is not signed by the API'
+        log?.warn('a webhook is refused', {
+          entry,
+          delivery_id: named?.deliveryId ?? null,
+          error_code: 'PUBLISH_005',
+          reason,
+        })
+        await end({ entry }, refused(named ?? { deliveryId: '?', event: '?' }, `PUBLISH_005 the webhook ${reason}`))
+        continue
+      }
       const { data: delivery } = Delivery.safeParse(parseJson(text))
       if (delivery !== undefined) {
         taken.push({ entry, delivery })
         continue
       }
-      const named = Named.safeParse(parseJson(text)).data
       const isGivenUp = isOverdue({ entry })
       const fields = { entry, delivery_id: named?.deliveryId ?? null, event: named?.event ?? null }
       log?.warn('a webhook cannot be read', {
         ...fields,
         what: isGivenUp ? 'is given up' : 'is left to another version',
       })
-      if (isGivenUp) await end({ entry }, named && unreadable(named))
+      if (isGivenUp)
+        await end({ entry }, named && refused(named, 'INTAKE_008 no version of Remora that ran here could read it'))
     }
     return taken
   }
 }
 
-function unreadable({ deliveryId, event }: z.infer<typeof Named>): HandledDelivery {
+function refused({ deliveryId, event }: z.infer<typeof Named>, reason: string): HandledDelivery {
   const of = { deliveryId, event, action: null, repository: null, ref: null, runId: null, projectId: null }
-  const reason = 'INTAKE_008 no version of Remora that ran here could read it'
   return { ...of, outcome: 'failed', reason, at: Date.now() }
 }

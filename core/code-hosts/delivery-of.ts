@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/ids.ts'
 import { CommitId, HostedRepository } from '#domain/repository-source.ts'
 import { Delivery, type DeliveryBody } from './delivery.ts'
 
@@ -33,9 +34,11 @@ const Listed = z
   .pipe(HostedRepository)
 
 /** Of an enterprise there is a slug instead of a login. */
-const InstalledIn = z
-  .object({ account: z.object({ login: name.optional(), slug: name.optional() }).nullish() })
-  .transform(({ account }) => account?.login ?? account?.slug ?? nobody.login)
+export const InstalledAccount = z
+  .object({ login: name.optional(), slug: name.optional() })
+  .nullish()
+  .transform((account) => account?.login ?? account?.slug ?? nobody.login)
+const InstalledIn = z.object({ account: InstalledAccount }).transform(({ account }) => account)
 
 /** Somebody acts on these actions only; of the events that are not here, on all of them. */
 const actedOn = {
@@ -238,6 +241,7 @@ export function deliveryOf({ deliveryId, event }: DeliveryHeaders, payload: unkn
   const needsRepository = ofRepository.has(body.kind)
   return {
     ...known,
+    bodyHash: sha256(JSON.stringify(payload)),
     installationId: installation?.id ?? null,
     repository: needsRepository
       ? read('body.repository', Repository, repository)

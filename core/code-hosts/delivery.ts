@@ -84,11 +84,13 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
 ])
 export type DeliveryBody = z.infer<typeof DeliveryBody>
 
-/** One webhook of GitHub. Its id is the same when GitHub sends it again. */
+/** One webhook of GitHub. Its id is the same when GitHub sends it again, and is not signed: who sends it again may choose another. */
 export const Delivery = z.strictObject({
   deliveryId: z.string().regex(/^[\w-]{1,64}$/),
   /** `X-GitHub-Event`. */
   event: z.string().regex(/^\w{1,64}$/),
+  /** The SHA-256 of all that GitHub has signed, as JSON. */
+  bodyHash: z.string().regex(/^[0-9a-f]{64}$/),
   installationId: z.int().nullable(),
   repository: HostedRepository.extend({ defaultBranch: z.string() }).nullable(),
   sender: account.nullable(),

@@ -102,13 +102,13 @@ describe.skipIf(lacks('git')).each(hosts)('%s', (_name, start) => {
     expect(head).not.toBe(at.head)
     const again = await one.openChangeRequest?.({ ...request, title: 'Three files', body: 'more' })
     expect(again).toMatchObject({ number, result: 'updated', isDraft: false })
-    expect(await pullAt(number)).toMatchObject({ title: 'Three files', body: 'more', draft: false })
+    expect(await pullAt(number)).toMatchObject({ title: 'Two files', body: 'more', draft: false })
 
     await ask(`/pulls/${number}`, { method: 'PATCH', body: JSON.stringify({ state: 'closed' }) })
     const other = await one.openChangeRequest?.({ ...request, isDraft: false })
     expect(other).toMatchObject({ result: 'opened', isDraft: false })
     expect(other?.number).not.toBe(number)
-    expect(await pullAt(number)).toMatchObject({ state: 'closed', title: 'Three files' })
+    expect(await pullAt(number)).toMatchObject({ state: 'closed', title: 'Two files' })
   })
 
   it('shows the state of a commit once, and what it is by now', async () => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
+import { readAtMost } from '#platform/read-at-most.ts'
 import type { HostLogin } from './open-git.ts'
 import type {
   ChangeRequest,
@@ -105,7 +106,6 @@ async function requirePullRequests(gitea: Gitea): Promise<void> {
 const Pull = z.looseObject({
   number: z.int(),
   html_url: z.string(),
-  title: z.string(),
   body: z.string().nullable(),
   draft: z.boolean().default(false),
   base: z.looseObject({ ref: z.string() }),
@@ -113,7 +113,7 @@ const Pull = z.looseObject({
 })
 type Pull = z.infer<typeof Pull>
 
-/** What people have made of the open one stays: whether it is a draft, its labels, and who reviews it. */
+/** Opens a pull request, or updates the text of the open one. The rest of that is people's and stays: its title, whether it is a draft, its labels, and who reviews it. */
 async function openPull(request: ChangeRequest, gitea: Gitea): Promise<OpenedChangeRequest> {
   const { branch: head, baseBranch: base, title, body, isDraft } = request
   const open = await findPull(request, gitea)
@@ -122,9 +122,7 @@ async function openPull(request: ChangeRequest, gitea: Gitea): Promise<OpenedCha
     const made = Pull.parse(await expectDone('POST', '/pulls', wanted, gitea))
     return { number: made.number, url: made.html_url, isDraft: made.draft, result: 'opened' }
   }
-  const shown = open.draft ? `${draftPrefix}${title}` : title
-  const isSame = open.title === shown && open.body === body
-  if (!isSame) await expectDone('PATCH', `/pulls/${open.number}`, { title: shown, body }, gitea)
+  if (open.body !== body) await expectDone('PATCH', `/pulls/${open.number}`, { body }, gitea)
   return { number: open.number, url: open.html_url, isDraft: open.draft, result: 'updated' }
 }
 
@@ -186,6 +184,9 @@ async function expectDone(method: Method, path: string, body: object | undefined
   throw refusal(answer, gitea)
 }
 
+/** Of its answers the largest are lists of a page of pull requests with their texts. */
+const mostAnswered = 16_000_000
+
 /** Addresses that lead elsewhere are not followed: a login must not go there, and a POST would become a GET. */
 async function ask(path: string, { method = 'GET', body, whole = false }: Asked, gitea: Gitea): Promise<Answer> {
   const { site, owner, name, authorization, signal } = gitea
@@ -199,10 +200,14 @@ async function ask(path: string, { method = 'GET', body, whole = false }: Asked,
       signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const text = await answer.text()
+    const bytes = await readAtMost(answer.body, mostAnswered)
+    if (bytes.byteLength > mostAnswered)
+      throw new AppError('HOST_001', `${site} answers with more than ${mostAnswered} bytes`)
+    const text = Buffer.from(bytes).toString()
     return { status: answer.status, body: parseJson(text), location: answer.headers.get('location') }
   } catch (cause) {
     signal.throwIfAborted()
+    if (cause instanceof AppError) throw cause
     const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
     throw new AppError('HOST_001', `${site} does not answer: ${String(why)}`, { cause })
   }

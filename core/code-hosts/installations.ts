@@ -43,6 +43,8 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
     addRepositories: repositories.add,
     removeRepositories: repositories.remove,
     listRepositories: repositories.list,
+    /** Whatever project has it. */
+    repositoryNamed: repositories.find,
     /** Notes an installation; its project stays the one that it has. */
     async note(installation: Installation): Promise<Installation> {
       return update(installation.installationId, (before) => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { AppError, type ErrorCode } from '#domain/error.ts'
+import { gitEnv } from '#platform/child-env.ts'
 import type { Env } from '#platform/env.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 
@@ -55,17 +56,10 @@ const settings = [
   'log.showSignature=false',
 ].flatMap((setting) => ['-c', setting])
 
-/**
- * These name another repository than the one that git is to work in, times by which an amended commit is known, or the folder in which
- * our own Node keeps compiled code.
- */
-const notPassedOn =
-  /^(?:REMORA_.*|NODE_COMPILE_CACHE|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|AUTHOR_DATE|COMMITTER_DATE))$/
-
 /** The system's git, in one bare repository, for the plumbing of a code host. */
 export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
   const own: Env = {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => !notPassedOn.test(name))),
+    ...gitEnv(env),
     GIT_ALLOW_PROTOCOL: transports.join(':'),
     // Errors are in the language of the others here.
     LC_ALL: 'C.UTF-8',
@@ -116,7 +110,7 @@ const ident = /^(?<name>.*) <(?<email>.*)> \d+ [+-]\d{4}$/s
  * repository there, or those of the caller. WORK_006 where it knows nobody.
  */
 export async function identityIn(cwd: string, { env, signal }: Pick<GitOptions, 'env' | 'signal'>): Promise<Env> {
-  const own: Env = { ...env, GIT_AUTHOR_DATE: undefined, GIT_COMMITTER_DATE: undefined, LC_ALL: 'C.UTF-8' }
+  const own: Env = { ...gitEnv(env), LC_ALL: 'C.UTF-8' }
   const variablesOf = async (role: string): Promise<Env> => {
     const { code, out, err } = await runGit(['var', `${role}_IDENT`], { cwd, env: own, input: '', signal })
     const { name, email } = ident.exec(out.toString().trim())?.groups ?? {}
@@ -131,11 +125,11 @@ export async function identityIn(cwd: string, { env, signal }: Pick<GitOptions, 
 type Running = { cwd: string; env: Env; input: Call['input']; signal: AbortSignal }
 
 /** CONFIG_006 when there is no git. */
-async function runGit(args: readonly string[], { input, signal, ...running }: Running): Promise<Ended> {
+async function runGit(args: readonly string[], { input, signal, cwd, env }: Running): Promise<Ended> {
   signal.throwIfAborted()
   const limit = AbortSignal.timeout(limitMs)
   const ending = AbortSignal.any([signal, limit])
-  const child = spawn('git', args, { ...running, stdio: ['pipe', 'pipe', 'pipe'], signal: ending })
+  const child = spawn('git', args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], signal: ending })
   const out: Buffer[] = []
   let length = 0
   let err = ''

@@ -26,7 +26,14 @@ const ReadableCommit = z.strictObject({ commit: CommitId, archive: ReadableArchi
 export const ReadAccess = ReadableCommit.extend({ base: ReadableCommit.nullable() })
 export type ReadAccess = z.infer<typeof ReadAccess>
 
-const refusals = ['HOST_001', 'HOST_002', 'HOST_003', 'HOST_004', 'RUN_001'] as const satisfies readonly ErrorCode[]
+const refusals = [
+  'HOST_001',
+  'HOST_002',
+  'HOST_003',
+  'HOST_004',
+  'PUBLISH_005',
+  'RUN_001',
+] as const satisfies readonly ErrorCode[]
 
 /** What the publisher answers instead, with the status of the code. */
 export const ReadAccessRefusal = z.strictObject({ error_code: z.enum(refusals), detail: z.string() })

@@ -1,4 +1,4 @@
-import type { ChangeSet } from '#domain/change-set.ts'
+import { type ChangeSet, changeSetId as idOfChanges } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { isByPerson } from '#domain/decision.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
@@ -6,6 +6,7 @@ import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
+import { requireGenuine } from './genuine-run.ts'
 import { chainOf, placesOfSets } from './run-chain.ts'
 
 export type AcceptedDeps = {
@@ -49,6 +50,27 @@ export async function readAccepted(
   }
 }
 
+/** An id is the hash of the changes: a set that was made up cannot pass for one that somebody has accepted. */
+function hasOwnId({ changeSetId, operationId, files, builtOn }: ChangeSet): boolean {
+  return changeSetId === idOfChanges(operationId, files, builtOn)
+}
+
+/**
+ * The decisions on a genuine chain (`requireGenuine`) as whoever publishes may believe them: those of people that are signed, and those of the policy where the chain has one.
+ * All others are in `forged`.
+ */
+export async function believedDecisions(
+  chain: readonly [Run, ...Run[]],
+  ledger: Pick<Ledger, 'readDecisions'>,
+): Promise<Decisions> {
+  const decisions = await ledger.readDecisions((chain.at(-1) ?? chain[0]).runId)
+  if (chain.some(({ request }) => request.accept === 'auto')) return decisions
+  const all = [...decisions.byChangeSet]
+  const believed = all.filter(([, one]) => isByPerson(one))
+  const ofPolicy = all.flatMap(([id, one]) => (isByPerson(one) ? [] : id))
+  return { ...decisions, byChangeSet: new Map(believed), forged: [...decisions.forged, ...ofPolicy] }
+}
+
 export type AcceptedChangesDeps = {
   ledger: AcceptedDeps['ledger'] & Pick<Ledger, 'getRun' | 'readDecisions'>
   records: { readChangeSets: AcceptedDeps['readSets'] }
@@ -57,12 +79,16 @@ export type AcceptedChangesDeps = {
 /** `acceptedByPersonAt`: in milliseconds since the epoch; undefined when the policy of the run has accepted it. */
 export type AcceptedChange = { set: ChangeSet; node: CodeNode; acceptedByPersonAt: number | undefined }
 
-/** What is accepted in a run and those that it retries, and what it was made for. */
+/** Returns the accepted change sets of a run and of those that it retries, with the commit they are for. PUBLISH_005 for a run whose request nobody signed. */
 export async function acceptedChanges(run: Run, { ledger, records }: AcceptedChangesDeps): Promise<AcceptedChange[]> {
+  await requireGenuine(run, ledger)
   const chain = await chainOf(run, ledger)
-  const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const decisions = await believedDecisions(chain, ledger)
   const { sets, nodeOf } = await readAccepted(chain, decisions, { ledger, readSets: records.readChangeSets })
-  const found = await mapBounded(sets, readsAtOnce, async (set) => ({ set, node: await nodeOf(set.operationId) }))
+  const found = await mapBounded(sets.filter(hasOwnId), readsAtOnce, async (set) => ({
+    set,
+    node: await nodeOf(set.operationId),
+  }))
   return found.flatMap(({ set, node }) => {
     const decision = decisions.byChangeSet.get(set.changeSetId)
     const acceptedByPersonAt = decision !== undefined && isByPerson(decision) ? decision.at : undefined

@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { applyEdits, type ChangeSet, type Edit, type FileChange } from '#domain/change-set.ts'
 import { setsTogether } from '#proof/sets-together.ts'
@@ -128,7 +128,7 @@ describe('change sets that are built on others', () => {
           }
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: draws(1_000) },
     )
   })
 
@@ -160,7 +160,7 @@ describe('change sets that are built on others', () => {
           )
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: draws(1_000) },
     )
   })
 
@@ -176,7 +176,7 @@ describe('change sets that are built on others', () => {
         const rest = held.filter((set) => set !== out && !set.builtOn?.includes(out.changeSetId))
         expect(textOf(composed.files())).toBe(textOf(composeChangeSets(rest).files))
       }),
-      { numRuns: 1_000 },
+      { numRuns: draws(1_000) },
     )
   })
 
@@ -199,7 +199,7 @@ describe('change sets that are built on others', () => {
           expect(proved).toEqual(files.map(({ sets: _sets, ...file }) => file))
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: draws(1_000) },
     )
   })
 })

@@ -1,4 +1,6 @@
 import { type ChangeSet, composeEdits, type Edit, type FileChange, isSameEdit, isSameFile } from '#domain/change-set.ts'
+import { joinImports, joinTests } from './join-tests.ts'
+import { takesTests } from './test-text.ts'
 
 /** `executable` is that of a `FileChange`. */
 export type FileResult = { path: string; sets: ChangeSet[]; executable?: boolean | undefined } & (
@@ -47,17 +49,24 @@ function clash({ set, change: other }: OwnChange, { set: addedSet, change: own }
   if (isSame(other, own)) return undefined
   const { path } = own
   const ofFile = { path, ...bytesOf(addedSet, path), with: inConflict(set, path) }
+  if (other.kind === 'create' && own.kind === 'create' && takesTests(path)) {
+    const joined = joinTests(path, [other.content, own.content])
+    if (joined.kind === 'apart') return { ...ofFile, reason: `two change sets create the file, and ${joined.reason}` }
+    return haveOtherBits(other, own) ? { ...ofFile, reason: otherMode } : undefined
+  }
   if (other.kind !== 'edit' || own.kind !== 'edit') {
     return { ...ofFile, reason: `one change set would ${other.kind} the file, another ${own.kind} it` }
   }
   if (other.baseHash !== own.baseHash) return { ...ofFile, reason: 'made from another version of the file' }
-  if (haveOtherBits(other, own)) return { ...ofFile, reason: 'another change set gives the file another mode' }
-  const answer = composeEdits(other.edits, own.edits)
+  if (haveOtherBits(other, own)) return { ...ofFile, reason: otherMode }
+  const answer = composeEdits(other.edits, own.edits, { isAddedTo: takesTests(path) })
   if (answer.kind === 'composed') return undefined
   const [theirs, ours] = other.edits.includes(answer.at) ? [answer.at, answer.with] : [answer.with, answer.at]
   const reason = 'another change set changes the same place'
   return { path, reason, bytes: rangeOf(ours), with: { ...idsOf(set), bytes: rangeOf(theirs) } }
 }
+
+const otherMode = 'another change set gives the file another mode'
 
 /** What of a change is not in what is left of it. */
 function lossOf(change: FileChange, left: FileChange | undefined): FileChange | undefined {
@@ -135,11 +144,22 @@ export function resultAt(held: ChangesAtPath): FileResult | undefined {
   const [first] = left
   if (first === undefined) return undefined
   const sets = all.map(({ set }) => set)
-  if (first.kind !== 'edit') return { ...first, sets }
+  if (first.kind === 'create') return { ...first, sets, content: createdBy(first.path, left) }
+  if (first.kind === 'delete') return { ...first, sets }
   const edits = left.flatMap((one) => (one.kind === 'edit' ? one.edits : []))
-  const answer = composeEdits(edits, [])
+  const answer = composeEdits(edits, [], { isAddedTo: takesTests(first.path) })
   if (answer.kind === 'conflict') throw new Error(`edits of ${first.path} that were held collide`)
-  return { ...first, sets, edits: answer.edits, executable: changedBit(all, left) }
+  const joined = takesTests(first.path) ? joinImports(first.path, answer.edits) : answer.edits
+  return { ...first, sets, edits: joined, executable: changedBit(all, left) }
+}
+
+function createdBy(path: string, left: readonly FileChange[]): string {
+  const joined = joinTests(
+    path,
+    left.flatMap((one) => (one.kind === 'create' ? one.content : [])),
+  )
+  if (joined.kind === 'apart') throw new Error(`texts of ${path} that were held collide: ${joined.reason}`)
+  return joined.text
 }
 
 /** The bit that is left, unless it is that of the base: then the first to state one, built on no other that does, states another. */

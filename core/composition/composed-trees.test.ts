@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { expect, it } from 'vitest'
 import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
@@ -94,6 +94,6 @@ it('whatever sets there are, those that compose make one tree, in any order, and
       const apart = independentGroups(all).flatMap((group) => composeChangeSets(group).files)
       expect(sorted(treeOf(apart))).toEqual(sorted(treeOf(results)))
     }),
-    { numRuns: 2_000 },
+    { numRuns: draws(2_000) },
   )
 })

@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { applyEdits } from '#domain/change-set.ts'
 import { editsBetween } from './edits-between.ts'
@@ -45,7 +45,7 @@ describe('edits between two texts', () => {
         const edits = editsBetween(bytes(from), bytes(to))
         expect(Buffer.from(applyEdits(bytes(from), edits)).toString()).toBe(to)
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     )
   })
 
@@ -59,7 +59,7 @@ describe('edits between two texts', () => {
           expect(Buffer.compare(applyEdits(base, edits), target)).toBe(0)
           expect(edits.every((edit) => edit.text.isWellFormed() && !edit.text.includes('\uFFFD'))).toBe(true)
         }),
-        { numRuns: 1_000 },
+        { numRuns: draws(1_000) },
       )
     },
   )
@@ -121,7 +121,7 @@ describe('edits between two texts', () => {
         const edits = editsBetween(bytes(from), bytes(to))
         expect(Buffer.from(applyEdits(bytes(from), edits)).toString()).toBe(to)
       }),
-      { numRuns: 30 },
+      { numRuns: draws(30) },
     )
   })
 })

@@ -27,6 +27,9 @@ export async function linesChangedBy(
   { files }: Pick<ChangeSet, 'files'>,
   readBlob: ReadBlob,
 ): Promise<Map<string, number>> {
-  const counted = files.map(async (file) => [file.path, countChangedLines(await versionsOf(file, readBlob))] as const)
+  const counted = files.map(async (file) => {
+    const { added, removed } = countChangedLines(await versionsOf(file, readBlob))
+    return [file.path, added + removed] as const
+  })
   return new Map(await Promise.all(counted))
 }

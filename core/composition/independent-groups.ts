@@ -54,3 +54,9 @@ export function neededFirst(sets: readonly ChangeSet[]): ChangeSet[] {
   for (const set of sets) take(set)
   return [...ordered]
 }
+
+/** The sets after those that they are built on, as far as these are known. */
+export function withNeeded(sets: readonly ChangeSet[], known: ReadonlyMap<string, ChangeSet>): ChangeSet[] {
+  const needed = sets.flatMap(({ builtOn = [] }) => builtOn.flatMap((id) => known.get(id) ?? []))
+  return [...new Set([...needed, ...sets])]
+}

@@ -1,3 +1,4 @@
+import { hiddenCharacter } from '#syntax/hidden-characters.ts'
 import type { DocLanguage } from './definition.ts'
 
 const maxCommentLength = 4000
@@ -19,16 +20,15 @@ export function normalisedComment(raw: string): string {
 
 /** Comments that tools obey: a comment of ours must not become one. At the start of a comment or of a line in it. */
 export const directive =
-  /^[\s*/#!;-]*(?:@ts-|@(?:no)?flow\b|@jsx|@(?:vite|preserve|license|copyright)\b|[@#]__[A-Z]|(?:es|ox|x)lint\b|eslint-|oxlint-|j[sx]hint\b|jslint\b|jscs:|tslint:|standard\b[^.]*$|globals?\s|exported\s|biome-ignore|deno-(?:lint|fmt|types)|dprint-|prettier-ignore|(?:istanbul|c8|v8|node:coverage)\b|webpack|sourceMapp?ingURL|<(?:reference|amd-)|use (?:strict|client|server)\b|go:|line\s\S+:\d|\+build\b|export\s\w+$|extern\s\w+$|nolint\b|lint:|revive:|#?nosec\b|clippy:|rustfmt|cbindgen:|NOSONAR|NOPMD|CHECKSTYLE|noinspection\b|spotless:|@formatter:|@checkstyle|<editor-fold|region\b|endregion\b|NOLINT|clang-|cppcheck|ReSharper|pragma\b|type:\s*ignore|noqa\b|pylint:|mypy:|pyright:|ruff:|rubocop:|shellcheck\b|phpcs:|phpstan|psalm|@codeCoverageIgnore|frozen_string_literal|-\*-|vim?:|ex:|SPDX-)/i
+  /^[\s*/#!;-]*(?:@ts-|@(?:no)?flow\b|@(?:no)?(?:format|prettier)\b|@jsx|@(?:vite|preserve|license|copyright)\b|[@#]__[A-Z]|(?:es|ox|x)lint\b|eslint-|oxlint-|j[sx]hint\b|jslint\b|jscs:|tslint:|standard\b[^.]*$|globals?\s|exported\s|biome-ignore|deno-(?:lint|fmt|types)|dprint-|prettier-ignore|(?:istanbul|c8|v8|node:coverage)\b|webpack|sourceMapp?ingURL|<(?:reference|amd-)|use (?:strict|client|server)\b|go:|line\s\S*:\d|\+build\b|export\s\w+$|extern\s\w+$|nolint\b|lint:|revive:|#?nosec\b|clippy:|rustfmt|cbindgen:|NOSONAR|NOPMD|CHECKSTYLE|noinspection\b|spotless:|@formatter:|@checkstyle|<editor-fold|region\b|endregion\b|NOLINT|clang-|cppcheck|ReSharper|pragma\b|type:\s*ignore|noqa\b|pylint:|mypy:|pyright:|ruff:|rubocop:|shellcheck\b|phpcs:|phpstan|psalm|@codeCoverageIgnore|frozen_string_literal|shareable_constant_value|warn_(?:indent|past_scope)|-\*-|vim?:|ex:|SPDX-)/i
 
 /** Why a text cannot be the doc comment of `name`, worded so that a model can write it again. */
 export function faultOfComment(raw: string, content: string, name: string, language: DocLanguage): string | undefined {
   if (content === '') return 'the docstring is empty'
   if (content.startsWith('@')) return 'the docstring begins with a tag: say first what the definition does'
   if (raw.length > maxCommentLength) return `the docstring is longer than ${maxCommentLength} characters`
-  // eslint-disable-next-line no-control-regex
-  if (/[\0-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]/.test(content))
-    return 'the docstring contains control characters'
+  const hidden = hiddenCharacter(content)
+  if (hidden !== undefined) return `the docstring contains control characters: ${hidden}`
   if (!content.isWellFormed()) return 'the docstring contains half a character'
   if (language.form === '/**' && content.includes('*/')) return 'the docstring contains */, which would end the comment'
   if (language.form === '/**' && content.includes('/*')) return 'the docstring contains /*, which looks like a comment'
@@ -58,7 +58,7 @@ export function withoutCode(content: string): string {
 /** Changes only prose: what is in fenced code, between backticks, in an inline tag or in a link stays as it is. */
 export function inProse(content: string, change: (prose: string) => string): string {
   const kept =
-    /^[ \t]*```[\s\S]*?(?:^[ \t]*```[ \t]*$|(?![\s\S]))|`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|\{@\w+[^{}\n]*\}|https?:\/\/[^\s)>]+/gm
+    /^[ \t]*```[\s\S]*?(?:^[ \t]*```[ \t]*$|(?![\s\S]))|`[^`\n]*`|\[[^[\]\n]*\]\([^()\n]*\)|\{@\w+[^{}\n]*\}|https?:\/\/[^\s)>]+/gm
   let text = ''
   let from = 0
   for (const { 0: code, index } of content.matchAll(kept)) {

@@ -38,6 +38,8 @@ export type DefinitionPlace = DefinitionRange & {
   source: string
   /** Comments above it, without code between, the nearest last. */
   above: readonly Node[]
+  /** Where its doc comment is written: above the instructions for tools that end one (`DocLanguage.directive`). */
+  top: number
 }
 
 /** How the doc comments of one language are written. */
@@ -50,6 +52,8 @@ export type DocLanguage = {
   /** The block tags that may be written. */
   tags: readonly string[]
   read: DefinitionReader
+  /** Comments that tools obey in this language alone. They are the end of a doc comment, after an empty line of it. */
+  directive?: RegExp
   /** What the style's tools would misread is escaped. */
   escaped?(content: string): string
   /** A rule of the style that a text breaks. */
@@ -69,7 +73,7 @@ export function nodeAt({ rootNode }: Tree, source: string, { start, end }: Defin
 
 /** Whether there are only comments in a text. In one of more than this, they are not looked for. */
 function isCommentText(text: string): boolean {
-  return text.length < 2000 && /^(?:\s|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/.test(text)
+  return text.length < 2000 && /^(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/.test(text)
 }
 
 /** The comments above an index, in order, with nothing but blank between them and it. */
@@ -104,7 +108,7 @@ function commentAround(node: Node): Node | undefined {
 }
 
 export function isFirstOnLine(source: string, index: number): boolean {
-  return /(?:^|[\n\r\uFEFF])[ \t]*$/.test(source.slice(Math.max(0, index - 400), index))
+  return /(?:^|[\n\r\uFEFF])[ \t\f]*$/.test(source.slice(Math.max(0, index - 400), index))
 }
 
 /** White space before an index on its line. */

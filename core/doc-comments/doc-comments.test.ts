@@ -23,6 +23,7 @@ async function describedIn(language: string, marked: string) {
 describe('a doc comment', () => {
   it.each([
     ['of one line', 'typescript', '«export function f() {}»\n', '/** Do it. */\nexport function f() {}\n'],
+    ['behind a form feed', 'javascript', '\f  «function f() {}»\n', '\f  /** Do it. */\n  function f() {}\n'],
     ['above decorators', 'typescript', '«@D() export class A {}»\n', '/** Do it. */\n@D() export class A {}\n'],
     [
       'of a method, indented with tabs, in a file of CRLF',
@@ -74,6 +75,9 @@ describe('a doc comment', () => {
     ['Do\0it', 'control characters'],
     ['Do it.\n\n@ts-ignore', 'for an instruction'],
     ['eslint-disable no-undef', 'for an instruction'],
+    [`${'word '.repeat(15)}@ts-nocheck`, 'for an instruction'],
+    ['Do what is @internal here.', 'compilers obey this anywhere'],
+    ['Do it \u2067here.', 'control characters: U+2067'],
     ['Do it.\n@internal', 'the tag @internal is not to be written'],
     ['x'.repeat(100_000), 'longer than 4000'],
     ['Do it.\n\n@param a - one', 'b is missing'],

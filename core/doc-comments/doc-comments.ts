@@ -1,10 +1,11 @@
 import type { Tree } from 'web-tree-sitter'
 import type { TextStyle } from '#domain/path-rules.ts'
 import { faultOfComment, fitComment, normalisedComment, widthOf, writtenComment } from './comment-text.ts'
-import { type Definition, type DefinitionRange, type DocLanguage, indentBefore } from './definition.ts'
+import { type DefinitionRange, type DocLanguage, indentBefore } from './definition.ts'
+import { trapIn } from './comment-traps.ts'
 import { docLanguageOf } from './doc-language.ts'
 import { parameterFault } from './documented-parameters.ts'
-import { definitionAt } from './find-definition.ts'
+import { definitionAt, type FoundDefinition } from './find-definition.ts'
 
 export type DocPlace = { language: string; source: string; range: DefinitionRange; text: TextStyle }
 
@@ -17,7 +18,7 @@ export function describeDefinition(tree: Tree, place: DocPlace): DescribedDefini
   return found && described(found, { ...place, docLanguage: language })
 }
 
-function described(found: Definition & { doc: string | undefined }, place: DocPlace & { docLanguage: DocLanguage }) {
+function described(found: FoundDefinition, place: DocPlace & { docLanguage: DocLanguage }) {
   const { docLanguage: language, text } = place
   const line = roomFor(place, language)
   return {
@@ -69,18 +70,24 @@ export function insertComment(tree: Tree, place: DocPlace & { docstring: string 
   if (found.hasDoc) return refused('it already has a docstring, which stays as it is')
   if (found.exempt !== undefined) return refused(`the definition ${found.exempt}`)
   const content = formed(normalisedComment(docstring), language, place.text)
-  const fault = faultOfComment(docstring, content, found.name, language) ?? parameterFault(content, found, language)
+  const faultOf = (text: string) => faultOfComment(docstring, text, found.name, language)
+  const fault = faultOf(content) ?? parameterFault(content, found, language)
   if (fault !== undefined) return refused(fault)
   const fitted = fitComment(language.escaped?.(content) ?? content, roomFor(place, language))
   if (fitted.kind === 'too_long') return refused(fitted.reason)
-  const indent = indentBefore(source, range.start)
-  const comment = writtenComment(fitted.lines, language, {
+  const { top } = found
+  const [indent, newline] = [indentBefore(source, range.start), lineEndOf(source, top)]
+  const written = writtenComment(fitted.lines, language, {
     indent,
-    newline: lineEndOf(source, range.start),
+    newline,
     isOneLine: place.text.docstringSummary !== 'second_line',
     lineLength: place.text.lineLength,
   })
-  return { kind: 'inserted', text: source.slice(0, range.start) + comment + source.slice(range.start) }
+  const comment = top === range.start ? written : `${written}${language.form}${newline}${indent}`
+  // Wrapping may bring a word that tools obey to the beginning of a line.
+  const trap = faultOf(fitted.lines.join('\n')) ?? trapIn(comment, place.language)
+  if (trap !== undefined) return refused(trap)
+  return { kind: 'inserted', text: source.slice(0, top) + comment + source.slice(top) }
 }
 
 /** Types and the dash before a description, as the repository writes them. */

@@ -1,7 +1,7 @@
 import type { DocLanguage } from './definition.ts'
-import { goFault, goForm, readGoDefinition } from './go-definition.ts'
+import { goDirective, goFault, goForm, readGoDefinition } from './go-definition.ts'
 import { javaFault, javaForm, readJavaDefinition } from './java-definition.ts'
-import { readRustDefinition, rustFault, rustForm } from './rust-definition.ts'
+import { readRustDefinition, rustForm } from './rust-definition.ts'
 import { readScriptDefinition } from './script-definition.ts'
 import { inProse } from './comment-text.ts'
 
@@ -42,6 +42,7 @@ const go: DocLanguage = {
   lineLength: 80,
   tags: [],
   read: readGoDefinition,
+  directive: goDirective,
   escaped: goForm,
   faultOf: goFault,
 }
@@ -53,7 +54,6 @@ const rust: DocLanguage = {
   tags: [],
   read: readRustDefinition,
   escaped: rustForm,
-  faultOf: rustFault,
 }
 
 const java: DocLanguage = {

@@ -37,7 +37,8 @@ function documentedIn(content: string, { style }: DocLanguage): Documented | und
   const given = [...text.matchAll(paramTag)].map(([, name = '']) => name)
   const bare = given.map((name) =>
     name
-      .replace(/^\[\s*([^\]=]*?)\s*(?:=.*)?\]$/, '$1')
+      .replace(/^\[([^\]=]*)(?:=.*)?\]$/, '$1')
+      .trim()
       .replace(/^\.{3}/, '')
       .replace(/[,:]$/, ''),
   )

@@ -1,6 +1,7 @@
 import type { Node, Tree } from 'web-tree-sitter'
+import { type Described, emptyWording } from '#syntax/empty-wording.ts'
 import { normalisedComment } from './comment-text.ts'
-import { type DocLanguage, isComment } from './definition.ts'
+import { type Definition, type DocLanguage, isComment } from './definition.ts'
 import { parameterFault } from './documented-parameters.ts'
 
 /** The doc comments of a file that stand above a definition; `fault`: how the parameters in one differ from those of the signature. */
@@ -15,13 +16,20 @@ export function fileDocs(tree: Tree, source: string, language: DocLanguage) {
     const [first, last] = [group[0], group.at(-1)]
     const node = last && definitionBelow(tree, source, last.startIndex + last.text.trimEnd().length)
     if (first === undefined || node === undefined) return []
-    const place = { start: node.startIndex, end: node.endIndex, source, above: group }
+    const start = node.startIndex
+    const place = { start, end: node.endIndex, source, above: group, top: start }
     const definition = language.read(node, place)
     if (definition === undefined) return []
     const text = group.map((one) => one.text.trimEnd()).join('\n')
     const fault = parameterFault(normalisedComment(text), { ...definition, hasDoc: true }, language)
-    return [{ line: first.startPosition.row + 1, content: text, fault }]
+    const empty = emptyWording(normalisedComment(text), describedBy(definition))
+    return [{ line: first.startPosition.row + 1, content: text, fault, empty }]
   })
+}
+
+function describedBy({ name, parameters, typeParameters, returns, throws }: Omit<Definition, 'hasDoc'>): Described {
+  const given = parameters.flatMap((one) => [one.name, one.type, one.default])
+  return { name, signature: [...given, ...typeParameters, returns, ...throws].join(' ') }
 }
 
 /** Comments of one line each that follow each other are one. */
@@ -30,7 +38,12 @@ function groupsOf(comments: readonly Node[], source: string): Node[][] {
   for (const comment of comments) {
     const last = groups.at(-1)?.at(-1)
     const between = last && source.slice(last.startIndex + last.text.trimEnd().length, comment.startIndex)
-    const isJoined = comment.text.startsWith('//') && last?.text.startsWith('//') && /^\s*$/.test(between ?? 'x')
+    const isJoined =
+      comment.text.startsWith('//') &&
+      last?.text.startsWith('//') &&
+      // Of Rust, about the module: no part of the next item's.
+      comment.text.startsWith('//!') === last.text.startsWith('//!') &&
+      /^\s*$/.test(between ?? 'x')
     if (isJoined === true && (between?.match(/\n/g) ?? []).length < 2) groups.at(-1)?.push(comment)
     else groups.push([comment])
   }

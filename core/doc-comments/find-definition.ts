@@ -11,26 +11,29 @@ import {
   nodeAt,
 } from './definition.ts'
 
-/** What is in a range, with whether it has a doc comment, above it or within it, and why it should get none. */
+export type FoundDefinition = Definition & { doc: string | undefined; top: number }
+
+/** What is in a range, with whether it has a doc comment, above it or within it, where one is written, and why it should get none. */
 export function definitionAt(
   tree: Tree,
   { source, range, language }: { source: string; range: DefinitionRange; language: DocLanguage },
-): (Definition & { doc: string | undefined }) | undefined {
+): FoundDefinition | undefined {
   const node = nodeAt(tree, source, range)
   if (node === undefined) return undefined
-  const above = commentsAbove(tree, source, range.start)
-  const facts = language.read(node, { ...range, source, above })
+  const above = commentsAbove(tree, source, range.start).filter((one) => !isOfModule(one, language))
+  const { top, near } = aboveDirectives(above, { source, index: range.start, language })
+  const facts = language.read(node, { ...range, source, above, top })
   if (facts === undefined) return undefined
-  const near = above.at(-1)
-  const doc = [...leads(node, range.start), ...(near === undefined ? [] : [near])].find((one) =>
-    isDocComment(one, { source, index: range.start, language }),
+  const own = nearestFor(above, { source, index: range.start, language })
+  const doc = [...leads(node, range.start), ...(own === undefined ? [] : [own.comment])].find((one) =>
+    isDocComment(one, { source, index: own?.index ?? range.start, language }),
   )
   const inRow = language.form !== '///' && language.style !== 'javadoc' && isInRow(node)
   const exempt =
-    commonExemption(node, { source, start: range.start, near }) ??
+    commonExemption(node, { source, start: range.start, top, near, language }) ??
     facts.exempt ??
     (inRow ? 'is left alone: it is one of several one-line definitions in a row' : undefined)
-  return { ...facts, hasDoc: doc !== undefined, doc: doc?.text, exempt }
+  return { ...facts, hasDoc: doc !== undefined, doc: doc?.text, exempt, top }
 }
 
 /** Comments in a definition before its own name: between a decorator or an attribute and it. */
@@ -46,29 +49,58 @@ function leads(node: Node, start: number): Node[] {
   return found.filter(isComment)
 }
 
+/** Rust's `//!` is about what it stands in, also where that has no other text above its first item. */
+function isOfModule({ text }: Node, { form }: DocLanguage): boolean {
+  return form === '///' && /^\/[/*]!/.test(text)
+}
+
+type Place = { source: string; index: number; language: DocLanguage }
+
+/** The nearest comment that is no directive, and the index below it; directives may stand between the doc comment and its code. */
+function nearestFor(above: readonly Node[], { source, index, language }: Place) {
+  let at = index
+  for (const comment of above.toReversed()) {
+    const isPassed = isForTools(comment, language) && isDirectlyAbove(comment, source, at)
+    if (!isPassed) return { comment, index: at }
+    at = comment.startIndex
+  }
+  return undefined
+}
+
+/** The index above the directives of the language that stand directly above a definition, and the comment above that. */
+function aboveDirectives(above: readonly Node[], { source, index, language }: Place) {
+  let top = index
+  for (const comment of above.toReversed()) {
+    const isDirective = language.directive?.test(comment.text) === true && isDirectlyAbove(comment, source, top)
+    if (!isDirective) return { top, near: comment }
+    top = comment.startIndex
+  }
+  return { top, near: undefined }
+}
+
+function isForTools({ text }: Node, language: DocLanguage): boolean {
+  return directive.test(text) || language.directive?.test(text) === true
+}
+
 /** A comment about the whole file, which stands above the first definition. */
 const aboutFile =
   /@(?:license|licence|file|fileoverview|module|packageDocumentation|copyright|author)\b|\bcopyright\b|\blicen[sc]ed?\b/i
 
-function isDocComment(
-  comment: Node,
-  { source, index, language }: { source: string; index: number; language: DocLanguage },
-): boolean {
+function isDocComment(comment: Node, { source, index, language }: Place): boolean {
   const { text } = comment
   if (language.form === '/**')
     return /^\/\*\*(?![*/])/.test(text) && !(comment.startIndex < index && aboutFile.test(text))
   if (language.form === '///') return /^(?:\/\/\/(?!\/)|\/\*\*(?![*/]))/.test(text)
-  return comment.startIndex > index || (isDirectlyAbove(comment, source, index) && !directive.test(text))
+  return comment.startIndex > index || (isDirectlyAbove(comment, source, index) && !isForTools(comment, language))
 }
 
-function commonExemption(
-  node: Node,
-  { source, start, near }: { source: string; start: number; near: Node | undefined },
-): string | undefined {
+type Exempting = { source: string; start: number; top: number; near: Node | undefined; language: DocLanguage }
+
+function commonExemption(node: Node, { source, start, top, near, language }: Exempting): string | undefined {
   if (node.hasError) return 'is left alone: its source has syntax errors'
   if (!isFirstOnLine(source, start)) return 'is left alone: it shares its line with other code'
-  if (near === undefined || !isDirectlyAbove(near, source, start)) return undefined
-  return directive.test(near.text.replace(/^[/*#\s]+/, ''))
+  if (near === undefined || !isDirectlyAbove(near, source, top)) return undefined
+  return isForTools(near, language)
     ? 'is left alone: a comment for tools stands directly above it'
     : 'is left alone: a comment stands directly above it'
 }

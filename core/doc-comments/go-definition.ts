@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter'
-import { type DefinitionReader, type DocumentedParameter, namedChildrenOf } from './definition.ts'
+import { type DefinitionPlace, type DefinitionReader, type DocumentedParameter, namedChildrenOf } from './definition.ts'
 
 /** A function, method or type of Go. A declaration of one type is that type's node. */
-export const readGoDefinition: DefinitionReader = (node, { source }) => {
+export const readGoDefinition: DefinitionReader = (node, { source, top }) => {
   const isFunction = node.type === 'function_declaration' || node.type === 'method_declaration'
   const specs = node.type === 'type_declaration' ? namedChildrenOf(node) : [node]
   const [value] = specs
@@ -20,15 +20,18 @@ export const readGoDefinition: DefinitionReader = (node, { source }) => {
     yields: false,
     throws: [],
     visibility: isExported(value, name, source) ? 'public' : 'private',
-    exempt: isBelowFunction(node) ? 'is left alone: no blank line sets it apart from the function above' : undefined,
+    exempt: isBelowFunction(node, { source, top })
+      ? 'is left alone: no blank line sets it apart from the function above'
+      : undefined,
   }
 }
 
 /** gofmt would put a blank line between the two, once there is a comment. */
-function isBelowFunction(node: Node): boolean {
-  const above = node.previousNamedSibling
+function isBelowFunction(node: Node, { source, top }: Pick<DefinitionPlace, 'source' | 'top'>): boolean {
+  let above = node.previousNamedSibling
+  while (above !== null && above.startIndex >= top) above = above.previousNamedSibling
   if (above === null || !/^(?:function|method)_declaration$/.test(above.type)) return false
-  return above.endPosition.row + 1 === node.startPosition.row
+  return source.slice(above.endIndex, top).split('\n').length === 2
 }
 
 function parametersOf(list: Node | null): DocumentedParameter[] {
@@ -43,12 +46,21 @@ function parametersOf(list: Node | null): DocumentedParameter[] {
 /** In a program (`package main`) nothing is; a method is with its type; nothing is within a function. */
 function isExported(value: Node, name: string, source: string): boolean {
   const receiver = namedChildrenOf(value.childForFieldName('receiver'))[0]
-  const owner = /[*\s]*([\p{L}\w]+)/u.exec(receiver?.childForFieldName('type')?.text ?? '')?.[1]
+  const owner = /[\p{L}\w]+/u.exec(receiver?.childForFieldName('type')?.text ?? '')?.[0]
   const isUpper = (word: string) => /^\p{Lu}/u.test(word)
   for (let one: Node | null = value.parent; one !== null; one = one.parent) {
     if (/^(?:function|method)_declaration$|^func_literal$/.test(one.type)) return false
   }
   return isUpper(name) && (owner === undefined || isUpper(owner)) && !/^package main\b/m.test(source)
+}
+
+/** As gofmt has it: `//go:noinline`, `//sumtype:decl`, `//nolint:all`, `//export F`. It is no text of a doc comment, and stands at its end. */
+export const goDirective = /^\/\/(?:[a-z0-9]+:[a-z0-9]|(?:line|extern|export) )/
+
+/** Whether a text between an index and a definition has nothing but such directives: then the index is where the doc comment begins. */
+export function isOfGoDirectives(text: string): boolean {
+  const lines = text.split(/\r?\n/).map((line) => line.trimStart())
+  return lines.at(-1) === '' && lines.slice(0, -1).every((line) => goDirective.test(line))
 }
 
 /** Go's tools expect a comment to begin with the name of what it is about. */

@@ -31,10 +31,25 @@ describe('a doc comment of Go', () => {
   })
 
   it.each([
+    ['//go:noinline\n«func F() {}»', '// F does it.\n//\n//go:noinline\nfunc F() {}'],
+    ['// A remark.\n\n//sumtype:decl\n«type F any»', '// A remark.\n\n// F does it.\n//\n//sumtype:decl\ntype F any'],
+    ['type (\n\t//a:b\n\t//export F\n\t«F any»\n)', 'type (\n\t// F does it.\n\t//\n\t//a:b\n\t//export F\n\tF any\n)'],
+    ['//go:noinline\r\n«func F() {}»', '// F does it.\r\n//\r\n//go:noinline\r\nfunc F() {}'],
+  ])('stands above the directives of %j, as gofmt has it', async (source, text) => {
+    expect(await insert('go', `package a\n\n${source}\n`, 'F does it.')).toBe(`package a\n\n${text}\n`)
+  })
+
+  it.each([
     ['«func F() {}»', 'Does it.', 'must begin with the name: "F …"'],
     ['«func F() {}»', 'F does it.\n\n@param a - one', 'there are no tags'],
     ['«func F() {}»', 'F does it.\ngo:build linux', 'for an instruction'],
-    ['//go:noinline\n«func F() {}»', 'F does it.', 'a comment for tools stands directly above it'],
+    ['//nolint\n«func F() {}»', 'F does it.', 'a comment for tools stands directly above it'],
+    ['//nolint\n//go:noinline\n«func F() {}»', 'F does it.', 'a comment for tools stands directly above it'],
+    ['//go:noinline\n//nolint\n«func F() {}»', 'F does it.', 'a comment for tools stands directly above it'],
+    ['func a() {}\n//go:noinline\n«func F() {\n}»', 'F does it.', 'no blank line sets it apart'],
+    ['// T is one.\n//sumtype:decl\n«type T interface{}»', 'T is it.', 'already has a docstring'],
+    ['«func F() {}»', 'F does it.\nOutput: 1', 'go test compares'],
+    ['type (\n\t«A struct{}»\n)', 'A is it.\nOutput: 1', 'go test compares'],
     ['// F has one.\n«func F() {}»', 'F does it.', 'already has a docstring'],
     ['func a() {}\n«func F() {\n}»', 'F does it.', 'no blank line sets it apart'],
   ])('is refused for %j: %j', async (source, text, reason) => {
@@ -74,8 +89,20 @@ describe('a doc comment of Rust', () => {
     ['«fn f() {}»', 'Does it.\n\n```\nf()\n```', 'run as a test'],
     ['«fn f() {}»', 'Does it.\n\nSo:\n\n    f()', 'run as a test'],
     ['«fn f() {}»', 'Does it.\nclippy::all', 'for an instruction'],
+    ['«fn f() {}»', 'Does it.\n\n~~~\nf()\n~~~', 'run as a test'],
+    ['«fn f() {}»', 'Does it.\n\n- ```\n  f()\n  ```', 'run as a test'],
+    ['«fn f() {}»', 'Does it.\n\n1. ```\n   f()\n   ```', 'run as a test'],
+    ['«fn f() {}»', 'Does it.\n\n-     f()', 'run as a test'],
+    ['«fn f() {}»', 'Does it.\n\n# Errors\n    f()', 'run as a test'],
+    ['«fn f() {}»', 'Does it.\n\n```text rust\nf()\n```', 'run as a test'],
   ])('is refused for %j: %j', async (source, text, reason) => {
     expect(await insert('rust', `${source}\n`, text)).toContain(reason)
+  })
+
+  it('is written below what is said of the whole module', async () => {
+    expect(await insert('rust', '//! The crate.\n«fn f() {}»\n', 'Does it.')).toBe(
+      '//! The crate.\n/// Does it.\nfn f() {}\n',
+    )
   })
 
   it.each([
@@ -106,6 +133,8 @@ describe('a doc comment of Java', () => {
     ['«void f() {}»', 'Does it.\n\n@return it', 'nothing is returned'],
     ['«void f() {}»', 'Does it.\n\n@since 1', 'the tag @since is not to be written'],
     ['«void f() {}»', 'See {@inheritDoc}.', 'is not to be written'],
+    ['«void f() {}»', 'Does \\u002a\\u002f it.', 'the compiler translates'],
+    ['«void f() {}»', 'Reads C:\\users.', 'the compiler translates'],
   ])('is refused for %j: %j', async (source, text, reason) => {
     expect(await insert('java', `class A {\n${source}\n}\n`, text)).toContain(reason)
   })

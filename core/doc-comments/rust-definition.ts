@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter'
-import { inProse, withoutCode } from './comment-text.ts'
+import { inProse } from './comment-text.ts'
 import {
   childrenOf,
   type DefinitionReader,
@@ -83,18 +83,41 @@ function attributesOf(node: Node): string[] {
     one !== null && (one.type === 'attribute_item' || isComment(one));
     one = one.previousSibling
   ) {
-    if (one.type === 'attribute_item') found.push(one.text.replace(/^#\s*\[\s*/, '').replace(/\s*\]$/, ''))
+    if (one.type === 'attribute_item')
+      found.push(
+        one.text
+          .replace(/^#\s*\[\s*/, '')
+          .replace(/\]$/, '')
+          .trimEnd(),
+      )
   }
   return found
 }
 
-/** The compiler runs code in comments as tests. */
-export function rustFault(content: string): string | undefined {
-  const fences = [...content.matchAll(/^[ \t]*```([^\n]*)$/gm)].map(([, words = '']) => words.trim())
-  const opening = fences.filter((_words, at) => at % 2 === 0)
-  const isRun = opening.some((words) => !/^(?:text|ignore|console|sh|bash|toml|json|txt|none)\b/.test(words))
-  const isIndented = /(?:^|\n)[ \t]*\n {4,}\S/.test(withoutCode(content))
-  return isRun || isIndented ? 'code in a comment is run as a test: leave it out, or begin it with ```text' : undefined
+/** Also in a list or a quotation. */
+const fence = /^(?:[ \t]*(?:>|[*+-](?=\s)|\d+[.)](?=\s)))*[ \t]*(?:`{3,}|~{3,})/
+const plainFence = /^```(?:text|ignore|console|sh|bash|toml|json|txt|none)$/
+
+/** Why rustdoc would run a part of the text as a test, as it does with all code that no word before it says is none. */
+export function runByRustdoc(content: string): string | undefined {
+  let isOpen = false
+  let above = ''
+  for (const line of content.split('\n')) {
+    const isFence = fence.test(line)
+    const isKnown = isOpen ? line.trimEnd() === '```' : plainFence.test(line)
+    const isIndented = !isOpen && isCodeBelow(above, line)
+    if ((isFence && !isKnown) || isIndented)
+      return 'code in a comment is run as a test: leave it out, or begin it with ```text'
+    if (isFence) isOpen = !isOpen
+    above = line
+  }
+  return undefined
+}
+
+/** Code is indented by four, from the text of its item where it is in one, and cannot follow the text of a paragraph. */
+function isCodeBelow(above: string, line: string): boolean {
+  const endsParagraph = /^\s*(?:$|[#|<]|```|(?:[-*_=]\s*){3,}$)/.test(above)
+  return (endsParagraph && /^ {4,}\S/.test(line)) || /^\s*(?:(?:[>*+-]|\d+[.)]) ?)+ {4,}\S/.test(line)
 }
 
 /** Brackets would be links, and elements HTML. */

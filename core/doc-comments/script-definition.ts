@@ -219,7 +219,7 @@ let lastExports: { source: string; names: ReadonlySet<string> } | undefined
 function exportedNames(source: string): ReadonlySet<string> {
   if (lastExports?.source === source) return lastExports.names
   const names = new Set<string>()
-  for (const [, list = ''] of source.matchAll(/\bexport\s*(?:type\s*)?\{([^}]{0,20000})\}(?!\s*from\b)/g)) {
+  for (const [, list = ''] of source.matchAll(/\bexport\s*(?:type\s*)?\{([^{}]{0,20000})\}(?!\s*from\b)/g)) {
     for (const one of list.split(',')) names.add((/^\s*(?:type\s+)?([\w$]+)/.exec(one)?.[1] ?? '').trim())
   }
   for (const [, list = ''] of source.matchAll(/\bmodule\.exports\s*=\s*\{([^{}]{0,20000})\}/g)) {

@@ -12,9 +12,17 @@ import type { ToolDefinition } from './turn.ts'
 export const ScriptProfile = z.enum(['default', 'monty'])
 export type ScriptProfile = z.infer<typeof ScriptProfile>
 
-/** How much one run of a tool script may use (core/tool-scripts/script-limits.ts). */
+/** How much one run of a tool script may use: the limits of a preset (core/tool-scripts/script-limits.ts), some of them replaced. */
 export const ScriptLimitPreset = z.enum(['strict', 'default', 'permissive'])
 export type ScriptLimitPreset = z.infer<typeof ScriptLimitPreset>
+
+const ScriptUse = z.strictObject({
+  preset: ScriptLimitPreset.default('default').describe('the limits that are not named beside it'),
+  memory_mb: z.int().min(1).max(256).optional().describe('memory of the script, in MiB (TOOL_006)'),
+  timeout_s: z.number().min(0.05).max(60).optional().describe('own running time, in seconds (TOOL_003)'),
+  recursion: z.int().min(10).max(1_000).optional().describe('calls inside calls (TOOL_006)'),
+})
+export type ScriptUse = z.infer<typeof ScriptUse>
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
 const bundleName = z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/)
@@ -37,7 +45,7 @@ const BuiltinTool = z.strictObject({
 })
 
 /** The descriptions are those of docs/reference/bundle.md, in Markdown. */
-const Limits = z.strictObject({
+export const BundleLimits = z.strictObject({
   max_turns: z
     .int()
     .min(1)
@@ -83,9 +91,12 @@ const Limits = z.strictObject({
     .max(100_000)
     .default(800)
     .describe('the most that `requires_context` adds to the first message, in tokens of four characters'),
-  script: ScriptLimitPreset.default('default').describe(
-    '[what one run of a tool script may use](../guide/tool-scripts.md#limits)',
-  ),
+  script: z
+    .union([ScriptLimitPreset.transform((preset): ScriptUse => ({ preset })), ScriptUse])
+    .prefault('default')
+    .describe(
+      '[what one run of a tool script may use](../guide/tool-scripts.md#limits): a preset, or an object of `preset`, `memory_mb`, `timeout_s` and `recursion`',
+    ),
   parallel_tools: z
     .int()
     .min(1)
@@ -223,7 +234,7 @@ export const BundleFile = z.strictObject({
       allow_parallel_calls: z.boolean().default(false).describe('whether a reply may have several calls'),
     })
     .prefault({}),
-  limits: Limits.prefault({}),
+  limits: BundleLimits.prefault({}),
   evidence: z
     .array(Check)
     .default([...changeChecks])
@@ -251,6 +262,11 @@ export function awaitedBundles({
   after_optional: optional,
 }: Pick<BundleFile, 'after' | 'after_optional'>): string[] {
   return [...after, ...optional]
+}
+
+/** Whether its work ends in tests that are run. */
+export function provesTests({ when, evidence }: Pick<BundleFile, 'when' | 'evidence'>): boolean {
+  return when === 'untested' || evidence.some((check) => check.startsWith('tests_'))
 }
 
 /** The adapter or model that a bundle names; `default` for the workers' own. */

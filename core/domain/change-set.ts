@@ -8,15 +8,29 @@ export const changeChecks = [
   'lint_before_after',
   'comments_kept',
   'names_kept',
-  'imports_kept',
+  'needed_imports_kept',
   'line_length',
   'bodies_kept',
   'operands_kept',
 ] as const
 
+export function isChangeCheck(check: string): boolean {
+  return changeChecks.some((one) => one === check)
+}
+
 /** What running the tests of a change shows: they need a sandbox, and the files as its operation has them. */
 export const testChecks = ['tests_collected', 'tests_pass', 'tests_kill_mutants'] as const
 export type TestCheck = (typeof testChecks)[number]
+
+/**
+ * What makes a change worth accepting, apart from its being harmless. A change that fails such a check is proposed all the same, and only
+ * a person accepts it.
+ */
+const worthChecks = ['says_something'] as const
+
+export function isWorthCheck(check: string): boolean {
+  return worthChecks.some((one) => one === check)
+}
 
 /** What the text of a file shows. */
 export const textChecks = [
@@ -27,6 +41,7 @@ export const textChecks = [
   'samples_match',
   'prose_kept',
   'summary_only',
+  ...worthChecks,
 ] as const
 export type TextCheck = (typeof textChecks)[number]
 
@@ -109,6 +124,8 @@ export const ChangeSet = z.strictObject({
   files: z.array(FileChange).min(1),
   /** Of a mechanical operation: the lint rules whose safe fixes it applies. */
   rules: z.array(z.string()).optional(),
+  /** The model that made it; absent where a program did. */
+  model: z.string().optional(),
   /**
    * The change sets that it needs, with all that these need: they changed what its operation worked on. Its edits are relative
    * to the base blob all the same. An edit of such a set that lies within one of its own is replaced by that, which has its text.
@@ -159,15 +176,23 @@ type ComposedEdits = { kind: 'composed'; edits: Edit[] } | { kind: 'conflict'; a
 
 /**
  * Merges two lists of edits of the same base into one sorted list. Disjoint edits compose, equal edits coalesce;
- * overlapping edits, or two insertions at one point, are a conflict. The order of the two lists does not matter.
+ * overlapping edits are a conflict, and so are two insertions at one point unless these may stand beside each other (`isAddedTo`): then
+ * they do in the order of their texts. The order of the two lists does not matter.
  */
-export function composeEdits(held: readonly Edit[], added: readonly Edit[]): ComposedEdits {
+export function composeEdits(
+  held: readonly Edit[],
+  added: readonly Edit[],
+  { isAddedTo = false }: { isAddedTo?: boolean } = {},
+): ComposedEdits {
   const edits: Edit[] = []
-  const sorted = [...held, ...added].toSorted((one, other) => one.start - other.start || one.end - other.end)
+  const sorted = [...held, ...added].toSorted(
+    (one, other) => one.start - other.start || one.end - other.end || (one.text < other.text ? -1 : 1),
+  )
   for (const edit of sorted) {
     const last = edits.at(-1)
     if (last !== undefined && isSameEdit(last, edit)) continue
-    if (last !== undefined && collide(last, edit)) return { kind: 'conflict', at: edit, with: last }
+    const isBeside = isAddedTo && last?.start === last?.end && edit.start === edit.end
+    if (last !== undefined && !isBeside && collide(last, edit)) return { kind: 'conflict', at: edit, with: last }
     edits.push(edit)
   }
   return { kind: 'composed', edits }

@@ -24,6 +24,7 @@ export const eventCategories = {
   'publication.opened': 'run_lifecycle',
   'publication.updated': 'run_lifecycle',
   'publication.ended': 'run_lifecycle',
+  'publication.refused': 'run_lifecycle',
   'decision.made': 'decision',
   'operation.queued': 'worker_call',
   'operation.started': 'worker_call',

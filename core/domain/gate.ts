@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { ShellCommand } from './setup.ts'
 
+/** Settings of the environment and another folder, which may stand before a gate's program. */
+export const settingsBefore = /^(?:cd\s+[\w./-]+\s*&&\s*)?(?:[A-Za-z_]\w*=[\w./:,@%+-]*\s+)*/
+
 /**
  * The run's own gate: a command, such as the repository's tests, that must not get worse by what the run changes. It runs in the
  * sandbox, on the snapshot and on the snapshot with the changes.
@@ -14,6 +17,13 @@ export const GateRequest = z.strictObject({
   limitS: z.number().positive().max(86_400).default(1_800),
 })
 export type GateRequest = z.infer<typeof GateRequest>
+
+/** So many runs are kept, and so many characters of the end of what each wrote. */
+export const keptOutputs = { runs: 50, characters: 1_000 } as const
+
+/** One run of a gate's command, with the end of what it wrote. `changeSets`: how many it ran with; 0: on the original. */
+const GateRun = z.strictObject({ changeSets: z.int(), ending: z.string(), output: z.string() })
+export type GateRun = z.infer<typeof GateRun>
 
 /**
  * What the gate found. `passed`: what passed on the original passes with the changes of the patch, of which the culprits are left out.
@@ -30,6 +40,8 @@ export const GateReport = z.strictObject({
   failing: z.array(z.string()),
   failingTotal: z.int(),
   runs: z.int(),
+  /** The first of them, in their order. */
+  outputs: z.array(GateRun),
   durationMs: z.number(),
   /** How many change sets it left out, as culprits or unproved. */
   leftOut: z.int(),

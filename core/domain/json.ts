@@ -18,6 +18,35 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1))
 }
 
+/**
+ * The first text of a value that no file and no store can keep as it is, names of members among them; undefined without any. Half of a
+ * character would become U+FFFD. NUL ends a text for many programs.
+ */
+export function textFault(whole: unknown): string | undefined {
+  const open: [path: string, value: unknown][] = [['', whole]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [path, value] = next
+    if (typeof value === 'string') {
+      const fault = faultIn(value)
+      if (fault !== undefined) return `${path === '' ? 'the text' : path} ${fault}`
+    }
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, part] of Object.entries(value).toReversed()) {
+      const fault = faultIn(key)
+      if (fault !== undefined) return `the name ${JSON.stringify(key)} ${fault}`
+      open.push([Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, part])
+    }
+  }
+  return undefined
+}
+
+function faultIn(text: string): string | undefined {
+  const half = /\p{Cs}/u.exec(text)
+  if (half !== null) return `has half of a character, ${JSON.stringify(half[0])}, at ${half.index}`
+  const nul = text.indexOf('\0')
+  return nul === -1 ? undefined : `has a NUL at ${nul}`
+}
+
 /** A replacer for `JSON.stringify` that sorts the keys of every object by UTF-16 units. */
 export function sortedKeys(_key: string, value: unknown): unknown {
   if (!isRecord(value)) return value

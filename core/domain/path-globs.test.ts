@@ -1,3 +1,7 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { faultOfGlobs, pathGlobs } from './path-globs.ts'
 
@@ -43,6 +47,34 @@ describe('pathGlobs', () => {
     ['{a,b}', 'c'],
     ['A', 'a'],
   ] as const)('%s does not take %s', ([pattern, path]) => expect(matches(pattern, path)).toBe(false))
+
+  it.for([
+    ['[[:alpha:]_][[:digit:]-]*', '_-x Z9 é1 9a'],
+    ['[[:space:]x]', 'x \t y'],
+    ['[![:upper:]]', 'a A'],
+    ['[^[:punct:][:xdigit:]]', 'g ~ f {'],
+    ['[[:foo:]a]', 'a f'],
+    ['[![:foo:]]', 'a f'],
+    ['[[:a]', 'a ['],
+    ['[[:alpha]', 'a [ x'],
+    ['[:alpha:]', 'a x'],
+    ['[[:cntrl:]]', '\x01 a'],
+  ] as const)('%s takes the same names as in Git', async ([pattern, listed]) => {
+    const names = listed.split(' ')
+    const folder = await mkdtemp(join(tmpdir(), 'remora-'))
+    try {
+      execFileSync('git', ['init', '-q', folder])
+      await writeFile(join(folder, '.gitignore'), `${pattern}\n`)
+      const ignored = spawnSync('git', ['check-ignore', '-z', '--stdin'], {
+        cwd: folder,
+        input: names.join('\0'),
+        encoding: 'utf8',
+      })
+      expect(names.filter((name) => matches(pattern, name)).join('\0')).toBe(ignored.stdout.replace(/\0$/, ''))
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
 
   it('takes what any of several patterns takes', () => {
     const isWanted = pathGlobs(['src', '*.md'])

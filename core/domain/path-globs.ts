@@ -67,7 +67,7 @@ function overLimit(most: number, what: string): { fault: string } {
 /** Syntax of other tools' globs is refused: read as text, such a pattern would silently match nothing. */
 function unservedSyntax(pattern: string): string | undefined {
   if (pattern.length > maxCharacters) return `it is longer than ${maxCharacters} characters`
-  if (pattern.split('{').length > maxBraces + 1) return `it has more than ${maxBraces} opening braces`
+  if (hasManyBraces(pattern)) return `it has more than ${maxBraces} opening braces`
   if (pattern.startsWith('!')) return 'what it leaves out cannot be said with "!"; write \\! for a name'
   if (/(?<!\\)[@!+*?]\(/.test(pattern)) return 'groups such as +(a|b) are not served; write {a,b}, or \\( for a name'
   if (pattern.split(/[\\/]/).includes('..')) return 'it leads out of the repository'
@@ -82,9 +82,12 @@ function parseGlob(pattern: string): PathGlob {
   return [...ofFolder.map((segment) => (segment === '**' ? star : parseSegmentGlob(segment))), star]
 }
 
-/** Expands `{a,b}`, nested braces included, in order. Braces without a comma, and unpaired ones, are text. */
+/**
+ * Expands `{a,b}`, nested braces included, in order. Braces without a comma, and unpaired ones, are text, and so are those of a pattern with
+ * more braces or characters than `pathGlobs` takes: each brace is looked for to the end.
+ */
 export function* expandBraces(pattern: string): Generator<string> {
-  const group = firstGroup(pattern)
+  const group = hasManyBraces(pattern) ? undefined : firstGroup(pattern)
   if (group === undefined) {
     yield pattern
     return
@@ -94,6 +97,10 @@ export function* expandBraces(pattern: string): Generator<string> {
   for (const alternative of group.alternatives) {
     for (const rest of expandBraces(`${alternative}${tail}`)) yield `${head}${rest}`
   }
+}
+
+function hasManyBraces(pattern: string): boolean {
+  return pattern.length > maxCharacters || pattern.split('{').length > maxBraces + 1
 }
 
 type Group = { start: number; end: number; alternatives: string[] }
@@ -174,7 +181,7 @@ export type SegmentGlob = { parts: readonly (Part | typeof star)[]; wildcards: n
 
 const anyCharacter: CharacterClass = { negated: true, ranges: [] }
 
-/** Reads `*`, `?`, `[abc]`, `[a-z]`, `[!a]`; a backslash escapes the next character. Nothing else is special. */
+/** Reads `*`, `?`, `[abc]`, `[a-z]`, `[!a]`, `[[:alpha:]]`; a backslash escapes the next character. Nothing else is special. */
 export function parseSegmentGlob(source: string): SegmentGlob {
   const parts: (Part | typeof star)[] = []
   let wildcards = 0
@@ -211,11 +218,42 @@ export function matchesSegment({ parts }: SegmentGlob, segment: string): boolean
   })
 }
 
+type Ranges = CharacterClass['ranges']
+
+/** POSIX's classes, of ASCII, as Git has them in every locale. */
+const posixClasses: ReadonlyMap<string, Ranges> = new Map(
+  Object.entries({
+    alnum: '09AZaz',
+    alpha: 'AZaz',
+    blank: '\t\t  ',
+    cntrl: '\0\x1f\x7f\x7f',
+    digit: '09',
+    graph: '!~',
+    lower: 'az',
+    print: ' ~',
+    punct: '!/:@[`{~',
+    space: '\t\r  ',
+    upper: 'AZ',
+    xdigit: '09AFaf',
+  }).map(([name, ends]) => {
+    const codes = Array.from(ends, (end) => end.charCodeAt(0))
+    return [name, codes.flatMap((first, at) => (at % 2 === 0 ? [[first, codes[at + 1] ?? first] as const] : []))]
+  }),
+)
+
+/** The POSIX class at `[:` and its end; of an unknown name, which Git lets nothing match, undefined ranges. */
+function posixClassAt(source: string, at: number): { ranges: Ranges | undefined; end: number } | undefined {
+  const close = source.startsWith('[:', at) ? source.indexOf(']', at + 2) : -1
+  if (close < at + 3 || source[close - 1] !== ':') return undefined
+  return { ranges: posixClasses.get(source.slice(at + 2, close - 1)), end: close + 1 }
+}
+
 /** The class that opens at `start`, and the index of its `]`; undefined when it is not closed. */
 function readClass(source: string, start: number): { part: CharacterClass; end: number } | undefined {
   const negated = source[start + 1] === '!' || source[start + 1] === '^'
   const first = start + (negated ? 2 : 1)
-  const ranges: [number, number][] = []
+  const ranges: (readonly [number, number])[] = []
+  let isKnown = true
   let at = first
   const take = () => {
     if (source[at] === '\\') at += 1
@@ -224,12 +262,20 @@ function readClass(source: string, start: number): { part: CharacterClass; end: 
     return code
   }
   while (at < source.length && (source[at] !== ']' || at === first)) {
+    const posix = posixClassAt(source, at)
+    if (posix !== undefined) {
+      ranges.push(...(posix.ranges ?? []))
+      isKnown &&= posix.ranges !== undefined
+      at = posix.end
+      continue
+    }
     const low = take()
     const isRange = source[at] === '-' && at + 1 < source.length && source[at + 1] !== ']'
     if (isRange) at += 1
     ranges.push([low, isRange ? take() : low])
   }
-  return at < source.length ? { part: { negated, ranges }, end: at } : undefined
+  const part = isKnown ? { negated, ranges } : { negated: false, ranges: [] }
+  return at < source.length ? { part, end: at } : undefined
 }
 
 function unitsOf(codePoint: number): number {

@@ -68,7 +68,10 @@ export type TextStyle = z.infer<typeof TextStyle>
 export const PathRules = z.strictObject({
   lint: LintRules,
   text: TextStyle,
-  /** Names of the file's module that other files import or use. `all`: they may use every name. Empty: the module itself. */
+  /**
+   * Names of the file's module that other files import or use, and those of its unused imports that users of a public module may
+   * import. `all`: they may use every name. Empty: the module itself.
+   */
   keptNames: z.union([z.literal('all'), z.array(z.string())]),
   /** The top-level names of the repository's own modules; when unknown, the folders of the path are used. */
   ownModules: z.array(z.string()).optional(),

@@ -45,6 +45,8 @@ export const Publication = z.strictObject({
   isDismissed: z.boolean().default(false),
   /** Why nothing more is published; a later request tries again. */
   fault: z.strictObject({ errorCode: z.string(), reason: z.string(), at: z.number() }).nullable().default(null),
+  /** Change sets whose decision has no valid signature and does not count, and of which an event has told so. */
+  refused: z.int().min(0).default(0),
   /** Nothing is left to do until somebody decides, asks or pushes. */
   isSettled: z.boolean().default(false),
 })

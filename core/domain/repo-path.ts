@@ -18,6 +18,40 @@ export function parseRepoPath(raw: string, code: ErrorCode): RepoPath {
   return normal
 }
 
+/** The most bytes that file systems take for one name. */
+export const maxNameBytes = 255
+/** Also what changes the direction of writing. */
+export const hiddenSigns = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+
+/**
+ * Why a file of this name is left out, while all others are taken: some system would read the name as another path, cut it, or not show
+ * it. Undefined for a name that is the same everywhere, and for a path that leads out of the repository, which is no odd name but an attack.
+ */
+export function oddName(path: string): string | undefined {
+  if (path.includes('\\')) return 'its name has a backslash'
+  if (hiddenSigns.test(path.replaceAll('\0', ''))) return 'its name has a control character'
+  if (!path.isWellFormed()) return 'its name has half of a character'
+  if (path.includes('\uFFFD')) return 'the name is not UTF-8'
+  if (/^[A-Za-z]:/.test(path)) return 'its name begins like a drive'
+  const names = path.split('/')
+  if (Buffer.byteLength(path) > maxPathBytes || names.some((name) => Buffer.byteLength(name) > maxNameBytes)) {
+    return 'its name is too long'
+  }
+  return names.some((name) => name !== '.git' && isGitFolder(name))
+    ? "its name is that of git's own folder somewhere"
+    : undefined
+}
+
+/** A name as it can be shown and stored in a list: what could not be seen is written out. */
+export function shownName(path: string): string {
+  const shown = path.toWellFormed().replaceAll(new RegExp(hiddenSigns, 'gu'), (sign) => {
+    return `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`
+  })
+  return shown.length > maxShown ? `${shown.slice(0, maxShown)}…` : shown
+}
+
+const maxShown = 500
+
 /** The folder a path lies in; '' at the top. */
 export function folderOf(path: RepoPath): RepoPath {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))

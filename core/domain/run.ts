@@ -269,6 +269,11 @@ export const Run = z.strictObject({
   counts: z.record(z.enum(operationStatuses), z.int().min(0)),
   /** What was made of it at its code host; null: nothing, or it has none. */
   publication: Publication.nullable().default(null),
+  /**
+   * What of it neither the API nor the publisher has signed, as far as the reader can tell that. The request of a retry that discovery has
+   * started is one (core/composition/genuine-run.ts).
+   */
+  unsigned: z.array(z.enum(['request', 'publication'])).default([]),
   /** Its retries, the newest last; some may not have been made, or are deleted. None of those that earlier versions made. */
   retries: z.array(RunId).default([]),
 })

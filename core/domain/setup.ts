@@ -38,3 +38,5 @@ export type SettledEnvironment = Exclude<RunEnvironment, { kind: 'wanted' }>
 
 /** What a setup makes: `environment` is found at this path, and first on the PATH; what it added to the working folder is laid there. */
 export const environmentFolder = '/environment'
+/** Where a setup puts the modules of Go, and programs find them. */
+export const goModuleCache = `${environmentFolder}/go/mod`

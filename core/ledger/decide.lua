@@ -1,3 +1,4 @@
+-- A further key: where the decisions are kept, those of people or those of the policy.
 -- ARGV: number of the last decision that the caller has seen, command, the schema that the run needs from then on, number of
 -- counters, (counter, change)…, then per decision: change set, what is kept of it, body of its event. Answers the number of the
 -- first event and the time, or 'changed' when somebody else has decided since.
@@ -17,7 +18,7 @@ local last = emit(at, events)
 local first = last - (#ARGV - head) / 3 + 1
 for i = head + 1, #ARGV, 3 do
   local number = first + (i - head - 1) / 3
-  redis.call('HSET', keys.decisions, ARGV[i], text(number) .. ' ' .. text(at) .. ' ' .. ARGV[i + 1])
+  redis.call('HSET', KEYS[own_keys + 1], ARGV[i], text(number) .. ' ' .. text(at) .. ' ' .. ARGV[i + 1])
 end
 for i = 5, head, 2 do redis.call('HINCRBY', keys.verdicts, ARGV[i], ARGV[i + 1]) end
 -- Older versions know neither the event nor what is kept.

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { Decision, type Verdict } from '#domain/decision.ts'
+import { Decision, isByPerson, type Verdict } from '#domain/decision.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
+import { parseJson } from '#domain/json.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
 import type { Run } from '#domain/run.ts'
@@ -16,30 +17,59 @@ const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 /** Of a run with decisions, and of one with a decision that asks for a retry, has a note or a name: versions that know none of it leave it alone. */
 const schemas = { decided: 5, retryWanted: 6, noted: 6, named: 6 } as const
 
-/** Number of the event, time and what was decided, with a space between them (decide.lua). */
-const StoredDecision = z.tuple([z.string(), z.string()]).transform(([changeSetId, stored]): Decision => {
-  const [version = '', at = ''] = stored.split(' ', 2)
-  const kept = Kept.parse(JSON.parse(stored.slice(version.length + at.length + 2)))
-  return { changeSetId, version: Number(version), at: Number(at), ...kept }
-})
-
-/** All decisions that are kept in a run, in their order. `last`: the number of the last one, 0 before the first. */
-export type Decisions = { last: number; byChangeSet: Map<string, Decision> }
+/** Number of the event, time, signature and what was decided, with a space between them (decide.lua). */
+const storedForm = /^([1-9]\d{0,14}) (\d{1,15}) (\S+) (.*)$/s
 
 /**
- * The last decision on each change set. They are kept in the first run of a chain of retries, for all runs of the chain.
- * RUN_001 for an unknown run.
+ * All decisions that are kept in a run, in their order. `last`: the number of the last one, 0 before the first. `forged`: the change sets on which
+ * somebody without the key has written something; only what a person has decided counts on these.
  */
-export async function readDecisions({ redis, namespace }: LedgerStore, runId: RunId): Promise<Decisions> {
-  const keys = runKeys(namespace, runId)
+export type Decisions = { last: number; byChangeSet: Map<string, Decision>; forged: string[] }
+
+/**
+ * The last decision on each change set: that of a person, else that of the run's policy. They are kept in the first run of a chain of retries, for all
+ * runs of the chain. RUN_001 for an unknown run.
+ */
+export async function readDecisions(store: LedgerStore, runId: RunId): Promise<Decisions> {
+  const keys = runKeys(store.namespace, runId)
   // In one transaction, so that `last` is the number of the last decision read.
-  const answers = await redis.multi().hmget(keys.run, 'schema', 'decided').hgetall(keys.decisions).exec()
-  const [[schema, last], stored] = Read.parse(answers)
+  const reading = store.redis.multi().hmget(keys.run, 'schema', 'decided')
+  const answers = await reading.hgetall(keys.decisions).hgetall(keys.policyDecisions).exec()
+  const [[schema, last], ofPeople, ofPolicy] = Read.parse(answers)
   if (schema === null) throw unknownRun(runId)
-  const decisions = Object.entries(stored)
-    .map((entry) => StoredDecision.parse(entry))
-    .toSorted((one, other) => one.version - other.version)
-  return { last: Number(last ?? 0), byChangeSet: new Map(decisions.map((one) => [one.changeSetId, one])) }
+  const policy = decisionsIn(ofPolicy, { runId, signer: undefined }, (decision) => !isByPerson(decision))
+  const people = decisionsIn(ofPeople, { runId, signer: store.signer }, isByPerson)
+  const forged = new Set([...policy.forged, ...people.forged])
+  // Nothing that a worker can write takes away what a person has decided.
+  const believed = [...policy.byChangeSet].filter(([id]) => !forged.has(id))
+  const byChangeSet = new Map([...believed, ...people.byChangeSet])
+  const inOrder = [...byChangeSet].toSorted(([, one], [, other]) => one.version - other.version)
+  return { last: Number(last ?? 0), byChangeSet: new Map(inOrder), forged: [...forged].toSorted() }
+}
+
+/** Reads the decisions of one hash, by change set. A change set whose entry is no such decision, or has no valid signature, is in `forged`. */
+function decisionsIn(
+  stored: Readonly<Record<string, string>>,
+  of: { runId: RunId } & Pick<LedgerStore, 'signer'>,
+  isOfKind: (decision: Decision) => boolean,
+): Pick<Decisions, 'byChangeSet' | 'forged'> {
+  const read = Object.entries(stored).map(([id, text]) => [id, readDecision(id, text, of)] as const)
+  const isKept = (decision: Decision | undefined) => decision !== undefined && isOfKind(decision)
+  return {
+    byChangeSet: new Map(read.flatMap(([id, decision]) => (decision && isOfKind(decision) ? [[id, decision]] : []))),
+    forged: read.flatMap(([id, decision]) => (isKept(decision) ? [] : id)),
+  }
+}
+
+function readDecision(
+  changeSetId: string,
+  text: string,
+  { runId, signer }: { runId: RunId } & Pick<LedgerStore, 'signer'>,
+): Decision | undefined {
+  const [, version, at, signature, json = ''] = storedForm.exec(text) ?? []
+  if (signer?.isSigned(signature, 'decision', runId, changeSetId, json) === false) return undefined
+  const kept = Kept.safeParse(parseJson(json)).data
+  return kept && { changeSetId, version: Number(version), at: Number(at), ...kept }
 }
 
 /** The number of the last decision that is kept in the run, 0 before the first: whether there is more to read than before. */
@@ -52,8 +82,9 @@ const Read = z
   .tuple([
     z.tuple([noError, z.tuple([z.string().nullable(), z.string().nullable()])]),
     z.tuple([noError, z.record(z.string(), z.string())]),
+    z.tuple([noError, z.record(z.string(), z.string())]),
   ])
-  .transform(([[, fields], [, stored]]) => [fields, stored] as const)
+  .transform(([[, fields], [, ofPeople], [, ofPolicy]]) => [fields, ofPeople, ofPolicy] as const)
 
 /** A decision that is to be made, and the verdict that it replaces. */
 export type NewDecision = Omit<Decision, 'version' | 'at' | 'by' | 'byName'> & {
@@ -97,12 +128,18 @@ export async function decide(
     decisions.map((one) => eventOf(one, by)),
     store.redactor,
   ).filter((_, at) => at % 2 === 1)
-  const args = decisions.flatMap((one, at) => [one.changeSetId, JSON.stringify(keptOf(one, by)), bodies[at] ?? ''])
-  const keys = runKeys(store.namespace, runId).scripted
+  const keys = runKeys(store.namespace, runId)
+  const isOfPerson = by.kind === 'human'
+  const args = decisions.flatMap((one, at) => {
+    const json = JSON.stringify(keptOf(one, by))
+    const signature = isOfPerson ? store.signer?.sign('decision', runId, one.changeSetId, json) : undefined
+    return [one.changeSetId, `${signature ?? '-'} ${json}`, bodies[at] ?? '']
+  })
+  const own = [...keys.scripted, isOfPerson ? keys.decisions : keys.policyDecisions]
   const reply = DecideReply.parse(
     expectKnownRun(
       runId,
-      await decideScript(store.redis, keys, [last, command, schema, ...countersOf(decisions), ...args]),
+      await decideScript(store.redis, own, [last, command, schema, ...countersOf(decisions), ...args]),
     ),
   )
   if (reply === 'changed') return undefined

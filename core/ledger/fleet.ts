@@ -1,4 +1,5 @@
 import { judgeModels, type UnreachableModel } from '#domain/model-health.ts'
+import { joinedPrograms, type ProgramReport } from '#domain/program-report.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { type PoolReport, readWorkers, wantModels, type WorkerReport } from './live-workers.ts'
@@ -40,6 +41,8 @@ export type Fleet = {
   served: ReadonlySet<string>
   /** What the first of those that cannot use their object store says of it. */
   store?: WorkerReport['store']
+  /** What at least one of them has; undefined while one does not say it. */
+  programs?: ProgramReport | undefined
   /** Whether a worker lives that does not report its models: one of an earlier version. */
   isPartial: boolean
 }
@@ -63,7 +66,9 @@ export async function readFleet(
   const workers = new Set([...reports.keys(), ...present.map(({ id }) => id)])
   if (without !== undefined) workers.delete(without)
   const store = known.find((report) => report.store !== undefined)?.store
-  return { operations, workers: workers.size, isPartial, served, store, ...capacityOf(known, { isPartial }), ...away }
+  const programs = isPartial ? undefined : joinedPrograms(known.map((report) => report.programs))
+  const capacity = capacityOf(known, { isPartial })
+  return { operations, workers: workers.size, isPartial, served, store, programs, ...capacity, ...away }
 }
 
 /** Workers share a server up to its most; together they use no more of it than their own limits allow. */

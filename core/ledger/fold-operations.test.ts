@@ -38,6 +38,9 @@ const answered = (id: string, request: string): GivenEvent[] => [
   ['human_input.answered', id, { request_id: request }],
   ['operation.resumed', id, { request_id: request }],
 ]
+const created: GivenEvent = ['change_set.created', 'a', { change_set_id: 'c1' }]
+const retried: GivenEvent = ['operation.retried', 'a', { attempt: 1 }]
+const succeededWith = (id: string): GivenEvent => ['operation.ended', 'a', { status: 'succeeded', change_set_id: id }]
 
 describe('the operations’ events', () => {
   it.each<[string, ErrorPolicyName, GivenEvent[]]>([
@@ -66,7 +69,8 @@ describe('the operations’ events', () => {
         ['operation.retried', 'a', { attempt: 1 }],
         queued('a', 3),
         started('a', 2),
-        ended('a', 'succeeded'),
+        created,
+        succeededWith('c1'),
       ],
     ],
     [
@@ -101,6 +105,24 @@ describe('the operations’ events', () => {
   })
 
   it.each<[string, ErrorPolicyName, GivenEvent[], string]>([
+    [
+      'a change set of an attempt that was lost, beside that of the one that counts',
+      'continue',
+      [queued('a'), started('a'), created, retried, queued('a', 2), started('a', 2), created, succeededWith('c1')],
+      '3: operation.retried of operation a: change_set.created of c1 came before it, which it does not have',
+    ],
+    [
+      'a change set that the outcome does not have',
+      'continue',
+      [queued('a'), started('a'), created, ['change_set.created', 'a', { change_set_id: 'c2' }], succeededWith('c2')],
+      '3: operation.ended of operation a: change_set.created of c1 came before it, which it does not have',
+    ],
+    [
+      'a finding that the outcome does not count',
+      'continue',
+      [queued('a'), started('a'), ['finding.reported', 'a'], ended('a', 'unchanged')],
+      '3: operation.ended of operation a: 1 finding.reported came before it, and it has 0',
+    ],
     [
       'a second dispatch of what is dispatched',
       'continue',

@@ -7,7 +7,10 @@ import type { Dependency, Invariant, Violation } from './accounts.ts'
 /** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
-/** `announced`: by `operation.failed` or `operation.blocked`, with `errorCode`. `asked`: the last question, and if it was answered. */
+/**
+ * `announced`: by `operation.failed` or `operation.blocked`, with `errorCode`. `asked`: the last question, and if it was answered. `said`: what
+ * counts, by the events of the attempt that runs: the ids of its change sets, and how much it has found.
+ */
 type Folded = {
   status: FoldedStatus
   attempt: number
@@ -15,11 +18,18 @@ type Folded = {
   announced?: 'failed' | 'blocked'
   errorCode?: string
   asked?: { request: string; answered: boolean }
+  said?: { sets: readonly string[]; findings: number }
 }
 
 export type OperationsFold = ReturnType<typeof foldOperations>
 
 const EndedData = z.object({ status: z.enum(endedOperationStatuses) })
+const CountedData = z.object({
+  change_set_id: z.string().optional(),
+  change_set_ids: z.array(z.string()).optional(),
+  findings: z.int().default(0),
+})
+const CreatedData = z.object({ change_set_id: z.string() })
 const AttemptData = z.object({ attempt: z.int() })
 const QueuedData = z.object({ dispatch: z.int(), reason: z.string().optional() })
 const CauseData = z.object({ cause: z.string() })
@@ -103,7 +113,8 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
       if (started !== attempt + 1) blame(3, `attempt ${started} after attempt ${attempt}`)
       const resumes = ResumesData.safeParse(event.data).data?.resumes
       if (resumes !== before.asked?.request) blame(3, `it resumes ${resumes}, ${before.asked?.request} was asked last`)
-      return { ...before, status: 'running', attempt: attempt + 1 }
+      const { said: _, ...rest } = before
+      return { ...rest, status: 'running', attempt: attempt + 1 }
     }
     case 'operation.failed':
     case 'operation.blocked':
@@ -112,6 +123,7 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
     case 'operation.retried':
       if (status !== 'running') blame(3, `it was ${status}`)
       if (before.announced !== undefined) blame(3, `operation.${before.announced} came before it`)
+      checkCounted(before, {}, blame)
       return { ...before, status: 'ready' }
     case 'human_input.requested':
     case 'operation.suspended':
@@ -125,8 +137,25 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
       return { ...before, status: endedStatusOf(event) ?? status }
     default:
       if (status !== 'running') blame(4, `it was ${status}, not running`)
-      return before
+      return counted(event, before)
   }
+}
+
+function counted({ event, data }: Event, before: Folded): Folded {
+  const { sets, findings } = before.said ?? { sets: [], findings: 0 }
+  if (event === 'finding.reported') return { ...before, said: { sets, findings: findings + 1 } }
+  if (event !== 'change_set.created') return before
+  const { change_set_id: id = 'without an id' } = CreatedData.safeParse(data).data ?? {}
+  return { ...before, said: { sets: [...sets, id], findings } }
+}
+
+/** What an attempt says that counts comes with the outcome that counts it; an attempt without an outcome says nothing of it. */
+function checkCounted({ said }: Folded, data: Event['data'], blame: Blame): void {
+  const { change_set_id: id, change_set_ids: ids = id === undefined ? [] : [id], findings } = CountedData.parse(data)
+  const foreign = said?.sets.find((one, at, all) => !ids.includes(one) || all.indexOf(one) < at)
+  if (foreign !== undefined) blame(3, `change_set.created of ${foreign} came before it, which it does not have`)
+  if ((said?.findings ?? 0) > findings)
+    blame(3, `${said?.findings} finding.reported came before it, and it has ${findings}`)
 }
 
 /** A question and its answer: requested, suspended, answered, resumed, in this order with nothing between. */
@@ -138,7 +167,10 @@ function asked(event: Event, before: Folded, blame: Blame): Folded {
   if (event.event === 'human_input.requested') return { ...before, asked: { request, answered: false } }
   const { asked: last } = before
   if (last?.request !== request) blame(3, `it names ${request}, ${last?.request} was asked last`)
-  if (event.event === 'operation.suspended') return { ...before, status: 'waiting' }
+  if (event.event === 'operation.suspended') {
+    checkCounted(before, {}, blame)
+    return { ...before, status: 'waiting' }
+  }
   if (event.event === 'human_input.answered') {
     if (last?.answered === true) blame(3, 'it was answered before')
     return { ...before, asked: { request, answered: true } }
@@ -171,6 +203,7 @@ function ended(event: Event, before: Folded, blame: Blame): Folded {
     const came = announced === undefined ? `no operation.${due} came` : `operation.${announced} came`
     blame(3, `it says ${said}, ${came} before it`)
   }
+  checkCounted(before, event.data, blame)
   return { ...before, status: said ?? status }
 }
 

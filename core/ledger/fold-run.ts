@@ -10,6 +10,7 @@ const afterTheEnd: ReadonlySet<string> = new Set([
   'publication.opened',
   'publication.updated',
   'publication.ended',
+  'publication.refused',
   'publication.failed',
 ])
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))

@@ -2,11 +2,26 @@ import { type OperationId, ProjectId, RunId } from '#domain/ids.ts'
 
 /**
  * Every key of one run. The braces put them into one slot of a cluster, which is what lets a script change several of
- * them in one step. `scripted` is the order in which every script of a run gets them (keys.lua).
+ * them in one step. `scripted` is the order in which every script of a run gets them (keys.lua); `all` are those and the ones that few scripts get.
  */
 export function runKeys(namespace: string, runId: RunId) {
   const prefix = `${namespace}:{${runId}}:`
-  const named = {
+  const [named, apart] = [scriptedKeys(prefix), keysApart(prefix)]
+  return {
+    ...named,
+    ...apart,
+    scripted: Object.values(named),
+    all: [...Object.values(named), ...Object.values(apart)],
+    operation: (id: OperationId) => `${prefix}op:${id}`,
+    /** The operation's node, apart from it: Redis keeps a hash of short values in a third of the memory. */
+    node: (id: OperationId) => `${prefix}node:${id}`,
+    /** The operations that wait for `id`, in plan order. */
+    after: (id: OperationId) => `${prefix}after:${id}`,
+  }
+}
+
+function scriptedKeys(prefix: string) {
+  return {
     run: `${prefix}run`,
     events: `${prefix}events`,
     operations: `${prefix}operations`,
@@ -35,8 +50,6 @@ export function runKeys(namespace: string, runId: RunId) {
     held: `${prefix}held`,
     /** Field: the id of a change set that an operation of the run made; value: that operation. */
     changeSets: `${prefix}change-sets`,
-    /** Field: the id of a change set of this run or of one that retries it; value: the last decision on it (decisions.ts). */
-    decisions: `${prefix}decisions`,
     /** Field `<verdict> <agent>`: how many change sets of the agent have that verdict, accepted or rejected. */
     verdicts: `${prefix}verdicts`,
     /** Field: the id of a change set, of this run or of one that it retries; value: those of this run that are built on it. */
@@ -44,14 +57,17 @@ export function runKeys(namespace: string, runId: RunId) {
     /** Operations that reported findings, by their place in the plan. */
     reported: `${prefix}reported`,
   }
+}
+
+/** Keys that only the script which writes them gets, since a script may write to each of its keys: workers may not write to all of these. */
+function keysApart(prefix: string) {
   return {
-    ...named,
-    scripted: Object.values(named),
-    operation: (id: OperationId) => `${prefix}op:${id}`,
-    /** The operation's node, apart from it: Redis keeps a hash of short values in a third of the memory. */
-    node: (id: OperationId) => `${prefix}node:${id}`,
-    /** The operations that wait for `id`, in plan order. */
-    after: (id: OperationId) => `${prefix}after:${id}`,
+    /** Field: the id of a change set of this run or of one that retries it; value: the last decision of a person on it (decisions.ts). */
+    decisions: `${prefix}decisions`,
+    /** The same of the run's policy, which a worker carries out. It counts where no person has decided. */
+    policyDecisions: `${prefix}policy-decisions`,
+    /** What was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */
+    publication: `${prefix}publication`,
   }
 }
 

@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
@@ -168,7 +168,7 @@ describe('the ledger beside its model', () => {
         await compare(world)
       }
     })
-    await fc.assert(property, { numRuns: 60, interruptAfterTimeLimit: timeLimitMs })
+    await fc.assert(property, { numRuns: draws(60), interruptAfterTimeLimit: timeLimitMs })
   }, 90_000)
 
   it('takes every way the state diagram draws', async () => {

@@ -3,6 +3,7 @@ import type { SpanRecorder } from '#domain/span.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { type Log, silentLog } from '#platform/log.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
+import type { Signer } from '#platform/signer.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
 import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
@@ -44,6 +45,8 @@ export type LedgerOptions = {
   redactor?: Redactor
   /** Has a line when a run is accepted, starts and ends, of the process whose command did that. */
   log?: Pick<Log, 'info'>
+  /** With it requests, decisions of people and publications are signed, and those without a right signature do not count. */
+  signer?: Signer | undefined
   /** Has a span for each run whose end a command of this process is. */
   traces?: SpanRecorder
 }
@@ -90,8 +93,8 @@ function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
 
 function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
   const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
-  const { origin = { kind: 'worker', id: 'ledger' }, log = silentLog, traces = { record() {} } } = options
-  return { redis, namespace, leaseMs, origin, archive, redactor, log, traces }
+  const { origin = { kind: 'worker', id: 'ledger' }, log = silentLog, traces = { record() {} }, signer } = options
+  return { redis, namespace, leaseMs, origin, archive, redactor, log, traces, signer }
 }
 
 /** The ledger over a connection that stays the caller's to close. */

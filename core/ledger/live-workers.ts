@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { ModelHealth } from '#domain/model-health.ts'
+import { ProgramReport } from '#domain/program-report.ts'
 import { partStates } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { redisNowMs } from './store.ts'
@@ -22,6 +23,7 @@ export type LiveWorker = {
   pool?: PoolReport | undefined
   /** Its object store while that cannot be used. */
   store?: StoreReport | undefined
+  programs?: ProgramReport | undefined
   version?: string | undefined
   /** Milliseconds since the epoch. */
   startedAt?: number | undefined
@@ -56,6 +58,7 @@ const WorkerReport = z.object({
   models: z.array(ModelHealth),
   pool: PoolReport.optional(),
   store: StoreReport.optional(),
+  programs: ProgramReport.optional(),
   version: z.string().optional(),
   startedAt: z.number().optional(),
 })

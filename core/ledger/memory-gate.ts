@@ -32,12 +32,21 @@ export async function usedShare(redis: RedisClient): Promise<number> {
   return (await memoryOf(redis)).usedShare
 }
 
-/** Of all servers together, and the share of the fullest one. */
-export async function memoryOf(redis: RedisClient): Promise<{ usedBytes: number; usedShare: number }> {
+export type RedisMemory = {
+  /** Of all servers together. */
+  usedBytes: number
+  /** Of the fullest server. */
+  usedShare: number
+  /** The `maxmemory-policy` of a server that drops keys when it is full; undefined where all refuse writes instead. */
+  evictsBy: string | undefined
+}
+
+export async function memoryOf(redis: RedisClient): Promise<RedisMemory> {
   const reports = await Promise.all(mastersOf(redis).map(async (server) => figuresOf(await memoryInfo(server))))
   return {
     usedBytes: reports.reduce((sum, { used_memory: bytes }) => sum + bytes, 0),
     usedShare: Math.max(...reports.map(shareOf)),
+    evictsBy: reports.map((report) => report.maxmemory_policy).find((policy) => policy !== 'noeviction'),
   }
 }
 
@@ -58,6 +67,7 @@ function mastersOf(redis: RedisClient): Redis[] {
 const Figures = z.object({
   used_memory: z.coerce.number(),
   maxmemory: z.coerce.number(),
+  maxmemory_policy: z.string().default('noeviction'),
   total_system_memory: z.coerce.number().default(0),
   /** Buffers that Redis leaves out when it decides whether to take a write. */
   mem_not_counted_for_evict: z.coerce.number().default(0),

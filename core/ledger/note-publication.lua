@@ -1,11 +1,14 @@
--- ARGV: the version that the caller has read, the next one as JSON, then the events' ages and bodies. Answers 'older' when
--- another version is kept.
+-- A further key: the publication, which begins with its version. ARGV: the version that the caller has read, what is kept of the next
+-- one, then the events' ages and bodies. Answers 'older' when another version is kept.
 local refused = refusal()
 if refused then return refused end
-local before = redis.call('HMGET', keys.run, 'publication', 'publication_version')
-if before[1] == ARGV[2] then return 'noted' end
-if (before[2] or '0') ~= ARGV[1] then return 'older' end
-redis.call('HSET', keys.run, 'publication', ARGV[2], 'publication_version', text(tonumber(ARGV[1]) + 1))
+local before = redis.call('GET', KEYS[own_keys + 1]) or ''
+if before == ARGV[2] then return 'noted' end
+-- As publications.ts reads it: what somebody else has written there is of version 0.
+local version = string.match(before, '^([1-9]%d*) ') or '0'
+if #version > 15 then version = '0' end
+if version ~= ARGV[1] then return 'older' end
+redis.call('SET', KEYS[own_keys + 1], ARGV[2])
 local events = {}
 for i = 3, #ARGV do events[#events + 1] = ARGV[i] end
 if #events > 0 then emit(now(), events) end

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { NewEvent } from '#domain/event.ts'
+import { parseJson } from '#domain/json.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { Publication } from '#domain/publication.ts'
+import { Publication } from '#domain/publication.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -9,6 +10,9 @@ import { encodeEvents } from './stored-events.ts'
 
 const notePublicationScript = runScript('note-publication', 'events')
 const NoteAnswer = z.enum(['noted', 'older'])
+
+/** As long as note-publication.lua reads it. After it comes 1: nobody gets there but by writing it there. */
+const mostVersion = 999_999_999_999_999
 
 /**
  * Keeps what the publisher has done for a run, with the events that say so, also after the run's end. `publication.version` is the one
@@ -19,11 +23,32 @@ export async function notePublication(
   runId: RunId,
   { publication, events = [] }: { publication: Publication; events?: readonly NewEvent[] },
 ): Promise<Publication | undefined> {
-  const next = { ...publication, version: publication.version + 1 }
-  const answer = await notePublicationScript(store.redis, runKeys(store.namespace, runId).scripted, [
-    publication.version,
-    JSON.stringify(next),
-    ...encodeEvents(events, store.redactor),
-  ])
+  const next = { ...publication, version: (publication.version % mostVersion) + 1 }
+  const json = JSON.stringify(next)
+  const signature = store.signer?.sign('publication', runId, json) ?? '-'
+  const keys = runKeys(store.namespace, runId)
+  const answer = await notePublicationScript(
+    store.redis,
+    [...keys.scripted, keys.publication],
+    [publication.version, `${next.version} ${signature} ${json}`, ...encodeEvents(events, store.redactor)],
+  )
   return NoteAnswer.parse(expectKnownRun(runId, answer)) === 'noted' ? next : undefined
+}
+
+/**
+ * The publication that is kept in a text, and whether it may be believed. In the place of one without the right signature there is one by which nothing
+ * is published until somebody asks for it: what it was is not known any more.
+ */
+export function readPublication(
+  { signer }: Pick<LedgerStore, 'signer'>,
+  runId: RunId,
+  text: string | null,
+): { publication: Publication | null; isSigned: boolean } {
+  if (text === null) return { publication: null, isSigned: true }
+  const [, signature = '', json = ''] = /^\d+ (\S+) (.*)$/s.exec(text) ?? []
+  const isSigned = signer === undefined || signer.isSigned(signature, 'publication', runId, json)
+  const publication = isSigned ? Publication.safeParse(parseJson(json)).data : undefined
+  if (publication !== undefined) return { publication, isSigned }
+  const version = Number(/^([1-9]\d{0,14}) /.exec(text)?.[1] ?? 0)
+  return { publication: Publication.parse({ version, isDismissed: true }), isSigned: false }
 }

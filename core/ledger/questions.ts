@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { RunId } from '#domain/ids.ts'
 import { maxAnswerCharacters, Question, QuestionId } from '#domain/question.ts'
 import { AppError } from '#domain/error.ts'
+import { textFault } from '#domain/json.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { runKeys } from './keys.ts'
 import type { LedgerStore } from './store.ts'
@@ -73,7 +74,9 @@ const Refusal = z.enum(['no_question', 'no_choice', 'over', 'answered', 'expired
 export async function resume(store: LedgerStore, runId: RunId, answer: Answer): Promise<Question> {
   const { requestId, by, command } = answer
   if (!QuestionId.safeParse(requestId).success) throw refused(runId, requestId, 'no_question')
-  const text = answer.text.toWellFormed()
+  const { text } = answer
+  const unkept = textFault(text)
+  if (unkept !== undefined) throw new AppError('ASK_005', `The answer cannot be kept: ${unkept}.`)
   if (text.trim() === '') throw new AppError('ASK_005', 'The answer is empty.')
   if (text.length > maxAnswerCharacters) {
     throw new AppError('ASK_005', `An answer has at most ${maxAnswerCharacters} characters, this one ${text.length}.`)

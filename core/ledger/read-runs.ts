@@ -6,6 +6,7 @@ import { parseJson } from '#domain/json.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { PartCheck } from '#platform/readiness.ts'
 import { indexKeys, runKeys, runOfMember } from './keys.ts'
+import { readPublication } from './publications.ts'
 import { foundFields } from './run-commands.ts'
 import { newerRun, pairsOf, unknownRun } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -31,7 +32,7 @@ const others = [
   'over_project',
   'composing',
   'environment',
-  'publication',
+  'signature',
   'parts',
   'retries',
 ] as const
@@ -57,12 +58,19 @@ const Noted = z.object({
 
 /** The run's state now. RUN_001 when there is no such run, RUN_005 when a newer version made it. */
 export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
-  const values = await store.redis.hmget(runKeys(store.namespace, runId).run, ...storedNames)
+  const keys = runKeys(store.namespace, runId)
+  const [values, kept] = await Promise.all([
+    store.redis.hmget(keys.run, ...storedNames),
+    store.redis.get(keys.publication),
+  ])
   const stored = (name: string) => values[storedNames.indexOf(name)] ?? undefined
   const schema = stored('schema')
   if (schema === undefined) throw unknownRun(runId)
   if (Number(schema) > runSchema) throw newerRun(runId)
   const endedAt = stored('ended')
+  const { publication, isSigned } = readPublication(store, runId, kept)
+  const texts = [runId, stored('project') ?? '', stored('request') ?? '']
+  const isAsked = store.signer?.isSigned(stored('signature'), 'run', ...texts) ?? true
   return Run.parse({
     ...Object.fromEntries(Object.entries(plainFields).map(([name, field]) => [name, stored(field) ?? null])),
     runId,
@@ -85,7 +93,8 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     stop: stopOf(stored),
     composing: composingOf(stored),
     environment: JSON.parse(stored('environment') ?? 'null'),
-    publication: parseJson(stored('publication') ?? '') ?? null,
+    publication,
+    unsigned: [...(isAsked ? [] : ['request']), ...(isSigned ? [] : ['publication'])],
     patches: patchesOf(stored),
     parts: JSON.parse(stored('parts') ?? '[]'),
     retries: stored('retries')?.split(' ') ?? [],

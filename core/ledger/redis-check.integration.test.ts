@@ -13,7 +13,7 @@ import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { startRedisCluster } from '#testing/redis-cluster.ts'
 import { openSmallRedis, startTestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
-import { redisCheck } from './redis-check.ts'
+import { redisCheck, refuseEviction } from './redis-check.ts'
 
 /** As a worker's readiness; with `share` as the API's. */
 const readinessOf = (redis: RedisClient, share?: number) => openReadiness({ redis: redisCheck(redis, share) })
@@ -35,7 +35,7 @@ describe('a Redis', () => {
   let redis: RedisClient
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'remora-redis-'))
-    server = await startLocalRedis({ dir, settings: { appendonly: 'no', save: '3600 1' } })
+    server = await startLocalRedis({ env: process.env, dir, settings: { appendonly: 'no', save: '3600 1' } })
     redis = connectRedis(server.url, { retries: null }, silentLog).redis
   })
   afterEach(async () => {
@@ -59,6 +59,17 @@ describe('a Redis', () => {
     await redis.config('RESETSTAT')
     expect(await askOften(readiness)).toEqual(Array.from({ length: 200 }, () => answers))
     expect(await callsOf('ping', 'info')).toEqual([1, 1])
+  })
+
+  it('that drops keys for want of room is unsafe, and no service starts with it', async () => {
+    await refuseEviction(redis)
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    const message = 'it drops keys when its memory is used up (maxmemory-policy allkeys-lru): set noeviction'
+    expect(await readinessOf(redis)()).toEqual({ status: 'not ready', parts: { redis: { state: 'unsafe', message } } })
+    const refused = { code: 'CONFIG_006', message: `Redis cannot be used: ${message}` }
+    await expect(refuseEviction(redis)).rejects.toMatchObject(refused)
+    await redis.config('SET', 'maxmemory-policy', 'noeviction')
+    await refuseEviction(redis)
   })
 
   it('that hangs is away within a second, is asked no second time, and ready as soon as it goes on', async () => {
@@ -105,7 +116,7 @@ describe('a Redis', () => {
       expect(await untilFound(worker, 'away')).toBe('no answer within a second')
       expect(await untilFound(api, 'away')).toBe('it cannot be reached')
       await server.stop()
-      server = await startLocalRedis({ dir, port: Number(new URL(server.url).port) })
+      server = await startLocalRedis({ env: process.env, dir, port: Number(new URL(server.url).port) })
       await untilFound(worker, 'ok')
       await untilFound(api, 'ok')
     } finally {

@@ -1,13 +1,15 @@
 import { Cluster } from 'ioredis'
 import { isReply, type RedisClient, replyKind } from '#platform/redis-client.ts'
 import type { PartCheck, PartState } from '#platform/readiness.ts'
-import { usedShare } from './memory-gate.ts'
+import { untilAborted } from '#platform/clock.ts'
+import { AppError } from '#domain/error.ts'
+import { memoryOf, type RedisMemory } from './memory-gate.ts'
 
 /** From here on Redis counts as full: its own buffers, which count as well, come and go. */
 const fullShare = 0.999
 
 /**
- * Whether Redis answers and takes writes; on a cluster, whether all its slots have a master and all masters do. With
+ * Whether Redis answers, takes writes and keeps them; on a cluster, whether all its slots have a master and all masters do. With
  * `gateShare` (0 to 1), that of the memory gate, it is full for a service that then takes no new run.
  */
 export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
@@ -15,7 +17,8 @@ export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
     try {
       if (redis instanceof Cluster && !isWhole(await redis.cluster('INFO'))) return away('part of the cluster is away')
       // A PING comes with it, which Redis refuses, too, while it cannot write to its disk.
-      const used = await usedShare(redis).catch(unknownWhenForbidden)
+      const { usedShare: used, evictsBy } = await memoryOf(redis).catch(unknownWhenForbidden)
+      if (evictsBy !== undefined) return unsafe(evictsBy)
       if (used >= fullShare) return full('its memory is used up, and it refuses writes')
       return used > gateShare ? full('it has no room for another run') : { state: 'ok', message: 'it answers' }
     } catch (error) {
@@ -29,12 +32,29 @@ function isWhole(clusterInfo: string): boolean {
   return clusterInfo.includes('cluster_state:ok') && clusterInfo.includes('cluster_slots_ok:16384')
 }
 
+const startMs = 2_000
+
+/**
+ * Throws CONFIG_006 when Redis drops keys where it should refuse writes: runs would lose parts of their state without an error. A service starts
+ * although Redis is away: `/readyz` judges it when it is back.
+ */
+export async function refuseEviction(redis: RedisClient): Promise<void> {
+  const limit = AbortSignal.timeout(startMs)
+  const found = await untilAborted(redisCheck(redis)(limit), limit).catch(() => undefined)
+  if (found?.state === 'unsafe') throw new AppError('CONFIG_006', `Redis cannot be used: ${found.message}`)
+}
+
 const away = (message: string): PartState => ({ state: 'away', message })
 const full = (message: string): PartState => ({ state: 'full', message })
 
+const unsafe = (policy: string): PartState => ({
+  state: 'unsafe',
+  message: `it drops keys when its memory is used up (maxmemory-policy ${policy}): set noeviction`,
+})
+
 /** A user of Redis that may not ask for its memory learns of a full one from refused writes alone. */
-function unknownWhenForbidden(error: unknown): number {
-  if (isReply(error, 'NOPERM')) return 0
+function unknownWhenForbidden(error: unknown): RedisMemory {
+  if (isReply(error, 'NOPERM')) return { usedBytes: 0, usedShare: 0, evictsBy: undefined }
   throw error
 }
 

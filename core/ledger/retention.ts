@@ -117,7 +117,7 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   const answer = await makeUnknown(store, runId)
   if (answer !== 'open') {
     await forgetOperations(store, runId, sliceLength)
-    await redis.unlink(...keys.scripted.filter((key) => key !== keys.run))
+    await redis.unlink(...keys.all.filter((key) => key !== keys.run))
     const { published, counted } = resultKeys(namespace)
     await redis.hdel(published, runId)
     await redis.hdel(counted, runId)

@@ -75,14 +75,16 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   )
   if (holder !== undefined && typeof indexed === 'number') throw tooManyRuns(indexed, holder)
   const keys = runKeys(store.namespace, runId)
+  const asked = JSON.stringify(storedRequest(request))
   const answer = await createScript(store.redis, keys.scripted, [
     Math.max(schema, newRunSchema, ...schemasOf(request)),
     projectId,
     request.errorPolicy,
-    JSON.stringify(storedRequest(request)),
+    asked,
     run.uploadKey,
     run.traceparent ?? '',
     request.budget?.tokens ?? '',
+    store.signer?.sign('run', runId, projectId, asked) ?? '',
     ...encodeEvents([run.acceptedEvent], store.redactor),
   ])
   if (answer === 'created') logAccepted(run, store.log)

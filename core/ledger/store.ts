@@ -5,6 +5,7 @@ import type { EventOrigin } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
+import type { Signer } from '#platform/signer.ts'
 import type { EventArchive } from './stored-events.ts'
 
 export type LedgerStore = {
@@ -17,6 +18,8 @@ export type LedgerStore = {
   /** For what users and other programs read: events and results. States and outcomes keep their bytes. */
   redactor: Redactor
   log: Pick<Log, 'info'>
+  /** Of the API and the publisher: signs what these two leave for each other, and tells what somebody else has written. */
+  signer?: Signer | undefined
   /** Has a span for every run that ends. */
   traces: SpanRecorder
 }

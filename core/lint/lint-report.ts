@@ -29,6 +29,8 @@ export type Diagnostic = {
   fix: TextEdit[] | undefined
   /** Why a fix that Ruff has is not made: `ours`, it is not on our list; `unsafe`, it counts as unsafe in this file. */
   withheld?: 'ours' | 'unsafe'
+  /** Why what is reported has to stay as it is, although the linter sees no need: it has no fix then, and no agent is asked for one. */
+  mustStay?: string
 }
 
 export type LintReport = {
@@ -91,6 +93,8 @@ function withheldBy(
 ) {
   if (edits === undefined) return undefined
   if (isSelected(code, rules.unfixable)) return 'unsafe'
+  // Two names are one class only from a version on, which Ruff guesses where the repository does not say it.
+  if (code === 'UP041' && rules.options['target-version'] === undefined) return 'ours'
   return isSafeFix(code, edits, text) ? undefined : 'ours'
 }
 

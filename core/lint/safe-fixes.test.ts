@@ -18,8 +18,14 @@ describe('the unused name of an exception', () => {
       'that another handler has, too',
       `${handler('        x()\n')}\n\ntry:\n    f()\nexcept KeyError as e:\n    print(e)\n`,
     ],
-    ['that is read behind the handler alone', handler('        x()\n    x(e)\n')],
-    ['of a handler in one line', 'try: f()\nexcept TypeError as e: pass\nprint(e)\n'],
+    ['that another function has', `${handler('        x()\n')}\n\ndef g(e):\n    return e\n`],
+    ['of a handler in one line', 'try: f()\nexcept TypeError as e: pass\nprint(f)\n'],
+    [
+      'that handlers before and behind it read, which bind it',
+      handler(
+        '        x()\n    except KeyError as e:\n        x(e)\n    try:\n        y()\n    except OSError as e: z(e)\n',
+      ),
+    ],
   ])('%s goes', (_, text) => {
     expect(isSafe(text)).toBe(true)
   })
@@ -33,6 +39,9 @@ describe('the unused name of an exception', () => {
     ['behind an empty line', handler('        x()\n\n        del e\n')],
     ['in a text of several lines', handler('        x("""\nhow e came\n""")\n')],
     ['of a handler in one line, which names it', 'try: f()\nexcept TypeError as e: print(e)\n'],
+    ['that is read behind the handler, where it is deleted', handler('        x()\n    x(e)\n')],
+    ['that a function has before', handler('        x()\n').replace('try:', 'e = 5\n    try:')],
+    ['that a module has behind a handler in one line', 'try: f()\nexcept TypeError as e: pass\nprint(e)\n'],
     ['that is looked up by a text', handler('        x("%(e)s" % locals())\n')],
   ])('stays: %s', (_, text) => {
     expect(isSafe(text)).toBe(false)

@@ -4,7 +4,7 @@ import { type ArticleFacts, readArticle } from './read-article.ts'
 export type IsBroken = (target: string) => Promise<boolean>
 
 /**
- * What a change of the wording has changed besides, in words with the place; undefined when code, links, numbers, headings, tables, HTML and
+ * What a change of the wording has changed besides, in words with the place; undefined when code, links, numbers, headings, tables, HTML, templates and
  * front matter are what they were. What was wrong may be mended: a link that led nowhere, a level that was skipped, a fence without its
  * language.
  */
@@ -16,12 +16,18 @@ export async function faultOfWording(before: string, after: string, isBroken: Is
     differing('the code', was.codeSpans, now.codeSpans) ??
     differing('the table cell', was.cells, now.cells) ??
     differing('the HTML', was.html, now.html) ??
+    differing('what a site fills in', filledIn(was), filledIn(now)) ??
     differing('the heading', texts(was.headings), texts(now.headings)) ??
     differing('the number', was.numbers, now.numbers) ??
     faultOfLanguages(was, now) ??
     faultOfLevels(was, now) ??
     (await faultOfLinks(was, now, isBroken))
   )
+}
+
+/** Marks between which Jekyll, Vue, mdBook and their like run what stands there, and lines that take in other files or modules. */
+export function filledIn({ prose }: Pick<ArticleFacts, 'prose'>): string[] {
+  return prose.flatMap(({ text }) => text.match(/\{\{|\}\}|\{%|%\}|<%|%>|^[ \t]*(?::::[ \t]|-+8<-+).*/gm) ?? [])
 }
 
 function texts(all: readonly { text: string }[]): string[] {

@@ -47,6 +47,7 @@ describe('a summary', () => {
     ['It is about `code` and more.', 'it must be plain text, without Markdown'],
     ['It is about <b>tags</b> and more.', 'it must be plain text, without Markdown'],
     ['- It is an item of a list.', 'it must be plain text, without Markdown'],
+    ['It says {{ site.secret }} and more.', 'it must be plain text, without marks of a template'],
     ['It does not come to its end', 'it must end with a full stop'],
   ])('is refused when it is none: %j', (text, reason) => {
     expect(faultOfSummary(text)).toBe(reason)

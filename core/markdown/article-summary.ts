@@ -1,3 +1,4 @@
+import { filledIn } from './article-kept.ts'
 import { readArticle } from './read-article.ts'
 
 export type ArticleStart = {
@@ -50,6 +51,7 @@ export function faultOfSummary(summary: string): string | undefined {
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(summary) || summary !== summary.trim()) return 'it must be one line'
   if (!summary.isWellFormed()) return 'it has half of a character'
   const { prose, links, html, codeSpans, code } = readArticle(summary)
+  if (filledIn({ prose }).length > 0) return 'it must be plain text, without marks of a template'
   const isPlain = prose.length === 1 && prose[0]?.isParagraph === true && prose[0].text === summary
   if (!isPlain || links.length + html.length + codeSpans.length + code.length > 0)
     return 'it must be plain text, without Markdown'

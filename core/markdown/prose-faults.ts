@@ -169,5 +169,5 @@ function doubledWords({ prose }: ArticleFacts, lineAt: (line: number) => string)
 
 /** A line with its code, targets of links and HTML blotted out, and of the same length. Bounded like the patterns of `slugOf`. */
 function proseOf(line: string): string {
-  return line.replaceAll(/`+[^`]*`+|\]\([^)]{0,1000}\)|<[^>]{0,1000}>/g, (part) => '\u0000'.repeat(part.length))
+  return line.replaceAll(/`+[^`]*`+|\]\([^)\]]{0,1000}\)|<[^<>]{0,1000}>/g, (part) => '\u0000'.repeat(part.length))
 }

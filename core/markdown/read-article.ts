@@ -18,8 +18,8 @@ export type ArticleFacts = {
   prose: { text: string; first: number; last: number; isParagraph: boolean }[]
 }
 
-/** Longer texts are not read: parsing takes up to two seconds for the worst of this length. */
-export const maxArticleCharacters = 200_000
+/** Longer texts are not read: parsing the worst known of this length takes most of a second. */
+export const maxArticleCharacters = 100_000
 
 const parser = new MarkdownIt({ html: true })
 const frontMatter = /^---\r?\n[^]*?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
@@ -116,7 +116,7 @@ export function anchorsOf({ headings, html }: Pick<ArticleFacts, 'headings' | 'h
 
 /** The patterns are bounded, or a heading of brackets alone would take minutes. */
 export function slugOf(heading: string): string {
-  const shown = heading.replaceAll(/!?\[([^\]]{0,300})\]\([^)]{0,1000}\)/g, '$1').replaceAll(/<[^>]{0,1000}>/g, '')
+  const shown = heading.replaceAll(/!?\[([^\]]{0,300})\]\([^)]{0,1000}\)/g, '$1').replaceAll(/<[^<>]{0,1000}>/g, '')
   return shown
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')

@@ -1,6 +1,13 @@
 import { once } from 'node:events'
 import { inspect } from 'node:util'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { text } from 'node:stream/consumers'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { isContextOverflow } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'
@@ -30,13 +37,14 @@ afterEach(async () => {
 /** A server that gives these answers in order, the last one for ever. */
 async function answering(answers: Answer[], options: { apiKey?: string; path?: string } = {}) {
   const seen: IncomingHttpHeaders[] = []
-  server = createServer((incoming, response) => {
-    incoming.resume()
-    if (incoming.method === 'GET') return response.writeHead(404).end() // its health, metrics or models
-    seen.push(incoming.headers)
+  const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
+    if (incoming.method === 'GET') return incoming.resume() && response.writeHead(404).end() // its health, metrics or models
+    // What the pool asks by itself, to find out whether the server works, counts as no request.
+    if ((await text(incoming)).includes('"hello"')) seen.push(incoming.headers)
     const { status, body, headers = {} } = answers[Math.min(seen.length, answers.length) - 1] ?? ok
     return response.writeHead(status, headers).end(body)
-  }).listen(0, '127.0.0.1')
+  }
+  server = createServer((incoming, response) => void respond(incoming, response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${boundPort(server)}/v1`
   const endpoints = [{ url, apiKey: options.apiKey }]

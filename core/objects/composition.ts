@@ -4,6 +4,10 @@ import { GateReport } from '#domain/gate.ts'
 import { PartId } from '#domain/patch-note.ts'
 import { PatchKind } from '#domain/run.ts'
 
+/** `inPart`: only some of the file's change sets were asked for the check, and it is about what these have done. */
+export const ComposedEvidence = Evidence.extend({ inPart: z.literal(true).optional() })
+export type ComposedEvidence = z.infer<typeof ComposedEvidence>
+
 /** One file of a run's composed patch, with the evidence checked again on the composed text. */
 export const ComposedFile = z.strictObject({
   path: z.string(),
@@ -14,7 +18,7 @@ export const ComposedFile = z.strictObject({
   /** Of a new file that has the bit, a deleted one that had it, or one that gets or loses it; otherwise absent. */
   executable: z.boolean().optional(),
   changeSetIds: z.array(z.string()),
-  evidence: z.array(Evidence),
+  evidence: z.array(ComposedEvidence),
 })
 export type ComposedFile = z.infer<typeof ComposedFile>
 
@@ -43,7 +47,7 @@ export const Conflict = z.strictObject({
   reason: z.string(),
   /** The change set it cannot be in one patch with; absent when there is no single one. */
   with: ConflictingSet.optional(),
-  /** Of WORK_004: it fails without any other but those that it is built on. Compositions of earlier versions do not say. */
+  /** It fails without any other but those that it is built on: it was tried so. */
   byItself: z.literal(true).optional(),
 })
 export type Conflict = z.infer<typeof Conflict>

@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { changedRuns } from './changed-runs.ts'
 
@@ -26,7 +26,7 @@ describe('the runs in which two sequences differ', () => {
         fc.property(items(kinds, max), items(kinds, max), (before, after) => {
           expect(replaced(before, after)).toEqual(after)
         }),
-        { numRuns: 150 },
+        { numRuns: draws(150) },
       )
     }
   })

@@ -1,15 +1,17 @@
 import { constants } from 'node:fs'
 import { access, open } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import ignore, { type Ignore } from 'ignore'
+import { getOrMake } from './cached-answers.ts'
+import { type GitPattern, gitPattern } from './git-pattern.ts'
 
 /** The rules of one `.gitignore` file, for paths under its folder. */
-export type IgnoreLayer = { folder: string; rules: Ignore }
+export type IgnoreLayer = { folder: string; rules: IgnoreRules }
 
-const maxDoubleStars = 3
+/** Says of a path whether the rules ignore it, or a folder that it is in, or keep it. The last rule that matches counts. */
+export type IgnoreRules = (path: string, isFolder: boolean) => 'ignored' | 'unignored' | 'unsaid'
 
-/** The cost of many rules grows with the number of files; nobody writes so many by hand. */
-export const maxRuleBytes = 1024 ** 2
+/** Every path is tested against every rule, and nobody writes so many by hand. */
+export const maxRuleBytes = 128 * 1024
 
 /** Undefined without a `.gitignore` that counts. Matching is case-sensitive, as in Git on Linux. */
 export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefined> {
@@ -17,8 +19,45 @@ export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefin
   return text === undefined ? undefined : { folder, rules: ignoreRules(text) }
 }
 
-export function ignoreRules(text: string): Ignore {
-  return ignore({ ignorecase: false }).add(affordableRules(text))
+/**
+ * Reads rules as in gitignore(5); a text of more than `maxRuleBytes` has none. The npm package `ignore` makes a regular expression of each rule, which a hostile one can make very
+ * slow: one with three `**` takes a second for a deep path.
+ */
+export function ignoreRules(text: string): IgnoreRules {
+  if (text.length > maxRuleBytes) return () => 'unsaid'
+  const rules = text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .flatMap((line) => readRule(line) ?? [])
+    .toReversed()
+  const judge: IgnoreRules = (path, isFolder) => {
+    const around = path.includes('/') ? ofFolder(path.slice(0, path.lastIndexOf('/'))) : 'unsaid'
+    if (around === 'ignored') return around
+    const segments = path.split('/')
+    return rules.find(({ ofFolders, matches }) => (isFolder || !ofFolders) && matches(segments))?.verdict ?? 'unsaid'
+  }
+  const folders = new Map<string, ReturnType<IgnoreRules>>()
+  const ofFolder = (folder: string) => getOrMake(folders, folder, () => judge(folder, true))
+  return judge
+}
+
+type IgnoreRule = { verdict: 'ignored' | 'unignored'; ofFolders: boolean; matches: GitPattern }
+
+function readRule(line: string): IgnoreRule | undefined {
+  if (line.startsWith('#')) return undefined
+  const isNegated = line.startsWith('!')
+  const plain = withoutSpacesAtEnd(isNegated ? line.slice(1) : line)
+  const ofFolders = plain.endsWith('/')
+  const pattern = ofFolders ? plain.slice(0, -1) : plain
+  if (pattern === '') return undefined
+  return { verdict: isNegated ? 'unignored' : 'ignored', ofFolders, matches: gitPattern(pattern) }
+}
+
+/** A space behind a backslash stays. */
+function withoutSpacesAtEnd(line: string): string {
+  let end = line.length
+  while (line[end - 1] === ' ' && line[end - 2] !== '\\') end -= 1
+  return line.slice(0, end)
 }
 
 /**
@@ -51,21 +90,10 @@ export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefin
 /** For an absolute path in folders that are not ignored: the innermost rule that matches decides. */
 export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder: boolean): boolean {
   for (const { folder, rules } of layers.toReversed()) {
-    const { ignored, unignored } = rules.test(`${relative(folder, path)}${isFolder ? '/' : ''}`)
-    if (ignored || unignored) return ignored
+    const verdict = rules(relative(folder, path), isFolder)
+    if (verdict !== 'unsaid') return verdict === 'ignored'
   }
   return false
-}
-
-/**
- * Without rules of more than three `**`: the cost of matching one grows with that power of a path's depth, and a
- * repository must not be able to make its reader take very long.
- */
-function affordableRules(text: string): string {
-  return text
-    .split('\n')
-    .filter((rule) => rule.split('**').length - 1 <= maxDoubleStars)
-    .join('\n')
 }
 
 /** Undefined when it cannot be read or is too large. Follows no link, as git; does not wait for a pipe. */

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 describe('startLocalRedis', () => {
   it('answers on its own port, keeps data over a restart in the same folder, and is gone after stop', async () => {
-    const first = await startLocalRedis({ dir })
+    const first = await startLocalRedis({ env: process.env, dir })
     const client = new Redis(first.url)
     expect(await client.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction'])
     await client.set('kept', 'yes')
@@ -25,7 +25,7 @@ describe('startLocalRedis', () => {
     await first.stop()
     expect(() => process.kill(first.pid, 0)).toThrow('ESRCH')
 
-    const second = await startLocalRedis({ dir })
+    const second = await startLocalRedis({ env: process.env, dir })
     const again = new Redis(second.url)
     expect(await again.get('kept')).toBe('yes')
     await again.quit()
@@ -33,7 +33,7 @@ describe('startLocalRedis', () => {
   })
 
   it('serves nobody without its password, which no other user sees', async () => {
-    const server = await startLocalRedis({ dir, password: 'only-for-me' })
+    const server = await startLocalRedis({ env: process.env, dir, password: 'only-for-me' })
     const [knowing, unknowing] = [new Redis(server.url), new Redis(server.url.replace(/\/\/.*@/, '//'))]
     for (const client of [knowing, unknowing]) client.on('error', () => {}) // what it is told is looked at below
     expect(await knowing.set('key', 'value')).toBe('OK')
@@ -45,20 +45,24 @@ describe('startLocalRedis', () => {
   })
 
   it('says that its port is taken, whatever answers there', async () => {
-    const first = await startLocalRedis({ dir })
-    const second = startLocalRedis({ dir: join(dir, 'second'), port: Number(new URL(first.url).port) })
+    const first = await startLocalRedis({ env: process.env, dir })
+    const second = startLocalRedis({
+      env: process.env,
+      dir: join(dir, 'second'),
+      port: Number(new URL(first.url).port),
+    })
     await expect(second).rejects.toMatchObject({ code: 'CONFIG_006' })
     await first.stop()
   })
 
   it("says why it did not start, in Redis' own words", async () => {
     await writeFile(join(dir, 'appendonlydir'), 'a file where Redis wants a folder')
-    const failure = startLocalRedis({ dir })
+    const failure = startLocalRedis({ env: process.env, dir })
     await expect(failure).rejects.toThrow(AppError)
     await expect(failure).rejects.toThrow(/did not start: .*append/i)
   })
 
   it('ends the program when the start is aborted', async () => {
-    await expect(startLocalRedis({ dir, signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+    await expect(startLocalRedis({ env: process.env, dir, signal: AbortSignal.abort() })).rejects.toThrow('aborted')
   })
 })

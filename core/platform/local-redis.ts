@@ -4,6 +4,8 @@ import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { AppError } from '#domain/error.ts'
 import { after, delay } from '#platform/clock.ts'
+import { leastEnv } from './child-env.ts'
+import type { Env } from './env.ts'
 import { boundPort } from './http-health.ts'
 import { lastLineOf } from './run-program.ts'
 
@@ -24,6 +26,8 @@ export type LocalRedis = {
 
 type RedisPlace = {
   dir: string
+  /** That of this process: the server program is found with it, and gets little of it. */
+  env: Env
   /** The server program, see obtain-redis.ts; by default the first of redis-server and valkey-server on the PATH. */
   program?: string
   /** The port of an earlier start, whose clients wait for it; by default a free one. */
@@ -81,7 +85,10 @@ async function spawnRedis(place: RedisPlace & { signal?: AbortSignal }, attempts
 
 /** Undefined when there is no such program on the PATH. */
 async function spawnProgram(program: string, place: RedisPlace, port: number): Promise<Spawned | undefined> {
-  const child = spawn(program, ['-', ...settings(place, port)], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(program, ['-', ...settings(place, port)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: leastEnv(place.env),
+  })
   const gone = new Promise((resolve) => child.once('exit', resolve))
   const stop = stopper(child) // before anything is waited for: this process may have to exit at any time
   let said = ''

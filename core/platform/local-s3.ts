@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { ownChildEnv } from './child-env.ts'
 
 /** Listens on 127.0.0.1 only, and serves clients with its keys, which are new at each start. */
 export type LocalS3 = {
@@ -35,6 +36,7 @@ export async function startLocalS3(options: { dir: string; signal?: AbortSignal 
   // A process group of its own: a signal to the terminal's group must not end the store before the processes that write to it.
   const child = fork(entry, [options.dir, bucket], {
     execArgv,
+    env: ownChildEnv(),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     detached: true,
   })

@@ -1,12 +1,12 @@
 import { after, untilAborted } from './clock.ts'
 
 /**
- * What a service found out about one of its parts. `full`: it answers, and takes nothing more. `unknown`: what tells about it
- * cannot be read. `message` has no login, and no figure of a store: anyone may read those of the API.
+ * What a service found out about one of its parts. `full`: it answers, and takes nothing more. `unsafe`: it answers, and may lose
+ * what it was given. `unknown`: what tells about it cannot be read. `message` has no login, and no figure of a store: anyone may read those of the API.
  */
 export type PartState = { state: (typeof partStates)[number]; message: string }
 
-export const partStates = ['ok', 'away', 'full', 'unknown'] as const
+export const partStates = ['ok', 'away', 'full', 'unsafe', 'unknown'] as const
 
 /**
  * Finds out about one part. A check that rejects, or that lasts longer than `signal` lets it, has found a needed part away, and

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, constants, type FileHandle, open, readFile, stat } from 'node:fs/promises'
+import { Writable } from 'node:stream'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { delay, msSince, withinLimit } from './clock.ts'
+import { bareEnv } from './child-env.ts'
 import type { Env } from './env.ts'
 
 /** How a short-lived program ended. `out` and `err` are the last 8,000 characters it wrote. */
@@ -14,8 +16,19 @@ export type ProgramEnd =
 const keptChars = 8_000
 const killMs = 2_000
 
-/** `env`: that of this process; the program gets only the bare part of it. */
-export type Running = { limitMs: number; signal: AbortSignal; env: Env }
+/** `env`: that of this process; the program gets only the bare part of it. `input`: what it reads from its descriptor `wrapperInput`. */
+export type Running = { limitMs: number; signal: AbortSignal; env: Env; input?: Uint8Array | undefined }
+
+/** A command that starts the rest of its arguments as a process of little rights, and what it reads for that from `wrapperInput`. */
+export type Wrapper = { command: readonly string[]; input?: Uint8Array | undefined }
+
+export const wrapperInput = 3
+
+/** Gives a process what it reads from `wrapperInput`, which was made a pipe. */
+export function giveInput(child: ChildProcess, input: Uint8Array | undefined): void {
+  const pipe = child.stdio.at(wrapperInput)
+  if (pipe instanceof Writable) pipe.on('error', () => {}).end(input) // it has ended, and says why
+}
 
 export type Command = readonly [string, ...string[]]
 
@@ -23,12 +36,20 @@ export type Command = readonly [string, ...string[]]
  * Runs a program without input, in a process group that is ended after `limitMs` (`late`), or when `signal` is aborted
  * (throws its reason), and waits for that end. It throws nothing else: a program that cannot be started is `absent`.
  */
-export async function runProgram([program, ...args]: Command, { limitMs, signal, env }: Running): Promise<ProgramEnd> {
+export async function runProgram(
+  [program, ...args]: Command,
+  { limitMs, signal, env, input }: Running,
+): Promise<ProgramEnd> {
   signal.throwIfAborted()
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: bareEnv(env) })
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe', input === undefined ? 'ignore' : 'pipe'],
+    detached: true,
+    env: bareEnv(env),
+  })
+  giveInput(child, input)
   const said = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out = `${said.out}${text}`.slice(-keptChars)))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err = `${said.err}${text}`.slice(-keptChars)))
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out = `${said.out}${text}`.slice(-keptChars)))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err = `${said.err}${text}`.slice(-keptChars)))
   const ending = endOf(child, async () => said)
   try {
     return await withinLimit(ending, { limitMs, signal, late: () => ({ kind: 'late', ...said }) })
@@ -116,21 +137,6 @@ export function failureOf(end: ProgramEnd): string {
 /** The last line of a program's output, at most 300 characters; empty when there was none. */
 export function lastLineOf(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.trim().slice(-300) ?? ''
-}
-
-/** The variables that programs of the system, package managers and compilers need, and no others. */
-const passedOn = [
-  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|TMPDIR|LANG|LANGUAGE|LC_\w+|XDG_\w+_HOME|XDG_RUNTIME_DIR|LD_LIBRARY_PATH|CC)$/,
-  /^(?:https?|ftp|all|no)_proxy$/i,
-  /^(?:SSL_CERT_FILE|SSL_CERT_DIR|CURL_CA_BUNDLE|NODE_EXTRA_CA_CERTS)$/,
-  /^(?:DEBIAN_FRONTEND|NEEDRESTART_SUSPEND|HOMEBREW_\w+_(?:DOMAIN|REMOTE))$/,
-  /^DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS_VERIFY)$/,
-  /^CONTAINER(?:_HOST|_CONNECTION|S_CONF|S_STORAGE_CONF)$/,
-]
-
-/** The part of `env` that programs other than Remora's get: without Remora's tokens, keys and passwords. */
-export function bareEnv(env: Env): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => passedOn.some((names) => names.test(name))))
 }
 
 /**

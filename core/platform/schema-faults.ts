@@ -48,7 +48,7 @@ function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const path = [...at, key]
-      return { at: path, message: `unknown key ${path.join('.')}`, isUnknownKey: true }
+      return { at: path, message: `unknown key ${shown(path)}`, isUnknownKey: true }
     })
   }
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
@@ -56,6 +56,14 @@ function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
     return closest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }))
   }
   return [{ at, message: issue.message, isUnknownKey: false }]
+}
+
+const maxShownPath = 200
+
+/** A key may be as long as the file. */
+function shown(path: YamlPath): string {
+  const text = path.join('.')
+  return text.length > maxShownPath ? `${text.slice(0, maxShownPath)}…` : text
 }
 
 /** Suggests the most similar key to one that `schema` does not have, or lists all keys of its section. */

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Transferable, Worker } from 'node:worker_threads'
-import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
+import { ownChildEnv } from './child-env.ts'
 import { after } from './clock.ts'
 import { leftMs, newProgress, readProgress, type ThreadProgress, type ThreadReply } from './thread-entry.ts'
 
@@ -142,7 +141,7 @@ function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOption
     name,
     workerData: progress,
     resourceLimits,
-    ...(env === 'bare' ? { env: threadEnv() } : {}),
+    ...(env === 'bare' ? { env: ownChildEnv() } : {}),
   })
 }
 
@@ -234,10 +233,4 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
       await worker.terminate()
     },
   }
-}
-
-/** Only the place where compiled code is kept, which has a folder for each Node: without it, compiling all modules is half the start. */
-function threadEnv(): Record<string, string> {
-  const ofThisNode = getCompileCacheDir()
-  return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) }
 }

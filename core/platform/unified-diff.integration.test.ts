@@ -3,7 +3,7 @@ import { access, chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'no
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { unifiedDiff, type FileVersions } from './unified-diff.ts'
@@ -150,7 +150,7 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
         fc.pre(files.length > 0)
         expect(await applied(files)).toEqual(files.map((file) => file.after))
       }),
-      { numRuns: 20 },
+      { numRuns: draws(20) },
     )
   })
 
@@ -172,7 +172,7 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
         fc.pre(files.length > 0)
         expect(await applied(files)).toEqual(files.map((file) => file.after))
       }),
-      { numRuns: 20 },
+      { numRuns: draws(20) },
     )
   })
 })

@@ -46,11 +46,13 @@ export function unifiedDiff(
   return Buffer.from(`${lines.join('\n')}\n`, 'latin1')
 }
 
-/** How many lines one file's change adds and removes together. */
-export function countChangedLines({ before, after }: Pick<FileVersions, 'before' | 'after'>): number {
-  const hunks = hunksOf(latin1(before), latin1(after), 0)
-  const isChanged = (line: string) => line.startsWith('+') || line.startsWith('-')
-  return hunks.reduce((sum, { lines }) => sum + lines.filter(isChanged).length, 0)
+export type LineCounts = { added: number; removed: number }
+
+/** How many lines one file's change adds, and how many it removes: a changed line is one of each. */
+export function countChangedLines({ before, after }: Pick<FileVersions, 'before' | 'after'>): LineCounts {
+  const lines = hunksOf(latin1(before), latin1(after), 0).flatMap((hunk) => hunk.lines)
+  const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length
+  return { added: count('+'), removed: count('-') }
 }
 
 function modeOf(executable: boolean | undefined): string {

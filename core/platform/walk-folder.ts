@@ -9,6 +9,8 @@ import { byPath } from '#domain/repo-path.ts'
 import type { SkipKind } from '#domain/run.ts'
 import { isOwnOutput, isVendoredName, submodulePaths, vendoredFolder } from '#domain/foreign-paths.ts'
 import { ignoreLayer, type IgnoreLayer, isIgnored, layersAbove, readRuleFile } from './git-ignore.ts'
+import { gitEnv } from './child-env.ts'
+import type { Env } from './env.ts'
 import { gitSettings } from './run-program.ts'
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
@@ -26,6 +28,8 @@ export type WalkedFolder = {
 export type WalkOptions = {
   passOver(path: string, kind: EntryKind): string | undefined
   include: readonly SkipKind[]
+  /** That of the caller, with which git is found and finds its settings. */
+  env: Env
 }
 
 /** Snapshots have the same bound; what .gitignore rules cost depends on it, too. */
@@ -48,7 +52,7 @@ type Walk = WalkedFolder &
 export async function walkFolder(root: string, options: WalkOptions, signal: AbortSignal): Promise<WalkedFolder> {
   const top = resolve(root)
   const above = await layersAbove(top)
-  const tracked = above === undefined ? nothingTracked : await trackedIgnored(top, signal)
+  const tracked = above === undefined ? nothingTracked : await trackedIgnored(top, options.env, signal)
   const found = { entries: [], skipped: [], hasTrackedIgnored: false, submodules: new Set<string>() }
   const walk: Walk = { ...found, ...options, top, isCheckout: above !== undefined, tracked }
   const visits: Visit[] = [{ path: '', layers: above ?? [], isIgnored: false }]
@@ -143,9 +147,9 @@ type TrackedIgnored = { files: ReadonlySet<string>; folders: ReadonlySet<string>
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
 
 /** Below `root`, with paths relative to it. None where git is missing or refuses: then .gitignore alone decides. */
-async function trackedIgnored(root: string, signal: AbortSignal): Promise<TrackedIgnored> {
+async function trackedIgnored(root: string, env: Env, signal: AbortSignal): Promise<TrackedIgnored> {
   const command = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']
-  const options = { cwd: root, signal, maxBuffer: maxListingBytes }
+  const options = { cwd: root, signal, maxBuffer: maxListingBytes, env: gitEnv(env) }
   const listed = await run('git', [...gitSettings, ...command], options).catch(() => undefined)
   signal.throwIfAborted()
   const files = new Set((listed?.stdout ?? '').split('\0').filter((path) => path !== ''))

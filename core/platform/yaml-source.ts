@@ -1,4 +1,4 @@
-import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
+import { isMap, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 
 export type YamlPath = readonly (string | number)[]
 /** Both from 1. */
@@ -14,32 +14,106 @@ export type YamlSource = {
   placeInText(path: YamlPath, at: Place): Place
 }
 
-/** Reads one YAML document. Mistakes are in `faults`, never thrown. */
+/** A larger text is refused before it is parsed: the worst known of this size takes about half a second of one core. */
+export const maxYamlBytes = 64 * 1024
+
+/** A text has at most so many faults that are described; the last one says how many more there are. */
+const maxFaults = 20
+
+/** Reads one YAML document of at most `maxYamlBytes`. Mistakes are in `faults`, never thrown. */
 export function readYaml(source: string): YamlSource {
+  const size = Buffer.byteLength(source)
   const lines = new LineCounter()
-  const document = parseDocument(source, { lineCounter: lines })
+  const document = parsed(size > maxYamlBytes ? '' : source, lines)
   const placeOf = (at: YamlPath): Place => place(lines, offsetOf(document, at))
-  const faults = document.errors.map((error) => ({
-    at: place(lines, error.pos[0]),
-    message: (error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, ''),
-  }))
-  const value = faults.length === 0 ? valueOf(document) : undefined
-  if (value instanceof Error) faults.push({ at: { line: 1, column: 1 }, message: value.message })
+  const read = size > maxYamlBytes ? tooLarge(size) : readDocument(document)
+  const faults = firstFaults(
+    read.faults,
+    ({ offset, message }) => ({ at: place(lines, offset), message }),
+    (more, { offset }) => ({ at: place(lines, offset), message: `and ${more} more faults` }),
+  )
   return {
-    value: value instanceof Error ? undefined : value,
+    value: read.value,
     faults,
     placeOf,
     placeInText: (at, inside) => textPlace(document, source, placeOf(at), at, inside),
   }
 }
 
-/** Aliases that expand to too much are found only here. */
-function valueOf(document: Document): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 50 })
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+type RawFault = { offset: number; message: string }
+type Read = { value: unknown; faults: RawFault[] }
+
+function tooLarge(size: number): Read {
+  return {
+    value: undefined,
+    faults: [{ offset: 0, message: `it has ${size} bytes, and at most ${maxYamlBytes} are read` }],
   }
+}
+
+/** What aliases stand for is looked up, and may be large: the parser itself limits only how much they expand to. */
+const maxAliases = 50
+
+/** Aliases that expand to too much, and what is nested too deeply for the stack, are found only when the value is made. */
+function readDocument(document: Document.Parsed): Read {
+  if (document.errors.length > 0) {
+    return { value: undefined, faults: document.errors.map(({ pos: [offset], message }) => ({ offset, message })) }
+  }
+  try {
+    const faults = faultsWithin(document)
+    return { value: faults.length > 0 ? undefined : document.toJS({ maxAliasCount: maxAliases }), faults }
+  } catch (error) {
+    return {
+      value: undefined,
+      faults: [{ offset: 0, message: error instanceof Error ? error.message : String(error) }],
+    }
+  }
+}
+
+/** Describes the first `maxFaults`, so that a text that is wrong everywhere costs no more than one that is wrong in places. */
+export function firstFaults<Fault, Described>(
+  faults: readonly Fault[],
+  describe: (fault: Fault) => Described,
+  describeRest: (more: number, next: Fault) => Described,
+): Described[] {
+  const described = faults.slice(0, maxFaults).map(describe)
+  const next = faults[maxFaults]
+  return next === undefined ? described : [...described, describeRest(faults.length - maxFaults, next)]
+}
+
+/**
+ * The parser makes an error of every fault. Their stack traces and excerpts of the source would be most of its work, and its own search
+ * for repeated keys compares each key with all before it.
+ */
+function parsed(source: string, lineCounter: LineCounter): Document.Parsed {
+  const { stackTraceLimit } = Error
+  try {
+    Error.stackTraceLimit = 0
+    return parseDocument(source, { lineCounter, prettyErrors: false, uniqueKeys: false, logLevel: 'silent' })
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+/** Repeated keys, and more aliases than are followed. */
+function faultsWithin(document: Document.Parsed): RawFault[] {
+  const faults: RawFault[] = []
+  let aliases = 0
+  visit(document, {
+    Alias(_, { range }) {
+      if (++aliases <= maxAliases) return undefined
+      faults.push({ offset: range?.[0] ?? 0, message: `it has more than ${maxAliases} aliases` })
+      return visit.BREAK
+    },
+    Map(_, map) {
+      const known = new Set<unknown>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        if (known.has(key.value)) faults.push({ offset: key.range?.[0] ?? 0, message: 'Map keys must be unique' })
+        known.add(key.value)
+      }
+    },
+  })
+  return faults
 }
 
 function place(lines: LineCounter, offset: number): Place {

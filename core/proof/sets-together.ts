@@ -1,3 +1,5 @@
+import { joinImports, joinTests } from '#composition/join-tests.ts'
+import { takesTests } from '#composition/test-text.ts'
 import { type ChangeSet, composeEdits, type Edit, type FileChange, isSameEdit, isSameFile } from '#domain/change-set.ts'
 
 type WholeFile = Exclude<FileChange, { kind: 'edit' }>
@@ -87,8 +89,18 @@ function isLost(part: Part, left: readonly Part[], all: readonly OwnParts[]): bo
   return !left.some((one) => one.kind === 'edit' && (part.kind === 'whole' || isWithin(part.edit, one.edit)))
 }
 
-function theSame([first, ...more]: readonly WholeFile[]): WholeFile | undefined {
-  return first !== undefined && more.every((one) => isSameWhole(first, one)) ? first : undefined
+/** New files of tests are joined; any other is one file only where all say the same. */
+function theSame(whole: readonly WholeFile[]): WholeFile | undefined {
+  const [first, ...more] = whole
+  if (first === undefined || more.every((one) => isSameWhole(first, one))) return first
+  const created = whole.flatMap((one) => (one.kind === 'create' ? one : []))
+  if (first.kind !== 'create' || created.length < whole.length) return undefined
+  if (new Set(created.map(({ executable = false }) => executable)).size > 1) return undefined
+  const joined = joinTests(
+    first.path,
+    created.map(({ content }) => content),
+  )
+  return joined.kind === 'joined' ? { ...first, content: joined.text } : undefined
 }
 
 function edited(
@@ -102,11 +114,13 @@ function edited(
   const answer = composeEdits(
     left.flatMap((part) => (part.kind === 'edit' ? [part.edit] : [])),
     [],
+    { isAddedTo: takesTests(first.path) },
   )
   const bits = new Set(left.flatMap((part) => (part.kind === 'bit' ? [part.executable] : [])))
   if (answer.kind === 'conflict' || bits.size > 1) return undefined
   const [executable] = bits
   const { kind, path, baseHash } = first
   const bit = executable === undefined || executable === wasExecutable ? {} : { executable }
-  return { kind, path, baseHash, edits: answer.edits, ...bit }
+  const edits = takesTests(path) ? joinImports(path, answer.edits) : answer.edits
+  return { kind, path, baseHash, edits, ...bit }
 }

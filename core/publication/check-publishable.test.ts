@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { Evidence } from '#domain/change-set.ts'
 import { gitBlobId, type PlannedCommit, type PlannedFile } from '#domain/planned-commit.ts'
 import { plantedSecrets, privateKey } from '#testing/planted-secrets.ts'
-import { checkEvidence, checkPublishable, type PublishBase, type PublishRule } from './check-publishable.ts'
+import {
+  checkEvidence,
+  checkPublishable,
+  findRefused,
+  type PublishBase,
+  type PublishRule,
+} from './check-publishable.ts'
 import { openBase, setOf } from './composed.fixture.ts'
 import { planCommits } from './plan-commits.ts'
 
@@ -21,11 +27,13 @@ const base: PublishBase = {
   tree,
   readBase: async ({ baseHash }) => Buffer.from(baseHash === 'other' ? 'another\n' : before),
   allowWorkflows: false,
+  allowPaths: [],
 }
 const change = (path: string, others: Partial<PlannedFile> = {}): PlannedFile => {
   return { path, executable: false, content: Buffer.from('x\n'), baseHash: tree.has(path) ? 'own' : null, ...others }
 }
 const commitOf = (...files: PlannedFile[]): PlannedCommit => ({ agent: 'lint', changeSetIds: ['c1'], files })
+const reasonFor = async (path: string) => (await findRefused([commitOf(change(path))], base)).at(0)?.reason
 const text = (content: string) => ({ content: Buffer.from(content) })
 
 describe('what may be published', () => {
@@ -33,7 +41,7 @@ describe('what may be published', () => {
     const commits = [
       commitOf(change('a.py'), change('lib/b.py', { executable: true }), change('new/deep/é 🙂.py')),
       commitOf(change('lib/b.py', { changesMode: true }), change('new/run.sh', { executable: true })),
-      commitOf(change('a.py', { content: null }), change('new/deep/er.py'), change('.github/CODEOWNERS')),
+      commitOf(change('a.py', { content: null }), change('new/deep/er.py'), change('docs/owners.md')),
       commitOf(change('lib/b.py', { content: null }), change('new/deep/er.py', { content: null })),
       commitOf(change('lib', { baseHash: null })),
     ]
@@ -58,11 +66,11 @@ describe('what may be published', () => {
     ['gitmodules', 'adds them on Windows', [change('GITMOD~1')]],
     ['gitmodules', 'adds them on Windows with another short name', [change('GI7EBA~1')]],
     ['gitmodules', 'adds them on a Mac', [change('.gitm\u200dodules')]],
-    ['workflows', 'is a workflow', [change('.github/workflows/ci.yml')]],
-    ['workflows', 'is an action', [change('.github/actions/own/action.yml')]],
-    ['workflows', 'is one of another host', [change('.forgejo/workflows/ci.yml')]],
-    ['workflows', 'is the pipeline of another host', [change('.gitlab-ci.yml')]],
-    ['workflows', 'is one in capitals', [change('.GitHub/Workflows/ci.yml')]],
+    ['workflows', 'is a workflow', [change('.github/workflows/ci.yml')], ['acting']],
+    ['workflows', 'is an action', [change('.github/actions/own/action.yml')], ['acting']],
+    ['workflows', 'is one of another host', [change('.forgejo/workflows/ci.yml')], ['acting']],
+    ['workflows', 'is the pipeline of another host', [change('.gitlab-ci.yml')], ['acting']],
+    ['workflows', 'is one in capitals', [change('.GitHub/Workflows/ci.yml')], ['acting']],
     ['link', 'is a link', [change('latest')]],
     ['link', 'leads through a link', [change('latest/a.py')]],
     ['link', 'leads through one where case does not count', [change('LINKS/To/a.py')]],
@@ -93,6 +101,43 @@ describe('what may be published', () => {
     await expect(checkPublishable(commits, small)).rejects.toMatchObject({ code: 'PUBLISH_001' })
     await checkPublishable(commits, { ...small, without: [rule, ...beside] })
     if (rule === 'workflows') await checkPublishable(commits, { ...small, allowWorkflows: true })
+  })
+
+  it.each([
+    'action.yml tools/x/action.yaml CODEOWNERS .github/CODEOWNERS docs/codeowners .gitattributes src/.gitattributes .github/dependabot.yml',
+    '.github/FUNDING.yml dependabot.yaml .circleci/config.yml Jenkinsfile azure-pipelines.yml .travis.yml .drone.yml .buildkite/x.sh .cirrus.yml',
+    'bitbucket-pipelines.yml appveyor.yml renovate.json .renovaterc.json5 .pre-commit-config.yaml .husky/pre-commit .githooks/x lefthook.yml .npmrc',
+    'remora.yaml sub/REMORA.YML AGENTS.md sub/Agents.md sub/agents.md docs/AGENTS.md docs/Claude.md CLAUDE.md GEMINI.md .cursorrules .cursor/rules/a.mdc .claude/settings.json .mcp.json',
+    '.github/copilot-instructions.md .vscode/tasks.json .devcontainer/devcontainer.json .readthedocs.yaml codecov.yml .pnpmfile.cjs .envrc',
+  ])('is not, without a yes of the operator or the default branch: %s', async (names) => {
+    for (const path of names.split(' ')) {
+      const commits = [commitOf(change(path))]
+      expect(await reasonFor(path), path).toMatch('acts on its own')
+      await expect(checkPublishable(commits, base)).rejects.toMatchObject({ code: 'PUBLISH_001' })
+      await checkPublishable(commits, { ...base, allowPaths: ['other.md', path] })
+    }
+  })
+
+  it.each([
+    'action.ts src/action.py agents.py agents/a.md src/remora/main.py vercel.js claude.ts docs/actions.md git.yml pipelines/azure.py',
+    'docs/agents.md website/en/claude.md Docs/gemini.md docs/renovate.md codeowners.md guides/netlify.md docs/remora.md agents.yml',
+  ])('is code, or a page of a manual, that is only called like one of these: %s', async (names) => {
+    for (const path of names.split(' ')) expect(await reasonFor(path), path).toBe(undefined)
+  })
+
+  it("is all that is beside what is refused, which is in nobody's way", async () => {
+    const units = [
+      commitOf(change('links/to/x.py'), change('new.py')),
+      commitOf(change('NEW.py'), change('a.py', { content: null })),
+      commitOf(change('new.PY'), change('A.py', { content: null })),
+      commitOf(change('A.PY')),
+    ]
+    const refused = await findRefused(units, { ...base, without: ['base'] })
+    expect(refused.map(({ file, reason }) => [file.path, reason])).toEqual([
+      ['links/to/x.py', 'is, or leads through, the link "links/to"'],
+      ['new.PY', 'is the same file as "NEW.py" where case does not count'],
+    ])
+    await expect(checkPublishable(units.toSpliced(2, 1).slice(1), base)).resolves.toBeUndefined()
   })
 
   it('is a change of what the base has, although its own files are the same where case does not count', async () => {

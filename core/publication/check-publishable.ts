@@ -1,9 +1,11 @@
 import { type ChangeSet, isTestCheck } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
 import { gitBlobId, type GitTree, type PlannedCommit, type PlannedFile } from '#domain/planned-commit.ts'
-import { isGitFolder, RepoPath } from '#domain/repo-path.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
+import { hiddenSigns, isGitFolder, maxNameBytes, RepoPath } from '#domain/repo-path.ts'
 import { findSecrets } from '#platform/secrets/redactor.ts'
 import { type CommitSource, maxTotalBytes } from './plan-commits.ts'
+import { actsOnItsOwn, isWorkflow } from './acts-on-its-own.ts'
 import { foldedPath, type FoldedTree, openFoldedTree } from './folded-tree.ts'
 
 /** What must not be over them: bytes of a file, bytes of all of them, and how many files. */
@@ -11,17 +13,26 @@ export type PublishLimits = { fileBytes: number; totalBytes: number; files: numb
 
 const publishLimits: PublishLimits = { fileBytes: 8_000_000, totalBytes: maxTotalBytes, files: 3_000 }
 
-export type PublishBase = {
+/** What somebody who answers for the repository has said yes to. */
+export type PublishConsent = {
+  /** Whether what the host runs may be changed, such as its workflows and actions. */
+  allowWorkflows: boolean
+  /** Globs of files that may be changed although they act on their own (`actsOnItsOwn`). */
+  allowPaths: readonly string[]
+}
+
+export type PublishBase = PublishConsent & {
   /** All of the commit that the commits are made on, as its host has it. */
   tree: GitTree
   /** What a file was changed from, as whoever made the change has it. */
   readBase(file: PlannedFile & { baseHash: string }): Promise<Uint8Array>
-  /** Whether what the host runs may be changed, such as its workflows and actions. */
-  allowWorkflows: boolean
   limits?: PublishLimits
-  /** Rules that are off, so that a test can show what each of them refuses. */
+  /** Rules that do not apply. */
   without?: readonly PublishRule[]
 }
+
+/** A file that must not be published. `reason` is the end of a sentence about its path, and has nothing of the file. */
+export type RefusedFile<Unit> = { unit: Unit; file: PlannedFile; reason: string }
 
 type Judged = { file: PlannedFile; base: PublishBase; folded: FoldedTree; limits: PublishLimits }
 type Rule = (judged: Judged) => string | undefined | Promise<string | undefined>
@@ -29,23 +40,47 @@ type Rule = (judged: Judged) => string | undefined | Promise<string | undefined>
 export type PublishRule = keyof typeof rules
 
 /**
+ * Returns the files that must not be published of commits or of change sets, each with the first reason. They are applied one after the other
+ * to what the base has; one with such a file is not applied, so that it is in nobody's way.
+ */
+export async function findRefused<Unit extends { files: readonly PlannedFile[] }>(
+  units: Iterable<Unit> | AsyncIterable<Unit>,
+  base: PublishBase,
+): Promise<RefusedFile<Unit>[]> {
+  const { tree, limits = publishLimits, without = [] } = base
+  const applied = Object.entries(rules).filter(([name]) => !without.some((one) => one === name))
+  const folded = openFoldedTree(tree)
+  const found: RefusedFile<Unit>[] = []
+  for await (const unit of units) {
+    const undo = folded.apply(unit.files)
+    const before = found.length
+    for (const file of unit.files) {
+      for (const [, rule] of applied) {
+        const reason = await rule({ file, base, folded, limits })
+        if (reason === undefined) continue
+        found.push({ unit, file, reason })
+        break
+      }
+    }
+    if (found.length > before) undo()
+  }
+  return found
+}
+
+/**
  * Whoever writes to a repository checks again, without trust in who made the commits, that each of them only changes what it may, from
  * what the base has. PUBLISH_001 with the path and the reason, which has nothing of the file.
  */
 export async function checkPublishable(commits: readonly PlannedCommit[], base: PublishBase): Promise<void> {
-  const { tree, limits = publishLimits, without = [] } = base
-  const applied = Object.entries(rules).filter(([name]) => !without.some((one) => one === name))
-  const folded = openFoldedTree(tree)
-  for (const { files } of commits) {
-    folded.apply(files)
-    for (const file of files) {
-      for (const [, rule] of applied) {
-        const reason = await rule({ file, base, folded, limits })
-        if (reason !== undefined) throw refused(file.path, reason)
-      }
-    }
-  }
-  if (!without.includes('size')) requireSmall(commits, limits)
+  const [first] = await findRefused(commits, base)
+  if (first !== undefined) throw refused(first.file.path, first.reason)
+  if (base.without?.includes('size') !== true) requireSmall(commits, base.limits ?? publishLimits)
+}
+
+/** PUBLISH_001 for a commit with a change set that is none of `asked`: who composes a patch is not who may say what is accepted. */
+export function checkAsked(commits: readonly PlannedCommit[], asked: ReadonlySet<string>): void {
+  const foreign = commits.flatMap((one) => one.changeSetIds).find((id) => !asked.has(id))
+  if (foreign !== undefined) throw new AppError('PUBLISH_001', `change set ${foreign} of the patch was not asked for`)
 }
 
 function refused(path: string, reason: string): AppError {
@@ -56,18 +91,23 @@ function refused(path: string, reason: string): AppError {
 const rules = {
   path: ({ file: { path } }) => {
     if (!RepoPath.safeParse(path).success) return 'is not a path inside the repository'
-    const isLong = path.split('/').some((part) => Buffer.byteLength(part) > longestName)
-    return isLong ? `has a name that is longer than ${longestName} bytes` : undefined
+    const isLong = path.split('/').some((part) => Buffer.byteLength(part) > maxNameBytes)
+    return isLong ? `has a name that is longer than ${maxNameBytes} bytes` : undefined
   },
-  control: ({ file: { path } }) => (hidden.test(path) ? 'has a control character' : undefined),
+  control: ({ file: { path } }) => (hiddenSigns.test(path) ? 'has a control character' : undefined),
   git_folder: ({ file: { path } }) =>
     path.split('/').some(isGitFolder) ? "leads into git's own folder on some system" : undefined,
   gitmodules: ({ file: { path } }) =>
     path.split('/').some((part) => gitmodules.test(foldedPath(part))) ? 'says which submodules there are' : undefined,
   workflows: ({ file: { path }, base }) => {
-    return ofHost.test(foldedPath(path)) && !base.allowWorkflows
-      ? 'is run by the code host, which is not allowed'
+    return isWorkflow(path) && !base.allowWorkflows
+      ? 'is run by the code host, which nobody has allowed (github.allow_workflows, --allow-workflows)'
       : undefined
+  },
+  acting: ({ file: { path }, base }) => {
+    if (!actsOnItsOwn(path) || (isWorkflow(path) && base.allowWorkflows)) return undefined
+    const isAllowed = pathGlobs(base.allowPaths)(path)
+    return isAllowed ? undefined : 'acts on its own, which nobody has allowed (github.allow_paths, --allow-path)'
   },
   link: ({ file: { path }, folded }) => {
     const link = folded.linkOn(path)
@@ -119,12 +159,6 @@ function entryAt(path: string, { tree }: PublishBase) {
   return entry?.mode === '040000' ? undefined : entry
 }
 
-/** The most bytes that file systems take for one name. */
-const longestName = 255
-/** Also what changes the direction of writing. */
-const hidden = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
-/** What the common code hosts run of a repository. */
-const ofHost = /^\.(?:(?:github|gitea|forgejo)\/(?:workflows|actions)(?:\/|$)|gitlab-ci\.yml$|gitlab\/ci(?:\/|$))/
 /** With the short names that Windows gives it, and what Windows drops at the end of a name. */
 const gitmodules =
   /^(?:\.gitmodules|gitmod~\d|gi7eba~\d|gi7eb~\d{2}|gi7e~\d{3}|gi7~\d{4}|gi~\d{5}|g~\d{6}|~\d{7})[. ]*(?::.*)?$/

@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { chooseParts, type PartRules, type SizedSet } from './choose-parts.ts'
@@ -132,7 +132,7 @@ describe('whatever is accepted, the pull requests', () => {
           expect(lines).toBeLessThanOrEqual(rules.maxLines)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     )
   })
 
@@ -144,7 +144,7 @@ describe('whatever is accepted, the pull requests', () => {
       fc.property(shuffled, someRules, ([sets, others], rules) => {
         expect(chooseParts(others, rules)).toEqual(chooseParts(sets, rules))
       }),
-      { numRuns: 300 },
+      { numRuns: draws(300) },
     )
   })
 
@@ -156,7 +156,7 @@ describe('whatever is accepted, the pull requests', () => {
         const kept = chooseParts(sets, { ...rules, published }).flatMap(({ changeSetIds }) => changeSetIds)
         expect(kept).toEqual(expect.arrayContaining([...published]))
       }),
-      { numRuns: 300 },
+      { numRuns: draws(300) },
     )
   })
 })

@@ -47,11 +47,11 @@ describe('the message of a commit', () => {
   })
 
   it.each([
-    [['lint'], 'Fix lint findings in 1 file'],
-    [['lint', 'translate', 'test'], 'Fix lint findings, translate comments and add tests in 1 file'],
-    [['long', 'lint'], 'Apply agent long and fix lint findings in 1 file'],
-    [['a'.repeat(64), 'lint', 'test'], `Apply agent ${'a'.repeat(39)}… and more in 1 file`],
-    [['long'], 'Rewrite each comment of the whole code base so that it is easy in 1 file'],
+    [['lint'], 'Fix lint findings'],
+    [['lint', 'translate', 'test'], 'Fix lint findings, translate comments and add tests'],
+    [['long', 'lint'], 'Rewrite each comment of the whole code base so that it is easy and more'],
+    [['a'.repeat(64), 'long', 'test'], `Apply agent ${'a'.repeat(39)}… and more`],
+    [['long'], 'Rewrite each comment of the whole code base so that it is easy'],
   ])('has one title with those of %j, of at most 72 characters', (agents, title) => {
     const long = 'Rewrite each comment of the whole code base so that it is easy'
     const descriptions = new Map([...words.descriptions, ['long', long]])

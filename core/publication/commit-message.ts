@@ -10,7 +10,7 @@ export type CommitWords = {
   /** What each change set was made for, by its id. */
   nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
   /** The change sets, by their ids. */
-  sets: ReadonlyMap<string, Pick<ChangeSet, 'rules'>>
+  sets: ReadonlyMap<string, Pick<ChangeSet, 'rules' | 'model'>>
   /** The descriptions of agents, by their names. */
   descriptions: ReadonlyMap<string, string>
 }
@@ -58,16 +58,16 @@ function titleOf({ agent, files }: PlannedCommit, words: Pick<CommitWords, 'desc
   return `${workOf(agent, words, titleLength - where.length)}${where}`
 }
 
-/** The title of all commits together, which a squash merge makes that of its commit. */
+/**
+ * The title of all commits together, which a squash merge makes that of its commit. It has no numbers: a pull request keeps the title that it
+ * was opened with.
+ */
 export function jointTitle(commits: readonly PlannedCommit[], words: Pick<CommitWords, 'descriptions'>): string {
-  const files = new Set(commits.flatMap((commit) => commit.files.map(({ path }) => path))).size
-  const where = ` in ${plural(files, 'file')}`
-  const most = titleLength - where.length
-  const room = commits.length === 1 ? most : most - andMore.length
+  const room = commits.length === 1 ? titleLength : titleLength - andMore.length
   const [first = '', ...others] = new Set(commits.map(({ agent }) => workOf(agent, words, room)))
   const all = [first, ...others.map((work) => work.charAt(0).toLowerCase() + work.slice(1))]
   const listed = all.length < 2 ? first : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
-  return `${listed.length <= most ? listed : `${first}${andMore}`}${where}`
+  return listed.length <= titleLength ? listed : `${first}${andMore}`
 }
 
 /** What an agent does, in the imperative, in at most so many characters. */

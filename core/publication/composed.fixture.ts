@@ -51,6 +51,7 @@ export function openBase(files: BaseFiles) {
     return {
       composition: { files: all },
       sets: new Map(sets.map((set) => [set.changeSetId, set])),
+      after: new Map(),
       isExecutable(path) {
         const file = files[path]
         return typeof file === 'object' && file.executable

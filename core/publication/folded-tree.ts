@@ -33,12 +33,20 @@ export function openFoldedTree(base: GitTree) {
   const withMode = (path: string, wanted: string) => upTo(path).find((one) => entries.get(one) === wanted)
   for (const [path, { mode }] of base) if (leafModes.has(mode)) add(path, mode)
   return {
-    apply(files: readonly PlannedFile[]): void {
+    /** Returns what takes it back. */
+    apply(files: readonly PlannedFile[]): () => void {
+      const before = files.map(({ path }) => [path, entries.get(path)] as const)
       for (const { path, content } of files) if (content === null) remove(path)
       for (const { path, content, executable } of files) {
         // A link or a submodule stays what it is, so that it is found at the path.
         const isFile = content !== null && entries.get(path)?.startsWith('100') !== false
         if (isFile) add(path, executable ? '100755' : '100644')
+      }
+      return () => {
+        for (const [path, mode] of before) {
+          remove(path)
+          if (mode !== undefined) add(path, mode)
+        }
       }
     },
     /** The link that is at the path, or at a folder on the way to it. */

@@ -1,7 +1,7 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { shownMarkdown } from '#markdown/shown-markdown.fixture.ts'
-import { cell, code, table } from './markdown.ts'
+import { cell, clipped, code, collapsed, table } from './markdown.ts'
 
 const harmless = new Set(['text', 'inline', 'code_inline', 'softbreak', 'paragraph_open', 'paragraph_close'])
 const ofTable = /^(?:table|thead|tbody|tr|th|td)_(?:open|close)$/
@@ -57,8 +57,25 @@ describe('text of others in Markdown', () => {
         expect(referencesIn(source)).toEqual([])
         expect(source.split('\n')).toHaveLength(1)
       }),
-      { numRuns: 2_000 },
+      { numRuns: draws(2_000) },
     )
+  })
+
+  it.each(['a|b', 'a`|`b', '|', String.raw`x|y\z|`])(
+    'has the bar of %s as it is, in code and in code of a table',
+    (text) => {
+      const shown = (source: string) =>
+        shownMarkdown(source).flatMap(({ type, content }) => (type === 'code_inline' ? content : []))
+      expect(shown(`See ${code(text)}.`)).toEqual([text])
+      expect(shown(table(['a'], [[code(text)]]))).toEqual([text])
+    },
+  )
+
+  it('is cut at the end of a line, and hides nothing of what comes after it', () => {
+    const text = `One.\n\n${collapsed('2 checks passed', 'a\nb\nc')}\n`
+    expect(clipped(text, text.length)).toBe(text)
+    expect(clipped(text, 50)).toMatch(/^One\.\n\n<details>[^]*\n\n… \(cut\)\n\n<\/details>$/)
+    expect(clipped('x'.repeat(100), 50)).toBe('\n\n… (cut)')
   })
 
   it('does not leave its place in a table', () => {
@@ -73,7 +90,7 @@ describe('text of others in Markdown', () => {
         const row = (source.split('\n')[2] ?? '').replaceAll(/\\[!-/:-@[-`{-~]/g, '')
         expect(row.split('|')).toHaveLength(4)
       }),
-      { numRuns: 2_000 },
+      { numRuns: draws(2_000) },
     )
   })
 })

@@ -26,18 +26,34 @@ export function code(text: string): string {
     .slice(0, mostCharacters)
     .replaceAll(/[\s\p{C}]+/gu, ' ')
     .trim()
-  // In a table even code must not have a bar, and its escape is none behind a backslash.
+  // A table cannot have these two in code: there they are a bar alone.
   if (line.includes('\\|')) return cell(line)
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   const space = line === '' || line.startsWith('`') || line.endsWith('`') ? ' ' : ''
-  return `${fence}${space}${line.replaceAll('|', '\\|')}${space}${fence}`
+  return `${fence}${space}${line}${space}${fence}`
 }
 
-/** Cells are Markdown already. */
+/** Cells are Markdown already, as `cell` and `code` make it. A bar in code ends a cell, too, unless it is escaped; elsewhere that escape would be seen. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const line = (cells: readonly string[]) => `| ${cells.map(withoutBars).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+const withoutBars = (markdown: string) => markdown.replaceAll(/(?<!\\)\|/g, '\\|')
+
+/** What people see once they ask for it. `shown`: Markdown. */
+export function collapsed(summary: string, shown: string): string {
+  return `<details><summary>${summary}</summary>\n\n${shown}\n\n</details>`
+}
+
+/** Not much more than so many characters, cut at the end of a line: what is left open in one may have a meaning for GitHub. Nothing is left of one line alone. */
+export function clipped(text: string, most: number): string {
+  if (text.length <= most) return text
+  const kept = text.slice(0, Math.max(0, text.lastIndexOf('\n', most)))
+  const count = (tag: RegExp) => kept.match(tag)?.length ?? 0
+  const open = count(/^<details>/gm) - count(/^<\/details>/gm)
+  return `${kept}\n\n… (cut)${'\n\n</details>'.repeat(open)}`
 }
 
 export function plural(count: number, noun: string): string {

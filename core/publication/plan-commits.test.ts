@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
@@ -34,6 +34,32 @@ describe('the commits of a composition', () => {
     expect(await planned(over, lint)).toEqual([
       ['lint', ['c1'], { 'a.py': linted }],
       ['docstring', ['c3'], { 'a.py': `"""A."""\n${linted}` }],
+    ])
+  })
+
+  it('are in the same order on the next push, where other changes build on each other', async () => {
+    const lint = setOf('c1', 'lint', [editing('a.py', ['import os\n', ''])])
+    const over = setOf('c2', 'docstring', [editing('a.py', ['import os\nimport sys', '"""A."""\nimport sys'])], ['c1'])
+    const beside = setOf('c3', 'docstring', [creating('b.py', 'b\n')])
+    const after = new Map([
+      ['docstring', ['types']],
+      ['types', ['lint']],
+    ])
+    const agentsOf = async (...sets: ChangeSet[]) =>
+      (await planCommits({ ...base.composed(sets), after })).map(({ agent }) => agent)
+    expect(await agentsOf(lint, beside)).toEqual(['lint', 'docstring'])
+    expect(await agentsOf(lint, over)).toEqual(['lint', 'docstring'])
+  })
+
+  it('say how many lines each adds and removes', async () => {
+    const sets = [
+      setOf('c1', 'a', [editing('a.py', ['import os\nimport sys\n', 'import re\n']), deleting('old')]),
+      setOf('c2', 'b', [creating('b.py', 'b\nb\n')]),
+    ]
+    const commits = await planCommits(base.composed(sets))
+    expect(commits.map(({ lines }) => lines)).toEqual([
+      { added: 1, removed: 3 },
+      { added: 2, removed: 0 },
     ])
   })
 
@@ -150,6 +176,6 @@ describe('the commits of a composition', () => {
       }
       expect(await planCommits(composed)).toEqual(commits)
     })
-    await fc.assert(property, { numRuns: 200 })
+    await fc.assert(property, { numRuns: draws(200) })
   })
 })

@@ -7,40 +7,52 @@ import type { PlannedCommit, PlannedFile } from '#domain/planned-commit.ts'
 import { byPath, RepoPath } from '#domain/repo-path.ts'
 import { changedFiles, type ComposedFile } from '#objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { countChangedLines, type LineCounts } from '#platform/unified-diff.ts'
 
 export type CommitSource = {
   composition: { files: readonly ComposedFile[] }
   /** By their ids: at least those that the composition names. */
   sets: ReadonlyMap<string, ChangeSet>
+  /** The agents that each agent of the run works after, by its name. */
+  after: ReadonlyMap<string, readonly string[]>
   /** Whether the file had the bit before the run. */
   isExecutable(path: string): boolean
   readBlob(hash: string): Promise<Uint8Array>
 }
 
+/** A commit, and how many lines it adds and removes. */
+export type SizedCommit = PlannedCommit & { lines: LineCounts }
+
 /** What all commits together may have in memory. */
 export const maxTotalBytes = 64 * 2 ** 20
 
 /**
- * One commit for each agent, in the order in which they build on each other, agents that do not by their names. Where agents build on
- * each other in a circle, a change set is in the commit of a later agent, with what it needs. The last commit leaves every file as the
- * composition has it, else PUBLISH_001. The same composition gives the same commits.
+ * One commit for each agent, in the order in which they work on the same code, agents without one by their names: so the next push has
+ * them in the same order, whatever it changes. Where change sets need each other in another one, an agent that is needed comes first, and in
+ * a circle a change set is in the commit of a later agent, with what it needs. The last commit leaves every file as the composition has it,
+ * else PUBLISH_001. The same composition gives the same commits.
  */
-export async function planCommits(source: CommitSource): Promise<PlannedCommit[]> {
+export async function planCommits(source: CommitSource): Promise<SizedCommit[]> {
   const files = changedFiles(source.composition).toSorted(byPath)
   const sets = setsIn(files, source.sets)
   const needs = needsOf(files, sets)
-  const agents = orderAgents(sets, needs)
+  const agents = orderAgents(sets, { needs, after: source.after })
   const places = placeSets(sets, { agents, needs })
   const commits = agents.map((agent, at) => ({
     agent,
     changeSetIds: sets.flatMap(({ changeSetId: id }) => (places.get(id) === at ? id : [])),
     files: new Array<PlannedFile>(),
+    lines: { added: 0, removed: 0 },
   }))
   let bytes = 0
   for (const file of files) {
     const states = await statesOf(file, { ...source, places })
-    for (const [at, state] of states) {
-      commits[at]?.files.push(state)
+    for (const [at, { state, lines }] of states) {
+      const commit = commits[at]
+      if (commit === undefined) continue
+      commit.files.push(state)
+      commit.lines.added += lines.added
+      commit.lines.removed += lines.removed
       bytes += state.content?.length ?? 0
     }
     if (bytes > maxTotalBytes) throw refused(file.path, `with it the commits have more than ${maxTotalBytes} bytes`)
@@ -87,8 +99,11 @@ function needsOf(files: readonly ComposedFile[], sets: readonly ChangeSet[]): Ne
   return needs
 }
 
-/** Next is always the agent of which the fewest sets need one of an agent that is left. */
-function orderAgents(sets: readonly ChangeSet[], needs: Needs): string[] {
+/** Next is always the agent of which the fewest sets need one of an agent that is left; of those, one that works after no other that is left. */
+function orderAgents(
+  sets: readonly ChangeSet[],
+  { needs, after }: { needs: Needs; after: CommitSource['after'] },
+): string[] {
   const agentOf = new Map(sets.map(({ changeSetId, bundle }) => [changeSetId, bundle]))
   const neededBy = new Map<string, string[][]>()
   for (const { changeSetId, bundle } of sets) {
@@ -99,13 +114,23 @@ function orderAgents(sets: readonly ChangeSet[], needs: Needs): string[] {
   const ordered: string[] = []
   while (left.size > 0) {
     const unmet = (agent: string) => neededBy.get(agent)?.filter((all) => all.some((one) => left.has(one))).length ?? 0
-    const counted = Array.from(left, (agent) => ({ agent, count: unmet(agent) }))
-    const [next] = counted.toSorted((one, other) => one.count - other.count)
+    const counted = Array.from(left, (agent) => {
+      const waiting = [...allBefore(agent, after)].filter((other) => left.has(other) && other !== agent).length
+      return { agent, count: unmet(agent), waiting }
+    })
+    const [next] = counted.toSorted((one, other) => one.count - other.count || one.waiting - other.waiting)
     if (next === undefined) break
     left.delete(next.agent)
     ordered.push(next.agent)
   }
   return ordered
+}
+
+/** The agents that one works after, also by way of others, which may have changed nothing. */
+function allBefore(agent: string, after: CommitSource['after']): Set<string> {
+  const before = new Set(after.get(agent))
+  for (const one of before) for (const other of after.get(one) ?? []) before.add(other)
+  return before
 }
 
 /** The number of each set's commit: that of its agent, or the last one of what it needs. */
@@ -129,11 +154,11 @@ function placeSets(
 
 type State = Pick<PlannedFile, 'content' | 'executable'>
 
-/** The file after each commit that changes it, by the number of that. */
+/** The file after each commit that changes it, with the lines that it changes there, by the number of that. */
 async function statesOf(
   file: ComposedFile,
   { sets, places, isExecutable, readBlob }: CommitSource & { places: ReadonlyMap<string, number> },
-): Promise<Map<number, PlannedFile>> {
+): Promise<Map<number, { state: PlannedFile; lines: LineCounts }>> {
   const { baseHash, changeSetIds } = file
   const path = RepoPath.safeParse(file.path).data
   if (path === undefined) throw refused(file.path, 'is not a path inside the repository')
@@ -141,14 +166,15 @@ async function statesOf(
   const start: State = { content: base, executable: base !== null && isExecutable(path) }
   const changes = ownChanges(file, sets)
   const steps = [...new Set(changeSetIds.map((id) => places.get(id) ?? 0))].toSorted((one, other) => one - other)
-  const states = new Map<number, PlannedFile>()
+  const states = new Map<number, { state: PlannedFile; lines: LineCounts }>()
   let before = start
   for (const step of steps) {
     const held = new Map([...changes].filter(([id]) => (places.get(id) ?? 0) <= step))
     const after = stateAfter(held, start)
     const changesMode = baseHash !== null && after.content !== null && after.executable !== start.executable
     if (!isSameState(before, after)) {
-      states.set(step, { path, ...after, ...(changesMode && { changesMode }), baseHash })
+      const lines = countChangedLines({ before: before.content, after: after.content })
+      states.set(step, { state: { path, ...after, ...(changesMode && { changesMode }), baseHash }, lines })
     }
     before = after
   }
@@ -203,8 +229,8 @@ function requireComposed({ path, resultHash, executable }: ComposedFile, { conte
 }
 
 /** The sets of a commit that would change nothing, since others have done the same, are in the one beside it. */
-function withoutEmpty(commits: readonly PlannedCommit[]): PlannedCommit[] {
-  const kept: PlannedCommit[] = []
+function withoutEmpty(commits: readonly SizedCommit[]): SizedCommit[] {
+  const kept: SizedCommit[] = []
   let homeless: string[] = []
   for (const commit of commits) {
     const last = kept.at(-1)

@@ -1,15 +1,15 @@
 import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
-import type { PlannedCommit } from '#domain/planned-commit.ts'
 import type { Run } from '#domain/run.ts'
 import type { GateReport } from '#domain/gate.ts'
 import type { Composition } from '#objects/composition.ts'
 import { type CommitWords, jointTitle, lintRulesOf } from './commit-message.ts'
-import { cell, code, plural, table } from './markdown.ts'
+import type { SizedCommit } from './plan-commits.ts'
+import { cell, clipped, code, collapsed, plural, table } from './markdown.ts'
 
 export type PullParts = Omit<CommitWords, 'run'> & {
   run: Pick<Run, 'runId' | 'commit'>
   composition: Pick<Composition, 'files'> & { gate?: Composition['gate'] }
-  commits: readonly PlannedCommit[]
+  commits: readonly SizedCommit[]
   /** The branch that it is for; null: nobody knows. */
   target: string | null
   /** How many of the changes were in it before this run. */
@@ -26,6 +26,7 @@ export type PullParts = Omit<CommitWords, 'run'> & {
 
 const shownFiles = 100
 const shownRules = 20
+const shownModels = 5
 /** Of the list of files, in characters. */
 const mostListed = 40_000
 /** GitHub takes 65,536 characters. */
@@ -37,19 +38,21 @@ const proofs: Record<EvidenceCheck, string> = {
   lint_before_after: "no new finding by the repository's lint rules",
   comments_kept: 'every comment is where it was',
   names_kept: 'no name that other code may use is gone',
-  imports_kept: 'no import that is needed is gone',
+  needed_imports_kept: 'no import that is needed is gone',
   line_length: 'no new line is too long',
   bodies_kept: 'no function, branch or loop is gone or empty',
-  operands_kept: 'comparisons and conditions are in the same order',
+  operands_kept:
+    'what is compared, asked and called within a statement is so in the same order, none more often, and no call is gone without a replacement',
   docstring_only: 'nothing but documentation has changed',
-  parameters_documented: 'new documentation names exactly the parameters that there are',
+  parameters_documented: 'new documentation that names parameters names exactly those that there are',
+  says_something: 'new documentation says more than the names that it is about',
   only_node_changed: 'nothing has changed outside of the definition',
-  samples_match: 'the samples fit the types of the code',
-  prose_kept: 'code, numbers, tables and links of the text are as before',
+  samples_match: 'the types of the code accept and refuse the samples as these say',
+  prose_kept: 'code, numbers and tables of the text are as before, and so are links, but for those that led nowhere',
   summary_only: 'nothing but a summary was added',
   tests_collected: 'the test runner finds the tests',
-  tests_pass: 'the tests pass each time',
-  tests_kill_mutants: 'the tests notice a planted fault',
+  tests_pass: 'the tests pass on each of several runs',
+  tests_kill_mutants: 'the tests notice at least one planted fault',
 }
 
 /** What a person needs to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
@@ -75,7 +78,7 @@ export function pullText(parts: PullParts): { title: string; body: string } {
     filesText(parts),
     howToReject(parts),
   ].filter((part) => part !== '')
-  return { title: jointTitle(commits, parts), body: clipped(body.join('\n\n')) }
+  return { title: jointTitle(commits, parts), body: clipped(body.join('\n\n'), mostCharacters) }
 }
 
 function introOf({ run, commits, carried, target }: PullParts): string {
@@ -91,10 +94,20 @@ function agentsTable({ commits, descriptions, sets }: PullParts): string {
   const rows = commits.map((commit) => [
     code(commit.agent),
     `${cell(descriptions.get(commit.agent) ?? '')}${rulesText(lintRulesOf(commit, { sets }))}`,
+    makersOf(commit, sets),
     String(commit.changeSetIds.length),
     String(commit.files.length),
+    `+${commit.lines.added} −${commit.lines.removed}`,
   ])
-  return table(['agent', 'what it does', 'changes', 'files'], rows)
+  return table(['agent', 'what it does', 'made by', 'changes', 'files', 'lines'], rows)
+}
+
+/** The models that have made the changes of a commit. What none has made is a fix of a linter. */
+function makersOf({ changeSetIds }: SizedCommit, sets: PullParts['sets']): string {
+  const made = changeSetIds.flatMap((id) => sets.get(id) ?? [])
+  const models = [...new Set(made.flatMap(({ model }) => model ?? []))].toSorted()
+  const byRule = made.some(({ model }) => model === undefined) ? ['no model'] : []
+  return [...byRule, ...models.slice(0, shownModels).map(code)].join(', ')
 }
 
 function rulesText(rules: readonly string[]): string {
@@ -103,16 +116,18 @@ function rulesText(rules: readonly string[]): string {
   return ` (rules ${rules.slice(0, shownRules).map(code).join(', ')}${more})`
 }
 
-/** Each check with the number of files for which it holds. One that could not be made is named, since it proves nothing. */
+/** Each check with the number of files for which it holds, or of which it holds for some of the changes. One that could not be made is named, since it proves nothing. */
 function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const evidence = files.flatMap((file) => file.evidence)
   const groups = Map.groupBy(evidence, ({ check, of }) => (check === 'not_checked' ? (of ?? check) : check))
   const rows = [...groups].map(([check, all]) => {
-    const passed = all.filter((one) => one.ok && one.check !== 'not_checked').length
+    const held = all.filter((one) => one.ok && one.check !== 'not_checked')
+    const inPart = held.filter((one) => one.inPart).length
     const unchecked = all.filter((one) => one.check === 'not_checked').length
     const meaning =
       check === 'not_checked' ? '' : `${proofs[check]}${check === 'docstring_only' ? needlessText(all) : ''}`
-    const of = unchecked === 0 ? String(passed) : `${passed}; ${unchecked} not checked`
+    const part = inPart === 0 ? '' : `, ${inPart} of them for some of the changes`
+    const of = `${held.length}${part}${unchecked === 0 ? '' : `; ${unchecked} not checked`}`
     return [meaning, of, code(check)]
   })
   if (rows.length === 0) return 'Nothing was checked.'
@@ -137,9 +152,7 @@ function filesText({ commits, nodes }: PullParts): string {
   // What comes after the list must not be cut.
   for (let length = lines.join('\n').length; length > mostListed;) length -= (lines.pop()?.length ?? length) + 1
   const more = paths.length > lines.length ? [`- and ${paths.length - lines.length} more`] : []
-  return [`<details><summary>${plural(paths.length, 'file')}</summary>`, '', ...lines, ...more, '', '</details>'].join(
-    '\n',
-  )
+  return collapsed(plural(paths.length, 'file'), [...lines, ...more].join('\n'))
 }
 
 function howToReject({ run, runUrl, takesComments }: PullParts): string {
@@ -159,18 +172,13 @@ function howToReject({ run, runUrl, takesComments }: PullParts): string {
 }
 
 /** Whether the repository's own tests say that nothing got worse. */
-export function gateText({ command, verdict, reason, tests, failing }: GateReport): string {
+export function gateText({ command, verdict, reason, tests, failingTotal: failing }: GateReport): string {
   if (verdict === 'unproved') {
     const why = reason === undefined ? '' : `: ${cell(reason)}`
     return `**Tests:** ${code(command)} could not tell whether something got worse${why}.`
   }
-  const known =
-    failing.length === 0 ? '' : ` ${plural(failing.length, 'test')} failed without them, too, and judged nothing.`
+  const known = failing === 0 ? '' : ` The other ${failing} did not pass without them either, and judge nothing.`
   return tests === null
     ? `**Tests:** ${code(command)} passes with these changes, as it did without them.${known}`
-    : `**Tests:** ${code(command)} passes with these changes: all ${plural(tests, 'test')} that passed without them.${known}`
-}
-
-function clipped(text: string): string {
-  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}\n\n… (cut)`
+    : `**Tests:** with these changes ${tests} of ${plural(tests + failing, 'test')} of ${code(command)} pass, all that passed without them.${known}`
 }

@@ -1,5 +1,5 @@
 import { chainOf, placesOfSets } from '#composition/run-chain.ts'
-import type { AgentBundle } from '#domain/agent-bundle.ts'
+import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
@@ -32,20 +32,21 @@ export type PublishableDeps = {
   }
 }
 
-/** A change of an earlier run in the patch (core/objects/patch-part.ts), and what it was made for. */
-export type CarriedChange = { set: ChangeSet; node: Pick<CodeNode, 'path' | 'qualifiedName'> }
+/** A change, and what it was made for. */
+export type KnownChange = { set: ChangeSet; node: Pick<CodeNode, 'path' | 'qualifiedName'> }
 
 const readsAtOnce = 16
 
 /**
  * All that is needed to make commits of a patch: of the composition of the run that is asked for (core/composition/ask-patch.ts).
- * PUBLISH_001 when a change set of it is not there any more.
+ * `known` are changes as the caller has read them: in the place of what the run says that it has made under their ids, and those of earlier runs in
+ * the patch (core/objects/patch-part.ts). PUBLISH_001 when a change set is not there any more.
  */
 export async function readPublishable(
   run: Run,
   composition: Composition,
   { ledger, records }: PublishableDeps,
-  carried: readonly CarriedChange[] = [],
+  known: readonly KnownChange[] = [],
 ): Promise<Publishable> {
   const { projectId, snapshotId } = run
   const ids = [...new Set(changedFiles(composition).flatMap(({ changeSetIds }) => changeSetIds))]
@@ -53,7 +54,7 @@ export async function readPublishable(
   const places = await placesOfSets(ids, chain, ledger)
   const hashes = [...new Set(Array.from(places.values(), ({ recordHash }) => recordHash))]
   const read = await mapBounded(hashes, readsAtOnce, (hash) => records.readChangeSets(projectId, hash))
-  const besides = carried.map(({ set }) => set)
+  const besides = known.map(({ set }) => set)
   const sets = new Map([...read.flat(), ...besides].map((set) => [set.changeSetId, set]))
   const missing = ids.find((id) => !sets.has(id))
   if (missing !== undefined) throw new AppError('PUBLISH_001', `Change set ${missing} of the patch is not there.`)
@@ -66,9 +67,10 @@ export async function readPublishable(
     sets,
     nodes: new Map([
       ...Array.from(places, ([id, { node }]) => [id, node] as const),
-      ...carried.map(({ set, node }) => [set.changeSetId, node] as const),
+      ...known.map(({ set, node }) => [set.changeSetId, node] as const),
     ]),
     descriptions: new Map(bundles.map(({ file }) => [file.name, file.description])),
+    after: new Map(bundles.map(({ file }) => [file.name, awaitedBundles(file)])),
     isExecutable: (path) => snapshot?.find(path)?.executable === true,
     readBlob: (hash) => records.readBlob(projectId, hash),
   }

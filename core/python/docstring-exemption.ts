@@ -35,7 +35,7 @@ export function exemptionOf(site: DocstringSite): string | undefined {
 
 /** Comments with pydocstyle's codes for a missing docstring, or a prefix of them, or with pylint's, or in words. */
 const missingDocstring =
-  /#[^\n]*\b(?:no|not|without)(?:\s+an?)?\s+doc-?string|#\s*noqa\s*:[^#\n]*\bD(?:1(?:0\d?)?)?\b|#\s*pylint\s*:\s*disable\s*=[^#\n]*\b(?:missing-(?:\w+-)?docstring|C011[0-6])\b/i
+  /#[^#\n]*\b(?:no|not|without)(?:\s+an?)?\s+doc-?string|#\s*noqa\s*:[^#\n]*\bD(?:1(?:0\d?)?)?\b|#\s*pylint\s*:\s*disable\s*=[^#\n]*\b(?:missing-(?:\w+-)?docstring|C011[0-6])\b/i
 
 /**
  * A string below an attribute describes the attribute, to Sphinx and by PEP 224. Where it is the only one, or the name of

@@ -71,7 +71,9 @@ function exportedNames(assigned: readonly Node[]): Set<string> | undefined {
 
 function listed(value: Node): (string | undefined)[] {
   if (value.type !== 'list' && value.type !== 'tuple') return [undefined]
-  return codeIn(value).map((item) => (item.type === 'string' ? item.text.replace(/^\w*["']+|["']+$/g, '') : undefined))
+  return codeIn(value).map((item) =>
+    item.type === 'string' ? item.text.replace(/^\w*["']+|(?<!["'])["']+$/g, '') : undefined,
+  )
 }
 
 function votesOf(definitions: readonly FoundDefinition[], source: string): DocstringVotes {

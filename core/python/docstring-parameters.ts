@@ -1,7 +1,8 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import type { DocstringStyle } from '#domain/path-rules.ts'
+import { type Described, emptyWording } from '#syntax/empty-wording.ts'
 import { namesFault } from '#syntax/documented-names.ts'
-import { docstringContent, docstringSiteOf, type DocstringSite } from './docstring-site.ts'
+import { decoratorsOf, docstringContent, docstringSiteOf, type DocstringSite, outermost } from './docstring-site.ts'
 import { styleOfDocstring } from './docstring-style.ts'
 
 export type ParameterFacts = {
@@ -11,8 +12,9 @@ export type ParameterFacts = {
   kind: 'positional' | 'keyword' | 'var_positional' | 'var_keyword'
 }
 
-/** The parameters of a function, without an untyped `self` or `cls`. */
-export function parametersOf(list: Node | null): ParameterFacts[] {
+/** The parameters of a function; of a method without an untyped `self` or `cls` that it is called on. */
+export function parametersOf(definition: Node): ParameterFacts[] {
+  const list = definition.childForFieldName('parameters')
   const facts: ParameterFacts[] = []
   let keywordOnly = false
   for (const node of list?.namedChildren ?? []) {
@@ -24,7 +26,18 @@ export function parametersOf(list: Node | null): ParameterFacts[] {
     facts.push(fact)
   }
   const [first, ...rest] = facts
-  return first !== undefined && ['self', 'cls'].includes(first.name) && first.annotation === null ? rest : facts
+  const isReceiver = first?.annotation === null && ['self', 'cls'].includes(first.name) && isMethod(definition)
+  return isReceiver ? rest : facts
+}
+
+/** Whether it is called on something: it stands in a class, and is no static method. */
+function isMethod(definition: Node): boolean {
+  if (decoratorsOf(definition).some(({ text }) => /^@\s*(?:\w+\.)*staticmethod\b/.test(text))) return false
+  for (let around = outermost(definition).parent; around !== null; around = around.parent) {
+    if (around.type === 'class_definition') return true
+    if (around.type === 'function_definition' || around.type === 'module') return false
+  }
+  return false
 }
 
 function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | undefined {
@@ -61,7 +74,7 @@ function parametersIn(content: string, style: DocstringStyle): string[] {
     case 'numpy':
       return entriesOf(content, new RegExp(`^${sectionOfParameters}$`), 'numpy')
     case 'sphinx': {
-      const fields = content.matchAll(/^[ \t]*:(?:param|parameter|arg|argument|key|keyword)[ \t]+([^:\n]+):/gm)
+      const fields = content.matchAll(/^[ \t]*:(?:param|parameter|arg|argument|key|keyword)[ \t]([^:\n]+):/gm)
       return [...fields].map(([, words = '']) => bareName(words.trim().split(/\s+/).at(-1) ?? ''))
     }
     case 'plain':
@@ -90,14 +103,29 @@ function entriesOf(content: string, title: RegExp, style: 'google' | 'numpy'): s
   return names
 }
 
+/** With blanks for the tabs before a line's text, as Python counts them: a docstring may have both. */
+function untabbed(content: string): string {
+  return content.replaceAll(/^ *\t[ \t]*/gm, (blanks) => {
+    let column = 0
+    for (const blank of blanks) column += blank === '\t' ? 8 - (column % 8) : 1
+    return ' '.repeat(column)
+  })
+}
+
 /** `x (int): …` of Google's style; `x, y : int` of numpy's. */
 function entryNames(text: string, style: 'google' | 'numpy'): string[] {
-  const head =
-    style === 'google' ? (/^([^:(]+?)\s*(?:\(.*?\))?\s*:/.exec(text)?.[1] ?? '') : text.split(/\s*:(?:\s|$)/)[0]
-  return (head ?? '')
+  const head = style === 'google' ? googleHead(text) : (text.split(/:(?:\s|$)/)[0] ?? '')
+  return head
     .split(',')
     .map((name) => bareName(name.trim()))
     .filter((name) => /^\w+$/.test(name))
+}
+
+/** What stands before the first colon that is not in the brackets of a type. */
+function googleHead(text: string): string {
+  const head = /^[^:(]*/.exec(text)?.[0] ?? ''
+  const rest = text.slice(head.length)
+  return rest.startsWith(':') || (rest.startsWith('(') && /\)\s*:/.test(rest)) ? head : ''
 }
 
 function bareName(name: string): string {
@@ -110,13 +138,21 @@ function bareName(name: string): string {
  */
 export function parameterFault(site: DocstringSite, content: string): string | undefined {
   if (site.kind === 'class') return undefined
-  const documented = parametersIn(content, styleOfDocstring(content))
+  const text = untabbed(content)
+  const documented = parametersIn(text, styleOfDocstring(text))
   if (documented.length === 0) return undefined
-  const signature = parametersOf(site.definition.childForFieldName('parameters')).map(({ name }) => name)
+  const signature = parametersOf(site.definition).map(({ name }) => name)
   return namesFault(documented, signature)
 }
 
-export type PythonDoc = { line: number; content: string; fault: string | undefined; style: DocstringStyle }
+export type PythonDoc = {
+  line: number
+  content: string
+  fault: string | undefined
+  /** Why it says nothing. */
+  empty: string | undefined
+  style: DocstringStyle
+}
 
 /** The docstrings of all definitions of a file, in order. */
 export function pythonDocs(tree: Tree): PythonDoc[] {
@@ -126,6 +162,14 @@ export function pythonDocs(tree: Tree): PythonDoc[] {
     if (site?.docstring === undefined) return []
     const content = docstringContent(site.docstring)
     const line = site.docstring.startPosition.row + 1
-    return [{ line, content, fault: parameterFault(site, content), style: styleOfDocstring(content) }]
+    const empty = emptyWording(content, describedBy(site))
+    return [{ line, content, fault: parameterFault(site, content), empty, style: styleOfDocstring(content) }]
   })
+}
+
+/** What of a definition a docstring should say more than. */
+export function describedBy({ definition, body }: DocstringSite): Described {
+  const whole = outermost(definition)
+  const name = definition.childForFieldName('name')?.text ?? ''
+  return { name, signature: whole.text.slice(0, body.startIndex - whole.startIndex) }
 }

@@ -119,7 +119,7 @@ function readsAt(object: Node, node: Node, { names, definitions }: Context): Doc
 }
 
 function lastName(object: Node): string {
-  return /(\w+)\W*$/.exec(object.text)?.[1] ?? object.text
+  return object.text.match(/\w+/g)?.at(-1) ?? object.text
 }
 
 /** Finds expressions passed on as values, not called: as argument or default, in a collection, returned, or stored. */

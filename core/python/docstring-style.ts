@@ -48,7 +48,7 @@ export function styleOfDocstring(content: string): DocstringStyle {
 }
 
 const typedParameter: Readonly<Record<DocstringStyle, RegExp | undefined>> = {
-  google: /^[ \t]+\*{0,2}\w+ \([^)]+\):/m,
+  google: /^[ \t]+\*{0,2}\w+ \([^)\n]+\):/m,
   numpy: /^[ \t]*\*{0,2}\w+(?:, \w+)* ?: \S/m,
   sphinx: /^[ \t]*:(?:r?type\b|(?:param|arg|parameter)[ \t]+\S+[ \t]+\*{0,2}\w+:)/m,
   plain: undefined,

@@ -177,6 +177,11 @@ const modulesWithEffect = new Set(
 /** Modules whose names are imported for their effect: `from sklearn.experimental import enable_iterative_imputer`. */
 const namesWithEffect = new Set(['sklearn.experimental', 'mpl_toolkits.mplot3d', 'mpl_toolkits', 'gevent.monkey'])
 
+/** Whether a module of the standard library or of a common package is known to be imported for its effect. */
+export function isLoadedForEffect(module: string): boolean {
+  return namesWithEffect.has(module) || modulesWithEffect.has(module.split('.')[0] ?? module)
+}
+
 function effectOf({ module, imported, name, alias }: ImportedName, { own }: FileOfImports): string | undefined {
   if (imported === '*') return 'it imports everything'
   if (alias !== undefined && alias === (imported ?? module)) return 'it is re-exported under its own name'

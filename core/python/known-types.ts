@@ -64,7 +64,9 @@ const named = (names: string) => new Set(names.split(/\s+/))
 
 /** What a type with arguments, or a bare container, is in JSON. */
 const forms = {
-  list: named('list List Sequence MutableSequence Iterable Collection Container Reversible deque Deque'),
+  list: named('list List MutableSequence deque Deque'),
+  /** A text is one of these as well. */
+  iterable: named('Sequence Iterable Collection Container Reversible'),
   set: named('set Set frozenset FrozenSet AbstractSet MutableSet KeysView'),
   tuple: named('tuple Tuple'),
   dict: named('dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict'),
@@ -90,6 +92,9 @@ function isForm(name: string): name is TypeForm {
 export const enumBases = named('Enum IntEnum StrEnum Flag IntFlag ReprEnum')
 export const recordBases = named('TypedDict NamedTuple BaseModel BaseSettings SQLModel Struct')
 export const recordDecorators = named('dataclass define frozen mutable s attrs')
+
+/** Of a type that a text has, too, when a program runs: it is written as a list, and no text is an invalid one. */
+export const iterableNote = 'items; a text has this type, too'
 
 export function allowsNull({ type, anyOf }: JsonSchema): boolean {
   return type === 'null' || (anyOf ?? []).some(allowsNull)

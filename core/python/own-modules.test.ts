@@ -26,5 +26,9 @@ it('are found in the imports of a text, also in those over several lines', () =>
   const text =
     'import shop.models as m, os\nfrom x import \\\n    helpers\nif True: import release # import other\nother = 1\n'
   expect(ownModulesIn(text, own)).toEqual(['shop', 'helpers', 'release', 'other'])
+  expect(ownModulesIn('from shop.errors import (\n    Out,  # why\n    release,\n)\n', own)).toEqual([
+    'shop',
+    'release',
+  ])
   expect(ownModulesIn('import os\nshop = 1\n', own)).toEqual([])
 })

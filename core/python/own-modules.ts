@@ -21,8 +21,8 @@ export function ownModulesOf(paths: readonly string[]): string[] {
   return [...names].toSorted()
 }
 
-/** `import`, and what follows up to the end of the statement. */
-const importClause = /\bimport\b((?:\\\r?\n|[^\n#;])*)/g
+/** An import statement, also where its names are in brackets over several lines. */
+const importClause = /\b(?:from|import)\b((?:\\\r?\n|\([^()]*\)?|[^\n#;(])*)/g
 
 /** Those of a repository's own modules that the imports of a text name: few, even when a repository has thousands. */
 export function ownModulesIn(text: string, ownModules: ReadonlySet<string>): string[] {

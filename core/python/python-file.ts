@@ -16,6 +16,16 @@ export function foreignEncoding(source: string): string | undefined {
   return name === undefined || /^utf-?8(-|$)/.test(name) ? undefined : name
 }
 
+/** Encodings in which every ASCII character is itself; what stands in a comment of another one, such as UTF-7, may be code. */
+const asciiSupersets =
+  /^(?:(?:us-)?ascii|latin|l[1-9]$|iso-?8859|cp(?:437|72|73|77|8[56]|9[345]|1006|125)|windows-|koi8|mac|ptcp154|tis-?620|euc|u?jis|shift-?jis|s-?jis|gbk?|big5|ms\d)/
+
+/** Whether a source declares an encoding in which its characters are not those that a reader of UTF-8 sees, ASCII included. */
+export function isEncodedOtherwise(source: string): boolean {
+  const name = foreignEncoding(source)
+  return name !== undefined && !asciiSupersets.test(name)
+}
+
 /** How many characters Python misreads: those beyond ASCII in a source that declares another encoding than UTF-8. */
 export function misencodedCharacters(source: string): number {
   if (foreignEncoding(source) === undefined) return 0

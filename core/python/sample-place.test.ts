@@ -28,6 +28,13 @@ describe('the file of samples', () => {
     expect(samplePathsOf(yaml).map((path) => path.slice(-5))).toEqual(['.json', '.yaml', 'l.yml'])
   })
 
+  it('is among the tests of its own package, where a repository has many', () => {
+    const list = listing(['tests/a.py', 'packages/shop/tests/test_a.py', 'packages/shop/src/shop/orders.py', 'b/c.py'])
+    const placeOf = (path: string) => samplePlace({ path, qualifiedName: 'f' }, list).path
+    expect(placeOf('packages/shop/src/shop/orders.py')).toBe('packages/shop/tests/fixtures/shop/orders.f.json')
+    expect(placeOf('b/c.py')).toBe('tests/fixtures/b/c.f.json')
+  })
+
   it('has the format that was asked for, and a name of its own for each definition', () => {
     const list = listing(['tests/fixtures/a.yml'])
     expect(samplePlace(node, list, 'json').path).toBe('tests/fixtures/shop/orders.Order.total.json')

@@ -1,4 +1,4 @@
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 
 export type SampleFormat = 'json' | 'yaml'
 export type SamplePlace = { path: string; format: SampleFormat }
@@ -7,8 +7,8 @@ const testFolders = ['tests', 'test']
 const dataFolders = ['fixtures', 'fixture', 'data', 'testdata', 'test_data', 'test-data']
 
 /**
- * The file for the samples of a definition: in the folder where the repository keeps fixtures, under the name of its module, which
- * no other definition has. In the format of the fixtures that are there, JSON where there are none. `list` gives the names in a folder,
+ * The file for the samples of a definition: where the tests nearest to it keep fixtures, which in a repository of many packages are those
+ * of its own, under the name of its module, which no other definition has there. In the format of the fixtures that are there, JSON where there are none. `list` gives the names in a folder,
  * those of folders with `/` at their end.
  */
 export function samplePlace(
@@ -16,9 +16,12 @@ export function samplePlace(
   list: (folder: string) => readonly string[],
   wanted: SampleFormat | 'auto' = 'auto',
 ): SamplePlace {
-  const home = fixtureFolder(list)
+  const top = foldersUp(folderOf(path)).find((folder) => testsIn(folder, list).length > 0) ?? ''
+  const under = (folder: string) => [top, folder].filter(Boolean).join('/')
+  const home = under(fixtureFolder((folder) => list(under(folder)), testsIn(top, list)))
   const format = wanted === 'auto' ? usualFormat(home, list) : wanted
   const module = path
+    .slice(top === '' ? 0 : top.length + 1)
     .replace(/\.pyi?$/, '')
     .replace(/^(?:src|lib)\//, '')
     .replace(/\/__init__$/, '')
@@ -31,9 +34,13 @@ export function samplePathsOf(place: SamplePlace): string[] {
   return [`${stem}json`, `${stem}yaml`, `${stem}yml`]
 }
 
-function fixtureFolder(list: (folder: string) => readonly string[]): string {
+function testsIn(folder: string, list: (folder: string) => readonly string[]): string[] {
+  const names = new Set(list(folder))
+  return testFolders.filter((name) => names.has(`${name}/`))
+}
+
+function fixtureFolder(list: (folder: string) => readonly string[], tests: readonly string[]): string {
   const top = new Set(list(''))
-  const tests = testFolders.filter((name) => top.has(`${name}/`))
   for (const folder of tests) {
     const names = new Set(list(folder))
     const found = dataFolders.find((name) => names.has(`${name}/`))

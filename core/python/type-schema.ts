@@ -1,6 +1,7 @@
 import {
   allowsNull,
   formOf,
+  iterableNote,
   type JsonSchema,
   recordBases,
   recordDecorators,
@@ -28,7 +29,6 @@ const maxDefinitions = 60
 const fits = (schema: JsonSchema): TypeSchema => ({ kind: 'schema', schema })
 const opaque = (type: string): TypeSchema => ({ kind: 'opaque', type })
 const tooMany = opaque('a type of too many parts')
-/** A type that nothing is known of allows every value. */
 const anything: TypeSchema = fits({})
 
 export const newDefinitions = (): Definitions => ({ made: new Map(), names: new Map(), visits: 0 })
@@ -91,6 +91,8 @@ function formedType(form: TypeForm, args: readonly TypeExpression[], place: Plac
       return fits({ enum: args.flatMap((one) => (one.kind === 'value' ? [one.value] : [])) })
     case 'list':
       return around(inner(first), (items) => ({ type: 'array', items }))
+    case 'iterable':
+      return around(inner(first), (items) => ({ type: 'array', items, description: iterableNote }))
     case 'set':
       return around(inner(first), (items) => ({ type: 'array', items, uniqueItems: true }))
     case 'tuple':
@@ -188,15 +190,14 @@ function lastPart(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }
 
-/** A member is written as its value, and as its name where its value is not known. */
+/** A member is written as its value, which the enumeration itself takes, too. */
 function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }: Place): TypeSchema | undefined {
   if (!bases.some((base) => enumBases.has(lastPart(base)) && resolveType(base, scope).kind !== 'definition'))
     return undefined
   if (members.length === 0) return opaque('an enumeration without members')
   if (isOverLimit(definitions, members.length)) return tooMany
-  const isKnown = members.every(([, value]) => value !== undefined)
-  const values = members.map(([name, value]) => (isKnown ? value : name))
-  return fits({ enum: values, ...(isKnown ? {} : { description: 'the name of a member' }) })
+  if (members.some(([, value]) => value === undefined)) return opaque('an enumeration whose values are computed')
+  return fits({ enum: members.map(([, value]) => value) })
 }
 
 /** The fields of a dataclass, TypedDict, NamedTuple or model, those of its bases first; undefined for any other class. */

@@ -62,14 +62,14 @@ describe('a consumer', { timeout: testMs }, () => {
   })
 
   it('goes on when Redis is killed and comes back, with a job in hand or without', async () => {
-    let server: LocalRedis = await startLocalRedis({ dir })
+    let server: LocalRedis = await startLocalRedis({ env: process.env, dir })
     const queue = await openTestQueue(server.url)
     const port = Number(new URL(server.url).port)
     try {
       const seen = await worksOver(queue, async () => {
         process.kill(server.pid, 'SIGKILL')
         await server.stop()
-        server = await startLocalRedis({ dir, port })
+        server = await startLocalRedis({ env: process.env, dir, port })
       })
       expect(seen).toEqual([1, 2, 3, 4])
     } finally {

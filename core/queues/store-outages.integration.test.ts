@@ -71,13 +71,13 @@ describe('the log of a consumer', () => {
 
   it('has one line for an outage of Redis in which all jobs have lost their locks', { timeout: 120_000 }, async () => {
     const dir = await mkdtemp(join(tmpdir(), 'remora-redis-outage-'))
-    let server: LocalRedis = await startLocalRedis({ dir })
+    let server: LocalRedis = await startLocalRedis({ env: process.env, dir })
     const queue = await openTestQueue(server.url)
     const { letGo, counts } = await holdJobs(queue)
     process.kill(server.pid, 'SIGKILL')
     await server.stop()
     await until(() => queue.logged().length > 0)
-    server = await startLocalRedis({ dir, port: Number(new URL(server.url).port) })
+    server = await startLocalRedis({ env: process.env, dir, port: Number(new URL(server.url).port) })
     await loseLocks(queue)
     letGo()
     await until(() => counts.begun > dispatches.length, patience)

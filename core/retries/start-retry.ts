@@ -1,3 +1,4 @@
+import { requireGenuine } from '#composition/genuine-run.ts'
 import { chainOf } from '#composition/run-chain.ts'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
@@ -38,7 +39,7 @@ export function requireUnfinished({ runId, isPlanned, compositionKey, counts }: 
 
 /**
  * `startRetry` for somebody who asks for it: noted in the former run first, so that whoever looks for its newest retry misses none.
- * LIMIT_003 where the holder has too many runs; nothing is noted then.
+ * LIMIT_003 where the holder has too many runs, PUBLISH_005 for a run that is not genuine; nothing is noted then.
  */
 export async function startAskedRetry(
   former: Run,
@@ -46,6 +47,7 @@ export async function startAskedRetry(
   deps: { ledger: StartRetryDeps['ledger'] & Pick<Ledger, 'expectRunRoom' | 'noteRetry'> },
 ): Promise<void> {
   const { runId, holder } = retry
+  await requireGenuine(former, deps.ledger)
   const isNew = async () => (await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))) === undefined
   if (holder !== undefined && (await isNew())) await deps.ledger.expectRunRoom(holder)
   await deps.ledger.noteRetry(former.runId, { retry: runId, how: 'asked' })

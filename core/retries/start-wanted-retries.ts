@@ -1,3 +1,4 @@
+import { requireGenuine } from '#composition/genuine-run.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { newRunId, type OperationId, type RunId } from '#domain/ids.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
@@ -48,6 +49,7 @@ function dueRetries(wanted: readonly WantedRetry[], { modelKind }: Pick<StartWan
 /** Nothing when the run has had another retry since it was read. */
 async function startOne({ of, operations }: DueRetry, deps: StartWantedDeps): Promise<void> {
   const { ledger, origin } = deps
+  await requireGenuine(of, ledger)
   const runId = await ledger.claimRetry(of.runId, { retry: newRunId(Date.now()), seen: of.retries })
   if (runId === 'changed') return
   const request = { ...requestOfRetry(of), operations }

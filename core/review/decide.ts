@@ -52,8 +52,11 @@ export type DecidedSet = {
   becauseOf: string | undefined
 }
 
-/** `decisions`: each set that was not refused, and those that were decided with them. */
-export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[] }
+/**
+ * `decisions`: each set that was not refused or left alone, and those that were decided with them. `leftAlone`: how many sets of a
+ * decision in bulk stay as a person has decided on them.
+ */
+export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[]; leftAlone: number }
 
 /** Each try fails only because somebody else's decision has been made meanwhile. */
 const maxTries = 50
@@ -65,7 +68,7 @@ const maxTries = 50
  * built on; WORK_003, a decision on what somebody else has decided since it was seen, or since this began. The others are made, each
  * with its event. What an accepted set is built on is accepted with it; `withDependents`: what is built on a set is rejected or
  * taken back with it. `allOrNone`: all are made in one step, or none when one of them is refused; INTAKE_003 where these are more than
- * a step takes. Deciding again is harmless.
+ * a step takes. What is not named but found by a condition (`isBulk`) overrules no person. Deciding again is harmless.
  */
 export async function decide(
   run: Run,
@@ -92,7 +95,11 @@ export async function decide(
     const known = { ...related, decisions: decisions.byChangeSet, seen, retried, conflicts }
     const judged = judgeDecisions(open, known, options)
     if (options.allOrNone === true && judged.refused.length > 0) {
-      return { decisions: new Map(), refused: await named(run, judged.refused, { ...related, found, decisions }, deps) }
+      return {
+        decisions: new Map(),
+        leftAlone: judged.leftAlone.length,
+        refused: await named(run, judged.refused, { ...related, found, decisions }, deps),
+      }
     }
     const wantedBefore = await waitingRetries(judged.made, decisions, deps.ledger)
     const toDecide = { ...related, found, decisions, wantedBefore }
@@ -100,7 +107,9 @@ export async function decide(
     if (options.allOrNone === true && steps.length > maxDecisionsAtOnce) throw tooManyAtOnce(steps.length)
     if (await makeInSteps(root, { steps, decisions, by, made }, deps.ledger)) {
       const refused = await named(run, judged.refused, { ...related, found, decisions }, deps)
-      return { decisions: decidedNow(asked, refused, { found, decisions, made }), refused }
+      const leftAlone = new Set(judged.leftAlone)
+      const decided = asked.filter(({ changeSetId }) => !leftAlone.has(changeSetId))
+      return { decisions: decidedNow(decided, refused, { found, decisions, made }), refused, leftAlone: leftAlone.size }
     }
   }
   throw new AppError('WORK_003', 'Others decide on the same run all the time: try again in a moment.')

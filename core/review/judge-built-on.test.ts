@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { composeChangeSets } from '#composition/compose-change-sets.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
@@ -108,6 +108,7 @@ describe('a change set that is built on others', () => {
       expect(judge(all, [['c1', verdict]], { before })).toEqual({
         made: [],
         refused: [{ changeSetId: 'c1', errorCode: 'WORK_001', blocked }],
+        leftAlone: [],
       })
       const both: [string, Verdict][] = [
         ['c1', verdict],
@@ -225,7 +226,7 @@ describe('any sequence of decisions over random change sets that are built on on
           now = { ...now, ...said }
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: draws(1_000) },
     )
   })
 
@@ -252,7 +253,7 @@ describe('any sequence of decisions over random change sets that are built on on
           }
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: draws(1_000) },
     )
   })
 
@@ -275,7 +276,7 @@ describe('any sequence of decisions over random change sets that are built on on
           expect(judged.refused).toEqual([])
         }
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     )
   })
 })

@@ -48,13 +48,17 @@ describe('a decision', () => {
 
   it.each<Verdict>(['pending', 'rejected'])('makes room for another when it is %s', (verdict) => {
     const wanted = [want('c1', verdict), accept('c2')]
-    expect(judge([one, two], wanted, { before: [decided('c1', 'accepted', 7)] })).toEqual({ made: wanted, refused: [] })
+    expect(judge([one, two], wanted, { before: [decided('c1', 'accepted', 7)] })).toEqual({
+      made: wanted,
+      refused: [],
+      leftAlone: [],
+    })
   })
 
   it('that was made before is nothing, whatever version is given', () => {
     const wanted = [want('c1', 'accepted', { version: 3 }), want('c2', 'pending')]
     const before = [decided('c1', 'accepted', 7)]
-    expect(judge([one, two], wanted, { before })).toEqual({ made: [], refused: [] })
+    expect(judge([one, two], wanted, { before })).toEqual({ made: [], refused: [], leftAlone: [] })
   })
 
   it('to try again what was rejected before is a new one, and nothing while the retry that was asked for is not over', () => {
@@ -180,5 +184,39 @@ describe('any sequence of decisions over random change sets', () => {
     }
     const accepted = sets.filter((set) => model.get(set.changeSetId) === 'accepted')
     expect(composeChangeSets(accepted).conflicts).toEqual([])
+  })
+})
+
+describe('a decision in bulk', () => {
+  const inBulk = (id: string, verdict: Verdict, more: Partial<WantedDecision> = {}) =>
+    want(id, verdict, { isBulk: true, ...more })
+  const apart = setOf('c3', edit(0, 5, 'x', 'b.py'))
+  const byPolicy = (verdict: Verdict): Decision => ({ ...decided('c1', verdict, 7), by: 'policy/auto' })
+
+  it.each<[Verdict, Verdict]>([
+    ['rejected', 'accepted'],
+    ['accepted', 'rejected'],
+    ['accepted', 'pending'],
+  ])('leaves alone what a person has %s, and makes the others %s', (before, wanted) => {
+    const judged = judge([one, apart], [inBulk('c1', wanted), inBulk('c3', wanted, { reason: 'all of it' })], {
+      before: [decided('c1', before, 7), { ...decided('c3', before, 8), by: 'policy/auto' }],
+    })
+    expect(judged.made.map(({ changeSetId }) => changeSetId)).toEqual(['c3'])
+    expect(judged).toMatchObject({ refused: [], leftAlone: ['c1'] })
+  })
+
+  it('leaves alone the reason that a person gave, and what somebody has decided since it was looked for', () => {
+    const before = [decided('c1', 'rejected', 7, 'it is wrong')]
+    const again = [inBulk('c1', 'rejected', { reason: 'no' })]
+    expect(judge([one], again, { before })).toEqual({ made: [], refused: [], leftAlone: ['c1'] })
+    const late = [inBulk('c1', 'accepted', { version: 0 })]
+    expect(judge([one], late, { before })).toEqual({ made: [], refused: [], leftAlone: ['c1'] })
+  })
+
+  it('decides on what a policy has decided, and on what somebody has taken back', () => {
+    for (const before of [byPolicy('accepted'), decided('c1', 'pending', 7)]) {
+      const wanted = [inBulk('c1', 'rejected')]
+      expect(judge([one], wanted, { before: [before] })).toEqual({ made: wanted, refused: [], leftAlone: [] })
+    }
   })
 })

@@ -1,7 +1,7 @@
 import { openComposedFiles, type LeftOutSet } from '#composition/compose-change-sets.ts'
 import { neededFirst } from '#composition/independent-groups.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
-import type { Decision, Verdict } from '#domain/decision.ts'
+import { type Decision, isByPerson, type Verdict } from '#domain/decision.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Conflict } from '#objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
@@ -15,6 +15,8 @@ export type WantedDecision = {
   retry?: RunId | undefined
   /** Of the decision on the set as whoever decides has seen it, 0 for none; undefined: whatever it is by now. */
   version: number | undefined
+  /** It was not named, but is one of many that a condition has found: what a person has accepted or rejected before is left alone. */
+  isBulk?: true | undefined
 }
 
 /** `becauseOf`: the set that was asked for, of one that is decided with it, since one of them is built on the other. */
@@ -51,9 +53,9 @@ export type KnownSets = {
 
 /**
  * `made`: those that change something, each at most once, in an order in which no set is ever accepted without those that it is
- * built on. A decision that was made before is neither made nor refused.
+ * built on. A decision that was made before is neither made nor refused. `leftAlone`: sets that stay as a person has decided on them.
  */
-export type JudgedDecisions = { made: MadeDecision[]; refused: RefusedDecision[] }
+export type JudgedDecisions = { made: MadeDecision[]; refused: RefusedDecision[]; leftAlone: string[] }
 
 /** `allOrNone`: none is made when one of them is refused. */
 export type JudgeOptions = { withDependents?: boolean; allOrNone?: boolean }
@@ -78,10 +80,11 @@ export function judgeDecisions(
     made: new Map(),
     acceptedOn: new Map(),
     refused: [],
+    leftAlone: [],
   }
   for (const one of wanted) judgeIfOpen(one, judging)
-  const { made, refused } = judging
-  return { made: allOrNone && refused.length > 0 ? [] : [...made.values()], refused }
+  const { made, refused, leftAlone } = judging
+  return { made: allOrNone && refused.length > 0 ? [] : [...made.values()], refused, leftAlone }
 }
 
 type Judging = KnownSets & {
@@ -94,6 +97,7 @@ type Judging = KnownSets & {
   /** By a set: those built on it that this request accepts. They may be such as nobody looks at any more. */
   acceptedOn: Map<string, Set<string>>
   refused: RefusedDecision[]
+  leftAlone: string[]
 }
 
 function judgeIfOpen(one: WantedDecision | undefined, judging: Judging): void {
@@ -112,12 +116,20 @@ function judge(one: WantedDecision, judging: Judging): Refusal | undefined {
   const asksMore =
     one.retry !== undefined && (decision?.retry === undefined || judging.retried?.has(changeSetId) === true)
   if (isSameVerdict && (reason === null || reason === decision?.reason) && !asksMore) return undefined
+  if (one.isBulk && isDecidedByPerson(decision)) {
+    judging.leftAlone.push(changeSetId)
+    return undefined
+  }
   if (version !== undefined && version !== (decision?.version ?? 0)) return { errorCode: 'WORK_003', decision }
   if (isSameVerdict) {
     make([one], judging)
     return undefined
   }
   return verdict === 'accepted' ? accept(one, set, judging) : release(one, judging)
+}
+
+function isDecidedByPerson(decision: Decision | undefined): boolean {
+  return decision !== undefined && decision.verdict !== 'pending' && isByPerson(decision)
 }
 
 /** Accepts the set with those that it is built on, or none of them. */
@@ -144,7 +156,7 @@ function accept(one: WantedDecision, set: ChangeSet, judging: Judging): Refusal 
 
 /** Rejects the set or takes back its acceptance, with those that are built on it or not at all. */
 function release(one: WantedDecision, judging: Judging): Refusal | undefined {
-  const { changeSetId, verdict } = one
+  const { changeSetId, verdict, isBulk = false } = one
   const { sets, asked, open, accepted, withDependents } = judging
   const dependents = [
     ...new Set([...(judging.builtOn.get(changeSetId) ?? []), ...(judging.acceptedOn.get(changeSetId) ?? [])]),
@@ -152,7 +164,9 @@ function release(one: WantedDecision, judging: Judging): Refusal | undefined {
   const isOut = (other: Verdict) => other === 'rejected' || (other === 'pending' && verdict === 'pending')
   for (const id of dependents) if (isOut(asked.get(id)?.verdict ?? 'accepted')) judgeIfOpen(open.get(id), judging)
   const by = dependents.filter((id) => !isOut(verdictOn(id, judging)))
-  if (by.length > 0 && (!withDependents || by.some((id) => isDecidedApart(id, judging)))) {
+  const isApart = (id: string) =>
+    isDecidedApart(id, judging) || (isBulk && isDecidedByPerson(judging.decisions.get(id)))
+  if (by.length > 0 && (!withDependents || by.some(isApart))) {
     return { errorCode: 'WORK_001', blocked: { verdict, by } }
   }
   const lastFirst = neededFirst(by.flatMap((id) => sets.get(id) ?? [])).toReversed()

@@ -1,5 +1,7 @@
-import { lstat, readlink, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
+import { lstat, readlink, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { findProgram, type Wrapper, wrapperInput } from '#platform/run-program.ts'
 import {
   folderBytes,
   homeFolder,
@@ -9,6 +11,7 @@ import {
   sharedMemoryBytes,
   workFolder,
 } from './sandboxed-program.ts'
+import { systemCallFilter } from './system-call-filter.ts'
 
 /** What a sandbox shows of this machine, as arguments of bwrap. It is the same for all programs. */
 export type SystemMounts = readonly string[]
@@ -26,22 +29,40 @@ const systemFiles = [
   '/etc/protocols',
   '/etc/services',
 ]
-/** Where programs find the `node` of this process. */
-export const ownNode = '/remora/bin/node'
+/** Where programs find what of this machine is shown to them besides the system's. */
+const ownPrograms = '/remora/bin'
+/** The `node` of this process. */
+export const ownNode = `${ownPrograms}/node`
 const sandboxUser = 1000
 /** Of what Node maps it never uses this much; the memory of all processes is watched as well. */
 const unusedBytes = 1024 ** 3
 
 /**
- * The system, read-only, and this process's `node`, which root's programs do without where nobody else could read it. `paths` are shown
- * where they are, read-only.
+ * The system, read-only, and this process's `node` and the Go of the search path, which root's programs do without where nobody else
+ * could read them. `paths` are shown where they are, read-only.
  */
-export async function readSystemMounts(paths: readonly string[], isRoot: boolean): Promise<SystemMounts> {
+export async function readSystemMounts(
+  { paths, searchPath }: { paths: readonly string[]; searchPath: string },
+  isRoot: boolean,
+): Promise<SystemMounts> {
   const mounts = ['--ro-bind', '/usr', '/usr']
   for (const folder of systemFolders) mounts.push(...(await folderMount(folder)))
   for (const file of systemFiles) mounts.push('--ro-bind-try', file, file)
   if (!isRoot || (await isReadableByAll(process.execPath))) mounts.push('--ro-bind', process.execPath, ownNode)
+  mounts.push(...(await goMounts(searchPath, isRoot)))
   return [...mounts, ...paths.flatMap((path) => ['--ro-bind', path, path])]
+}
+
+/** Go finds the rest of its toolchain from where its program really is, so that is shown where it is. */
+async function goMounts(searchPath: string, isRoot: boolean): Promise<string[]> {
+  const found = await findProgram('go', searchPath)
+  const go = found === undefined ? '' : await realpath(found)
+  const root = dirname(dirname(go))
+  // Each release has this file; a program that only starts another `go` is no use here.
+  const isToolchain = basename(go) === 'go' && (await stat(join(root, 'VERSION')).catch(() => undefined)) !== undefined
+  if (!isToolchain || (isRoot && !(await isReadableByAll(go)))) return []
+  const links = ['go', 'gofmt'].flatMap((name) => ['--symlink', join(root, 'bin', name), `${ownPrograms}/${name}`])
+  return [...(root.startsWith('/usr/') ? [] : ['--ro-bind', root, root]), ...links]
 }
 
 async function folderMount(folder: string): Promise<string[]> {
@@ -50,15 +71,15 @@ async function folderMount(folder: string): Promise<string[]> {
   return stats?.isDirectory() === true ? ['--ro-bind', folder, folder] : []
 }
 
-async function isReadableByAll(path: string): Promise<boolean> {
+async function isReadableByAll(path: string, { isFolder = false } = {}): Promise<boolean> {
   const { mode } = await stat(path)
   // Of a file to read it, of a folder to go through it.
-  if ((mode & (path === process.execPath ? 0o004 : 0o001)) === 0) return false
-  return path === '/' || isReadableByAll(dirname(path))
+  if ((mode & (isFolder ? 0o001 : 0o004)) === 0) return false
+  return path === '/' || isReadableByAll(dirname(path), { isFolder: true })
 }
 
 /** The descriptors of bwrap beside stdin, stdout and stderr. It reads from all but the result's, which is the program's to write. */
-export const descriptors = { base: 3, users: 4, hosts: 5, result: 6 } as const
+export const descriptors = { base: 3, users: 4, hosts: 5, result: 6, filter: 7 } as const
 
 /** Files of the system that a sandbox has of its own, by the descriptors that they come from. */
 export const ownFiles = [
@@ -87,14 +108,23 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
       value,
     ]),
     mounts,
-    ['--proc', '/proc', '--dev', '/dev', ...inMemory(sharedMemoryBytes, '/dev/shm'), '--remount-ro', '/dev'],
+    [
+      '--proc',
+      '/proc',
+      ...coveredFiles,
+      '--dev',
+      '/dev',
+      ...inMemory(sharedMemoryBytes, '/dev/shm'),
+      '--remount-ro',
+      '/dev',
+    ],
     ['--ro-bind-data', String(descriptors.users), '/etc/passwd'],
     ['--ro-bind-data', String(descriptors.hosts), '/etc/hosts'],
     inMemory(limits.diskBytes, '/tmp'),
     inMemory(limits.diskBytes, workFolder),
     own.flatMap(({ from, to }) => ['--ro-bind', from, to]),
     folders.flatMap((path) => inMemory(folderBytes(program), path)),
-    ['--remount-ro', '/', '--chdir', '/', '--'],
+    ['--remount-ro', '/', '--chdir', '/', '--seccomp', String(descriptors.filter), '--'],
     launcherOf(program, launch),
   ].flat()
 }
@@ -103,15 +133,17 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
  * A command that starts the rest of its arguments with as little as a program can have that reads the code in `folders`, and Node:
  * no network, no privilege, no other process to be seen, nothing to be written.
  */
-export function isolatingCommand(
-  bwrap: string,
-  mounts: SystemMounts,
-  folders: readonly string[],
-): [string, ...string[]] {
+export function isolatingCommand(bwrap: string, mounts: SystemMounts, folders: readonly string[]): Wrapper {
   const shown = [process.execPath, ...folders].flatMap((path) => ['--ro-bind', path, path])
-  const kernel = ['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev']
-  return [bwrap, ...isolation, ...mounts, ...shown, ...kernel, '--remount-ro', '/', '--chdir', '/', '--']
+  const kernel = ['--proc', '/proc', ...coveredFiles, '--dev', '/dev', '--remount-ro', '/dev']
+  const last = ['--remount-ro', '/', '--chdir', '/', '--seccomp', String(wrapperInput), '--']
+  return { command: [bwrap, ...isolation, ...mounts, ...shown, ...kernel, ...last], input: systemCallFilter() }
 }
+
+/** What the kernel tells everybody of the keys of all users, where it does. */
+const coveredFiles = ['/proc/keys', '/proc/key-users']
+  .filter((path) => existsSync(path))
+  .flatMap((path) => ['--ro-bind', '/dev/null', path])
 
 const user = String(sandboxUser)
 const isolation = [
@@ -120,4 +152,4 @@ const isolation = [
 ].flat()
 
 /** Where programs are looked up. */
-export const programPath = `${dirname(ownNode)}:/usr/local/bin:/usr/bin:/bin`
+export const programPath = `${ownPrograms}:/usr/local/bin:/usr/bin:/bin`

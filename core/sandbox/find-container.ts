@@ -33,6 +33,10 @@ export async function findContainer(
       continue
     }
     const seccomp = name === 'podman' ? await strictSeccomp({ path, env }) : undefined
+    if (name === 'podman' && seccomp === undefined) {
+      lacks.push('podman does not work here: its profile of system calls cannot be read')
+      continue
+    }
     const engine: ContainerEngine = { name, path, env, image, paths, seccomp }
     const lack = (await lackOfImage(engine)) ?? (await lackOfLimits(engine, limits))
     if (lack === undefined) {

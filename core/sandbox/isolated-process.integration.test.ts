@@ -7,6 +7,7 @@ import { delay } from '#platform/clock.ts'
 import { compileScript } from '#tool-scripts/compiled-script.ts'
 import { codeFolders, startLimitedProcess } from '#tool-scripts/limited-process.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
+import type { Wrapper } from '#platform/run-program.ts'
 import { testSandbox } from './sandbox.fixture.ts'
 
 const { sandbox, lack } = await testSandbox(process.env)
@@ -15,7 +16,7 @@ const Tried = z.object({ reached: z.array(z.string()), capabilities: z.string() 
 const file = fileURLToPath(new URL('hostile-child.fixture.ts', import.meta.url))
 
 /** What code in a script process reaches that is no tool script any more. */
-async function tried(using: readonly string[]): Promise<z.infer<typeof Tried>> {
+async function tried(using: Wrapper | undefined): Promise<z.infer<typeof Tried>> {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -34,7 +35,7 @@ async function tried(using: readonly string[]): Promise<z.infer<typeof Tried>> {
 
 describe('a script process', () => {
   it('has no rights in Node but to read its own code', async () => {
-    const { reached } = await tried([])
+    const { reached } = await tried(undefined)
     expect(reached).toEqual(['signal', 'network'])
   })
 

@@ -1,11 +1,13 @@
 import { createWriteStream, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { plainTar } from '#platform/gzipped-tar.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { openProgramSearch } from './find-programs.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { runIn, testSandbox, testSandboxes } from './sandbox.fixture.ts'
 
@@ -117,6 +119,30 @@ it.skipIf(lackOfOne !== undefined)(
   },
 )
 
+it.skipIf(lackOfOne !== undefined || lacks('go'))(
+  `a program finds the Go of this machine, which asks no network for anything (${lackOfOne ?? 'bubblewrap'})`,
+  async () => {
+    const changed = [{ path: 'go.mod', content: text('module a\n\ngo 1.999\n'), executable: false }]
+    const { output } = await runIn(one, shell('go version; go build ./...'), { files: { changed } })
+    expect(output).toMatch(/^go version go1\.\d+/)
+    expect(output).toContain('go.mod requires go >= 1.999')
+    expect(await openProgramSearch(one, { lack: async () => 'none' })()).toMatchObject({
+      names: expect.arrayContaining(['python3', 'node', 'go']),
+    })
+  },
+)
+
+it('Podman is not used where its profile of system calls cannot be read, since its own allows too much', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'remora-podman-'))
+  await writeFile(join(dir, 'podman'), '#!/bin/sh\necho /nowhere/seccomp.json\n', { mode: 0o755 })
+  const sandbox = openSandbox({ searchPath: dir, image: 'some', runtime: 'container' })
+  await expect(runIn(sandbox, ['true'])).rejects.toMatchObject({
+    code: 'TOOL_005',
+    message: expect.stringContaining('podman does not work here: its profile of system calls cannot be read'),
+  })
+  await rm(dir, { recursive: true })
+})
+
 describe('without a sandbox', () => {
   it.each([
     [{ searchPath: '/nowhere' }, 'bubblewrap is not installed'],
@@ -134,5 +160,7 @@ describe('without a sandbox', () => {
       message: expect.stringMatching(words),
     })
     expect(await none.state()).toMatchObject({ kind: 'lacking', reason: expect.stringMatching(words) })
+    const programs = openProgramSearch(none, { lack: async () => undefined })
+    expect(await programs()).toEqual({ names: ['gofmt'], lack: expect.stringMatching(words) })
   })
 })

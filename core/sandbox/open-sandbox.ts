@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { Env } from '#platform/env.ts'
 import { bubblewrap } from '#platform/program-cache.ts'
-import { findProgram, isSuccess, runProgram } from '#platform/run-program.ts'
+import { findProgram, isSuccess, runProgram, type Wrapper } from '#platform/run-program.ts'
 import { isolatingCommand, readSystemMounts } from './bubblewrap.ts'
 import type { ContainerEngine } from './container.ts'
 import { findContainer } from './find-container.ts'
@@ -20,11 +20,8 @@ export type Sandbox = {
   run(program: SandboxedProgram, signal: AbortSignal): Promise<ProgramResult>
   /** Whether programs can be run, tried once with a program that does nothing. */
   state(): Promise<SandboxState>
-  /**
-   * A command that isolates a process of Remora's own, which reads only its code in `folders`: it has the rest of its arguments as
-   * the process's command. Empty where there is no bubblewrap.
-   */
-  wrapper(folders: readonly string[]): Promise<readonly string[]>
+  /** Isolates a process of Remora's own, which reads only its code in `folders`. Undefined where there is no bubblewrap. */
+  wrapper(folders: readonly string[]): Promise<Wrapper | undefined>
 }
 
 export type SandboxState = { kind: 'works'; with: RuntimeName } | { kind: 'lacking'; reason: string }
@@ -76,7 +73,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     wrapper: (folders) =>
       tried().then(
         (runtime) => runtime.wrapper(folders),
-        () => [],
+        () => undefined,
       ),
   }
 }
@@ -102,7 +99,7 @@ async function bubblewrapRuntime(options: SandboxOptions): Promise<Runtime> {
   const { searchPath, paths = [], isRoot = process.getuid?.() === 0 } = options
   const path = options.bubblewrap ?? (await findProgram(bubblewrap.name, searchPath))
   if (path === undefined) throw new AppError('TOOL_005', 'bubblewrap is not installed')
-  const found = { path, isRoot, mounts: await readSystemMounts(paths, isRoot) }
+  const found = { path, isRoot, mounts: await readSystemMounts({ paths, searchPath }, isRoot) }
   const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, found, signal)
   const { ending } = await run({ command: ['true'], files: {}, limits: idleLimits }, new AbortController().signal)
   if (ending.kind === 'exited' && ending.code === 0) {
@@ -119,7 +116,7 @@ async function containerRuntime({ image, searchPath, env = {}, paths = [] }: San
   return {
     name: engine.name,
     run: (program, signal) => runInContainer(program, engine, signal),
-    wrapper: async () => [],
+    wrapper: async () => undefined,
   }
 }
 
@@ -127,13 +124,15 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Empty when Node does not start in it. */
-async function workingWrapper(command: readonly [string, ...string[]]): Promise<readonly string[]> {
+/** Undefined when Node does not start in it. */
+async function workingWrapper(wrapper: Wrapper): Promise<Wrapper | undefined> {
+  const [program = '', ...args] = wrapper.command
   const signal = new AbortController().signal
-  const tried = await runProgram([...command, process.execPath, '--version'], {
+  const tried = await runProgram([program, ...args, process.execPath, '--version'], {
+    input: wrapper.input,
     limitMs: idleLimits.wallMs,
     signal,
     env: {},
   })
-  return isSuccess(tried) ? command : []
+  return isSuccess(tried) ? wrapper : undefined
 }

@@ -3,21 +3,17 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { runProgram } from '#platform/run-program.ts'
 import type { ContainerEngine } from './container.ts'
+import { namespaceFlags, refusedNames } from './system-call-filter.ts'
 
 /** What is read of a seccomp profile. */
 const Profile = z.looseObject({ syscalls: z.array(z.looseObject({ names: z.array(z.string()), action: z.string() })) })
 
 const commandMs = 20_000
-/** Calls for containers in containers, which Podman's own profile allows and Docker's does not: namespaces, mounts and keys. */
-const refused = [
-  ['unshare', 'setns', 'clone3', 'pivot_root', 'keyctl', 'add_key', 'request_key', 'mount', 'umount', 'umount2'],
-  ['mount_setattr', 'move_mount', 'open_tree', 'fsopen', 'fsconfig', 'fsmount', 'fspick'],
-].flat()
-/** The flags of clone(2) that make namespaces. */
-const namespaceFlags = 0x7e02_0000
+/** Among them calls for containers in containers, which Podman's own profile allows: namespaces, mounts and keys. */
+const refused = [...refusedNames, 'clone3', 'umount']
 
 /**
- * Podman's seccomp profile without calls that make namespaces or mounts, as JSON. A call that no rule allows is refused as unknown, so
+ * Podman's seccomp profile without what bubblewrap's filter refuses, as JSON. A call that no rule allows is refused as unknown, so
  * that libraries use the older `clone`, whose flags can be looked at. Undefined when there is no profile to be read.
  */
 export async function strictSeccomp({ path, env }: Pick<ContainerEngine, 'path' | 'env'>): Promise<string | undefined> {

@@ -7,6 +7,7 @@ import { plainTar } from '#platform/gzipped-tar.ts'
 import { killWithChildren } from '#platform/process-tree.ts'
 import { bubblewrapArgs, descriptors, ownFiles, type SystemMounts } from './bubblewrap.ts'
 import { changesOf, type ProgramResult, type SandboxedProgram, type StopReason } from './sandboxed-program.ts'
+import { systemCallFilter } from './system-call-filter.ts'
 import { type ProcessUse, watchProcesses } from './watch-processes.ts'
 import { watchProgram } from './watch-program.ts'
 
@@ -27,6 +28,7 @@ export async function runInBubblewrap(
   signal.throwIfAborted()
   const { files, limits } = program
   const start = performance.now()
+  const filter = systemCallFilter()
   const base = await files.base?.()
   try {
     signal.throwIfAborted()
@@ -42,13 +44,14 @@ export async function runInBubblewrap(
         'pipe',
         'pipe',
         program.result === undefined ? 'ignore' : 'pipe',
+        'pipe',
       ],
       ...(isRoot ? { uid: nobody, gid: nobody } : {}),
     })
     const { pid } = child
-    for (const [descriptor, text] of ownFiles) {
+    for (const [descriptor, content] of [...ownFiles, [descriptors.filter, filter] as const]) {
       const file = child.stdio.at(descriptor)
-      if (file instanceof Writable) file.on('error', () => {}).end(text)
+      if (file instanceof Writable) file.on('error', () => {}).end(content)
     }
     const passing = passOn(child, program.result)
     const launched = {

@@ -85,6 +85,9 @@ export const sandboxVariables = {
   CI: 'true',
   NO_COLOR: '1',
   PYTHONDONTWRITEBYTECODE: '1',
+  // There is no network: what a setup has not downloaded is missing at once, and not after minutes.
+  GOPROXY: 'off',
+  GOTOOLCHAIN: 'local',
 }
 
 /** What the launcher writes to its stderr: that the files are there, or cannot be laid out; how the program has ended, and the report. */

@@ -215,6 +215,14 @@ const repositorySettings = {
     default: false,
     about: 'whether changes of `.github/workflows` may be published (the app then needs the permission `workflows`)',
   },
+  REMORA_GITHUB_ALLOW_PATHS: {
+    key: 'github.allow_paths',
+    owners: ['publisher'],
+    type: names,
+    default: [],
+    about:
+      'globs of files that may be published although they act before they are merged: settings of CI, hooks, reviewers, bots and agents, such as `AGENTS.md`; without it such changes are left out',
+  },
 } satisfies SettingsTable
 
 export const githubSettings = { ...appSettings, ...repositorySettings }

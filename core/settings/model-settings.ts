@@ -1,11 +1,18 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
 import { holdsSecret } from '#platform/hide-secrets.ts'
 import type { SettingsTable } from './setting.ts'
 
 /** Stands for the rehearsal model in place of a server's address. */
 export const rehearsalWord = 'rehearsal'
+
+/** The kind of model that REMORA_MODEL_URLS names; undefined without it, since workers may have their servers from elsewhere. */
+export function namedModelKind(names: readonly string[] | undefined): ModelKind | undefined {
+  if (names === undefined) return undefined
+  return names.includes(rehearsalWord) ? 'rehearsal' : 'servers'
+}
 
 const count = z.int().min(1)
 const name = z.string().min(1).max(4096)
@@ -36,14 +43,14 @@ const serversOfFile = serversWith(serverUrlOfFile).min(1)
 
 export const modelSettings = {
   REMORA_MODEL_URLS: {
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'cli', 'api', 'discovery', 'publisher'],
     type: z
       .array(serverUrlOrWord)
       .min(1)
       .refine((names) => names.length === 1 || !names.includes(rehearsalWord), '`rehearsal` stands alone'),
     setByStack: true,
     about:
-      'the urls of `model.pool`, separated by commas, or `rehearsal` for the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those the rehearsal model',
+      'the urls of `model.pool`, separated by commas, or `rehearsal` for the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those the rehearsal model. API, discovery and publisher ask no model: they are told whether it is `rehearsal`, whose runs ask it for nothing that only a model can do',
   },
   REMORA_MODEL_POOL: {
     key: 'model.pool',

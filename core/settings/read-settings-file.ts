@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { describeUnknownKey, plainWords, type SchemaFault, schemaFaults } from '#platform/schema-faults.ts'
-import { readYaml, type YamlPath } from '#platform/yaml-source.ts'
+import { firstFaults, maxYamlBytes, readYaml, type YamlPath } from '#platform/yaml-source.ts'
 import { readOwnFile } from '#platform/own-file.ts'
 import type { FileSetting } from './setting.ts'
 import { fileSettings, keysWithoutEffect, OfferedSettings, SettingsFile } from './settings-table.ts'
@@ -11,7 +11,6 @@ import { fileSettings, keysWithoutEffect, OfferedSettings, SettingsFile } from '
 const fileName = 'remora.yaml'
 const wayWithout = 'set REMORA_CONFIG=none to go without'
 const wayOut = `name it with --config or REMORA_CONFIG to use it, or ${wayWithout}`
-const maxBytes = 1024 ** 2
 
 /** `isNamed`: the user named this file; a file that was found may have come with the sources. */
 export type FoundFile = { path: string; text: string; isNamed: boolean }
@@ -41,7 +40,7 @@ function namedFile(path: string): FoundFile {
 }
 
 function foundText(path: string): string | undefined {
-  const file = readOwnFile(path, { maxBytes, orOfRoot: true })
+  const file = readOwnFile(path, { maxBytes: maxYamlBytes, orOfRoot: true })
   if (file.kind === 'refused') throw new AppError('CONFIG_003', `${path} ${file.why}: ${wayOut}`)
   if (file.kind === 'text') return file.text
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
@@ -62,7 +61,7 @@ export type GivenSetting = {
 }
 
 /**
- * The values in the table's order. One error names every fault with its line: CONFIG_002 for text that is not YAML,
+ * The values in the table's order. One error names the first twenty faults with their lines: CONFIG_002 for text that is not YAML or too large,
  * CONFIG_004 when all are unknown keys, CONFIG_003 for anything else.
  */
 export function readSettingsFile(path: string, source: string): GivenSetting[] {
@@ -76,7 +75,11 @@ export function readSettingsFile(path: string, source: string): GivenSetting[] {
   const parsed = SettingsFile.safeParse(withoutEmpty(value ?? {}), { error: plainWords })
   if (!parsed.success) {
     const found = schemaFaults(parsed.error)
-    const messages = found.map((fault) => `${path}:${lineOf(fault.at)}: ${describe(fault)}`)
+    const messages = firstFaults(
+      found,
+      (fault) => `${path}:${lineOf(fault.at)}: ${describe(fault)}`,
+      (more, next) => `${path}:${lineOf(next.at)}: and ${more} more faults`,
+    )
     const code = found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
     throw new AppError(code, messages.join('; '))
   }

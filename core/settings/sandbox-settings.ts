@@ -11,7 +11,7 @@ export const sandboxSettings = {
     type: z.enum(['auto', 'bubblewrap', 'container', 'none']),
     default: 'auto',
     about:
-      'what programs of a repository run in: `auto` takes bubblewrap where that works, else a container where `sandbox.image` is set; `none` runs no program, so that agents that need one end `blocked` (TOOL_005)',
+      'what programs of a repository run in: `auto` takes bubblewrap where that works, else a container where `sandbox.image` is set; `none` runs no program, so that agents that need one have nothing to do',
   },
   REMORA_SANDBOX_BUBBLEWRAP: {
     owners: ['worker', 'cli', 'setup'],

@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { readSettingsFile } from './read-settings-file.ts'
 import { nextWindow, ScheduleText, TimeZone } from './schedule.ts'
@@ -177,7 +177,7 @@ describe('a schedule in the words of Renovate', () => {
       const isFine = ScheduleText.safeParse(text).success
       for (const at of isFine ? moments : []) nextWindow([text], 'Europe/Berlin', at)
     })
-    fc.assert(property, { numRuns: 1_000 })
+    fc.assert(property, { numRuns: draws(1_000) })
   })
 
   it('that is wrong in a file is named with its line', () => {

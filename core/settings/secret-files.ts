@@ -5,6 +5,7 @@ import { givenValue, type Env } from '#platform/env.ts'
 /** The variables whose value may be in a file instead, which `NAME_FILE` names: as container platforms hand out secrets. */
 export const secretVariables = [
   'REMORA_TOKEN',
+  'REMORA_SIGNING_KEY',
   'REMORA_REDIS_URL',
   'REMORA_MODEL_API_KEY',
   'REMORA_GITHUB_PRIVATE_KEY',

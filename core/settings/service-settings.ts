@@ -74,6 +74,13 @@ export const serviceSettings = {
     about:
       'secret: the bearer token. The API requires one of at least 16 characters; the command line sends it, or gives it to the stack that it starts',
   },
+  REMORA_SIGNING_KEY: {
+    owners: ['api', 'publisher'],
+    type: text,
+    setByStack: true,
+    about:
+      'secret: with it the API and the publisher, which both require it, sign decisions, requests, webhooks and tokens in Redis, so that no other service makes up any. At least 32 characters; while it is changed `NEW,OLD`',
+  },
   REMORA_MAX_UPLOAD_BYTES: {
     owners: ['api', 'discovery'],
     type: count,

@@ -10,6 +10,9 @@ const registry = z
     'must be a host, host:port or http(s) URL',
   )
 
+/** Where Go gets modules, and where it looks up their checksums. */
+export const goModules = ['proxy.golang.org', 'sum.golang.org'] as const
+
 /** How the environment of a repository's programs is made (services/setup), and where workers keep it. */
 export const setupSettings = {
   REMORA_SETUP: {
@@ -30,7 +33,7 @@ export const setupSettings = {
     key: 'setup.registries',
     owners: ['setup'],
     type: z.array(registry),
-    default: ['pypi.org', 'files.pythonhosted.org', 'registry.npmjs.org'],
+    default: ['pypi.org', 'files.pythonhosted.org', 'registry.npmjs.org', ...goModules],
     about:
       'the only hosts that a setup reaches: hosts (port 443), `host:port`, or URLs. One whose name leads to an address of a private network is refused',
   },

@@ -27,7 +27,7 @@ describe('the names that a module exports', () => {
   })
 
   it('are found soon in a text that is made to take long', () => {
-    const started = performance.now()
+    const started = process.cpuUsage()
     for (const text of [
       'export {f,',
       'module.exports = {',
@@ -37,6 +37,6 @@ describe('the names that a module exports', () => {
       ' '.repeat(50),
     ])
       exportsOf(text.repeat(1_000_000 / text.length))
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(process.cpuUsage(started).user).toBeLessThan(10_000_000)
   })
 })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import type { Tree } from 'web-tree-sitter'
 import { describe, expect, it } from 'vitest'
 import { loadLanguage } from './parser.ts'
@@ -76,7 +76,7 @@ describe('a text that is nearly one parsed before', () => {
           whole.delete()
         }
       }),
-      { numRuns: 100 },
+      { numRuns: draws(100) },
     )
   })
 })

@@ -26,7 +26,7 @@ export async function startRedisCluster() {
     for (let index = 0; index < size; index += 1) {
       const [port = 0, busPort = 0] = ports.slice(2 * index)
       const settings = { 'cluster-enabled': 'yes', 'cluster-port': String(busPort), 'cluster-node-timeout': '3000' }
-      const place = { dir: join(dir, String(port)), port, settings }
+      const place = { env: process.env, dir: join(dir, String(port)), port, settings }
       nodes.push({ port, busPort, place, server: await startLocalRedis(place) })
     }
     await joinNodes(nodes)

@@ -25,9 +25,9 @@ export async function startSentinel() {
   releaser.add('folder', () => rm(dir, { recursive: true, force: true }))
   try {
     const [masterPort = 0, replicaPort = 0, port = 0] = await freePorts(3)
-    const first = await startLocalRedis({ dir: join(dir, 'first'), port: masterPort })
+    const first = await startLocalRedis({ env: process.env, dir: join(dir, 'first'), port: masterPort })
     releaser.add('first', first.stop)
-    const second = await startLocalRedis({ dir: join(dir, 'second'), port: replicaPort })
+    const second = await startLocalRedis({ env: process.env, dir: join(dir, 'second'), port: replicaPort })
     releaser.add('second', second.stop)
     await follow(second.url, masterPort)
     const file = join(dir, 'sentinel', 'sentinel.conf')

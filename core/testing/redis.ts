@@ -70,7 +70,7 @@ async function runContainer(): Promise<Started> {
 
 async function startInTemporaryFolder(): Promise<Started> {
   const dir = await mkdtemp(join(tmpdir(), 'remora-redis-'))
-  const server = await startLocalRedis({ dir })
+  const server = await startLocalRedis({ env: process.env, dir })
   const stop = async () => {
     await server.stop()
     await rm(dir, { recursive: true, force: true })
@@ -85,7 +85,7 @@ export type SmallRedis = Awaited<ReturnType<typeof openSmallRedis>>
 /** A Redis of its own with 30 MiB of memory. */
 export async function openSmallRedis() {
   const dir = await mkdtemp(join(tmpdir(), 'remora-small-redis-'))
-  const server = await startLocalRedis({ dir })
+  const server = await startLocalRedis({ env: process.env, dir })
   const redis = new Redis(server.url)
   await redis.config('SET', 'maxmemory', '30mb')
   let fillings = 0

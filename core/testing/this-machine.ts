@@ -8,6 +8,7 @@ import { boundPort } from '#platform/http-health.ts'
 const proofs = {
   git: ['--version'],
   python3: ['-c', 'import ast, unittest'],
+  go: ['version'],
   openssl: ['version'],
   'redis-server': ['--version'],
   kubectl: ['kustomize', '--help'],

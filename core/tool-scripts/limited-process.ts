@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { killWithChildren } from '#platform/process-tree.ts'
+import { giveInput, type Wrapper } from '#platform/run-program.ts'
 
 export type LimitedProcess = {
   pid: number | undefined
@@ -19,9 +20,9 @@ type LimitedProgram<Message> = {
   file: string
   message: z.ZodType<Message>
   /** A command that starts the rest of its arguments in a sandbox (core/sandbox); none by default. */
-  wrapper?: readonly string[] | undefined
+  wrapper?: Wrapper | undefined
   /** Total processor time, after which the kernel ends it, even if the host is dead; unlimited by default. */
-  cpuSeconds?: number
+  cpuSeconds?: number | undefined
 }
 
 export type ProcessListeners<Message> = {
@@ -63,13 +64,10 @@ const longLine = 64 * 1024
 
 /** Starts a process for untrusted code: no environment, no inherited descriptors, no rights in Node, only pipes. */
 export function startLimitedProcess<Message>(
-  { file, message: schema, cpuSeconds, wrapper = [] }: LimitedProgram<Message>,
+  { file, message: schema, cpuSeconds, wrapper }: LimitedProgram<Message>,
   listeners: ProcessListeners<Message>,
 ): LimitedProcess {
-  const limits = [String(dataLimit), String(cpuSeconds ?? 'unlimited')]
-  const limitedNode = ['/bin/sh', '-c', limited, 'sh', ...limits, process.execPath, ...nodeOptions, file]
-  const [program = '', ...args] = [...wrapper, ...limitedNode]
-  const child = spawn(program, args, { env: {}, cwd: '/', stdio: 'pipe', detached: true })
+  const { child, stdin, stdout, stderr } = spawnLimited({ file, cpuSeconds, wrapper })
   const kill = () => killWithChildren(child)
   let pending: string[] = []
   let lastWords = ''
@@ -78,18 +76,18 @@ export function startLimitedProcess<Message>(
     if (pending.length === 0) return
     const texts = pending.some(({ length }) => length > longLine) ? pending : [pending.join('')]
     pending = []
-    if (!exited) for (const text of texts) child.stdin.write(text)
+    if (!exited) for (const text of texts) stdin.write(text)
   }
   const exit = (reason: string): void => {
     if (exited) return
     exited = true
     listeners.onExit(`${reason} ${lastWords}`.trim())
   }
-  child.stdin.on('error', kill)
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-maxLastWords)))
+  stdin.on('error', kill)
+  stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-maxLastWords)))
   child.on('error', (error) => exit(error.message))
   child.on('close', (code, signal) => exit(signal === null ? `exit code ${code}` : `ended by ${signal}`))
-  readLines(child.stdout, (line) => {
+  readLines(stdout, (line) => {
     const message = line === undefined ? undefined : parseMessage(schema, line)
     if (message === undefined) kill()
     else listeners.onMessage(message)
@@ -104,6 +102,24 @@ export function startLimitedProcess<Message>(
     },
     kill,
   }
+}
+
+type Started = Pick<LimitedProgram<unknown>, 'cpuSeconds' | 'file' | 'wrapper'>
+
+function spawnLimited({ file, cpuSeconds, wrapper }: Started) {
+  const limits = [String(dataLimit), String(cpuSeconds ?? 'unlimited')]
+  const limitedNode = ['/bin/sh', '-c', limited, 'sh', ...limits, process.execPath, ...nodeOptions, file]
+  const [program = '', ...args] = [...(wrapper?.command ?? []), ...limitedNode]
+  const child = spawn(program, args, {
+    env: {},
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'pipe', wrapper?.input === undefined ? 'ignore' : 'pipe'],
+    detached: true,
+  })
+  giveInput(child, wrapper?.input)
+  const { stdin, stdout, stderr } = child
+  if (stdin === null || stdout === null || stderr === null) throw new Error('a process without pipes')
+  return { child, stdin, stdout, stderr }
 }
 
 /** Passes on each line, undefined for one that is too long, until `onLine` returns false. */

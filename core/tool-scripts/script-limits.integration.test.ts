@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { BundleLimits } from '#domain/agent-bundle.ts'
+import { limitsOfBundle } from './script-limits.ts'
 import { ScriptSuspended } from './script-ending.ts'
 import { bomb, readFile, useProbePool } from './probe-pool.fixture.ts'
 
@@ -14,6 +17,18 @@ describe('a limit', () => {
   ])('%s stops the script and names itself', async (limit, code, source) => {
     expect(await probe.run(source, { limits: { preset: 'strict' } })).toMatchObject({ kind: 'stopped', code, limit })
     expect(await probe.run('1')).toMatchObject({ kind: 'returned' })
+  })
+
+  it('that a bundle names replaces that of its preset, and the others stay', async () => {
+    const named = BundleLimits.parse({ script: { preset: 'strict', memory_mb: 64, recursion: 400 } })
+    const limits = limitsOfBundle(named.script)
+    const large = 'x = []\nfor n in range(20):\n    x.append("a" * 1048576)\nlen(x)'
+    const deep = 'def f(n: int) -> int:\n    return n if n == 0 else f(n - 1)\nf(300)'
+    expect(await probe.run(large, { limits: { preset: 'strict' } })).toMatchObject({ limit: 'memory' })
+    expect(await probe.run(large, { limits })).toMatchObject({ kind: 'returned', value: 20 })
+    expect(await probe.run(deep, { limits })).toMatchObject({ kind: 'returned', value: 0 })
+    const { message } = z.object({ message: z.string() }).parse(await probe.run('while True:\n    pass', { limits }))
+    expect(message).toContain('500ms')
   })
 
   it.each([

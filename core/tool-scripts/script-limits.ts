@@ -1,4 +1,4 @@
-import type { ScriptLimitPreset } from '#domain/agent-bundle.ts'
+import type { ScriptLimitPreset, ScriptUse } from '#domain/agent-bundle.ts'
 import { AppError } from '#domain/error.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
@@ -36,6 +36,16 @@ export type ChosenLimits = Partial<ScriptLimits> & { preset?: ScriptLimitPreset 
 
 export function scriptLimits({ preset = 'default', ...overrides }: ChosenLimits = {}): ScriptLimits {
   return { ...scriptLimitPresets[preset], ...overrides }
+}
+
+/** What a bundle says of its scripts, as the pool takes it. */
+export function limitsOfBundle({ preset, memory_mb, timeout_s, recursion }: ScriptUse): ChosenLimits {
+  return {
+    preset,
+    ...(memory_mb === undefined ? {} : { memoryBytes: memory_mb * mebibyte }),
+    ...(timeout_s === undefined ? {} : { durationMs: timeout_s * 1_000 }),
+    ...(recursion === undefined ? {} : { recursionDepth: recursion }),
+  }
 }
 
 /** The ending of a script whose journal exceeds a limit; undefined within the limits. */

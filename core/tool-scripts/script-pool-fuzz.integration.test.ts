@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { JournalEntry } from '#domain/external-journal.ts'
@@ -183,7 +183,7 @@ describe('nothing makes the host throw but a typed error', () => {
   it('no input and no answer of the host', async () => {
     await fc.assert(
       fc.asyncProperty(values, values, (value, answer) => run(echo, { value }, answer)),
-      { numRuns: 400 },
+      { numRuns: draws(400) },
     )
     expect(
       await pool.run(await compileScript({ path: 'a.pym', source: '1' }), { inputs: {}, externals: {} }, forever),
@@ -195,7 +195,7 @@ describe('nothing makes the host throw but a typed error', () => {
     const room = fc.constantFrom(200, 5_000, 1_000_000, 32_000_000)
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(values, large), { minLength: 1, maxLength: 4 }), pauses, room, runWaiting),
-      { numRuns: 40 },
+      { numRuns: draws(40) },
     )
     expect(await ended('1', { inputs: {}, externals: {} })).toMatchObject({ value: 1 })
   }, 120_000)
@@ -209,7 +209,7 @@ describe('nothing makes the host throw but a typed error', () => {
       fc.asyncProperty(entries, values, async (journal, value) => {
         await ended(loop, { inputs: { value }, externals: { ask: () => 1 }, journal })
       }),
-      { numRuns: 200 },
+      { numRuns: draws(200) },
     )
     expect(await ended('1', { inputs: {}, externals: {} })).toMatchObject({ value: 1 })
   }, 120_000)
@@ -217,7 +217,7 @@ describe('nothing makes the host throw but a typed error', () => {
   it('and no script', async () => {
     await fc.assert(
       fc.asyncProperty(sources, (source) => run(source, { value: 3 }, [1])),
-      { numRuns: 400 },
+      { numRuns: draws(400) },
     )
     expect(
       await pool.run(await compileScript({ path: 'a.pym', source: '1' }), { inputs: {}, externals: {} }, forever),

@@ -1,3 +1,4 @@
+import type { Wrapper } from '#platform/run-program.ts'
 import { AppError } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import type { CompiledScript } from './compiled-script.ts'
@@ -37,7 +38,7 @@ export type ScriptPoolOptions = {
   limits?: ChosenLimits
   log?: Pick<Log, 'warn'>
   /** See `LimitedProgram`. */
-  wrapper?: readonly string[]
+  wrapper?: Wrapper | undefined
 }
 
 export function openScriptPool(options: ScriptPoolOptions): ScriptPool {

@@ -1,3 +1,4 @@
+import type { Wrapper } from '#platform/run-program.ts'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { JournalEntry } from '#domain/external-journal.ts'
@@ -36,7 +37,7 @@ const file = fileURLToPath(new URL('script-child.ts', import.meta.url))
 
 export function startScriptProcess(
   listeners: ProcessListeners<FromScriptProcess>,
-  wrapper: readonly string[] | undefined,
+  wrapper: Wrapper | undefined,
 ): LimitedProcess {
   return startLimitedProcess({ file, message: FromScriptProcess, wrapper }, listeners)
 }

@@ -1,3 +1,4 @@
+import type { Wrapper } from '#platform/run-program.ts'
 import { asAppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -16,7 +17,7 @@ export type ScriptRunner = ReturnType<typeof openScriptRunner>
 
 type RunnerDeps = {
   log?: Pick<Log, 'warn'> | undefined
-  wrapper?: readonly string[] | undefined
+  wrapper?: Wrapper | undefined
   onFree(): void
   /** Takes back a call whose process ended through no fault of the call: it can run elsewhere, over its journal. */
   requeue(call: ScriptCall): void

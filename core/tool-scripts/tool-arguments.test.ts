@@ -36,6 +36,26 @@ describe('validateArguments', () => {
       ['expected tags[1] to be a string, got: integer'],
     ],
     [
+      'half of a character',
+      object({ edits: { type: 'array', items: object({ text: { type: 'string' } }) } }),
+      { edits: [{ text: 'whole 😀' }, { text: 'half \ud83d' }] },
+      [String.raw`edits[1].text has half of a character, "\ud83d", at 5: write the character whole, or leave it out`],
+    ],
+    [
+      'half of a character in a name, where any name may be',
+      { type: 'object', additionalProperties: { type: 'string' } },
+      { 'a\udc00': 'b' },
+      [
+        String.raw`the name "a\udc00" has half of a character, "\udc00", at 1: write the character whole, or leave it out`,
+      ],
+    ],
+    [
+      'a NUL, although nothing is said of the value',
+      { type: 'object' },
+      { anything: { deep: ['a\0b'] } },
+      ['anything.deep[0] has a NUL at 1: write the character whole, or leave it out'],
+    ],
+    [
       'a value that is no choice',
       object({ format: { type: 'string', enum: ['json', 'csv'] } }),
       { format: 'xml' },

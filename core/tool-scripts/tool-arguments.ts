@@ -1,4 +1,4 @@
-import { isRecord } from '#domain/json.ts'
+import { isRecord, textFault } from '#domain/json.ts'
 import type { JsonSchema } from '#domain/turn.ts'
 
 export type ValidatedArguments = { ok: true; args: Record<string, unknown> } | { ok: false; faults: string[] }
@@ -9,10 +9,11 @@ const articles: Readonly<Record<string, string>> = { integer: 'an integer', arra
 /**
  * Checks arguments against a tool's schema: every fault in one answer, nothing coerced, undeclared keys
  * dropped, null for an optional read as absent, defaults applied. An object schema without properties passes its
- * object through whole. The result shares unchanged parts with `args`.
+ * object through whole. Text that cannot be kept is a fault wherever it is. The result shares unchanged parts with `args`.
  */
 export function validateArguments(schema: JsonSchema, args: unknown): ValidatedArguments {
-  const faults: string[] = []
+  const unkept = textFault(args)
+  const faults: string[] = unkept === undefined ? [] : [`${unkept}: write the character whole, or leave it out`]
   const checked = checkValue(schema, args, '', faults)
   if (faults.length > 0) return { ok: false, faults: shortened(faults) }
   return isRecord(checked) ? { ok: true, args: checked } : { ok: false, faults: [expected('', ['object'], args)] }

@@ -15,6 +15,7 @@ const Json = z.object({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   enum: z.array(z.string()).optional(),
   items: z.object({ enum: z.array(z.string()).optional() }).optional(),
+  anyOf: z.array(z.unknown()).default([]),
   minimum: z.number().optional(),
   exclusiveMinimum: z.number().optional(),
   maximum: z.number().optional(),
@@ -31,6 +32,7 @@ export function typeText(schema: unknown): string {
   const json = Json.parse(schema)
   if (json.enum !== undefined) return wordsText(json.enum)
   if (json.items?.enum !== undefined) return `list of ${wordsText(json.items.enum)}`
+  if (json.anyOf.length > 0) return [...new Set(json.anyOf.map(typeText))].join(' or ')
   if (Array.isArray(json.type)) return json.type.map((type) => names[type] ?? 'text').join(', ')
   if (json.type !== 'integer' && json.type !== 'number') return names[json.type ?? ''] ?? 'text'
   const { minimum, exclusiveMinimum: above, maximum = Number.MAX_SAFE_INTEGER } = json

@@ -2,15 +2,16 @@ import { z } from 'zod'
 import { defaultProject, sha256 } from '#domain/ids.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { readEnv, type Env } from '#platform/env.ts'
+import { SigningKeys } from '#platform/signer.ts'
 import { githubHost } from '#settings/github-settings.ts'
+import { namedModelKind } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 import type { AccessToken } from './http/auth.ts'
 
 /** What the settings mean is in the settings table. */
-export type ApiConfig = ReturnType<typeof parseConfig>['api'] & {
-  /** The kind of model that answers the agents of an embedded stack, which labels its runs with it. */
+export type ApiConfig = Omit<ReturnType<typeof parseConfig>['api'], 'modelKind'> & {
   modelKind?: ModelKind | undefined
   /** Prefix of the ledger's keys and of the queues. */
   namespace?: string
@@ -19,6 +20,7 @@ export type ApiConfig = ReturnType<typeof parseConfig>['api'] & {
 export const apiEnv = {
   ...environmentOf('api'),
   REMORA_TOKEN: z.string().min(16, 'at least 16 characters'),
+  REMORA_SIGNING_KEY: SigningKeys,
 }
 
 /** The API's configuration from the environment. CONFIG_003 names every variable that is missing or wrong. */
@@ -30,7 +32,10 @@ export function parseConfig(env: Env) {
       port: read.REMORA_API_PORT,
       health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_API_HEALTH_PORT },
       tokens: [accessToken(read.REMORA_TOKEN)],
+      signingKeys: read.REMORA_SIGNING_KEY,
       agentsDir: read.REMORA_AGENTS_DIR,
+      /** The kind of model that answers the agents: the runs are labelled with it. */
+      modelKind: namedModelKind(read.REMORA_MODEL_URLS),
       allowsSetups: read.REMORA_SETUP !== 'off',
       maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
       maxUploads: read.REMORA_MAX_UPLOADS,
@@ -53,6 +58,7 @@ export function parseConfig(env: Env) {
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },
     secrets: [
       read.REMORA_TOKEN,
+      read.REMORA_SIGNING_KEY,
       read.REMORA_MODEL_API_KEY ?? [],
       read.REMORA_GITHUB_WEBHOOK_SECRET ?? [],
       storageSecrets(read),

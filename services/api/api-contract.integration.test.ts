@@ -88,7 +88,7 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   },
   'GET /v1/runs/{run_id}/patch': async () => ({ path: `/v1/runs/${runId}/patch` }),
   'GET /v1/runs/{run_id}/patch/sets': async () => ({ path: `/v1/runs/${runId}/patch/sets` }),
-  'GET /v1/runs/{run_id}/commits': async () => ({ path: `/v1/runs/${runId}/commits` }),
+  'POST /v1/runs/{run_id}/commits': async () => ({ path: `/v1/runs/${runId}/commits`, init: { method: 'POST' } }),
   'GET /v1/runs/{run_id}/archive': async () => ({ path: `/v1/runs/${runId}/archive` }),
   'POST /v1/tokens': async () => ({
     path: '/v1/tokens',

@@ -15,6 +15,7 @@ import { until } from '#testing/until.ts'
 import { startApi, type ApiService } from './api-service.ts'
 import { runForm, tarOf } from './app.fixture.ts'
 import { accessToken, type ApiConfig } from './api-config.ts'
+import { testSigningKey } from '#testing/test-signer.ts'
 
 const log = openLog({ service: 'api', level: 'silent' })
 const token = 'token-of-this-service'
@@ -44,6 +45,7 @@ function configWith(dir: string): ApiConfig {
     port: 0,
     health: { host: '127.0.0.1', port: 0 },
     tokens: [accessToken(token)],
+    signingKeys: [testSigningKey],
     agentsDir: dir,
     allowsSetups: false,
     github: { webhookSecret: undefined, host: 'github.com', hasPublisher: false },

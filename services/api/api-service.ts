@@ -10,7 +10,7 @@ import { openPutPermit } from '#ledger/collection-window.ts'
 import { orStoreError } from '#ledger/store.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { publicModelsCheck } from '#ledger/read-runs.ts'
-import { redisCheck } from '#ledger/redis-check.ts'
+import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
@@ -25,6 +25,7 @@ import { openPartCheck, openReadiness, type PartState } from '#platform/readines
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { type Log, processName } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
+import { openSigner, type Signer } from '#platform/signer.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
@@ -58,6 +59,7 @@ import type { RunRouteDeps } from './runs/run-routes.ts'
 import type { TranscriptRecords } from './transcript/transcript-view.ts'
 import type { ChangeRecords } from '#review/find-sets.ts'
 import { showInbox } from './webhooks/webhook-routes.ts'
+import { redisUserCheck } from '#ledger/redis-users.ts'
 
 export type ApiService = {
   url: string
@@ -84,8 +86,10 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const agents = await agentNames(config.agentsDir)
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
+    await refuseEviction(redis)
     const metrics = openMetrics('api')
-    showInbox(metrics, openDeliveryInbox(redis, namespace))
+    const signer = openSigner(config.signingKeys)
+    showInbox(metrics, openDeliveryInbox(redis, namespace, { signer }))
     const objects = loggedOutages(openS3ObjectStore({ ...config.storage.s3, silentMs }), log, storeMeasure(metrics))
     releaser.add('objects', async () => objects.close())
     releaser.add('watch of the object store', watchStore(objects))
@@ -99,9 +103,10 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const needed = { redis: redisCheck(redis, config.redisMemoryShare), object_store: checkStore }
     const parts = appParts(
       { ...config, agents },
-      { ...deps, redis, objects, producer, namespace, traces, checkStore, closing: closing.signal },
+      { ...deps, redis, objects, producer, namespace, signer, traces, checkStore, closing: closing.signal },
     )
-    const readiness = openReadiness(needed, { models: publicModelsCheck(parts.runs.ledger) })
+    const shown = { models: publicModelsCheck(parts.runs.ledger), redis_user: redisUserCheck(redis, 'api') }
+    const readiness = openReadiness(needed, shown)
     const app = createApp({ log, redactor, metrics, isRedisReady: isConnected, readiness, ...parts })
     const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
@@ -123,6 +128,7 @@ type Opened = {
   log: Log
   redactor: Redactor
   namespace: string
+  signer: Signer
   traces: Tracing
   checkStore: () => Promise<PartState>
   closing: AbortSignal
@@ -143,19 +149,20 @@ type AuthDeps = Omit<Parameters<typeof openStoredCallers>[0], 'limits'> & { perM
 /** The dependencies of the routes, over the stores that were opened. */
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
-  { redis, objects, producer, log, redactor, namespace, traces, checkStore, closing }: Opened,
+  { redis, objects, producer, log, redactor, namespace, signer, traces, checkStore, closing }: Opened,
 ) {
   const { modelKind } = config
   const archive = openEventSegments(objects)
-  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor, log, traces })
+  const origin = { kind: 'api', id: 'api' } as const
+  const ledger = openLedger(redis, { namespace, origin, archive, redactor, log, traces, signer })
   const fleet = openFleet(redis, namespace)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
   const memoryGate = openMemoryGate(redis, config.redisMemoryShare, log)
-  const store = openTokenStore(redis, { log, namespace })
+  const store = openTokenStore(redis, { log, namespace, signer })
   const table = openTokenTable(store)
-  const { repositories, webhooks, known } = openGithub(config.github, { redis, namespace })
+  const { repositories, webhooks, known } = openGithub(config.github, { redis, namespace, signer })
   const projects = openProjectStore(redis, namespace)
   return {
     auth: openAuth(config, { store, table, log, perMinute: openSharedRateLimit(redis, namespace) }),
@@ -199,10 +206,10 @@ function intakeSettings(config: ApiConfig & { agents: readonly string[] }) {
 /** What intake, the webhooks and the routes of GitHub need of what is known about it. */
 function openGithub(
   { webhookSecret: secret, host, hasPublisher }: ApiConfig['github'],
-  { redis, namespace }: Pick<Opened, 'redis' | 'namespace'>,
+  { redis, namespace, signer }: Pick<Opened, 'redis' | 'namespace' | 'signer'>,
 ) {
   const installations = openInstallations(redis, namespace)
-  const inbox = openDeliveryInbox(redis, namespace)
+  const inbox = openDeliveryInbox(redis, namespace, { signer })
   return {
     repositories: { installations, host, hasPublisher },
     webhooks: { secret, inbox },

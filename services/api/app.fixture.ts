@@ -31,6 +31,7 @@ import { openProjectStore } from './access/project-store.ts'
 import { tokenIdOf, tokenText } from './access/token-record.ts'
 import { openTokenStore, type TokenStore } from './access/token-store.ts'
 import { openStoredCallers, openTokenTable } from './access/token-table.ts'
+import { testSigner } from '#testing/test-signer.ts'
 
 const ownToken = 'token-of-this-project'
 const otherToken = tokenText(Buffer.alloc(32))
@@ -101,7 +102,7 @@ export async function openTestApi(
   const redactor = openRedactor(options.secrets)
   const { writeLog: write } = options
   const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
-  const ledger = openLedger(redis, { namespace: server.namespace, redactor, log })
+  const ledger = openLedger(redis, { namespace: server.namespace, redactor, log, signer: testSigner })
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000, permit: openPutPermit(redis, server.namespace) })
   const records = openRunRecords(objects, blobs)
   const fleet = openFleet(redis, server.namespace)
@@ -110,7 +111,7 @@ export async function openTestApi(
   const closing = new AbortController()
   const jobs: string[] = []
   const installations = openInstallations(redis, server.namespace)
-  const inbox = openDeliveryInbox(redis, server.namespace)
+  const inbox = openDeliveryInbox(redis, server.namespace, { signer: testSigner })
   const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
     allowsSetups: true,
@@ -127,7 +128,7 @@ export async function openTestApi(
     repositories: { installations, host: 'github.com', hasPublisher: options.hasPublisher ?? true },
     log,
   }
-  const tokenStore = countedReads(openTokenStore(redis, { log, namespace: server.namespace }))
+  const tokenStore = countedReads(openTokenStore(redis, { log, namespace: server.namespace, signer: testSigner }))
   const table = openTokenTable(tokenStore)
   const unlimited = openRateLimit({ perSecond: 0, burst: 1 })
   const app = createApp({

@@ -127,7 +127,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   ],
   'GET /v1/runs/{run_id}/patch': ({ run }) => get(`/v1/runs/${run}/patch`),
   'GET /v1/runs/{run_id}/patch/sets': ({ run }) => get(`/v1/runs/${run}/patch/sets`),
-  'GET /v1/runs/{run_id}/commits': ({ run }) => get(`/v1/runs/${run}/commits`),
+  'POST /v1/runs/{run_id}/commits': ({ run }) => [{ path: `/v1/runs/${run}/commits`, init: json({}) }],
   'GET /v1/runs/{run_id}/archive': ({ run }) => [
     ...get(`/v1/runs/${run}/archive`),
     ...get(`/v1/runs/${run}/archive?files=changed&side=after`),

@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi'
 import { endpoint, jsonAnswer } from './http/endpoint.ts'
 
 const Liveness = z.strictObject({ status: z.literal('ok') }).openapi('Liveness')
-const PartCondition = z.enum(['ok', 'away', 'full', 'unknown']).openapi('PartCondition', {
+const PartCondition = z.enum(['ok', 'away', 'full', 'unsafe', 'unknown']).openapi('PartCondition', {
   description:
-    '`full`: the part answers, and takes nothing more. `unknown`: what tells about the part cannot be read now.',
+    '`full`: the part answers, and takes nothing more. `unsafe`: it may lose what it was given. `unknown`: what tells about the part cannot be read now.',
 })
 const PartState = z
   .strictObject({ state: PartCondition, message: z.string().openapi({ description: 'for people' }) })

@@ -3,16 +3,16 @@ import type { BundleChoices } from '#bundles/adjust-bundles.ts'
 import { AppError } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { proxyOf, readEnv, type Env } from '#platform/env.ts'
+import { namedModelKind } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import type { PackPlaces } from './discover/query-pack.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
 /** What the settings mean is in the settings table. */
-export type DiscoveryConfig = Omit<ReturnType<typeof parseConfig>['discovery'], 'bundles'> & {
-  bundles: BundleChoices
-  /** The kind of model that an embedded stack uses: runs begun with another kind wait. */
+export type DiscoveryConfig = Omit<ReturnType<typeof parseConfig>['discovery'], 'bundles' | 'modelKind'> & {
   modelKind?: ModelKind | undefined
+  bundles: BundleChoices
 }
 
 /** A stage computes for longer than an operation before it can renew its lock. */
@@ -25,6 +25,8 @@ export function parseConfig(env: Env) {
   const queries: PackPlaces = { name: read.REMORA_QUERY_PACK, ...(userDir === undefined ? {} : { userDir }) }
   const discovery = {
     agentsDir: read.REMORA_AGENTS_DIR,
+    /** Runs begun with another kind of model wait. */
+    modelKind: namedModelKind(read.REMORA_MODEL_URLS),
     bundles: {
       mapping: read.REMORA_AGENTS_MAPPING,
       settings: read.REMORA_AGENTS_SETTINGS,

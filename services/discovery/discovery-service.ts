@@ -5,7 +5,7 @@ import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#ledger/run-s
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { awayModelsCheck } from '#ledger/read-runs.ts'
-import { redisCheck } from '#ledger/redis-check.ts'
+import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
 import { openFleet } from '#ledger/fleet.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { redisNowMs } from '#ledger/store.ts'
@@ -50,6 +50,7 @@ import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
 import { type DiscoveryStageDeps, runDiscoveryStage } from './stages/discovery-stage.ts'
 import { runSnapshotStage, type SnapshotStageDeps } from './stages/snapshot-stage.ts'
 import { openSurveyPool } from './survey/survey-pool.ts'
+import { redisUserCheck } from '#ledger/redis-users.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
 
@@ -77,6 +78,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const [packs, findable] = await Promise.all([loadSoundPacks(config.queries), findableNodes(config.queries)])
     const { redis, stopWaiting } = connectRedis(storage.redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
+    await refuseEviction(redis)
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
     const permit = openPutPermit(redis)
@@ -93,7 +95,8 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
-    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, setups }
+    const fleets = openFleet(redis)
+    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, setups, fleet: fleets.read }
     const stages = {
       ...readers,
       ...shared,
@@ -102,15 +105,11 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
       readBundles: pinnedBundleReader(objects),
     }
     if (config.isAlone) await takeOver(redis, ledger)
-    const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const readiness = openReadiness(needed, { models: awayModelsCheck(ledger) })
-    const health = await openHealth(config.health, { readiness, metrics })
+    const health = await openHealth(config.health, { readiness: readinessOf({ redis, objects, ledger }), metrics })
     releaser.add('health', health.close)
-    releaser.add(
-      'consumers',
-      startConsumers(config, { ...stages, limits: defaultSnapshotLimits, metrics, traces }, log),
-    )
-    startLoops(config, { ...stages, redis, metrics, log }, releaser)
+    const consuming = { ...stages, limits: defaultSnapshotLimits, metrics, traces }
+    releaser.add('consumers', startConsumers(config, consuming, log))
+    startLoops(config, { ...stages, redis, fleet: fleets, metrics, log }, releaser)
     startHousekeeping(config, { redis, ledger, objects, log }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
@@ -120,15 +119,17 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
   }
 }
 
-type LoopDeps = { ledger: Ledger; producer: Producer; redis: RedisClient; metrics: Metrics; log: Log } & Pick<
-  AwayModelsDeps,
-  'readBundles'
->
+function readinessOf({ redis, objects, ledger }: { redis: RedisClient; objects: ObjectStore; ledger: Ledger }) {
+  const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
+  return openReadiness(needed, { models: awayModelsCheck(ledger), redis_user: redisUserCheck(redis, 'discovery') })
+}
+
+type LoopStores = { ledger: Ledger; producer: Producer; redis: RedisClient; fleet: ReturnType<typeof openFleet> }
+type LoopDeps = LoopStores & { metrics: Metrics; log: Log } & Pick<AwayModelsDeps, 'readBundles'>
 
 /** What keeps runs going between their stages. */
 function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps, releaser: Releaser): void {
-  const { ledger, producer, redis, metrics, log } = deps
-  const fleet = openFleet(redis)
+  const { ledger, producer, redis, fleet, metrics, log } = deps
   const dispatcher = runDispatcher({
     ledger,
     producer,

@@ -12,15 +12,7 @@ const creating = (path: string, content = 'x = 1\n'): FileChange => ({ kind: 'cr
 
 /** What a worker under somebody else's control may store as the changes of a run. */
 const lies: [string, Partial<PlayedRun>, string?][] = [
-  ['a workflow of the host', { changes: [{ name: 'one', files: [creating('.github/workflows/x.yml')] }] }],
-  ['an action of the host', { changes: [{ name: 'one', files: [creating('.GitHub/actions/x/action.yml')] }] }],
-  ["a file of git's own folder", { changes: [{ name: 'one', files: [creating('.git/config')] }] }],
   ['a file beside the repository', { changes: [{ name: 'one', files: [creating('../x.py')] }] }, 'STORE_003'],
-  ['a list of submodules', { changes: [{ name: 'one', files: [creating('.gitmodules')] }] }],
-  ['a file behind a link', { changes: [{ name: 'one', files: [creating('link/x.py')] }] }],
-  ['a file in a submodule', { changes: [{ name: 'one', files: [creating('sub/x.py')] }] }],
-  ['a private key', { changes: [{ name: 'one', files: [creating('key.py', key)] }] }],
-  ['another name for a file', { changes: [{ name: 'one', files: [creating('A.py')] }] }],
   [
     'a change of what the branch does not have',
     { files: { 'a.py': 'a = 5\n' }, changes: [{ name: 'one', path: 'a.py', from: '5', to: '6' }] },
@@ -74,6 +66,40 @@ describe.skipIf(lacks('git'))('a worker that lies', () => {
     const written = at.publisher.github.requests.slice(before).filter(({ method }) => method !== 'GET')
     expect(written.filter(({ path }) => !/access_tokens$|check-runs(?:\/\d+)?$/.test(path))).toEqual([])
     expect(await at.repository.branches()).toEqual(['main'])
+  })
+
+  it('has left out what must not be published, each with its reason, and the rest goes on', async () => {
+    const bad: [path: string, reason: string, content?: string][] = [
+      ['.github/workflows/x.yml', 'is run by the code host'],
+      ['.GitHub/actions/x/action.yml', 'is run by the code host'],
+      ['tools/action.yml', 'acts on its own'],
+      ['AGENTS.md', 'acts on its own'],
+      ['.git/config', "leads into git's own folder"],
+      ['.gitmodules', 'says which submodules there are'],
+      ['two\nlines.py', 'has a control character'],
+      ['key.py', 'would have what looks like a secret in line 1', key],
+      ['link/x.py', 'is, or leads through, the link'],
+      ['sub/x.py', 'is, or is inside, the submodule'],
+      ['A.py', 'is the same file as'],
+      ['b.py/x.py', 'cannot be there together with'],
+    ]
+    // Beside the file that is refused, each change has one that is not.
+    const changes = bad.map(([path, , content], nth) => {
+      return { name: `bad${nth}`, files: [creating(`half${nth}.py`), creating(path, content)] }
+    })
+    const good = { name: 'good', path: 'a.py', from: '1', to: '2' }
+    const needing = { name: 'needing', builtOn: 'bad10', files: [creating('needing.py')] }
+    const runId = await at.play({ changes: [...changes, good, needing] })
+    await at.publisher.settle(runId)
+    const head = (await at.repository.tip('remora/main')) ?? ''
+    expect(await at.repository.git(['show', '--name-only', '--format=', head])).toBe('a.py')
+    expect(await at.publisher.publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+    const said = JSON.stringify(at.repository.checkRuns())
+    expect(said).toContain('needing.py is changed by lint on top of what is left out')
+    for (const [path, reason] of bad) {
+      expect(said).toContain(`${path.split('\n').at(-1)} ${reason}`)
+      expect(said).not.toContain('MIIEvQ')
+    }
   })
 
   it('is not in the way of an honest one', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { type ChangeSet, changeSetId, type FileChange } from '#domain/change-set.ts'
+import { type ChangeSet, changeSetId, type Evidence, type FileChange } from '#domain/change-set.ts'
 import { CodeFinding, wireFinding } from '#domain/code-finding.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { GateReport } from '#domain/gate.ts'
@@ -27,10 +27,15 @@ export type PlayedChange = {
   name: string
   /** Where several definitions have the same. */
   qualifiedName?: string
+  /** The name of an earlier one that it is built on. */
+  builtOn?: string
   isPending?: true
   isFailed?: true
   summary?: string
   rules?: string[]
+  model?: string
+  /** What was proved besides that it parses. */
+  evidence?: Evidence[]
 } & ({ path: string; from: string; to: string } | { files: FileChange[] })
 
 export type PlayedRun = {
@@ -44,6 +49,8 @@ export type PlayedRun = {
   gate?: GateReport
   /** What a worker composes instead of what the changes are. */
   lie?: (files: ComposedFile[]) => ComposedFile[]
+  /** A person has accepted them, and not the policy of the run. */
+  areOfPerson?: true
   /** The worker composes what nobody has accepted, too. */
   composesPending?: true
 }
@@ -66,7 +73,10 @@ async function playPublishable(publisher: TestPublisher, played: PlayedRun): Pro
     isFork: false,
     ...played.source,
   }
-  const run = aNewRun({ projectId: project, request: aRequest({ ...played.request, repository: source }) })
+  const run = aNewRun({
+    projectId: project,
+    request: aRequest({ accept: 'auto', ...played.request, repository: source }),
+  })
   const { runId } = run
   const snapshotId = await storeFiles(publisher, played.files ?? snapshotFiles)
   await ledger.createRun(run)
@@ -91,7 +101,7 @@ async function playPublishable(publisher: TestPublisher, played: PlayedRun): Pro
     set: { compositionKey: await composition('proposed') },
     events: [anEvent({ event: 'run.composed' }), anEvent({ event: 'run.completed' })],
   })
-  await accept(publisher, runId, acceptedOf(made))
+  await accept(publisher, runId, acceptedOf(made), played.areOfPerson ? 'human' : 'policy')
   await publisher.host().publishing.look(runId, Date.now())
   return runId
 }
@@ -149,13 +159,14 @@ async function playOperations(
       continue
     }
     const own = 'files' in change ? change.files : [base.editing(change.path, [change.from, change.to])]
-    const set = {
-      ...setOf(changeSetId(operation.operationId, own), operation.bundle, own),
-      operationId: operation.operationId,
-      evidence: [{ check: 'parses' as const, path: own[0]?.path ?? '', ok: true, tool: 'test' }],
-      ...(change.rules === undefined ? {} : { rules: change.rules }),
-    }
-    const { summary = 'done' } = change
+    const needed = made.flatMap((one) =>
+      one.operation.node.qualifiedName === change.builtOn ? one.set.changeSetId : [],
+    )
+    const { summary = 'done', rules, model, evidence = [] } = change
+    const parses = { check: 'parses' as const, path: own[0]?.path ?? '', ok: true, tool: 'test' }
+    const { operationId, bundle } = operation
+    const more = { operationId, evidence: [parses, ...evidence], ...(rules && { rules }), ...(model && { model }) }
+    const set = { ...setOf(changeSetId(operationId, own, needed), bundle, own, needed), ...more }
     const changedFiles = own.map(({ path }) => path)
     const ended = anOutcome({ changeSetId: set.changeSetId, changedFiles, summary })
     const recordHash = await put({ changeSet: set, tools: [] }, ended)
@@ -223,13 +234,18 @@ function madeByAgent(made: readonly Made[]): MadeSets[] {
   })
 }
 
-async function accept({ ledger }: TestPublisher, runId: RunId, made: readonly Made[]): Promise<void> {
+async function accept(
+  { ledger }: TestPublisher,
+  runId: RunId,
+  made: readonly Made[],
+  kind: 'human' | 'policy',
+): Promise<void> {
   for (const { set, recordHash, operation } of made) {
     const { last } = await ledger.readDecisions(runId)
     const { operationId, node, bundle: agent } = operation
     const decision = { changeSetId: set.changeSetId, runId, operationId, recordHash, node, agent, reason: null }
     const accepted = { ...decision, before: 'pending', verdict: 'accepted' } as const
-    await ledger.decide(runId, { last, decisions: [accepted], by: { kind: 'policy', id: 'auto' } })
+    await ledger.decide(runId, { last, decisions: [accepted], by: { kind, id: 'auto' } })
   }
 }
 

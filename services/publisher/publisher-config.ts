@@ -1,4 +1,6 @@
 import { readEnv, type Env } from '#platform/env.ts'
+import { SigningKeys } from '#platform/signer.ts'
+import { namedModelKind } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
@@ -7,17 +9,19 @@ export type PublisherConfig = ReturnType<typeof parseConfig>['publisher']
 
 /** The part of the environment that the publisher reads. CONFIG_003 names every variable that is wrong. */
 export function parseConfig(env: Env) {
-  const read = readEnv(environmentOf('publisher'), env)
+  const read = readEnv({ ...environmentOf('publisher'), REMORA_SIGNING_KEY: SigningKeys }, env)
   const { REMORA_GITHUB_APP_ID: appId, REMORA_GITHUB_PRIVATE_KEY: privateKey, REMORA_PUBLISHER_SECRET: secret } = read
   const publisher = {
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_PUBLISHER_HEALTH_PORT },
     storage: storageConfig(read),
+    signingKeys: read.REMORA_SIGNING_KEY,
     /** Undefined: there is no app, and nothing is published to GitHub. */
     github:
       appId === undefined || privateKey === undefined
         ? undefined
         : { appId, privateKey, apiUrl: read.REMORA_GITHUB_API_URL.replace(/\/$/, '') },
     project: read.REMORA_GITHUB_PROJECT,
+    modelKind: namedModelKind(read.REMORA_MODEL_URLS),
     leaseMs: read.REMORA_LEASE_MS,
     pollMs: read.REMORA_GITHUB_POLL_S * 1_000,
     access: { host: read.REMORA_PUBLISHER_HOST, port: read.REMORA_PUBLISHER_PORT, secret },
@@ -41,9 +45,12 @@ export function parseConfig(env: Env) {
       maxFiles: read.REMORA_GITHUB_MAX_FILES,
       maxLines: read.REMORA_GITHUB_MAX_LINES,
       allowWorkflows: read.REMORA_GITHUB_ALLOW_WORKFLOWS,
+      allowPaths: read.REMORA_GITHUB_ALLOW_PATHS,
     },
   }
   const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }
-  const secrets = [...storageSecrets(read), privateKey, secret].filter((one) => one !== undefined)
+  const secrets = [...storageSecrets(read), ...read.REMORA_SIGNING_KEY, privateKey, secret].filter(
+    (one) => one !== undefined,
+  )
   return { publisher, logging, secrets }
 }

@@ -8,7 +8,7 @@ import type { Run } from '#domain/run.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { withLease } from '#ledger/lease.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck } from '#ledger/redis-check.ts'
+import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { loggedOutages } from '#objects/logged-outages.ts'
@@ -22,6 +22,7 @@ import { type Log, processName } from '#platform/log.ts'
 import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
+import { openSigner, type Signer } from '#platform/signer.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openDeclinedChanges } from '#publication/declined-changes.ts'
 import { openConsumer } from '#queues/consumer.ts'
@@ -32,15 +33,16 @@ import { runReconciler } from './deliveries/reconcile.ts'
 import { openReviewCommands } from './deliveries/review-commands.ts'
 import { takeDeliveries } from './deliveries/take-deliveries.ts'
 import { type GitHubApp, type GitHubAppOptions, openGitHubApp, orHostError } from '#code-hosts/github-client.ts'
-import { declineChanges } from './publications/choose-parts-of.ts'
+import { declineChanges, declinedOf } from './publications/choose-parts-of.ts'
 import { publishRun } from './publications/publish-run.ts'
 import { openPlaces, openPublishingRuns, type PublishingRuns } from './publications/publishing-runs.ts'
 import { measuredInbox, measuredLedger, measuredRequests, showBacklog } from './publisher-metrics.ts'
 import type { PublisherConfig } from './publisher-config.ts'
+import { redisUserCheck } from '#ledger/redis-users.ts'
 
 export type PublisherService = { healthPort: number; accessPort: number | undefined; close(): Promise<void> }
 
-type ServiceDeps = { log: Log; redactor: Redactor; modelKind?: ModelKind | undefined }
+type ServiceDeps = { log: Log; redactor: Redactor }
 
 const origin = { kind: 'publisher', id: 'github' } as const
 const graceMs = 10_000
@@ -62,18 +64,23 @@ export async function startPublisher(config: PublisherConfig, deps: ServiceDeps)
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
+    await refuseEviction(redis)
     const metrics = openMetrics('publisher')
     const permit = openPutPermit(redis)
     const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
-    const ledger = openLedger(redis, { origin, redactor, log, traces: noTracing })
+    const signer = openSigner(config.signingKeys)
+    const ledger = openLedger(redis, { origin, redactor, log, traces: noTracing, signer })
     const blobs = openBlobStore(objects, { maxCacheBytes: 0, permit })
     const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
+    const health = await openHealth(config.health, {
+      readiness: openReadiness(needed, { redis_user: redisUserCheck(redis, 'publisher') }),
+      metrics,
+    })
     releaser.add('health', health.close)
-    const stores = { redis, redisUrl, objects, blobs, producer, ledger }
+    const stores = { redis, redisUrl, objects, blobs, producer, ledger, signer }
     const accessPort = await startHost(config, { ...deps, ...stores, metrics }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, accessPort, close: releaser.release }
@@ -90,6 +97,7 @@ type Stores = {
   blobs: BlobStore
   producer: Producer
   ledger: ReturnType<typeof openLedger>
+  signer: Signer
 }
 
 /** All that needs the app. Without one the process only waits, so that a deployment may always have it. */
@@ -126,15 +134,16 @@ async function startHost(
 
 type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'leaseMs' | 'project' | 'publicUrl' | 'repository'> & {
   github: Omit<GitHubAppOptions, 'log'>
+  modelKind?: ModelKind | undefined
 }
 
 /** What is done with the app, without the loops that have it done. HOST_003 when GitHub does not know the app by its key. */
 export async function openHost(
-  { github, repository: operator, allowsSetups, leaseMs, project, publicUrl }: HostConfig,
-  deps: Pick<ServiceDeps, 'log' | 'modelKind'> &
+  { github, repository: operator, allowsSetups, leaseMs, project, publicUrl, modelKind }: HostConfig,
+  deps: Pick<ServiceDeps, 'log'> &
     Omit<Stores, 'redisUrl' | 'producer'> & { producer: Pick<Producer, 'add'>; metrics: Metrics; namespace?: string },
 ) {
-  const { log, redis, producer, objects, modelKind, metrics, namespace } = deps
+  const { log, redis, producer, objects, metrics, namespace, signer } = deps
   const ledger = measuredLedger(deps.ledger, metrics)
   const app = openGitHubApp({ ...github, log, onAnswer: measuredRequests(metrics) })
   const { appId, botLogin } = await whoWeAre(app, log)
@@ -149,11 +158,15 @@ export async function openHost(
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const places = openPlaces(publicationsAtOnce.ofInstallation)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn, places }
-  const inbox = measuredInbox(openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs, log }), metrics)
+  const inbox = measuredInbox(
+    openDeliveryInbox(redis, namespace ?? 'remora', { signer, silentMs: 2 * leaseMs, log }),
+    metrics,
+  )
   showBacklog(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
-  const review = openReviewCommands({ ...shared, records, modelKind, decline, wantAgain })
+  const declinedIn = (run: Run, ids: readonly string[]) => declinedOf(run, ids, publishDeps)
+  const review = openReviewCommands({ ...shared, records, modelKind, decline, wantAgain, declinedOf: declinedIn })
   return {
     app,
     publishing,

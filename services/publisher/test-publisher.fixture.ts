@@ -26,6 +26,7 @@ import { takeWaiting } from './deliveries/take-deliveries.ts'
 import { reconcile } from './deliveries/reconcile.ts'
 import { parseConfig } from './publisher-config.ts'
 import { openHost } from './publisher-service.ts'
+import { testSigner, testSigningKey } from '#testing/test-signer.ts'
 
 export type TestPublisher = Awaited<ReturnType<typeof openTestPublisher>>
 const PatchJob = z.looseObject({ run_id: RunId, part: PartId.optional() })
@@ -63,9 +64,9 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
   const { namespace } = server
   const { objects, project } = store
   const redis = new Redis(server.url)
-  const ledger = openLedger(redis, { namespace })
+  const ledger = openLedger(redis, { namespace, signer: testSigner })
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000, permit: openPutPermit(redis, namespace) })
-  const inbox = openDeliveryInbox(redis, namespace, { silentMs: options.silentMs ?? 0 })
+  const inbox = openDeliveryInbox(redis, namespace, { silentMs: options.silentMs ?? 0, signer: testSigner })
   const arrived = async (request: IncomingMessage, response: ServerResponse) => {
     const { 'x-github-delivery': deliveryId, 'x-github-event': event } = request.headers
     const payload = parseJson(await text(request))
@@ -79,7 +80,10 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
   const repository = await github.addRepository({ owner: 'acme', name: 'shop', files: options.files ?? firstFiles })
   const installation = github.install({ account: 'acme' })
   const recorded = recordedLog()
-  const { repository: usual } = parseConfig({ REMORA_REDIS_URL: server.url }).publisher
+  const { repository: usual } = parseConfig({
+    REMORA_REDIS_URL: server.url,
+    REMORA_SIGNING_KEY: testSigningKey,
+  }).publisher
   const config = {
     repository: { ...usual, ...options.settings },
     allowsSetups: true,
@@ -102,8 +106,8 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
     },
   }
   const metrics = openMetrics('publisher')
-  const stores = { redis, objects, blobs, producer, ledger, namespace }
-  const start = (modelKind?: ModelKind) => openHost(config, { log: recorded.log, metrics, modelKind, ...stores })
+  const stores = { redis, objects, blobs, producer, ledger, namespace, signer: testSigner }
+  const start = (modelKind?: ModelKind) => openHost({ ...config, modelKind }, { log: recorded.log, metrics, ...stores })
   let host = await start()
 
   /** Handles what has arrived. */
@@ -125,6 +129,8 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
 
   return {
     github,
+    redis,
+    namespace,
     repository,
     installation,
     ledger,

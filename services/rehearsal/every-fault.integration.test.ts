@@ -23,6 +23,7 @@ const failed = (code: string) => ({ code, phase: 'model', message: expect.string
 /** How a request with each fault ends: with a code, or with a reply that holds this. */
 const endings: Record<FaultName, object> = {
   latency: failed('AGENT_002'),
+  '403': failed('AGENT_002'),
   '429': failed('AGENT_002'),
   '503': failed('AGENT_002'),
   '529': failed('AGENT_002'),
@@ -66,7 +67,7 @@ const maxInFlight = 1
 /** Idle ones that may be used again: of a turn and the one after it, of the probe's two requests, of two other questions. */
 const maxSockets = 2 * maxInFlight + 4
 /** A request that could not be answered is followed by a probe that judges the model, unless the server has said when to ask again. */
-const judged: readonly FaultName[] = ['latency', '503', '529', 'reset', 'hang', 'stall', 'error_in_stream']
+const judged: readonly FaultName[] = ['latency', '403', '503', '529', 'reset', 'hang', 'stall', 'error_in_stream']
 /** The probe had used the socket before, so its reset does not count as a try. */
 const sentFor = (fault: FaultName) => 1 + (fault === 'reset' ? 1 : 0) + (judged.includes(fault) ? 1 : 0)
 const never = new AbortController().signal

@@ -7,6 +7,7 @@ import { openRandom } from '#platform/seeded-random.ts'
  */
 export const faultNames = [
   'latency',
+  '403',
   '429',
   '503',
   '529',

@@ -8,6 +8,7 @@ type Delivery = { stream: boolean; includeUsage: boolean; fault: FaultName | und
 
 type ErrorReply = { status: number; message: string; headers?: Record<string, string> }
 const errorReplies: Partial<Record<FaultName, ErrorReply>> = {
+  '403': { status: 403, message: 'rehearsed filter of content' },
   '429': { status: 429, message: 'rehearsed rate limit', headers: { 'retry-after': '1' } },
   '503': { status: 503, message: 'rehearsed overload' },
   '529': { status: 529, message: 'rehearsed overload of the site' },

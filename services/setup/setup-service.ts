@@ -2,7 +2,7 @@ import { AppError } from '#domain/error.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck } from '#ledger/redis-check.ts'
+import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
@@ -23,6 +23,7 @@ import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts
 import { noTracing } from '#tracing/open-tracing.ts'
 import type { SetupConfig } from './setup-config.ts'
 import { runSetupStage } from './stage/setup-stage.ts'
+import { redisUserCheck } from '#ledger/redis-users.ts'
 
 export type SetupService = { healthPort: number; close(): Promise<void> }
 
@@ -44,6 +45,7 @@ export async function startSetup(
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
+    await refuseEviction(redis)
     const metrics = openMetrics('setup')
     const permit = openPutPermit(redis)
     const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
@@ -59,7 +61,8 @@ export async function startSetup(
     const toolchain = openToolchain(sandbox)
     const deps = { ledger, stops, objects, readSnapshot, archives, isolation: config.isolation, toolchain, log }
     const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects), sandbox: sandboxCheck(sandbox) }
-    const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
+    const readiness = openReadiness(needed, { redis_user: redisUserCheck(redis, 'setup') })
+    const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
     const consumer = openConsumer({
       redisUrl,
@@ -83,7 +86,8 @@ export async function startSetup(
 }
 
 const toolLimits = { wallMs: 20_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }
-const versions = 'uname -m; cat /usr/lib/os-release; for tool in python3 node npm; do $tool --version; done; true'
+const versions =
+  'uname -m; cat /usr/lib/os-release; for tool in python3 node npm; do $tool --version; done; ! command -v go >/dev/null || go version; true'
 
 /** TOOL_005 when it does not say all. Asked once: a process is started anew when its machine gets other tools. */
 export function openToolchain(sandbox: Pick<Sandbox, 'run'>, limits = toolLimits): () => Promise<string> {

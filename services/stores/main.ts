@@ -37,7 +37,11 @@ await runService(async () => {
     const lock = await takeFolder(folder)
     releaser.add('lock', lock.release)
     await putRedisOnPath(process.env)
-    const redis = await startLocalRedis({ dir: join(folder, 'redis'), password: randomBytes(24).toString('hex') })
+    const redis = await startLocalRedis({
+      dir: join(folder, 'redis'),
+      env: process.env,
+      password: randomBytes(24).toString('hex'),
+    })
     releaser.add('redis', redis.stop)
     const s3 = await startLocalS3({ dir: join(folder, 's3') })
     releaser.add('s3', s3.stop)

@@ -120,8 +120,9 @@ export function measuredScripts(scripts: ScriptPool, metrics: Counted): ScriptPo
 }
 
 /** `sandbox`, with each program's time and ending. */
-export function measuredSandbox(sandbox: Sandbox, metrics: Counted): Pick<Sandbox, 'run'> {
+export function measuredSandbox(sandbox: Sandbox, metrics: Counted): Pick<Sandbox, 'run' | 'state'> {
   return {
+    state: sandbox.state,
     async run(program, signal) {
       const start = performance.now()
       const ended = (ending: string) =>

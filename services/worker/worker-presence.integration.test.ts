@@ -14,7 +14,10 @@ beforeAll(async () => {
   server = await openSmallRedis()
 })
 afterAll(() => server.close())
-const works = { look: async () => ({ state: 'ok' as const, message: 'it answers' }) }
+const has = {
+  store: { look: async () => ({ state: 'ok' as const, message: 'it answers' }) },
+  programs: async () => ({ names: ['python3', 'node'] }),
+}
 const opened: (() => Promise<void>)[] = []
 afterEach(async () => void (await Promise.all(opened.splice(0).map((close) => close()))))
 
@@ -35,7 +38,7 @@ async function worker(id: string, log: Log = silentLog) {
   const health = { ...pool.health, watch: () => {} }
   const models = openModelsInUse({ health, status }, 'm')
   const take = (most: number) => void takes.push(most)
-  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, store: works, take, log })
+  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, ...has, take, log })
   opened.push(async () => {
     await leave()
     await pool.close()
@@ -45,7 +48,11 @@ async function worker(id: string, log: Log = silentLog) {
 
 it('a worker whose server takes less of its requests than another’s takes fewer operations', async () => {
   const [one, other] = [await worker('one'), await worker('other')]
-  expect(await readFleet(server.redis)).toMatchObject({ operations: 512, capacity: 16 })
+  expect(await readFleet(server.redis)).toMatchObject({
+    operations: 512,
+    capacity: 16,
+    programs: { names: ['python3', 'node'] },
+  })
   one.cut(2)
   await until(() => one.takes.includes(32))
   await until(async () => (await readFleet(server.redis)).operations === 288)
@@ -69,7 +76,7 @@ async function workerWith(id: string, ...names: readonly string[]) {
     id,
     operations: 256,
     models,
-    store: works,
+    ...has,
     take,
     log: silentLog,
   })

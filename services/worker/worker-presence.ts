@@ -1,4 +1,5 @@
 import { defaultModel, type ModelHealth } from '#domain/model-health.ts'
+import type { ProgramReport } from '#domain/program-report.ts'
 import { type Fleet, leastWindow, readFleet } from '#ledger/fleet.ts'
 import {
   announceEveryMs,
@@ -104,6 +105,7 @@ export type Presence = {
   models: Pick<ModelsInUse, 'listen' | 'attend' | 'doubted' | 'reports' | 'pool'>
   /** The object store, as it is known to be here. */
   store: Pick<StoreGate, 'look'>
+  programs(): Promise<ProgramReport>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
   log: StoreLog & Pick<Log, 'warn'>
@@ -116,7 +118,7 @@ export type Presence = {
  * only what needs no model, and all when another model works here. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
  * they would only wait here. One whose object store is away or full takes none: nothing that they make could be stored.
  */
-export async function keepPresent({ redis, id, operations, models, store, take, log }: Presence) {
+export async function keepPresent({ redis, id, operations, models, store, programs, take, log }: Presence) {
   const self = { version: packageVersion(), startedAt: Date.now() }
   let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
   let stored = await store.look()
@@ -133,7 +135,9 @@ export async function keepPresent({ redis, id, operations, models, store, take, 
     if (taking.most !== before.most) take(taking.most)
     announced = limitsOf(pool.servers)
     const lacking = stored.state === 'ok' ? {} : { store: stored }
-    await announceWorker(redis, { ...self, id, operations: taking.most, models: models.reports(), pool, ...lacking })
+    // One that cannot say what it has is planned for as if it had everything.
+    const known = { models: models.reports(), pool, programs: await programs().catch(() => undefined), ...lacking }
+    await announceWorker(redis, { ...self, id, operations: taking.most, ...known })
   }
   const announce = oneAtATime(notingSilence(announceOnce, log))
   await announce()

@@ -4,7 +4,7 @@ import { defaultModel } from '#domain/model-health.ts'
 import { operationsPerSlot, roomForNewRuns } from '#ledger/fleet.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck } from '#ledger/redis-check.ts'
+import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
@@ -26,6 +26,7 @@ import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { noTracing, openTracing, tracedStage } from '#tracing/open-tracing.ts'
+import { openProgramSearch } from '#sandbox/find-programs.ts'
 import { openSandbox, type Sandbox } from '#sandbox/open-sandbox.ts'
 import { codeFolders } from '#tool-scripts/limited-process.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
@@ -48,6 +49,7 @@ import { openStartLayers } from './operation/start/start-layer.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 import { type LineSearcher, openLineSearcher } from './workspace/search-files.ts'
 import { measuredRequests, measuredSandbox, measuredScripts, reportedAttempts, showPool } from './worker-metrics.ts'
+import { redisUserCheck } from '#ledger/redis-users.ts'
 
 export type WorkerService = {
   healthPort: number
@@ -62,11 +64,9 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
   const releaser = openReleaser()
   try {
     const metrics = openMetrics('worker')
-    const { redis, permit, objects, checkStore, store, closing, stopWaiting } = openStores(
-      config,
-      { metrics, log },
-      releaser,
-    )
+    const stores = openStores(config, { metrics, log }, releaser)
+    const { redis, permit, objects, checkStore, store, closing, stopWaiting } = stores
+    await refuseEviction(redis)
     const model = openPool(config, { redis, metrics, log })
     showPool(model, metrics)
     releaser.add('model pool', () => model.close())
@@ -86,7 +86,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const opened = { log, ledger, stops, objects, permit, model, models, store, ...programs, ...readers }
     const operation = await operationDeps(config, opened, releaser)
     const needed = { redis: redisCheck(redis), models: models.check, object_store: checkStore }
-    const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
+    const readiness = openReadiness(needed, { redis_user: redisUserCheck(redis, 'worker') })
+    const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
     const composer = openComposer(
       { workerId, storage, environments, sandbox, secrets: redactor.given, logging },
@@ -96,7 +97,9 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('composer', composer.close)
     const { setConcurrency: take, close } = startConsumers(config, { operation, composer, metrics, traces }, log)
     releaser.add('consumers', close)
-    const presence = { id: workerId, operations: mostOpenOperations(config), take, redis, models, store, log }
+    const found = openProgramSearch(programs.sandbox, readers.linter.go)
+    const self = { id: workerId, operations: mostOpenOperations(config), programs: found }
+    const presence = { ...self, take, redis, models, store, log }
     releaser.add('presence', await keepPresent(presence))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
@@ -132,7 +135,7 @@ function openStores(
 async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDeps, 'redis'>, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
-  if (wrapper.length === 0) log.warn('tool scripts run without bubblewrap', { sandbox: await sandbox.state() })
+  if (wrapper === undefined) log.warn('tool scripts run without bubblewrap', { sandbox: await sandbox.state() })
   const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log, wrapper }), metrics)
   releaser.add('script processes', () => scripts.close())
   return { scripts, sandbox: measuredSandbox(sandbox, metrics) }
@@ -178,7 +181,7 @@ type Opened = {
   models: ModelsInUse
   store: Pick<StoreGate, 'waits'>
   scripts: ScriptPool
-  sandbox: Pick<Sandbox, 'run'>
+  sandbox: Pick<Sandbox, 'run' | 'state'>
   linter: Linter
   syntax: SyntaxChecker
   searcher: LineSearcher

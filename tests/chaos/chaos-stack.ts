@@ -11,6 +11,7 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import { freePorts } from '#testing/this-machine.ts'
 import { askingAgent } from '../e2e/asking-agent.ts'
+import { layOutRehearsedDocstrings } from '../e2e/rehearsed-docstrings.ts'
 import { editingAgent } from '../e2e/editing-agent.ts'
 import { openRunApi, type RunApi } from '../e2e/run-api.ts'
 import { type ChaosHost, openChaosHost } from './chaos-host.ts'
@@ -119,12 +120,13 @@ async function addressesOf(
 /** Puts a comment where `docstring` puts its text: their changes collide. */
 const rival = editingAgent('rival', { kinds: 'function, method', from: '    return', to: '    # checked\n    return' })
 
-/** The shipped bundles, one that asks a person, and one whose changes collide with those of another. */
+/** The shipped bundles, with that of docstrings accepting what the rehearsal model writes, one that asks a person, and one whose changes collide with those of another. */
 async function layOutAgents(dir: string): Promise<string> {
   for (const [path, text] of Object.entries({ ...askingAgent, ...rival })) {
     await mkdir(dirname(join(dir, path)), { recursive: true })
     await writeFile(join(dir, path), text)
   }
+  await layOutRehearsedDocstrings(join(dir, 'agents'))
   return join(dir, 'agents')
 }
 
@@ -137,12 +139,12 @@ type RedisServer = {
 
 /** A Redis that can be started again on the same port with the same data. */
 async function openRedisServer(dir: string): Promise<RedisServer> {
-  const first = await startLocalRedis({ dir })
+  const first = await startLocalRedis({ env: process.env, dir })
   const port = Number(new URL(first.url).port)
   let running: LocalRedis | undefined = first
   let starting: Promise<void> | undefined
   const startAgain = async () => {
-    running = await startLocalRedis({ dir, port })
+    running = await startLocalRedis({ env: process.env, dir, port })
   }
   return {
     url: first.url,

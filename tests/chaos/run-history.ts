@@ -13,6 +13,7 @@ import { setModel } from './inject-fault.ts'
 import { openAnswerers, patchOf } from './chaos-clients.ts'
 import type { ServiceProcess } from './service-process.ts'
 import { runWithFaults } from './run-with-faults.ts'
+import { testSigner } from '#testing/test-signer.ts'
 
 export type HistoryOutcome = {
   history: History
@@ -79,7 +80,7 @@ async function afterPushes(
   stack: ChaosStack,
 ): Promise<AfterPushes> {
   const { api, ledger, redis } = stack
-  const pushStack = { api, ledger, inbox: openDeliveryInbox(redis) }
+  const pushStack = { api, ledger, inbox: openDeliveryInbox(redis, 'remora', { signer: testSigner }) }
   const settled = async () => {
     const { runs: all, violations: open } = await settlePushes(pushed, pushStack)
     // What is not settled is no more than that.

@@ -8,6 +8,7 @@ import { repository } from '../e2e/program.ts'
 import { type StoreAddress, storeEnv } from '../e2e/services.ts'
 import { leaseMs, modelLimits, workerCount } from './fault.ts'
 import type { Machine } from './machines.ts'
+import { testSigningKey } from '#testing/test-signer.ts'
 
 export type ServiceProcess = {
   name: string
@@ -192,6 +193,7 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
       env: {
         ...store,
         REMORA_TOKEN: token,
+        REMORA_SIGNING_KEY: testSigningKey,
         REMORA_API_PORT: String(api),
         REMORA_API_HEALTH_PORT: '0',
         REMORA_AGENTS_DIR: agentsDir,
@@ -204,6 +206,7 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
       env: {
         ...store,
         ...secret,
+        REMORA_SIGNING_KEY: testSigningKey,
         ...github?.publisher,
         REMORA_PUBLISHER_PORT: String(access),
         REMORA_PUBLISHER_HEALTH_PORT: String(publisher),

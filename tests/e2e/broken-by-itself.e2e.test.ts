@@ -40,7 +40,7 @@ describe('a change set that breaks its file by itself', () => {
   it('is not accepted, with the check that fails, and the others of a request are', async () => {
     const alone = await ask('accept', runId, 'unused', 'prices.py', 'gross')
     expect(alone).toMatchObject({ code: 1, out: '' })
-    expect(alone.err).toMatch(/refused: WORK_004 .* breaks prices\.py by itself: lint_before_after fails .*F401.*json/)
+    expect(alone.err).toMatch(/refused: WORK_004 .* breaks prices\.py by itself: lint_before_after fails: .*F401.*json/)
     const both = await ask('accept', runId, '--where', 'path=prices.py', 'evidence=passed')
     expect(both).toMatchObject({ code: 3, out: expect.stringMatching(/^accepted +half +prices\.py twice/) })
     expect(both.err).toMatch(/refused: WORK_004 .*unused/)

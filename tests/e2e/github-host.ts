@@ -9,35 +9,51 @@ import { startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
 import { freePorts } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import type { Programs } from './program.ts'
-import { startServices, startStores } from './services.ts'
+import { layOutRehearsedDocstrings } from './rehearsed-docstrings.ts'
+import { startServices, startStores, type Stores } from './services.ts'
 
 const run = promisify(execFile)
 
-/** `env`: of the publisher. `redisOf`: the address by which it reaches Redis. */
-export type HostOptions = { env?: Record<string, string>; redisOf?(redisUrl: string): Promise<string> }
+/**
+ * `env`: of the publisher. `redisOf`: the address by which it reaches Redis. `stores`: others than those that are started. `envOf`: more for a
+ * service.
+ */
+export type HostOptions = {
+  env?: Record<string, string>
+  redisOf?(redisUrl: string): Promise<string>
+  stores?: Stores
+  envOf?(service: 'api' | 'discovery' | 'worker' | 'publisher'): Record<string, string>
+}
 
 /** Every service as a process of its own, with a publisher, beside a fake GitHub that sends them its webhooks. */
 export async function startWithGitHub(
   programs: Programs,
-  { env = {}, redisOf = async (url) => url }: HostOptions = {},
+  { env = {}, redisOf = async (url) => url, stores: given, envOf = () => ({}) }: HostOptions = {},
 ) {
   const releaser = openReleaser()
   const [port = 0] = await freePorts(1)
-  const stores = await startStores()
+  const stores = given ?? (await startStores())
   releaser.add('stores', stores.stop)
   const github = await startFakeGitHub({ webhookUrl: `http://127.0.0.1:${port}/webhooks/github` })
   releaser.add('fake GitHub', github.close)
   const { app, apiUrl } = github
+  const agents = await mkdtemp(join(tmpdir(), 'remora-agents-'))
+  releaser.add('agents', () => rm(agents, { recursive: true }))
+  await layOutRehearsedDocstrings(agents)
   const services = await startServices(programs, stores, {
+    env: { REMORA_AGENTS_DIR: agents },
+    workerEnv: envOf('worker'),
+    discoveryEnv: envOf('discovery'),
     publishing: {
       port,
-      apiEnv: { REMORA_GITHUB_WEBHOOK_SECRET: app.webhookSecret },
+      apiEnv: { REMORA_GITHUB_WEBHOOK_SECRET: app.webhookSecret, ...envOf('api') },
       publisherEnv: {
         REMORA_GITHUB_APP_ID: String(app.id),
         REMORA_GITHUB_PRIVATE_KEY: app.privateKey,
         REMORA_GITHUB_API_URL: apiUrl,
         REMORA_GITHUB_POLL_S: '5',
         REMORA_REDIS_URL: await redisOf(stores.redisUrl),
+        ...envOf('publisher'),
         ...env,
       },
     },

@@ -7,6 +7,7 @@ import { type FakeGitHub, startFakeGitHub } from '#testing/fake-github/start-fak
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { lastDocument, openPrograms, type Program, remora } from './program.ts'
+import { layOutRehearsedDocstrings } from './rehearsed-docstrings.ts'
 
 const Made = z.object({ app_id: z.int(), environment: z.record(z.string(), z.string()) })
 
@@ -36,7 +37,9 @@ describe.skipIf(lacks('git'))('the way of docs/guide/github.md', () => {
     expect(await setup.exited).toBe(0)
     const { environment } = Made.parse(lastDocument(setup.out()))
 
-    const settings = { ...environment, REMORA_GITHUB_POLL_S: '5' }
+    const agents = join(home, 'agents')
+    await layOutRehearsedDocstrings(agents)
+    const settings = { ...environment, REMORA_AGENTS_DIR: agents, REMORA_GITHUB_POLL_S: '5' }
     const up = remora(programs, folder, ['up', '--port', String(port), '--workers', '1', '--json'], settings)
     await until(() => up.out().includes('"url"'), { withinMs: 60_000 })
     expect(up.out()).toContain('"service":"publisher"')

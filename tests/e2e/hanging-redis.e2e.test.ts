@@ -19,7 +19,7 @@ let stores: Stores
 let services: Services
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'remora-test-'))
-  redis = await startLocalRedis({ dir })
+  redis = await startLocalRedis({ env: process.env, dir })
   stores = await startStores()
   services = await startServices(programs, { ...stores, redisUrl: redis.url })
 })

@@ -7,6 +7,7 @@ import { freePorts } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms } from './program.ts'
 import { isReady } from './services.ts'
+import { testSigningKey } from '#testing/test-signer.ts'
 
 const programs = openPrograms()
 let folder = ''
@@ -30,6 +31,7 @@ it('the stores of this machine serve a service that reads their file, and end wh
   const env = {
     ...values,
     REMORA_TOKEN: 'a-token-only-for-the-tests',
+    REMORA_SIGNING_KEY: testSigningKey,
     REMORA_API_PORT: String(port),
     REMORA_API_HEALTH_PORT: '0',
   }

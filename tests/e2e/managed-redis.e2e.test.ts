@@ -35,7 +35,7 @@ describe.skipIf(lacks('openssl'))('a Redis with TLS, and a user with few rights'
       'tls-auth-clients': 'no',
     }
     const settings = { ...tls, port: '0', aclfile: join(dir, 'users.acl') }
-    open.redis = await startLocalRedis({ dir: join(dir, 'data'), settings })
+    open.redis = await startLocalRedis({ env: process.env, dir: join(dir, 'data'), settings })
     const { s3, stop } = await startTestS3()
     open.s3 = { stop }
     folder = open.folder = await sourceFolder(smallSource)

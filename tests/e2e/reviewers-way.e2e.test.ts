@@ -91,7 +91,8 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
     const decided = { accepted: 1, accepted_unverified: 0, rejected: 1, merged: 0 }
     const made = { generated: 2, valid: 2, verified: 2, ...decided }
     expect(counted.funnel).toEqual([
-      { agent: 'docstring', ...made },
+      // A person has accepted what says nothing.
+      { agent: 'docstring', ...made, verified: 0, accepted: 0, accepted_unverified: 1 },
       { agent: 'lint', ...made },
     ])
 

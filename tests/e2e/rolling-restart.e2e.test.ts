@@ -8,6 +8,7 @@ import { openPrograms, repository } from './program.ts'
 import { openRunApi, type RunEvent } from './run-api.ts'
 import { isReady, type Service, type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
 import { manyFunctions, sourceFolder, undocumented } from './source-folder.ts'
+import { testSigningKey } from '#testing/test-signer.ts'
 
 const noGit = lacks('git')
 
@@ -36,7 +37,12 @@ async function startNext(folder: 'discovery' | 'worker' | 'api', env: Record<str
   const ports = {
     discovery: { REMORA_DISCOVERY_HEALTH_PORT: String(port) },
     worker: { REMORA_WORKER_HEALTH_PORT: String(port), REMORA_WORKER_ID: name },
-    api: { REMORA_API_PORT: String(port), REMORA_API_HEALTH_PORT: '0', REMORA_TOKEN: services.token },
+    api: {
+      REMORA_API_PORT: String(port),
+      REMORA_API_HEALTH_PORT: '0',
+      REMORA_TOKEN: services.token,
+      REMORA_SIGNING_KEY: testSigningKey,
+    },
   }
   const options = { env: { ...storeEnv(stores), ...ports[folder], ...env }, checkout: next.path }
   const service = {

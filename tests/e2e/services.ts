@@ -4,6 +4,7 @@ import { until } from '#testing/until.ts'
 import { freePorts } from '#testing/this-machine.ts'
 import type { Program, Programs } from './program.ts'
 import { openRunApi, type RunApi } from './run-api.ts'
+import { testSigningKey } from '#testing/test-signer.ts'
 
 export type Stores = { redisUrl: string; s3: TestS3; stop(): Promise<void> }
 
@@ -85,6 +86,7 @@ export async function startServices(
     start('api', 'api', apiPort, {
       ...store,
       REMORA_TOKEN: token,
+      REMORA_SIGNING_KEY: testSigningKey,
       REMORA_API_PORT: String(apiPort),
       REMORA_API_HEALTH_PORT: String(apiHealth),
       ...publishing?.apiEnv,
@@ -102,6 +104,7 @@ export async function startServices(
           start('publisher', 'publisher', publisherPort, {
             ...store,
             ...access,
+            REMORA_SIGNING_KEY: testSigningKey,
             REMORA_PUBLISHER_PORT: String(accessPort),
             REMORA_PUBLISHER_HEALTH_PORT: String(publisherPort),
             ...publishing.publisherEnv,

@@ -87,7 +87,7 @@ describe.skipIf(lack !== undefined)(
       const env = { REMORA_SETUP_COMMAND: 'pip install shout' }
       const ran = await ask(['run', 'repo', '--agents', 'docstring'], env)
       expect(ran.code).not.toBe(0)
-      expect(ran.err).toMatch(/INTAKE_008 .*setups are off/)
+      expect(ran.err).toMatch(/SETUP_002 setups are off/)
     })
   },
 )

@@ -186,7 +186,7 @@ const failures: Mistake[] = [
   ...[['run', ...lint], ['harness'], ['up']].map((args) => ({
     args,
     env: { REMORA_REHEARSAL_FAULTS: 'foo:0.5', REMORA_REHEARSAL_REFUSES: 'nonsense' },
-    says: /CONFIG_003 .*REMORA_REHEARSAL_FAULTS: "foo" is no fault: known are latency, 429, .*REMORA_REHEARSAL_REFUSES/,
+    says: /CONFIG_003 .*REMORA_REHEARSAL_FAULTS: "foo" is no fault: known are latency, 403, 429, .*REMORA_REHEARSAL_REFUSES/,
   })),
   {
     args: ['runs'],

@@ -57,12 +57,12 @@ describe.skipIf(lack !== undefined)(
       expect(result.gate).toMatchObject({
         verdict: 'passed',
         tests: count,
-        failing: ['test_sums.Sums::test_broken'],
+        failing: ['test_sums.Sums.test_broken'],
         left_out: 3,
       })
       expect(result.conflicts.map(({ error_code }) => error_code)).toEqual(['WORK_007', 'WORK_007', 'WORK_007'])
-      expect(result.conflicts.map(({ reason }) => /test_sums\.Sums::test_\d+/.exec(reason)?.[0])).toEqual(
-        [4, 14, 24].map((n) => `test_sums.Sums::test_${n}`),
+      expect(result.conflicts.map(({ reason }) => /test_sums\.Sums\.test_\d+/.exec(reason)?.[0])).toEqual(
+        [4, 14, 24].map((n) => `test_sums.Sums.test_${n}`),
       )
       expect(ran.code).toBe(3)
       const patch = (await ask('diff', result.run_id)).out

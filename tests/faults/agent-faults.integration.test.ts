@@ -49,6 +49,11 @@ const rows: Record<FaultName, { always: Row; once: Row }> = {
   latency: late,
   hang: late,
   stall: late,
+  // What is refused is not tried again: the pool asks whether others would be, too.
+  '403': {
+    always: unanswered(/filter of content$/),
+    once: unanswered(/filter of content; other requests are answered$/),
+  },
   '429': { always: thrown('AGENT_002', /: answered 429 [^(]*$/), once: triedAgain },
   '503': gone,
   '529': gone,

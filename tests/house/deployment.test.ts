@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
+import { parseConfig } from '../../services/discovery/discovery-config.ts'
 import { unknownVariables } from '#settings/settings-table.ts'
 import { lacks } from '#testing/this-machine.ts'
 
@@ -94,9 +95,11 @@ describe.each([
     const holders = (secret: string) => ours.filter(({ secrets }) => secrets.includes(secret)).map(({ name }) => name)
     expect(holders('github_private_key')).toEqual(['publisher'])
     expect(holders('github_webhook_secret')).toEqual(['api'])
+    expect(holders('signing_key').toSorted()).toEqual(['api', 'publisher'])
     expect(holders('publisher_secret').toSorted()).toEqual(['discovery', 'publisher'])
     const plain = [
       'REMORA_TOKEN',
+      'REMORA_SIGNING_KEY',
       'REMORA_REDIS_URL',
       'REMORA_MODEL_API_KEY',
       'AWS_SECRET_ACCESS_KEY',
@@ -108,9 +111,22 @@ describe.each([
 })
 
 describe('compose', () => {
+  it('tells who accepts and plans runs that the rehearsal model answers, unless other servers are named', () => {
+    const named = new Map(toldByCompose().map(({ name, env }) => [name, env.get('REMORA_MODEL_URLS')]))
+    for (const name of ['api', 'discovery', 'publisher'])
+      expect(named.get(name)).toBe('${REMORA_MODEL_URLS:-rehearsal}')
+    const kindOf = (text: string) =>
+      parseConfig({ REMORA_REDIS_URL: 'redis://x', REMORA_MODEL_URLS: text }).discovery.modelKind
+    expect([kindOf('rehearsal'), kindOf('http://vllm:8000/v1'), kindOf('')]).toEqual([
+      'rehearsal',
+      'servers',
+      undefined,
+    ])
+  })
+
   it('has a file of infra/init-secrets.sh for each of its secrets', () => {
     const { secrets } = Compose.parse(parse(textOf('compose.yaml'), { merge: true }))
-    const made = [...textOf('init-secrets.sh').matchAll(/^put (\w+)/gm)].map(([, name]) => name)
+    const made = [...textOf('init-secrets.sh').matchAll(/^(?:put|write) (\w+)/gm)].map(([, name]) => name)
     expect(new Set(Object.keys(secrets))).toEqual(new Set(made))
   })
 })

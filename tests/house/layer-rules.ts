@@ -22,7 +22,7 @@ const coreFolders: Record<string, readonly string[]> = {
   tracing: commonFolders,
   objects: commonFolders,
   models: commonFolders,
-  composition: [...commonFolders, 'ledger', 'objects'],
+  composition: [...commonFolders, 'ledger', 'objects', 'python'],
   'code-hosts': [...commonFolders, 'ledger'],
   publication: [...commonFolders, 'ledger', 'objects', 'composition'],
   retries: [...commonFolders, 'ledger', 'composition'],
@@ -81,7 +81,7 @@ const cliServices: Record<string, RegExp> = {
 
 /** Core folders that only some files of `cli` may import: the stores of a run are read through the API. */
 const cliCore: Record<string, RegExp> = {
-  ledger: /^cli\/commands\/verify-command\.ts$/,
+  ledger: /^cli\/(?:commands\/verify-command|doctor\/examine-services)\.ts$/,
   objects: /^cli\/(?:commands\/verify-command\.ts$|harness\/)/,
   queues: /^cli\/commands\/verify-command\.ts$/,
   proof: /^cli\/commands\/verify-command\.ts$/,

@@ -52,14 +52,14 @@ describe('slots that processes share', () => {
   ])('are not multiplied and nobody stalls while Redis comes back $what', async ({ loses }) => {
     const dir = await mkdtemp(join(tmpdir(), 'remora-redis-'))
     closing.push(() => rm(dir, { recursive: true, force: true }))
-    const redis = await startLocalRedis({ dir })
+    const redis = await startLocalRedis({ env: process.env, dir })
     start(3, redis.url, 6000)
     await until(eachServed(5))
     // Each process holds some: while Redis is down, a process without a slot takes one anyway.
     await until(() => asking.every(({ holder }) => server.now(holder) > 0))
     await redis.stop()
     if (loses) await rm(dir, { recursive: true })
-    const again = await startLocalRedis({ dir, port: Number(new URL(redis.url).port) })
+    const again = await startLocalRedis({ env: process.env, dir, port: Number(new URL(redis.url).port) })
     closing.push(again.stop)
     server.forget()
     await until(eachServed(60))

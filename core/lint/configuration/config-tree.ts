@@ -1,7 +1,7 @@
-import { parse as parseToml } from 'smol-toml'
 import { z } from 'zod'
 import { folderOf } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { readToml } from '#platform/toml-source.ts'
 import { isScriptConfig } from './script-config-names.ts'
 
 export type ConfigFile = { path: string; text: string }
@@ -38,14 +38,6 @@ export function readConfigTree(files: readonly ConfigFile[], notice: (folder: st
     /** The text of any configuration file, as it stands. */
     text: (path: string) => texts.get(path),
     paths: files.map(({ path }) => path),
-  }
-}
-
-function readToml(text: string): { table: Table } | { fault: string } {
-  try {
-    return { table: parseToml(text.replace(/^\uFEFF/, ''), { integersAsBigInt: false }) }
-  } catch (error) {
-    return { fault: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) }
   }
 }
 
@@ -106,8 +98,9 @@ export function shared<T extends object>(): (value: T) => T {
 /** section → key → value, keys in lower case. A value of several lines keeps its line breaks. */
 type IniFile = ReadonlyMap<string, ReadonlyMap<string, string>>
 
+const maxIniCharacters = 256 * 1024
+
 const sectionHeader = /^\[(?<name>[^\]]+)\]/
-const option = /^(?<key>[^\s:=][^:=]*?)\s*(?:[:=]\s*(?<value>.*))?$/
 
 /**
  * Reads an INI file as Python's `configparser.RawConfigParser` does: `=` or `:`, whole-line comments with `#` or `;`,
@@ -117,6 +110,7 @@ const option = /^(?<key>[^\s:=][^:=]*?)\s*(?:[:=]\s*(?<value>.*))?$/
  * No library does this: `ini`, `js-ini` and npm's `configparser`, a port of that module, read no multi-line values.
  */
 export function readIni(text: string): IniFile | { fault: string } {
+  if (text.length > maxIniCharacters) return { fault: `it has more than ${maxIniCharacters} characters` }
   const sections = new Map<string, Map<string, string>>()
   let section: Map<string, string> | undefined
   let open: { key: string; indent: number } | undefined
@@ -136,12 +130,10 @@ export function readIni(text: string): IniFile | { fault: string } {
       open = undefined
       continue
     }
-    const groups = option.exec(content)?.groups
-    if (section === undefined || groups?.['key'] === undefined || groups['value'] === undefined) {
-      return { fault: `line ${index + 1} is no option of a section` }
-    }
-    open = { key: groups['key'].toLowerCase(), indent }
-    section.set(open.key, groups['value'])
+    const end = content.search(/[:=]/)
+    if (section === undefined || end <= 0) return { fault: `line ${index + 1} is no option of a section` }
+    open = { key: content.slice(0, end).trimEnd().toLowerCase(), indent }
+    section.set(open.key, content.slice(end + 1).trimStart())
   }
   return withDefaults(sections)
 }

@@ -5,6 +5,11 @@ import { type ConfigTree, nameOf, nearest, within } from './config-tree.ts'
 /** Reads the settings of a file in `folder` from the `.editorconfig` files above it, in lower case, if there are any. */
 export type EditorConfig = (folder: string) => ((path: string) => ReadonlyMap<string, string>) | undefined
 
+/** Of one file; each path is tested against all. What is longer, and what comes after so many patterns, has no effect. */
+const [maxCharacters, maxGlobs] = [64 * 1024, 1_000]
+/** The specification allows no longer name of a section: each of its alternatives may be as long. */
+const maxName = 4_096
+
 type Section = { isMeant(path: string): boolean; pairs: readonly (readonly [string, string])[] }
 type File = { isRoot: boolean; sections: Section[] }
 
@@ -36,14 +41,19 @@ export function readEditorConfig(tree: ConfigTree): EditorConfig {
 function fileOf(text: string, folder: string): File {
   const file: File = { isRoot: false, sections: [] }
   let pairs: [string, string][] | undefined
+  let left = maxGlobs
+  if (text.length > maxCharacters) return file
   for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)) {
     const content = line.trim()
     if (content === '' || /^[#;]/.test(content)) continue
     const pattern = /^\[(?<pattern>.+)\]/.exec(content)?.groups?.['pattern']
+    const isLong = pattern !== undefined && pattern.length > maxName
     const [key, value] = content.split(/=(.*)/s).map((part) => part.trim().toLowerCase())
     if (pattern !== undefined) {
       pairs = []
-      file.sections.push({ isMeant: patternTest(pattern, folder), pairs })
+      const globs = isLong ? [] : globsOf(pattern, Math.min(left, maxAlternatives))
+      left -= globs.length
+      file.sections.push({ isMeant: pathTest(globs, folder), pairs })
     } else if (key === undefined || value === undefined) continue
     else if (pairs !== undefined) pairs.push([key, value])
     else if (key === 'root') file.isRoot = value === 'true'
@@ -51,16 +61,23 @@ function fileOf(text: string, folder: string): File {
   return file
 }
 
-/** A pattern without a slash matches names at any depth; `**` matches slashes, `*` does not. */
-function patternTest(pattern: string, folder: string): (path: string) => boolean {
+/** A pattern with more alternatives matches nothing. */
+const maxAlternatives = 256
+
+/** A pattern without a slash matches names at any depth; `**` matches slashes, `*` does not. None where there are more than `most`. */
+function globsOf(pattern: string, most: number): PathGlob[] {
   const anchored = pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`
   const globs: PathGlob[] = []
   for (const plain of expandBraces(withoutRanges(anchored))) {
     for (const alternative of segmentGlobs(plain.split('/'))) {
-      if (globs.length === 256) return () => false
+      if (globs.length === most) return []
       globs.push(alternative)
     }
   }
+  return globs
+}
+
+function pathTest(globs: readonly PathGlob[], folder: string): (path: string) => boolean {
   const prefix = within(folder, '')
   return (path) => {
     if (!path.startsWith(prefix)) return false

@@ -1,5 +1,5 @@
-import ignore from 'ignore'
 import { folderOf } from '#domain/repo-path.ts'
+import { ignoreRules } from '#platform/git-ignore.ts'
 import { stringOf, stringsOf, type Table, tableAt, tablesOf, within } from './config-tree.ts'
 import type { PathTest } from './file-patterns.ts'
 import {
@@ -140,12 +140,15 @@ export function knownRules(rules: Table, { nameOfRule }: Pick<ScriptSources, 'na
 function ignoredBy(chain: readonly { path: string; table: Table }[], { tree }: ScriptSources): PathTest {
   const lists = chain.flatMap(({ path, table }) => {
     const folder = folderOf(path)
-    const lines = (tree.text(within(folder, '.eslintignore')) ?? '').split(/\r?\n/)
-    const patterns = [...namesIn(table['ignorePatterns']), ...lines]
-    return [{ top: within(folder, ''), rules: ignore().add(patterns) }]
+    const patterns = [...namesIn(table['ignorePatterns']), tree.text(within(folder, '.eslintignore')) ?? '']
+    // ESLint does not distinguish capitals here.
+    return [{ top: within(folder, ''), rules: ignoreRules(patterns.join('\n').toLowerCase()) }]
   })
   return (path) =>
     lists.some(
-      ({ top, rules }) => path.startsWith(top) && path.length > top.length && rules.ignores(path.slice(top.length)),
+      ({ top, rules }) =>
+        path.startsWith(top) &&
+        path.length > top.length &&
+        rules(path.slice(top.length).toLowerCase(), false) === 'ignored',
     )
 }

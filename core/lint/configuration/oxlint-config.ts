@@ -1,5 +1,5 @@
-import ignore from 'ignore'
 import { folderOf } from '#domain/repo-path.ts'
+import { ignoreRules } from '#platform/git-ignore.ts'
 import { stringsOf, type Table, tableAt, tablesOf, within } from './config-tree.ts'
 import { knownRules } from './eslint-config.ts'
 import type { PathTest } from './file-patterns.ts'
@@ -23,9 +23,9 @@ export function oxlintConfig(folder: string, sources: ScriptSources): ScriptConf
   const path = names.map((name) => within(folder, name)).find((one) => sources.tree.table(one) !== undefined)
   const table = path === undefined ? undefined : sources.tree.table(path)
   if (path === undefined || table === undefined) return undefined
-  const rules = ignore().add(stringsOf(table['ignorePatterns']))
+  const rules = ignoreRules(stringsOf(table['ignorePatterns']).join('\n'))
   const top = within(folder, '')
-  const isIgnored: PathTest = (one) => one.startsWith(top) && rules.ignores(one.slice(top.length))
+  const isIgnored: PathTest = (one) => one.startsWith(top) && rules(one.slice(top.length), false) === 'ignored'
   const base: ScriptPart = { isMeant: ofAll, rules: {}, categories: { correctness: 'error' } }
   const limited = { ...sources, hasRoom: openPartLimit(path, sources.notice) }
   return { source: path, parts: [base, ...partsOf(path, { table, open: [path] }, limited)], isIgnored }

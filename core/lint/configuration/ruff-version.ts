@@ -1,4 +1,4 @@
-import { parse as parseYaml } from 'yaml'
+import { readYaml } from '#platform/yaml-source.ts'
 import { type ConfigTree, nearest, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import { previewSince, stableSince } from './rule-history.ts'
 import { switchesOn } from './rule-selection.ts'
@@ -38,20 +38,12 @@ function upperBound(part: string): number | undefined {
 function hookVersion(tree: ConfigTree, folder: string): string | undefined {
   const paths = ['.pre-commit-config.yaml', '.pre-commit-config.yml'].map((name) => within(folder, name))
   const text = paths.map((path) => tree.text(path)).find((one) => one !== undefined)
-  const repositories = text === undefined ? undefined : tableAt(parsedYaml(text))?.['repos']
+  const repositories = text === undefined ? undefined : tableAt(readYaml(text).value)?.['repos']
   if (!Array.isArray(repositories)) return undefined
   const ruff = repositories
     .map((one) => tableAt(one))
     .find((one) => /\bruff-pre-commit\b/.test(stringOf(one?.['repo']) ?? ''))
   return stringOf(ruff?.['rev'])
-}
-
-function parsedYaml(text: string): unknown {
-  try {
-    return parseYaml(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** uv, Poetry and PDM write the entry in the same form. */

@@ -1,6 +1,7 @@
-import { parse as parseYaml } from 'yaml'
 import { faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
 import { folderOf } from '#domain/repo-path.ts'
+import { parseJsonWithComments } from '#platform/json-with-comments.ts'
+import { readYaml } from '#platform/yaml-source.ts'
 import { type ConfigFile, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import type { PathTest } from './file-patterns.ts'
 import { isProgram, isScriptConfig, isYaml } from './script-config-names.ts'
@@ -71,23 +72,18 @@ function readTable(path: string, text: string): { table: Table } | { fault: stri
 /** A file without an ending may be YAML as well. */
 function parseJson(path: string, text: string): unknown {
   try {
-    return JSON.parse(withoutComments(text))
+    return parseJsonWithComments(text)
   } catch (error) {
     if (/\.(?:jsonc?|json5)$/.test(path)) throw error
     return parseYaml(text)
   }
 }
 
-const stringOrComment = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
-const stringOrComma = /"(?:\\.|[^"\\])*"|,(?=\s*[\]}])/g
-
-/** Removes comments and commas before a closing bracket, which ESLint, oxlint and Biome allow. */
-function withoutComments(text: string): string {
-  const isString = (part: string) => part.startsWith('"')
-  return text
-    .replace(/^\uFEFF/, '')
-    .replaceAll(stringOrComment, (part) => (isString(part) ? part : ' '))
-    .replaceAll(stringOrComma, (part) => (isString(part) ? part : ''))
+function parseYaml(text: string): unknown {
+  const { value, faults } = readYaml(text)
+  const [fault] = faults
+  if (fault !== undefined) throw new SyntaxError(`line ${fault.at.line}: ${fault.message}`)
+  return value
 }
 
 /** Patterns relative to `folder`; one without a slash matches names in any folder. Notices those that cannot be read. */

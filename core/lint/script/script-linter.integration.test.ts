@@ -13,7 +13,7 @@ afterAll(() => linter.close())
 const rulesWith = (rules: Record<string, unknown>, suffix: ScriptSuffix = '.js') => ({
   ...defaultScriptRules(suffix),
   suffix,
-  options: { categories: { correctness: 'off' }, plugins: ['typescript', 'react'], rules },
+  options: { categories: { correctness: 'off' }, plugins: ['typescript', 'react', 'unicorn'], rules },
 })
 
 /** The text after all fixes, from the last to the first. */
@@ -28,7 +28,7 @@ describe('a safe fix', () => {
     ['prefer-const', 'let é = "𝒳"; let b = é\r\nexport { b }\r\n', 'const é = "𝒳"; const b = é\r\nexport { b }\r\n'],
     ['no-useless-rename', 'export { a as a } from "b"\n', 'export { a } from "b"\n'],
     ['object-shorthand', 'export const f = (a) => ({ a: a, b: 1 })\n', 'export const f = (a) => ({ a, b: 1 })\n'],
-    ['no-unused-labels', 'A: f()\n', 'f()\n'],
+    ['no-extra-label', 'A: for (;;) break A\n', 'A: for (;;) break\n'],
   ])('of %s changes only what it is about', async (rule, before, after) => {
     expect(await fixed(before, { [rule]: 'error' })).toBe(after)
   })
@@ -41,6 +41,73 @@ describe('a safe fix', () => {
     ['a binding that is assigned later', { 'prefer-const': 'error' }, 'let a\na = 1\nexport { a }\n'],
   ])('is not made of %s', async (_what, rules, text) => {
     expect(await fixed(text, rules)).toBe(text)
+  })
+
+  const constant = { 'prefer-const': 'error' }
+  it.each<[string, string, ScriptSuffix?]>([
+    ['the next script of the page', 'let score = 0\nfunction show() { document.title = score }\n'],
+    ['the next script of the page, says a comment', '/* exported score */\nlet score = 0, lives = 3\n'],
+    [
+      'a page that loads what tests import',
+      'let score = 0\nif (typeof module === "object") module.exports = { score }\n',
+    ],
+    ['a script that is compiled with it', 'let score: number = 0\n', '.ts'],
+    ['eval', 'export function run(code) {\n  let score = 0\n  eval(code)\n  return score\n}\n'],
+    [
+      'eval, and nobody is to be told',
+      '/* eslint-disable no-eval */\nlet score = 0\nexport default () => eval("score = 1")\n',
+    ],
+    ['a compiler of JSX', 'export default () => {\n  let top = null\n  return <p ref={top} />\n}\n', '.jsx'],
+    ['whoever uses its namespace', 'namespace Game { export let score = 0 }\nGame.score = 1\nexport {}\n', '.ts'],
+  ])('makes no constant of what %s assigns, and no model is asked for it', async (_who, text, suffix) => {
+    expect(await fixed(text, constant, suffix)).toBe(text)
+    const { diagnostics } = await linter.lint(text, rulesWith(constant, suffix))
+    expect(diagnostics).not.toEqual([])
+    for (const one of diagnostics) expect(one.mustStay).toMatch(/may assign it/)
+  })
+
+  it('makes constants where the file has a scope of its own, and within functions', async () => {
+    expect(await fixed('let a = 1\n', constant, '.cjs')).toBe('const a = 1\n')
+    expect(await fixed('export let a = 1\n', constant)).toBe('export const a = 1\n')
+    expect(await fixed('let a = 1\n{ let b = a }\n', constant)).toBe('let a = 1\n{ const b = a }\n')
+  })
+
+  it.each<[string, Record<string, unknown>, string, ScriptSuffix?]>([
+    ['a label that a bundler looks for', { 'no-unused-labels': 'error' }, 'DEV: check()\n'],
+    [
+      'a function that is called Boolean',
+      { 'no-extra-boolean-cast': 'error' },
+      'export const f = (Boolean, a) => Boolean(a) ? 1 : 2\n',
+    ],
+    ['a function that makes errors', { 'unicorn/throw-new-error': 'error' }, 'throw FooError()\n'],
+    ['no code point', { 'unicorn/escape-case': 'error' }, 'export const a = /\\u{ab}/\n'],
+    [
+      'what makes it a module',
+      { 'typescript/no-useless-empty-export': 'error' },
+      'import type { A } from "a"\nexport {}\n',
+      '.ts',
+    ],
+    ['a line that would go on with the one before', { 'unicorn/no-zero-fractions': 'error' }, 'a = b\n1.0.toFixed()\n'],
+    ['a name in quotes, which is not shortened', { 'no-useless-rename': 'error' }, 'const { "a": a } = b\n'],
+    ['a sign', { 'prefer-numeric-literals': 'error' }, 'a = parseInt("-1", 2)\n'],
+    ['an array of anything', { 'no-array-constructor': 'error' }, 'export const a = new Array()\n', '.ts'],
+    [
+      'the type that a decorator reads',
+      { 'typescript/prefer-as-const': 'error' },
+      'class A { @b c: "d" = "d" }\n',
+      '.ts',
+    ],
+    [
+      'a type of which only a part is taken',
+      { 'typescript/array-type': 'error' },
+      'let a: ReadonlyArray<b>["length"]\n',
+      '.ts',
+    ],
+    ['two attributes without a space', { 'react/jsx-boolean-value': 'error' }, 'a = <b c={true}d />\n', '.jsx'],
+    ['a space that JSX keeps', { 'react/self-closing-comp': 'error' }, 'a = <b>\u00a0\n</b>\n', '.jsx'],
+  ])('leaves %s alone', async (_what, rules, text, suffix) => {
+    expect((await linter.lint(text, rulesWith(rules, suffix))).diagnostics).toHaveLength(1)
+    expect(await fixed(text, rules, suffix)).toBe(text)
   })
 
   it('knows TypeScript and JSX', async () => {

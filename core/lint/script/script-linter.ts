@@ -11,6 +11,7 @@ import {
   readOxlintRules,
 } from './oxlint-server.ts'
 import { scriptReportOf } from './script-report.ts'
+import { unseenConfiguration, unseenFactsOf, withoutSwitches } from './unseen-assignments.ts'
 
 export type ScriptLinter = {
   /** TOOL_006 for a text that oxlint cannot handle: nested too deeply, or too slow. The next text is not affected. */
@@ -89,7 +90,16 @@ async function lintWith(
   for (const configuration of [guardConfiguration(suffix), ...(isExcluded ? [] : [options])]) {
     const answer = await server.check({ text, suffix, configuration })
     if (answer.kind !== 'report') return { kind: 'lost', why: answer.why }
-    reports.push(scriptReportOf(answer, text))
+    const report = scriptReportOf(answer, text)
+    if (!report.diagnostics.some(({ code }) => code === 'prefer-const')) {
+      reports.push(report)
+      continue
+    }
+    const unseen = { text: withoutSwitches(text), suffix, configuration: unseenConfiguration }
+    const found = await server.check(unseen)
+    if (found.kind !== 'report') return { kind: 'lost', why: found.why }
+    const facts = unseenFactsOf(scriptReportOf(found, unseen.text).diagnostics, text)
+    reports.push(scriptReportOf(answer, text, facts))
   }
   const [guards, own] = reports
   return {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Diagnostic, LintReport } from '../lint-report.ts'
 import { smallestEdit } from '../safe-fixes.ts'
 import { isSafeScriptFix } from './safe-script-fixes.ts'
+import { nothingUnseen, type UnseenFacts, whyVariable } from './unseen-assignments.ts'
 
 const Position = z.object({ line: z.int(), character: z.int() })
 const Range = z.object({ start: Position, end: Position })
@@ -22,9 +23,14 @@ const hint = 4
 
 /**
  * The faults of a text by oxlint's answer. Rules have ESLint's names: `prefer-const`, and `typescript/array-type` or
- * `react/jsx-key` for those of a plugin. A fault without a rule is one of the syntax; with such faults there are no others.
+ * `react/jsx-key` for those of a plugin. A fault without a rule is one of the syntax; with such faults there are no others. `unseen` says
+ * which variables have to stay variables.
  */
-export function scriptReportOf({ diagnostics, actions, uri }: ScriptAnswer, text: string): LintReport {
+export function scriptReportOf(
+  { diagnostics, actions, uri }: ScriptAnswer,
+  text: string,
+  unseen: UnseenFacts = nothingUnseen,
+): LintReport {
   const lineStarts = lineStartsOf(text)
   const at = ({ line, character }: z.infer<typeof Position>) =>
     Math.min((lineStarts[line] ?? text.length) + character, text.length)
@@ -33,20 +39,29 @@ export function scriptReportOf({ diagnostics, actions, uri }: ScriptAnswer, text
     .parse(diagnostics)
     .filter(({ severity }) => severity !== hint)
   const fixes = fixesOf(raw, z.array(RawAction).nullable().parse(actions) ?? [], uri)
+  const isTyped = /\.[cm]?tsx?$/.test(uri)
   const found = raw.map((one, index): Diagnostic => {
     const code = ruleOf(one.code)
-    const edits = fixes[index]?.map(({ range, newText }) =>
-      smallestEdit({ start: at(range.start), end: at(range.end), text: newText }, text),
-    )
-    const isSafe = edits !== undefined && isSafeScriptFix(code, edits, text)
+    const whole = fixes[index]?.map(({ range, newText }) => ({
+      start: at(range.start),
+      end: at(range.end),
+      text: newText,
+    }))
+    const edits = whole?.map((edit) => smallestEdit(edit, text))
+    const isSafe = edits !== undefined && isSafeScriptFix(code, edits, { text, isTyped })
+    const own = { start: at(one.range.start), end: at(one.range.end) }
+    // Of several names that are declared at once, oxlint gives only the first one the fix.
+    const declaration = whole?.[0] ?? own
+    const declared = { text, isTyped, nameAt: own.start, unseen }
+    const mustStay = code === 'prefer-const' ? whyVariable(declaration, declared) : undefined
     return {
       code: code === '' ? 'invalid-syntax' : code,
       message: one.message.replaceAll(/\s*\n(?:help: )?/g, '. ').replaceAll('..', '.'),
       line: one.range.start.line + 1,
       column: one.range.start.character + 1,
-      start: at(one.range.start),
-      end: at(one.range.end),
-      fix: isSafe ? edits : undefined,
+      ...own,
+      fix: isSafe && mustStay === undefined ? edits : undefined,
+      ...(mustStay === undefined ? {} : { mustStay }),
       ...(edits === undefined || isSafe ? {} : { withheld: 'ours' as const }),
     }
   })

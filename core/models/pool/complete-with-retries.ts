@@ -8,7 +8,7 @@ import { openRequestFailures, type RequestFailures } from './request-failures.ts
 import type { RequestQueue } from './request-queue.ts'
 import type { Send } from './send-request.ts'
 import { shortModelList } from './servers/offered-models.ts'
-import type { Reservation } from './servers/pooled-server.ts'
+import type { PooledServer, Reservation } from './servers/pooled-server.ts'
 
 export type CompleteDeps = {
   queue: Pick<RequestQueue, 'reserve'>
@@ -16,6 +16,8 @@ export type CompleteDeps = {
   send: Send
   /** For retries, which are not hedged; but after a server that hung, another such one must not cost a time limit more. */
   resend(failures: RequestFailures): Send
+  /** Whether the server answers another request for the model. */
+  answers(server: PooledServer, model: string, signal: AbortSignal): Promise<boolean>
   /** How long after its first failure a request may be tried again; request-failures.ts says when that begins anew. */
   retryBudgetMs: number
   clock: Clock
@@ -99,10 +101,10 @@ async function backOff(
   failures: RequestFailures,
   effort: Effort,
   signal: AbortSignal,
-  { clock, random, log, lookup, closing }: CompleteDeps,
+  { clock, random, log, lookup, answers, closing }: CompleteDeps,
 ): Promise<void> {
   const { server, failure } = failures.last()
-  const isMissing = isNotFound(failure)
+  const isMissing = isNotFound(failure) && !(await answers(server, model, signal))
   const others = await lookup.otherServers(model, server, { isMissing }, signal)
   const isOfferedElsewhere = isMissing && others.length > 0
   const waitMs = isOfferedElsewhere

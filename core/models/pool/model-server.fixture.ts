@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import type { ModelRequest } from '#domain/turn.ts'
+import { text } from 'node:stream/consumers'
 import { boundPort } from '#platform/http-health.ts'
 
 /**
@@ -33,7 +34,13 @@ export const modelRequest = (model: string, prefixKey?: string): ModelRequest =>
   prefixKey,
 })
 
-type Pages = { models?: string[]; metrics?: string | number; health?: number }
+/** `filter`: it answers completions with this text with this status, as a gateway that filters content. */
+type Pages = {
+  models?: string[]
+  metrics?: string | number
+  health?: number
+  filter?: { text: string; status: number }
+}
 
 /** A model server of a test: it answers at once, and records the requests. */
 export async function startModelServer(first: Played = 'good', pages: Pages = {}): Promise<PlayedServer> {
@@ -41,14 +48,16 @@ export async function startModelServer(first: Played = 'good', pages: Pages = {}
   let playing = first
   let lists = true
   const server = createServer((incoming, response) => {
-    incoming.resume()
+    const body = text(incoming).catch(() => '')
     if (incoming.method === 'GET' && (playing === 'frozen' || !lists)) return incoming
     if (incoming.method === 'GET') return servePage(incoming, response, pages, seen.gets)
     seen.completions += 1
     response.once('close', () => {
       if (!response.writableFinished) seen.left += 1
     })
-    return play(playing, response)
+    const { filter } = pages
+    if (filter === undefined) return play(playing, response)
+    return void body.then((asked) => play(asked.includes(filter.text) ? filter.status : playing, response))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

@@ -23,6 +23,30 @@ async function playedPool(...plays: readonly Played[]) {
   return { pool, servers, fail, changes: () => changes }
 }
 
+describe('a request that alone is refused', () => {
+  const filtered = { ...modelRequest('m'), messages: [{ role: 'user' as const, content: 'what nobody may ask' }] }
+
+  it.concurrent.each([401, 403, 404])('with %i is itself at fault: all others are answered', async (status) => {
+    const filter = { text: 'what nobody may ask', status }
+    const servers = await Promise.all([startModelServer('good', { filter }), startModelServer('good', { filter })])
+    const pool = openModelPool({ endpoints: servers, requestTimeoutMs: 5000, retryBudgetMs: 200, maxInFlight: 64 })
+    closing.push(...servers.map(({ close }) => close), pool.close)
+    for (let again = 0; again < 3; again++) {
+      const refusal = pool.complete(filtered, never).then(String, (error: unknown) => error)
+      const others = Array.from({ length: 8 }, () => pool.complete(modelRequest('m'), never))
+      for (const { content } of await Promise.all(others)) expect(content).toBe('hi')
+      expect(await refusal).toMatchObject({ code: 'AGENT_002', isAway: false, mayBeTheRequest: true })
+      expect(await refusal).toMatchObject({
+        message: expect.stringMatching(`said ${status}.*; other requests are answered`),
+      })
+      expect(await pool.complete(modelRequest('m'), never)).toMatchObject({ content: 'hi' })
+    }
+    expect(pool.health.report('m')).toMatchObject({ isWorking: true, awaySince: null })
+    for (const server of servers) server.plays(status)
+    await expect(pool.complete(modelRequest('m'), never)).rejects.toMatchObject({ code: 'AGENT_002', isAway: true })
+  })
+})
+
 describe('a model', () => {
   it.concurrent.each<Played>([503, 401, 402, 403, 404, 429, 'reset', 'hang'])(
     'is away when its server plays %s, refuses requests at once, and works again after the first good probe',

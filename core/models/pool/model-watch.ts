@@ -39,7 +39,7 @@ export type ModelWatchOptions = {
  * refuses the model or the key, is asked less often: its operator must act first.
  */
 const probeEveryMs = { silent: 3000, refused: 15_000 }
-/** For so long a failure that leaves no doubt needs no probe. */
+/** For so long a failure that leaves no doubt, since nobody listens there, needs no probe. */
 const sureMs = 1000
 /** A server that asks for a longer wait (`Retry-After`) is probed all the same. */
 const longestPauseMs = 30_000
@@ -104,6 +104,8 @@ export function openModelWatch(options: ModelWatchOptions) {
     guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
     /** Whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
     isSilentAlone: (server: PooledServer, name: string) => isSilentAlone(server, of(name), watch),
+    /** Whether the server answers a probe for the model: what it refuses all the same is refused for what is in it. */
+    answers: (...[server, name, signal]: Asked) => answersProbe(server, { entry: of(name), signal }, watch),
     /** Judges the model now: whether any of its servers works. */
     works: (name: string | undefined) => judge(of(name), watch),
     isAway: (name: string) => watched.get(name)?.awaySince !== undefined,
@@ -125,11 +127,20 @@ async function guard<T>(name: string | undefined, work: () => Promise<T>, watch:
   } catch (error) {
     if (!(error instanceof ModelUnavailable) || watch.closing.aborted) throw error
     const works = await judge(entryOf(name, watch), watch)
-    throw new ModelUnavailable(error.message, { cause: error, isAway: !works, kind: error.kind })
+    const isAlone = works && error.kind === 'server'
+    const words = isAlone ? `${error.message}; other requests are answered` : error.message
+    throw new ModelUnavailable(words, { cause: error, isAway: !works, kind: error.kind })
   } finally {
     entry.requests -= 1
     entry.usedAt = watch.clock.now()
   }
+}
+
+type Asked = [server: PooledServer, model: string, signal: AbortSignal]
+
+function answersProbe(server: PooledServer, { entry, signal }: { entry: Watched; signal: AbortSignal }, watch: Watch) {
+  const answer = probe(entry, server, watch)
+  return withinLimit(answer, { limitMs: verdictMs, signal, late: () => false, clock: watch.clock })
 }
 
 async function isSilentAlone(server: PooledServer, entry: Watched, watch: Watch): Promise<boolean> {
@@ -153,18 +164,14 @@ function note(entry: Watched, server: PooledServer, failure: TryFailure | undefi
   }
   const { status, error, retryAfterMs } = failure
   const pausedMs = Math.min(retryAfterMs, longestPauseMs)
-  const sureUntil = watch.clock.now() + Math.max(isSure(failure) ? sureMs : 0, pausedMs)
+  // A refusal is in doubt: a gateway refuses a text that it filters with the statuses of a key that was revoked.
+  const sureUntil = watch.clock.now() + Math.max(failure.kind === 'unsent' ? sureMs : 0, pausedMs)
   const { nextProbeAt } = before ?? {}
   const wasSilent = status === undefined || before?.wasSilent === true
   entry.states.set(server, { isWorking: false, lastError: error.message, status, wasSilent, sureUntil, nextProbeAt })
 }
 
-/** Nobody listens there, or it refuses the model or the key. */
-function isSure({ status, kind }: Pick<TryFailure, 'status' | 'kind'>): boolean {
-  return kind === 'unsent' || (status !== undefined && needsOperator(status))
-}
-
-/** Of the key or the model. */
+/** It may be of the key or the model. */
 function needsOperator(status: number): boolean {
   return status >= 401 && status <= 404
 }

@@ -45,7 +45,8 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onEnd, .
   const afterHangMs = Math.min(hedgeAfterMs ?? Infinity, options.retryBudgetMs / 2)
   const resend: CompleteDeps['resend'] = ({ hasHung, failedAt }) =>
     hasHung() ? openHedgedSend(plain, { queue, clock, afterMs: afterHangMs, failedAt }) : plain
-  const deps: CompleteDeps = { ...options, queue, lookup, send, resend, closing: closing.signal }
+  const { answers: hasModel } = health
+  const deps: CompleteDeps = { ...options, queue, lookup, send, resend, answers: hasModel, closing: closing.signal }
   return {
     complete: (request: ModelRequest, signal: AbortSignal, progress?: RequestProgress) =>
       health.guard(request.model, () => completeWithRetries(request, signal, { ...deps, progress })),

@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { argumentsGrammar, callGrammar, isHeldByGrammar } from './call-grammar.ts'
 import { grammarMatches } from './grammar-matcher.fixture.ts'
@@ -142,7 +142,7 @@ describe('callGrammar', () => {
           expect([text, changed].map(matches)).toEqual([true, expression.test(changed)])
         },
       ),
-      { numRuns: 200 },
+      { numRuns: draws(200) },
     )
   })
 })

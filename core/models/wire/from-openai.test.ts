@@ -39,6 +39,29 @@ describe('fromOpenAi', () => {
     ])
   })
 
+  it.each([
+    { tool_calls: [{ function: { name: 'read_file', arguments: '```json\n{"path": "a\nb",}\n```' } }] },
+    { content: '<tool_call>\n{"name": "read_file", "arguments": {"path": "a\nb",}}\n</tool_call>' },
+    { content: '[TOOL_CALLS]read_file{"path": "a\nb",}' },
+    { content: '{"name": "read_file", "arguments": {"path": "a\nb",},}' },
+    { content: '```json\n{"name": "read_file", "parameters": {"path": "a\nb"},}\n```' },
+    { content: '<tool_call>\n<function=read_file>\n<parameter=path>\na\nb\n</parameter>\n</function>\n</tool_call>' },
+    { content: '<start_function_call>call:read_file{path:<escape>a\nb<escape>}<end_function_call>' },
+    { content: '{"name": "read_file", "arguments": "{\\"path\\": \\"a\\\\nb\\",}"}' },
+  ])('takes a raw line break, a last comma and a fence for what they are: %j', (message) => {
+    const [call] = fromOpenAi(completion(message), request).toolCalls
+    expect(call).toMatchObject({ name: 'read_file', arguments: '{"path":"a\\nb"}' })
+  })
+
+  it('says where a call in the content is no JSON', () => {
+    const content = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a" "b"}}\n</tool_call>'
+    const { callFault, toolCalls } = fromOpenAi(completion({ content }), request)
+    expect({ callFault, toolCalls }).toEqual({
+      callFault: 'the call is no whole JSON: line 1, column 49, at "\\"b\\"}}": a comma or } is missing',
+      toolCalls: [],
+    })
+  })
+
   it('gives every call of a conversation an id of its own, the server its own where it can', () => {
     const call = (id: string | null) => ({ id, function: { name: 'read_file', arguments: '{}' } })
     const raw = completion({ tool_calls: [call('a'), call('b'), call('b'), call(null), call('call00008')] })

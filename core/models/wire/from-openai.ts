@@ -9,6 +9,7 @@ import {
   type TokenUsage,
   type ToolDefinition,
 } from '#domain/turn.ts'
+import { readWrittenJson } from '#domain/written-json.ts'
 import { argumentsText } from './content/content-reading.ts'
 import { parseContent, type ParsedContent } from './content/parse-content.ts'
 import { brokenReply } from './try-failure.ts'
@@ -88,7 +89,7 @@ export function fromOpenAi(raw: unknown, request: ModelRequest): ReadReply {
       ...written.calls.map(({ name, arguments: args }) => ({
         id: newId(undefined),
         name: cut(name),
-        arguments: args,
+        arguments: asJson(args),
         parsedFromContent: true,
       })),
     ],
@@ -135,7 +136,8 @@ function isArgumentsOf({ parameters }: ToolDefinition, given: unknown): boolean 
 /** A call at the end of a reply that was cut may only be mentioned, or be the first of several. */
 function writtenIn(content: string, request: WrittenRequest, isCut: boolean): ParsedContent {
   const { tools, argumentsOf } = request
-  if (argumentsOf !== undefined && isArgumentsOf(argumentsOf, parseJson(content)))
+  const whole = argumentsOf && readWrittenJson(content)
+  if (argumentsOf !== undefined && whole !== undefined && 'value' in whole && isArgumentsOf(argumentsOf, whole.value))
     return { calls: [{ name: argumentsOf.name, arguments: content }], rest: null }
   const parsed = parseContent(content, tools)
   if (!isCut || parsed.calls.length === 0) return parsed
@@ -145,7 +147,13 @@ function writtenIn(content: string, request: WrittenRequest, isCut: boolean): Pa
 function toRequestedCall(call: Call, newId: ReturnType<typeof openCallIds>): RequestedCall {
   const { name, arguments: given } = call.function
   const id = call.id !== null && call.id !== undefined && call.id.length <= maxNameLength ? call.id : undefined
-  return { id: newId(id), name: cut(name), arguments: argumentsText(given ?? {}) ?? '' }
+  return { id: newId(id), name: cut(name), arguments: asJson(argumentsText(given ?? {}) ?? '') }
+}
+
+/** Arguments as JSON, so that every reader of the conversation takes them, servers too. The tool refuses what is none. */
+function asJson(args: string): string {
+  const read = readWrittenJson(args)
+  return 'fault' in read || parseJson(args) !== undefined ? args : JSON.stringify(read.value)
 }
 
 function cut(name: string): string {

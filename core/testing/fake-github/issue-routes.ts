@@ -25,6 +25,7 @@ export const issueRoutes = [
     answer(200, commentJson(call.world, call.repository, commentOf(call))),
   ),
   repositoryRoute(`PATCH ${comment}`, [...write], updateComment),
+  repositoryRoute(`POST ${comment}/reactions`, [...write], addReaction),
   repositoryRoute(
     'GET /repos/{owner}/{repo}/collaborators/{username}/permission',
     { metadata: 'read' },
@@ -119,6 +120,7 @@ export function addComment(
     body,
     user: sender,
     association,
+    reactions: [],
     createdAt: now,
     updatedAt: now,
   }
@@ -145,6 +147,22 @@ function updateComment(call: RepositoryCall) {
   refuseLong(body)
   Object.assign(changed, { body, updatedAt: call.world.now() })
   return answer(200, commentJson(call.world, call.repository, changed))
+}
+
+const NewReaction = z.object({
+  content: z.enum(['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes']),
+})
+
+/** 200 for one that the account has added before. */
+function addReaction(call: RepositoryCall) {
+  const { reactions } = commentOf(call)
+  const { content } = bodyOf(NewReaction, call.body)
+  const isThere = reactions.some((one) => one.user.id === call.sender.id && one.content === content)
+  if (!isThere) reactions.push({ user: call.sender, content })
+  const id = call.world.nextId()
+  const user = accountJson(call.world, call.sender)
+  const made = { id, node_id: nodeId('REA', id), user, content, created_at: call.world.now().toISOString() }
+  return answer(isThere ? 200 : 201, made)
 }
 
 function readPermission({ world, repository, parameters }: RepositoryCall) {

@@ -62,6 +62,8 @@ export type Comment = {
   body: string
   user: Account
   association: string
+  /** What each account has said of it without words. */
+  reactions: { user: Account; content: string }[]
   createdAt: Date
   updatedAt: Date
 }

@@ -5,6 +5,7 @@ import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import type { TokenRecord } from './token-record.ts'
 import { TokenCreated } from './token-endpoints.ts'
+import { testSigner } from '#testing/test-signer.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -31,7 +32,9 @@ async function fill(count: number, change: Partial<TokenRecord> = {}): Promise<v
   const base = { projectId: api.project, name: '', scopes: ['runs:read'], createdAt: 1, expiresAt: null, ...change }
   const entries = Array.from({ length: count }, (_, index) => {
     const id = index.toString(16).padStart(16, '0')
-    return [`${change.name ?? 'old'}-${id}`, JSON.stringify({ ...base, tokenId: `t${id}` })] as const
+    const hash = `${change.name ?? 'old'}-${id}`
+    const json = JSON.stringify({ ...base, tokenId: `t${id}` })
+    return [hash, `${testSigner.sign('token', hash, json)} ${json}`] as const
   })
   await redis.hset(`${server.namespace}:{tokens}:records`, Object.fromEntries(entries))
 }

@@ -7,7 +7,9 @@ import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { submitRun } from '../played-run.fixture.ts'
+import { tokenText } from './token-record.ts'
 import { TokenCreated, TokenPage } from './token-endpoints.ts'
+import { testSigner } from '#testing/test-signer.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -118,11 +120,25 @@ describe('a token', () => {
   it('of a newer version is good for what is known of it here', async () => {
     const { token, token_id: id } = await create({ scopes: ['runs:read'] })
     const records = `${server.namespace}:{tokens}:records`
-    const record: unknown = JSON.parse((await redis.hget(records, sha256(token))) ?? '')
+    const kept = (await redis.hget(records, sha256(token))) ?? ''
+    const record: unknown = JSON.parse(kept.slice(kept.indexOf(' ')))
     const newer = { ...z.looseObject({}).parse(record), scopes: ['runs:read', 'runs:dream'], colour: 'red' }
-    await redis.hset(records, sha256(token), JSON.stringify(newer))
+    const text = JSON.stringify(newer)
+    await redis.hset(records, sha256(token), `${testSigner.sign('token', sha256(token), text)} ${text}`)
     expect((await list()).find((one) => one.token_id === id)).toMatchObject({ scopes: ['runs:read'] })
     expect((await askWith(token)).status).toBe(200)
+  })
+
+  it('that somebody else has written into Redis, or the record of another one, grants nothing', async () => {
+    const { token } = await create({ scopes: ['runs:read'] })
+    const records = `${server.namespace}:{tokens}:records`
+    const kept = (await redis.hget(records, sha256(token))) ?? ''
+    const own = tokenText(Buffer.alloc(32, 7))
+    for (const record of [kept, kept.slice(kept.indexOf(' ') + 1), kept.replace('runs:read', 'runs:write')]) {
+      await redis.hset(records, sha256(own), record)
+      expect((await askWith(own)).status).toBe(401)
+    }
+    await redis.hdel(records, sha256(own))
   })
 
   it('shows when it was used, with one write for many uses', async () => {

@@ -3,6 +3,7 @@ import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { openTokenStore } from './token-store.ts'
 import { silentLog } from '#platform/log.ts'
+import { testSigner } from '#testing/test-signer.ts'
 
 let cluster: TestRedisCluster
 let connection: RedisConnection
@@ -16,7 +17,7 @@ afterAll(async () => {
 })
 
 it('keeps tokens on a cluster: adds, reads, notes uses and removes them', async () => {
-  const store = openTokenStore(connection.redis, { log: silentLog })
+  const store = openTokenStore(connection.redis, { log: silentLog, signer: testSigner })
   const record = {
     tokenId: 't0123456789abcdef',
     projectId: 'default',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { orStoreError } from '#ledger/store.ts'
 import type { Log } from '#platform/log.ts'
+import type { Signer } from '#platform/signer.ts'
 import { type TokenId, TokenRecord, TokenTime, unreadableToken, type UnreadableToken } from './token-record.ts'
 
 /** Every token by the SHA-256 of its text, expired ones included. */
@@ -54,7 +55,7 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2],
  */
 export function openTokenStore(
   redis: Hashes,
-  { log, namespace = 'remora' }: { log: Pick<Log, 'warn'>; namespace?: string },
+  { log, signer, namespace = 'remora' }: { log: Pick<Log, 'warn'>; signer: Signer; namespace?: string },
 ): TokenStore {
   const records = `${namespace}:{tokens}:records`
   const uses = `${namespace}:{tokens}:uses`
@@ -68,14 +69,15 @@ export function openTokenStore(
     }
   }
   const readAll: TokenStore['readAll'] = async () => {
-    const kept = parsed(await orStoreError(redis.hgetall(records)))
+    const kept = parsed(await orStoreError(redis.hgetall(records)), signer)
     logFresh(kept.unreadable)
     return kept
   }
   return {
     readAll,
     async add(hash, record) {
-      const args = [hash, JSON.stringify(record), String(maxTokens)]
+      const json = JSON.stringify(record)
+      const args = [hash, `${signer.sign('token', hash, json)} ${json}`, String(maxTokens)]
       return Added.parse(await orStoreError(redis.eval(addIfAllowed, 2, records, removed(hash), ...args)))
     },
     async remove(hashes) {
@@ -97,12 +99,15 @@ export function openTokenStore(
   }
 }
 
-function parsed(texts: Readonly<Record<string, string>>): KeptTokens {
+/** A record without the right signature is none of ours, whatever it says. */
+function parsed(texts: Readonly<Record<string, string>>, signer: Signer): KeptTokens {
   const kept: KeptTokens = { records: new Map(), unreadable: new Map() }
   for (const [hash, text] of Object.entries(texts)) {
-    const record = TokenRecord.safeParse(parseJson(text))
-    if (record.success) kept.records.set(hash, record.data)
-    else kept.unreadable.set(hash, unreadableToken(hash, text))
+    const at = text.indexOf(' ')
+    const json = text.slice(at + 1)
+    const record = TokenRecord.safeParse(parseJson(json))
+    if (record.success && signer.isSigned(text.slice(0, at), 'token', hash, json)) kept.records.set(hash, record.data)
+    else kept.unreadable.set(hash, unreadableToken(hash, json))
   }
   return kept
 }

@@ -1,4 +1,4 @@
-import { fc, testSeed } from '#testing/fast-check.ts'
+import { draws, fc, testSeed } from '#testing/fast-check.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askingRun, submitRun } from '../played-run.fixture.ts'
 import { expectAnswer, openAttackedApi, type AttackedApi } from './attacked-api.fixture.ts'
@@ -75,7 +75,7 @@ describe(`random bodies (REMORA_TEST_SEED=${testSeed})`, () => {
       const init = { method: 'POST', headers: { 'content-type': type }, body: new Uint8Array(body) }
       await expectAnswer(await api.fetch('/v1/runs', init))
     })
-    await fc.assert(property, { numRuns: 400, endOnFailure: true })
+    await fc.assert(property, { numRuns: draws(400), endOnFailure: true })
   })
 
   it.for(['questions/q1', 'cancel', 'retry', 'tokens'])(
@@ -103,7 +103,7 @@ describe(`random bodies (REMORA_TEST_SEED=${testSeed})`, () => {
         const headers = { 'content-type': 'application/json' }
         await expectAnswer(await api.fetch(path, { method: 'POST', headers, body }))
       })
-      await fc.assert(property, { numRuns: 200, endOnFailure: true })
+      await fc.assert(property, { numRuns: draws(200), endOnFailure: true })
     },
   )
 

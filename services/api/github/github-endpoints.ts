@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { HandledDelivery } from '#code-hosts/delivery.ts'
 import { ProjectId, RunId } from '#domain/ids.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { orNull, pageLimit, Time, wholeNumber } from '../http/schema-parts.ts'
+import { named, orNull, pageLimit, Time, wholeNumber } from '../http/schema-parts.ts'
 import { PublicationView, RepositoryView } from '../runs/publication-schema.ts'
 import { RunLinks, RunParams } from '../runs/run-schema.ts'
 
@@ -42,7 +42,15 @@ export const DeliveryView = z
   .openapi('Delivery')
 
 const DeliveryPage = z.strictObject({ deliveries: z.array(DeliveryView) }).openapi('DeliveryPage')
-const DeliveryQuery = z.strictObject({ limit: pageLimit(1000, 50) })
+const DeliveryQuery = z.strictObject({
+  limit: pageLimit(1000, 50),
+  ignored: named('IgnoredDeliveries', z.enum(['hide', 'show']))
+    .default('hide')
+    .openapi({
+      default: 'hide',
+      description: 'whether those are listed, too, about which nothing was to be done: most of what GitHub sends',
+    }),
+})
 
 const PublicationAsked = z
   .strictObject({ run_id: RunId, repository: RepositoryView, publication: orNull(PublicationView), links: RunLinks })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '#domain/ids.ts'
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { HandledDelivery } from '#code-hosts/delivery.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -11,6 +12,7 @@ import { openTestApi, type TestApi, type TestApiOptions } from '../app.fixture.t
 import { Problem } from '../http/problem.ts'
 import { playRun, submitRun } from '../played-run.fixture.ts'
 import { openPlayedReview } from '../review/played-review.fixture.ts'
+import { testSigner } from '#testing/test-signer.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -174,10 +176,10 @@ describe('/v1/github', () => {
 
   it('shows what became of deliveries: to the operator all, to others those of their project', async () => {
     await withApi({}, async (own) => {
-      const inbox = openDeliveryInbox(own.redis, own.namespace)
+      const inbox = openDeliveryInbox(own.redis, own.namespace, { signer: testSigner })
       for (const [at, projectId] of [own.project, `${own.project}x`, null].entries()) {
         const deliveryId = `d${at}`
-        const about = { event: 'push', installationId: 7, repository: null, sender: null }
+        const about = { event: 'push', bodyHash: sha256(deliveryId), installationId: 7, repository: null, sender: null }
         await inbox.put({ deliveryId, ...about, body: { kind: 'other', action: null } })
         const handled: HandledDelivery = {
           deliveryId,
@@ -185,7 +187,7 @@ describe('/v1/github', () => {
           action: null,
           repository: 'octocat/hello',
           ref: 'refs/heads/main',
-          outcome: 'ignored',
+          outcome: at === 1 ? 'acted' : 'ignored',
           reason: 'not a branch that is worked on',
           projectId,
           runId: null,
@@ -194,8 +196,9 @@ describe('/v1/github', () => {
         for (const taken of await inbox.take('test', 1)) await inbox.end(taken, handled)
       }
       const idsOf = async (answer: Promise<Response>) => JSON.stringify(await (await answer).json()).match(/"d\d"/g)
-      expect(await idsOf(own.ask('/v1/github/deliveries'))).toEqual(['"d2"', '"d1"', '"d0"'])
-      expect(await idsOf(own.ask('/v1/github/deliveries?limit=1'))).toEqual(['"d2"'])
+      expect(await idsOf(own.ask('/v1/github/deliveries?ignored=show'))).toEqual(['"d2"', '"d1"', '"d0"'])
+      expect(await idsOf(own.ask('/v1/github/deliveries?limit=1&ignored=show'))).toEqual(['"d2"'])
+      expect(await idsOf(own.ask('/v1/github/deliveries?limit=1'))).toEqual(['"d1"'])
       expect(await idsOf(own.askAs('other', '/v1/github/deliveries'))).toEqual(['"d1"'])
       expect(await problemOf(await own.ask('/v1/github/deliveries?limit=0'))).toMatchObject({ error_code: 'RUN_002' })
     })

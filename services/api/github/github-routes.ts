@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { requireGenuine } from '#composition/genuine-run.ts'
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { Installation, Installations } from '#code-hosts/installations.ts'
 import { AppError } from '#domain/error.ts'
@@ -34,6 +35,7 @@ export function githubRoutes(deps: GithubRouteDeps): OpenAPIHono<ApiEnv> {
   routes.openapi(githubEndpoints.publish, async (c) => {
     const caller = c.get('caller')
     const run = await findRun(c.req.valid('param').run_id, caller.projectId, ledger)
+    await requireGenuine(run, ledger)
     const repository = publishable(run, deps)
     const publication = await askToPublish(run, ledger)
     await producer.add('publications', run.runId, { run_id: run.runId, traceparent: run.traceparent })
@@ -62,7 +64,9 @@ export function githubRoutes(deps: GithubRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(githubEndpoints.deliveries, async (c) => {
     const { isOperator, projectId } = c.get('caller')
-    const handled = await inbox.listHandled(c.req.valid('query').limit, isOperator ? undefined : projectId)
+    const { limit, ignored } = c.req.valid('query')
+    const which = { projectId: isOperator ? undefined : projectId, withoutIgnored: ignored === 'hide' }
+    const handled = await inbox.listHandled(limit, which)
     return c.json({ deliveries: handled.map((one) => viewOf(DeliveryView, one, { at: isoTime(one.at) })) }, 200)
   })
   return routes

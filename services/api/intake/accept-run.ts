@@ -120,7 +120,11 @@ async function takeRepository(intake: Intake & RepositoryRun, ownRunId: RunId, d
   return key === undefined ? own : sameBody(await deps.idempotency.claim(projectId, key, recordOf(own)), own)
 }
 
-const setupsOff = 'setup: setups are off in this service; its operator may allow them (REMORA_SETUP=on)'
+function setupsOff(): AppError {
+  return new AppError('SETUP_002', 'setups are off in this service; its operator may allow them (REMORA_SETUP=on)', {
+    advised: true,
+  })
+}
 
 /** The request as the ledger keeps it: its long lists are stored as blobs. */
 async function readRequest(
@@ -130,7 +134,7 @@ async function readRequest(
   part: 'request' | 'body' = 'request',
 ): Promise<ReadRequest> {
   const { request, nodes, notSent } = parseRunRequest(body, deps.agents, part)
-  if (request.setup !== undefined && !deps.allowsSetups) throw new AppError('INTAKE_008', `${part}.${setupsOff}`)
+  if (request.setup !== undefined && !deps.allowsSetups) throw setupsOff()
   await deps.checkFindable(request)
   const { blobs } = deps
   const storeLists = async () => ({

@@ -15,7 +15,7 @@ curl -H "Authorization: Bearer $REMORA_TOKEN" \\
   -F archive=@repository.tar.gz $REMORA_API_URL/v1/runs
 \`\`\`
 
-\`agents\` must name at least one. \`paths\` are files, folders or globs with \`*\`, \`?\`, \`[a-z]\`, \`{a,b}\` and \`**\` (at most
+\`paths\` are files, folders or globs with \`*\`, \`?\`, \`[a-z]\`, \`{a,b}\` and \`**\` (at most
 100 wildcards in all, braces expanded). \`error_policy\`: what happens to the rest
 [when an operation fails](../guide/operations.md#error-policies). \`priority\`: 0 goes
 [first](../guide/operations.md#priorities-and-the-window). An agent whose bundle names a node kind or a language that no
@@ -44,7 +44,7 @@ retried even when all its operations ended well: the retry composes the patch. R
 INTAKE_007 when there is nothing to repeat, no operation failed with one of the codes or none was rejected with a reason, INTAKE_008
 for two of \`operations\`, \`codes\` and \`rejected\`, RUN_004 for an operation that the run does not have.`
 
-const refusals = ['INTAKE_001', 'INTAKE_003', 'INTAKE_005', 'INTAKE_006', 'INTAKE_007', 'INTAKE_008'] as const
+const refusals = ['INTAKE_001', 'INTAKE_003', 'INTAKE_005', 'INTAKE_006', 'INTAKE_008', 'SETUP_002'] as const
 
 /**
  * The form of a submission as the OpenAPI document shows it, under the name `RunSubmission`. It is not a zod schema, which

@@ -66,7 +66,7 @@ describe('POST /v1/runs', () => {
       ['an archive over the limit', runForm(gzipLike(60_000)), 413, 'INTAKE_003'],
       ['an upload that says it is far over the limit', runForm(gzipLike(4_000_000)), 413, 'INTAKE_003'],
       ['an agent nobody knows', runForm(gzipLike(10), { agents: ['nobody'] }), 422, 'INTAKE_006'],
-      ['no agent', runForm(gzipLike(10), {}), 422, 'INTAKE_007'],
+      ['no agent', runForm(gzipLike(10), {}), 422, 'INTAKE_008'],
       ['a field nobody knows', runForm(gzipLike(10), { agents: ['lint'], colour: 'red' }), 422, 'INTAKE_008'],
       ['a path of Windows', runForm(gzipLike(10), { agents: ['lint'], paths: ['C:\\x'] }), 422, 'INTAKE_008'],
       ['a label with NUL', runForm(gzipLike(10), { agents: ['lint'], labels: { a: '\0' } }), 422, 'INTAKE_008'],

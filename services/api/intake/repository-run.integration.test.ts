@@ -104,7 +104,7 @@ describe('POST /v1/runs with a repository', () => {
       error_code: 'INTAKE_006',
     })
     const problem = await problemOf(await submit(bodyOf(hello, { agents: [] })))
-    expect(problem).toMatchObject({ error_code: 'INTAKE_007', detail: expect.stringMatching(/^body\.agents /) })
+    expect(problem).toMatchObject({ error_code: 'INTAKE_008', detail: 'body.agents: name at least one agent' })
   })
 
   it('gives a repeated key the same run, another body INTAKE_005', async () => {

@@ -106,8 +106,8 @@ describe('parseRunRequest', () => {
     expect(faultOf({ agents: ['lint', 'nobody'] })).toBe('INTAKE_006 unknown agent: nobody; known: docstring, lint')
   })
 
-  it.for([{}, { agents: [] }])('has nothing to do without agents: %j', (body) => {
-    expect(faultOf(body)).toMatch(/^INTAKE_007/)
+  it.for([{}, { agents: [] }])('says that an agent must be named: %j', (body) => {
+    expect(faultOf(body)).toBe('INTAKE_008 request.agents: name at least one agent')
   })
 
   it.for([{ objective: 'tidy up' }, { acceptance: 'auto' }])('refuses %j instead of ignoring it', (field) => {

@@ -60,7 +60,7 @@ function* textsOf(value: unknown, path: (string | number)[] = []): Generator<{ p
 /** The `request` of a submission. An unknown field is refused, since ignoring it would mislead. */
 export const RequestBody = z
   .strictObject({
-    agents: z.array(z.string().min(1).max(64)).max(32).default([]),
+    agents: z.array(z.string().min(1).max(64), 'name at least one agent').min(1, 'name at least one agent').max(32),
     paths: fields.paths.superRefine(checkPaths),
     exclude: fields.exclude
       .superRefine(checkPaths)
@@ -102,8 +102,7 @@ export type ParsedRequest = {
 }
 
 /**
- * The request in our words. INTAKE_008 names every field at fault, INTAKE_007 when no agent is named, INTAKE_006 when
- * one is not in `knownAgents`. An agent named twice counts once. `part`: where the request stands, for its errors.
+ * The request in our words. INTAKE_008 names every field at fault, INTAKE_006 the agents that are not in `knownAgents`. An agent named twice counts once. `part`: where the request stands, for its errors.
  */
 export function parseRunRequest(
   body: unknown,
@@ -124,7 +123,8 @@ export function parseRunRequest(
     ...same
   } = parsed.data
   const { agents, paths, exclude, include, limits, budget, priority, accept, verify, setup, labels } = same
-  checkAgents(agents, knownAgents, part)
+  const unknown = unknownAgents(agents, knownAgents)
+  if (unknown !== undefined) throw new AppError('INTAKE_006', unknown)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
   const request = {
     agents: [...new Set(agents)],
@@ -144,10 +144,4 @@ export function parseRunRequest(
     labels,
   }
   return { request, nodes, notSent }
-}
-
-function checkAgents(agents: readonly string[], known: readonly string[], part: string): void {
-  if (agents.length === 0) throw new AppError('INTAKE_007', `${part}.agents names no agent; known: ${known.join(', ')}`)
-  const fault = unknownAgents(agents, known)
-  if (fault !== undefined) throw new AppError('INTAKE_006', fault)
 }

@@ -144,6 +144,9 @@ const DecisionsBody = z
     where: ChangeFilter.openapi('ChangeFilter', {
       description: 'instead of `decisions`: all change sets that meet this, `{}` for all',
     }).optional(),
+    also_decided: z.boolean().optional().openapi({
+      description: 'only with `where`: whether also what people have accepted or rejected before is decided anew',
+    }),
     verdict: WantedVerdict.optional(),
     reason: Reason,
     with_dependents: z.boolean().optional().openapi({
@@ -157,6 +160,7 @@ const DecisionsBody = z
     retry: RetryWanted,
   })
   .refine(({ decisions, where }) => (decisions === undefined) !== (where === undefined), 'decisions or where')
+  .refine((body) => body.also_decided === undefined || body.where !== undefined, 'also_decided belongs to where')
   .refine(hasVerdicts, 'verdict: of all, or of each of the decisions')
   .refine(mayAskForRetry, 'retry belongs to reject with a reason')
   .openapi('DecisionsRequest', {
@@ -167,7 +171,8 @@ export type DecisionsBody = z.infer<typeof DecisionsBody>
 
 const decideProse = `
 Each decision is an event, and the last one counts; they can be made while the run is running and as long as it is kept. There is
-one decision on a change set, whichever run of a chain of retries shows it. What can be decided is decided, and the rest is in
+one decision on a change set, whichever run of a chain of retries shows it. A decision with \`where\` leaves alone what people have accepted or rejected before, and \`left_alone\` counts it, unless
+\`also_decided\` is true. What can be decided is decided, and the rest is in
 \`refused\`: RUN_004 for a set that the run has not, WORK_001 to accept what changes the same place as something accepted, or is built
 on something rejected, and to reject or take back what others are built on (unless \`with_dependents\` is true), WORK_004
 what breaks a file by itself or together with it, WORK_003 for a decision on what somebody else has decided since you looked (give the

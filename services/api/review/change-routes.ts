@@ -67,7 +67,8 @@ const verdicts: Readonly<Record<WantedVerdict, Verdict>> = { accept: 'accepted',
 async function wantedIn(body: DecisionsBody, run: Run, deps: ChangeDeps): Promise<WantedDecision[]> {
   if (body.where !== undefined) {
     const found = await findChanges(run, body.where, deps)
-    return [...found].flatMap(([change_set_id, version]) => wantedOf({ ...body, change_set_id, version }, run))
+    const isBulk = body.also_decided === true ? undefined : (true as const)
+    return [...found].flatMap(([change_set_id, version]) => wantedOf({ ...body, change_set_id, version, isBulk }, run))
   }
   return askedOfEach(body).flatMap((one) => wantedOf(one, run))
 }
@@ -75,11 +76,13 @@ async function wantedIn(body: DecisionsBody, run: Run, deps: ChangeDeps): Promis
 type Asked = Pick<DecisionsBody, 'verdict' | 'reason' | 'retry'> & {
   change_set_id: string
   version?: number | undefined
+  isBulk?: true | undefined
 }
 
-function wantedOf({ change_set_id: changeSetId, verdict, reason, version, retry }: Asked, run: Run): WantedDecision[] {
+function wantedOf({ change_set_id: changeSetId, verdict, reason, retry, ...one }: Asked, run: Run): WantedDecision[] {
   if (verdict === undefined) return [] // the schema lets no such body in
-  const wanted = { changeSetId, verdict: verdicts[verdict], reason: reason ?? null, version }
+  const { version, isBulk } = one
+  const wanted = { changeSetId, verdict: verdicts[verdict], reason: reason ?? null, version, isBulk }
   return [retry === true ? { ...wanted, retry: run.runId } : wanted]
 }
 

@@ -117,7 +117,7 @@ describe('decisions on change sets that are built on others', () => {
   it('reject and take back all at once', async () => {
     const runId = await played()
     expect((await review.decide(runId, { where: {}, verdict: 'accept' })).refused).toEqual([])
-    expect((await review.decide(runId, { where: {}, verdict: 'undo' })).refused).toEqual([])
+    expect((await review.decide(runId, { where: {}, verdict: 'undo', also_decided: true })).refused).toEqual([])
     expect((await review.decide(runId, { where: {}, verdict: 'reject' })).refused).toEqual([])
     expect(await review.verdicts(runId)).toEqual({ fix: 'rejected', doc: 'rejected', more: 'rejected' })
   })

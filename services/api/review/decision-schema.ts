@@ -121,6 +121,9 @@ export const DecisionsView = z
     decisions: z
       .array(DecidedView)
       .openapi({ description: 'how it stands now with each set that was not refused; the first 1,000' }),
+    left_alone: z.int().openapi({
+      description: 'how many sets that `where` has found stay as people have accepted or rejected them before',
+    }),
     retry: orNull(RejectedRetry).openapi({
       description:
         'of a request with `retry`: null where nothing is tried again, since a program made the changes, or they were tried again since',

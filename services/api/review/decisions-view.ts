@@ -12,10 +12,13 @@ import { decisionView } from './run-changes.ts'
 const shownDecisions = 1_000
 
 /** NothingDecided, with the first refusal's code, when there is nothing else. */
-export function decisionsView({ runId }: Pick<Run, 'runId'>, { decisions, refused }: Decided): DecisionsView {
+export function decisionsView(
+  { runId }: Pick<Run, 'runId'>,
+  { decisions, refused, leftAlone }: Decided,
+): DecisionsView {
   const [first] = refused
   const shown = refused.slice(0, shownRefusals).map(refusedView)
-  if (first !== undefined && decisions.size === 0) {
+  if (first !== undefined && decisions.size + leftAlone === 0) {
     throw new NothingDecided({ code: first.errorCode, detail: detailOf(first) }, { shown, count: refused.length })
   }
   return {
@@ -31,6 +34,7 @@ export function decisionsView({ runId }: Pick<Run, 'runId'>, { decisions, refuse
       ...(becauseOf === undefined ? {} : { because_of: becauseOf }),
       decision: decision && decisionView(decision),
     })),
+    left_alone: leftAlone,
     retry: null,
     refused_count: refused.length,
     refused: shown,

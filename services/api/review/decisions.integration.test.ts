@@ -180,11 +180,12 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     expect(await verdictsOf(runId)).toEqual({ one: 'accepted', two: 'pending', three: 'accepted' })
     const rest = await decide(runId, { where: { verdict: 'pending' }, verdict: 'reject', reason: 'no' })
     expect(rest).toMatchObject({ made: 1, decisions: [{ verdict: 'rejected', decision: { reason: 'no' } }] })
-    expect((await changes(runId, '&verdict=accepted')).map(({ qualified_name: name }) => name)).toEqual([
-      'one',
-      'three',
-    ])
+    const accepted = (await changes(runId, '&verdict=accepted')).map(({ qualified_name: name }) => name)
+    expect(accepted).toEqual(['one', 'three'])
     expect(await changes(runId, '&path=other/')).toEqual([])
+    const no = { where: {}, verdict: 'reject', reason: 'all of it' }
+    expect(await decide(runId, no)).toMatchObject({ made: 0, left_alone: 3, decisions: [], refused: [] })
+    expect(await decide(runId, { ...no, also_decided: true })).toMatchObject({ made: 3, left_alone: 0 })
   })
 
   it('takes what is said of all for each that says nothing else', async () => {
@@ -204,7 +205,15 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     const runId = await played()
     expect((await post(runId, one('c000', 'accept'))).status).toBe(404)
     const both = { ...one('c000', 'accept'), where: {}, verdict: 'accept' }
-    for (const body of [{}, { where: {} }, { decisions: [] }, both, { verdict: 'accept' }, one('c0', 'love')]) {
+    for (const body of [
+      {},
+      { where: {} },
+      { decisions: [] },
+      both,
+      { ...one('c000', 'accept'), also_decided: true },
+      { verdict: 'accept' },
+      one('c0', 'love'),
+    ]) {
       expect((await post(runId, body)).status, JSON.stringify(body)).toBe(422)
     }
     expect((await post(runId, { where: { path: '{'.repeat(50) }, verdict: 'accept' })).status).toBe(422)

@@ -38,9 +38,19 @@ const PatchSets = z
   })
   .openapi('PatchSets')
 
-const CommitsQuery = z.strictObject({
-  of: named('CommittedPatch', PatchKind).default('accepted').openapi({ default: 'accepted', description: ofText }),
-})
+/** As many files as commits that are published may change at most. */
+const mostWithout = 3_000
+
+const CommitsBody = z
+  .strictObject({
+    of: named('CommittedPatch', PatchKind).default('accepted').openapi({ default: 'accepted', description: ofText }),
+    without: z.array(z.string().max(64)).max(mostWithout).default([]).openapi({
+      default: [],
+      description:
+        'change sets that are left out, and with them what is built on one of them or changes a file of theirs: a file is proved with all its sets',
+    }),
+  })
+  .openapi('CommitsRequest')
 
 const PlannedFile = z
   .strictObject({
@@ -52,6 +62,7 @@ const PlannedFile = z
       .string()
       .nullable()
       .openapi({ description: 'what git calls the content that the run was given; null: there was no such file' }),
+    change_set_ids: z.array(z.string()).openapi({ description: 'all that change it, also in another of the commits' }),
   })
   .openapi('PlannedFile')
 
@@ -102,7 +113,7 @@ again. Composed as the patch is, with the same answers while there is none.`
 
 const commitsProse = `
 One commit for each agent, in the order in which they build on each other; each says only what it changes. After the last one every file is
-as it is in the patch. None when nothing is in that. The bytes of the repository, as in the patch. PUBLISH_001 when the change sets do not
+as it is in the patch. None when nothing is in that. Asking changes nothing. The bytes of the repository, as in the patch. PUBLISH_001 when the change sets do not
 come to the patch, or have more than 64 MiB.`
 
 const patchErrors = ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'] as const
@@ -131,12 +142,12 @@ export const patchEndpoints = {
     responses: { 200: jsonAnswer('what is in the patch', PatchSets) },
   }),
   commits: endpoint('runs:read', [...patchErrors, 'PUBLISH_001'], {
-    method: 'get',
+    method: 'post',
     path: '/v1/runs/{run_id}/commits',
-    operationId: 'getCommits',
+    operationId: 'planCommits',
     summary: 'Its changes as commits, one for each agent, with their messages',
     description: commitsProse.trim(),
-    request: { params: RunParams, query: CommitsQuery },
+    request: { params: RunParams, body: { content: { 'application/json': { schema: CommitsBody } } } },
     responses: { 200: jsonAnswer('the commits', PlannedCommits) },
   }),
   archive: endpoint('runs:read', patchErrors, {

@@ -1,15 +1,19 @@
 import { Readable } from 'node:stream'
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { believedDecisions } from '#composition/accepted-sets.ts'
 import { askPatch, type AskPatchDeps, withoutPatch } from '#composition/ask-patch.ts'
+import { chainOf } from '#composition/run-chain.ts'
 import { gitBlobId, type PlannedCommit } from '#domain/planned-commit.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { PatchKind, Run } from '#domain/run.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
+import { checkAsked } from '#publication/check-publishable.ts'
 import { commitMessage } from '#publication/commit-message.ts'
-import { planCommits } from '#publication/plan-commits.ts'
+import { planCommits, type SizedCommit } from '#publication/plan-commits.ts'
 import { pullText } from '#publication/pull-text.ts'
 import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
+import { withoutSets } from '#publication/without-sets.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { AskAgain } from '../http/problem.ts'
 import { gateView } from '../runs/gate-schema.ts'
@@ -50,10 +54,12 @@ export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps
     })
   })
   routes.openapi(patchEndpoints.commits, async (c) => {
-    const { of } = c.req.valid('query')
+    const { of, without } = c.req.valid('json')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const publishable = await readPublishable(run, await findPatch(run, of, deps, c.req.raw.signal), deps)
+    const whole = await readPublishable(run, await findPatch(run, of, deps, c.req.raw.signal), deps)
+    const publishable = withoutSets(whole, without)
     const planned = await planCommits(publishable)
+    if (of === 'accepted') checkAsked(planned, await acceptedIn(run, deps))
     const commits = await mapBounded(planned, 1, (commit) => commitView(commit, publishable))
     const { commit, request } = run
     const branch = request.repository?.branch ?? null
@@ -66,6 +72,13 @@ export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps
     const sets = setsView(await findPatch(run, of, deps, c.req.raw.signal))
     return c.json({ run_id: run.runId, of, ...sets }, 200)
   })
+}
+
+/** A worker composes the patch, and cannot say what is accepted. */
+async function acceptedIn(run: Run, { ledger }: PatchRouteDeps): Promise<Set<string>> {
+  const chain = await chainOf(run, ledger)
+  const { byChangeSet } = await believedDecisions(chain, ledger)
+  return new Set([...byChangeSet].flatMap(([id, { verdict }]) => (verdict === 'accepted' ? id : [])))
 }
 
 function setsView({ files, conflicts, gate }: Composition) {
@@ -97,6 +110,7 @@ async function findPatch(run: Run, of: PatchKind, deps: AskPatchDeps, signal: Ab
 const blobsAtOnce = 16
 
 async function commitView(commit: PlannedCommit, publishable: Publishable) {
+  const setsAt = new Map(publishable.composition.files.map(({ path, changeSetIds }) => [path, changeSetIds]))
   const files = await mapBounded(
     commit.files,
     blobsAtOnce,
@@ -106,6 +120,7 @@ async function commitView(commit: PlannedCommit, publishable: Publishable) {
       changes_mode: changesMode,
       content_base64: content && Buffer.from(content).toString('base64'),
       base_sha1: baseHash && gitBlobId(await publishable.readBlob(baseHash)),
+      change_set_ids: setsAt.get(path) ?? [],
     }),
   )
   const message = commitMessage(commit, publishable)
@@ -113,7 +128,7 @@ async function commitView(commit: PlannedCommit, publishable: Publishable) {
 }
 
 /** For a host whose comments nobody reads. */
-function pullRequestView(commits: readonly PlannedCommit[], publishable: Publishable) {
+function pullRequestView(commits: readonly SizedCommit[], publishable: Publishable) {
   if (commits.length === 0) return null
   const { run, composition } = publishable
   const isRehearsal = modelKindOf(run.request.labels) === 'rehearsal'

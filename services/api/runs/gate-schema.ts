@@ -26,6 +26,10 @@ export function gateRequest({ max_runs: maxRuns, limit_s: limitS, ...same }: Gat
   return { ...same, maxRuns, limitS }
 }
 
+const GateOutput = z
+  .strictObject({ change_sets: z.int(), ending: z.string(), output: z.string() })
+  .openapi('GateOutput')
+
 export const GateView = z
   .strictObject({
     command: z.string(),
@@ -43,6 +47,10 @@ export const GateView = z
       .openapi({ description: 'the first 50 tests of the original that do not pass each time' }),
     failing_total: z.int(),
     runs: z.int(),
+    outputs: z.array(GateOutput).openapi({
+      description:
+        'the first 50 runs in their order: with how many change sets (0: on the original), how each ended, and the last 1,000 characters that it wrote',
+    }),
     duration_ms: z.number(),
     left_out: z.int().openapi({ description: 'change sets that it left out, as culprits or unproved' }),
   })
@@ -56,6 +64,7 @@ export function gateRequestView(verify: GateRequest | undefined): GateShape | un
 
 export function gateView(gate: GateReport | undefined): GateView | null {
   if (gate === undefined) return null
-  const { failingTotal, durationMs, leftOut, ...same } = gate
-  return { ...same, failing_total: failingTotal, duration_ms: durationMs, left_out: leftOut }
+  const { failingTotal, durationMs, leftOut, outputs, ...same } = gate
+  const said = outputs.map(({ changeSets, ...one }) => ({ change_sets: changeSets, ...one }))
+  return { ...same, outputs: said, failing_total: failingTotal, duration_ms: durationMs, left_out: leftOut }
 }

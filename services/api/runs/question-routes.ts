@@ -29,7 +29,7 @@ export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: Quest
     const { answer: text } = c.req.valid('json')
     const command = commandOf(c.req.valid('header')['idempotency-key'])
     const question = await ledger.resume(runId, { requestId, text, by: { kind: 'human', id: tokenId }, command })
-    if (question.answer?.text !== text.toWellFormed()) {
+    if (question.answer?.text !== text) {
       throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another answer.')
     }
     return c.json(questionView(question), 200)

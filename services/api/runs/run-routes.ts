@@ -81,7 +81,7 @@ async function retriesOf(run: Run, root: Run, ledger: RunRouteDeps['ledger']): P
 }
 
 /** The same each time: what is counted by decisions is kept by them. */
-const none: Decisions = { last: 0, byChangeSet: new Map() }
+const none: Decisions = { last: 0, byChangeSet: new Map(), forged: [] }
 /** Of the runs that programs ask for every second. */
 const rememberedDecisions = 8
 

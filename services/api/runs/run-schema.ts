@@ -37,7 +37,7 @@ export const LeftOut = z
     with: ConflictingSet.openapi('ConflictingSet').optional(),
     by_itself: z.literal(true).optional().openapi({
       description:
-        'of WORK_004: it breaks the file without any other change set but those that it is built on; of WORK_007: a test fails with it',
+        'it was tried without any other change set but those that it is built on; of WORK_004: it breaks the file; of WORK_007: a test fails',
     }),
   })
   .openapi('LeftOut')
@@ -175,6 +175,9 @@ const CheckView = z
     ok: z.int(),
     total: z.int(),
     with_errors: z.int().optional().openapi({ description: 'passed with errors that were there before' }),
+    in_part: z.int().optional().openapi({
+      description: 'passed by files of which only some change sets were asked for it: it says nothing of the others',
+    }),
     not_checked: z.int().optional().openapi({ description: 'files it could not be made on; they are not in `total`' }),
     planted: z
       .int()

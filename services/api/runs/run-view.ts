@@ -182,7 +182,8 @@ export function runLinks(runId: string): RunLinks {
 
 /**
  * For each check, on how many of the composed files it was made and how many passed. A file that had syntax errors before
- * passes `parses` when it has no more than those: `with_errors` counts such files. Files on which a check could not be made
+ * passes `parses` when it has no more than those: `with_errors` counts such files. `in_part` counts those of which only
+ * some change sets were asked for it. Files on which a check could not be made
  * are counted separately. Of tests it also says how many of the planted faults they noticed: one is enough to pass.
  */
 function checksView({ files }: Composition): RunView['checks'] {
@@ -191,11 +192,13 @@ function checksView({ files }: Composition): RunView['checks'] {
     const results = evidence.filter((entry) => entry.check === check)
     const passed = results.filter((entry) => entry.ok)
     const withErrors = check === 'parses' ? passed.filter(({ after = 0 }) => after > 0).length : 0
+    const inPart = passed.filter((entry) => entry.inPart).length
     const notChecked = evidence.filter((entry) => entry.check === 'not_checked' && entry.of === check).length
     const counts = {
       ok: passed.length,
       total: results.length,
       ...(withErrors === 0 ? {} : { with_errors: withErrors }),
+      ...(inPart === 0 ? {} : { in_part: inPart }),
       ...(notChecked === 0 ? {} : { not_checked: notChecked }),
       ...(check === 'tests_kill_mutants' && results.length > 0 ? plantedFaults(results) : {}),
     }

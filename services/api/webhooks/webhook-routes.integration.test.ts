@@ -112,7 +112,7 @@ describe('POST /webhooks/github', () => {
       const examples = (await webhookExamples()).map((example) => ({ ...example, deliveryId: randomUUID() }))
       expect(examples.length).toBeGreaterThan(700)
       for (const { event, payload, deliveryId } of examples) {
-        const body = JSON.stringify(payload)
+        const body = JSON.stringify({ ...payload, example: deliveryId })
         const answer = await post(body, signed(body, { event, deliveryId }))
         expect([answer.status, await answer.json()], `${event} ${body.slice(0, 300)}`).toEqual([
           202,
@@ -209,7 +209,8 @@ describe('POST /webhooks/github', () => {
     const { 'x-github-event': _event, ...others } = signed(push)
     expect(await codeOf(await post(push, others))).toBe('422 INTAKE_008')
     expect(await codeOf(await post(push, signed(push, { deliveryId: '../../etc' })))).toBe('422 INTAKE_008')
-    expect((await post(push, signed(push, { event: 'constructor' }))).status).toBe(202)
+    const other = `${push.slice(0, -1)},"of":"another event"}`
+    expect((await post(other, signed(other, { event: 'constructor' }))).status).toBe(202)
     expect((await kept()).size).toBeGreaterThan(0)
   })
 
@@ -259,7 +260,8 @@ describe('POST /webhooks/github', () => {
         write('5\r\nfirst\r\n'),
       )
     const held = Array.from({ length: 6 }, stranger)
-    for (let at = 0; at < 20; at++) expect((await post(push, signed(push))).status).toBe(202)
+    const bodies = Array.from({ length: 20 }, (_, at) => `${push.slice(0, -1)},"at":${at}}`)
+    for (const one of bodies) expect((await post(one, signed(one))).status).toBe(202)
     const statuses = (await Promise.all(held)).map(({ status }) => status)
     expect(statuses.toSorted((one, other) => one - other)).toEqual([408, 408, 408, 408, 503, 503])
     const large = `${push.slice(0, -1)},"x":"${'x'.repeat(100_000)}"}`

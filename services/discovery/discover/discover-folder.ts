@@ -3,8 +3,8 @@ import { basename, join, resolve } from 'node:path'
 import { AppError, unreachable } from '#domain/error.ts'
 import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
+import type { Env } from '#platform/env.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
-import type { SkipKind } from '#domain/run.ts'
 import { type EntryKind, walkFolder } from '#platform/walk-folder.ts'
 import type { DiscoveryFilters } from './choose-files.ts'
 import { discoverNodes, type Discovery, type DiscoveryInput } from './discover-nodes.ts'
@@ -20,6 +20,8 @@ export type FolderOptions = {
   threads?: number
   /** The folder of the caches of earlier discoveries; without it every file is parsed. */
   indexDir?: string
+  /** That of the caller, with which git is found and finds its settings; by default the system's git, without settings of a user. */
+  env?: Env
 }
 
 /** Two changes within one tick of the file system's clock look the same, so a file that changed this recently is not recognised as unchanged. */
@@ -31,8 +33,7 @@ export async function discoverFolder(root: string, options: FolderOptions, signa
   const top = resolve(root)
   const packs = await loadQueryPacks(options.packs)
   const listedAtMs = Date.now()
-  const { include = [] } = options.filters ?? {}
-  const listed = await listSourceFiles(top, include, signal)
+  const listed = await listSourceFiles(top, options, signal)
   const known = await indexOf(options.indexDir, top, listed.files, listedAtMs)
   // A path may stand for its content here, since no file is read twice.
   const files = listed.files.map(({ path, size }) => ({ path, size, hash: path }))
@@ -96,8 +97,9 @@ const atOnce = 256
  * The regular files under `root` that discovery may want, with paths relative to it and sizes in bytes, and each
  * skipped path once, with its reason. The rules of .gitignore files are applied. DISC_005 when `root` cannot be listed.
  */
-async function listSourceFiles(root: string, include: readonly SkipKind[], signal: AbortSignal) {
-  const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal).catch((cause: unknown) => {
+async function listSourceFiles(root: string, { filters, env = {} }: FolderOptions, signal: AbortSignal) {
+  const include = filters?.include ?? []
+  const walked = await walkFolder(root, { passOver: reasonToSkip, include, env }, signal).catch((cause: unknown) => {
     signal.throwIfAborted()
     throw new AppError('DISC_005', `folder ${root} cannot be listed`, { cause, phase: 'discovery' })
   })

@@ -4,6 +4,8 @@ import { promisify } from 'node:util'
 import { msSince } from '#platform/clock.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
+import { gitEnv } from '#platform/child-env.ts'
+import type { Env } from '#platform/env.ts'
 import { gitSettings } from '#platform/run-program.ts'
 import type { SourceFile } from './choose-files.ts'
 import { discoverListed, type FolderOptions } from './discover-folder.ts'
@@ -24,7 +26,8 @@ export async function discoverRevision(
 ): Promise<Discovery> {
   const start = performance.now()
   const packs = await loadQueryPacks(options.packs)
-  const git = await openGitRevision(folder, revision, signal)
+  const place = { folder, env: gitEnv(options.env ?? {}), signal }
+  const git = await openGitRevision(place, revision)
   const { files, skipped, read } = git
   try {
     // What is in a revision is tracked: no .gitignore counts against it.
@@ -47,6 +50,8 @@ async function indexOf(
 }
 
 const run = promisify(execFile)
+/** Where git runs, with which environment. */
+type GitPlace = { folder: string; env: Env; signal: AbortSignal }
 const maxListingBytes = 1024 ** 3
 const namedRevisions = 8
 
@@ -54,9 +59,10 @@ const namedRevisions = 8
  * The files of `revision` below `folder`, with paths relative to it and git's name of a content as its hash. DISC_005
  * when there is no repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git.
  */
-async function openGitRevision(folder: string, revision: string, signal: AbortSignal) {
-  const tree = await treeOf(folder, revision, signal)
-  const options = { cwd: folder, signal, maxBuffer: maxListingBytes }
+async function openGitRevision(place: GitPlace, revision: string) {
+  const { folder, env, signal } = place
+  const tree = await treeOf(place, revision)
+  const options = { cwd: folder, env, signal, maxBuffer: maxListingBytes }
   // Without --full-tree, the listing and its names are relative to the folder that git is started in.
   const { stdout } = await run('git', [...gitSettings, 'ls-tree', '-r', '-z', '-l', tree], options)
   const files: SourceFile[] = []
@@ -67,7 +73,7 @@ async function openGitRevision(folder: string, revision: string, signal: AbortSi
     if (mode.startsWith('100')) files.push({ path, hash, size: Number(size) })
     else skipped.push({ path, reason: reasonOf(mode) })
   }
-  return { files, skipped, ...openBlobs(folder, signal) }
+  return { files, skipped, ...openBlobs(place) }
 }
 
 /** Git's modes: a symbolic link, and the link to a commit of another repository. */
@@ -77,11 +83,12 @@ function reasonOf(mode: string): string {
 }
 
 /** The name of the revision's tree. A revision that begins with a dash is refused, since git would read it as an option. */
-async function treeOf(folder: string, revision: string, signal: AbortSignal): Promise<string> {
-  if (revision.startsWith('-')) throw await unknownRevision(folder, revision, signal)
+async function treeOf(place: GitPlace, revision: string): Promise<string> {
+  const { folder, env, signal } = place
+  if (revision.startsWith('-')) throw await unknownRevision(place, revision)
   const args = [...gitSettings, 'rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
   try {
-    const { stdout } = await run('git', args, { cwd: folder, signal })
+    const { stdout } = await run('git', args, { cwd: folder, env, signal })
     return stdout.trim()
   } catch (error) {
     signal.throwIfAborted()
@@ -89,19 +96,19 @@ async function treeOf(folder: string, revision: string, signal: AbortSignal): Pr
       const message = 'a revision needs git, which is not on the PATH: "remora doctor" says how to get it'
       throw new AppError('CONFIG_006', message)
     }
-    throw await unknownRevision(folder, revision, signal, error)
+    throw await unknownRevision(place, revision, error)
   }
 }
 
 /** Names the branches and tags there are, those with the newest commits first. */
 async function unknownRevision(
-  folder: string,
+  { folder, env, signal }: GitPlace,
   revision: string,
-  signal: AbortSignal,
   cause?: unknown,
 ): Promise<AppError> {
   const args = ['for-each-ref', '--sort=-creatordate', '--format=%(refname:short)', 'refs/heads', 'refs/tags']
-  const { stdout } = await run('git', [...gitSettings, ...args], { cwd: folder, signal }).catch(() => ({ stdout: '' }))
+  const options = { cwd: folder, env, signal }
+  const { stdout } = await run('git', [...gitSettings, ...args], options).catch(() => ({ stdout: '' }))
   signal.throwIfAborted()
   const names = stdout.split('\n').filter((name) => name !== '')
   const more = names.length > namedRevisions ? ' …' : ''
@@ -119,9 +126,10 @@ type Waiting = { resolve(content: Uint8Array): void; reject(reason: unknown): vo
  * Many may be requested at once; answers come in the order of the requests. DISC_005 for an unknown name; when git
  * itself ends, all requests still waiting fail with the same error.
  */
-function openBlobs(folder: string, signal: AbortSignal) {
+function openBlobs({ folder, env, signal }: GitPlace) {
   const git = spawn('git', [...gitSettings, 'cat-file', '--batch'], {
     cwd: folder,
+    env,
     signal,
     stdio: ['pipe', 'pipe', 'ignore'],
   })

@@ -1,4 +1,4 @@
-import { fc, testSeed } from '#testing/fast-check.ts'
+import { draws, fc, testSeed } from '#testing/fast-check.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
@@ -7,7 +7,7 @@ import { generatedParts, type GeneratedPart, withOtherGaps } from './languages/g
 import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
 import { loadQueryPacks } from './query-pack.ts'
 
-const examples = { numRuns: 100 }
+const examples = { numRuns: draws(100) }
 
 describe.each(dialects)(`node ids in $language (REMORA_TEST_SEED=${testSeed})`, (dialect) => {
   const { language, path } = dialect

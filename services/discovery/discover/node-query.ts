@@ -1,6 +1,7 @@
 import type { Query, QueryMatch, Tree } from 'web-tree-sitter'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
+import { spacedLastCommas } from '#platform/json-with-comments.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFiles, type PatternRules, patternRules } from './compile-query.ts'
 import { findReferences, type FoundReference, placeReferences } from './edges/find-references.ts'
@@ -74,8 +75,8 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
 type Found = { definitions: Definition[]; errorLine: number | undefined; references?: FoundReference[] }
 const nothingFound: Found = { definitions: [], errorLine: undefined }
 
-function findInText(text: string, { language, query, rules, findsReferences }: NodeQuery): Found {
-  const tree = language.parse(text)
+function findInText(text: string, { name, language, query, rules, findsReferences }: NodeQuery): Found {
+  const tree = name === 'json' ? parseSettings(text, language) : language.parse(text)
   try {
     const defining: QueryMatch[] = []
     const referring: QueryMatch[] = []
@@ -89,6 +90,14 @@ function findInText(text: string, { language, query, rules, findsReferences }: N
   } finally {
     tree.delete()
   }
+}
+
+/** The grammar takes comments, as TypeScript and others do in their settings, but not a comma before a closing bracket. */
+function parseSettings(text: string, language: LoadedLanguage): Tree {
+  const tree = language.parse(text)
+  if (!tree.rootNode.hasError) return tree
+  tree.delete()
+  return language.parse(spacedLastCommas(text))
 }
 
 function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): IndexedNode {

@@ -106,7 +106,7 @@ describe('the retries of rejected changes', () => {
     const runId = await rejected()
     await end(runId)
     await age(broken)
-    await test.redis.hset(`${test.namespace}:{${broken}}:decisions`, 'c1', 'broken')
+    await test.redis.set(`${test.namespace}:{${broken}}:decisions`, 'broken')
     const lines: unknown[] = []
     const log = { ...silentLog, warn: (_message: string, fields?: object) => void lines.push(fields) }
     const looks: Parameters<typeof retryRejected>[1] = new Map()

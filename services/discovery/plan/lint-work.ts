@@ -21,6 +21,8 @@ export type LintWork = {
   agentRanges: ReadonlyMap<string, readonly AgentRange[]>
   /** Faults without a safe fix that no model is asked for, as the depth is `safe`, and the files they are in. */
   left: LeftFaults
+  /** Unused imports that stay, since others may import their names from a public module. */
+  offered: Pick<LeftFaults, 'faults' | 'files'>
 }
 
 /** `withheld`: of these, how many Ruff could fix by each rule, where Remora does not make the fix, or it counts as unsafe in the file. */
@@ -42,6 +44,7 @@ export function lintWork(
   const works = new Map<CodeNode, NodeWork>()
   const agentRanges = new Map<string, readonly AgentRange[]>()
   const left: LeftFaults = { faults: 0, files: 0, withheld: { ours: new Map(), unsafe: new Map() } }
+  const offered = { faults: 0, files: 0 }
   for (const [path, nodes] of Map.groupBy(taken, (node) => node.path)) {
     const found = faults.get(path)
     if (found === undefined) {
@@ -54,19 +57,21 @@ export function lintWork(
     if (file.ranges.length > 0) agentRanges.set(path, file.ranges)
     left.faults += file.left.length
     left.files += file.left.length === 0 ? 0 : 1
+    offered.faults += file.offered
+    offered.files += file.offered === 0 ? 0 : 1
     for (const { code, withheld } of file.left) {
-      const counts = withheld && left.withheld[withheld]
+      const counts = withheld === undefined || withheld === 'offered' ? undefined : left.withheld[withheld]
       counts?.set(code, (counts.get(code) ?? 0) + 1)
     }
   }
-  return { find: (node) => works.get(node) ?? { works: [], reason: 'it is not linted' }, agentRanges, left }
+  return { find: (node) => works.get(node) ?? { works: [], reason: 'it is not linted' }, agentRanges, left, offered }
 }
 
 function fileWork(
   nodes: readonly CodeNode[],
   faults: readonly LintFault[],
   { depth, isMechanical }: { depth: LintDepth; isMechanical: boolean },
-): { workOf(node: CodeNode): NodeWork; ranges: readonly AgentRange[]; left: readonly LintFault[] } {
+): { workOf(node: CodeNode): NodeWork; ranges: readonly AgentRange[]; left: readonly LintFault[]; offered: number } {
   const ownerOf = innermostOf(faults, nodes)
   const owned = Map.groupBy(ownerOf.keys(), (fault) => ownerOf.get(fault))
   const isFixed = ({ isFixable }: LintFault) => isFixable && isMechanical
@@ -95,6 +100,7 @@ function fileWork(
   return {
     ranges,
     left: asksNobody ? open : [],
+    offered: [...ownerOf.keys()].filter(({ withheld }) => withheld === 'offered').length,
     workOf(node) {
       const works: OperationWork[] = []
       if (roots.has(node) && holdsFix(node)) works.push('mechanical')
@@ -111,7 +117,7 @@ function reasonFor(own: readonly LintFault[], reachesOut: (fault: LintFault) => 
   if (open.length > 0) return `${share} lint faults ${whyOpen(open)}, and no model is asked (lint.depth: safe)`
   if (own.some(reachesOut)) return 'the fixes of its lint faults reach beyond the nodes that are worked on'
   if (own.some(({ isFixable }) => isFixable)) return 'its lint faults are fixed by the operation on an enclosing node'
-  return 'what its lint fixes would remove is still needed'
+  return 'what its lint fixes would remove or change is still needed'
 }
 
 /** Ruff may call a fix safe that Remora does not make: it would say so of its own check of the file. */

@@ -91,6 +91,17 @@ describe('the work of agents on nodes', () => {
     ])
   })
 
+  it.each(['safe', 'model'])('says how many unused imports stay for the users of a library, at depth %s', (depth) => {
+    const offered: LintFault = { ...fault, code: 'F401', mustStay: 'others may import x', withheld: 'offered' }
+    const linter = aLinter(depth)
+    const noticesOf = (...faults: LintFault[]) =>
+      findWork(file, [linter], { survey: surveyOf({ 'a.py': '' }, { 'a.py': faults }), labels: {} }).notices
+    expect(noticesOf(offered, { ...offered, line: 2 })).toEqual([
+      'lint: 2 unused imports in 1 file left: others may import what they bind from a public module; once __all__ lists what a module offers, the rest may go',
+    ])
+    expect(noticesOf({ ...offered, withheld: 'ours' })).toEqual([])
+  })
+
   it('asks a model of servers, and also the rehearsal model where the settings say so', () => {
     expect(worksOf(aLinter('auto'), { 'remora.model': 'servers' })).toMatchObject({ works: ['agent'], notices: [] })
     expect(worksOf(aLinter('auto'), {})).toMatchObject({ works: ['agent'] })

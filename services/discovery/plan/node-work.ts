@@ -13,6 +13,7 @@ import { sampleScopes } from '../survey/sample-survey.ts'
 import type { CommentSurvey } from '../survey/survey-doc-comments.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 import type { TestSurvey } from '../survey/survey-tests.ts'
+import { type ProgramFacts, programLack } from './lacking-programs.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
@@ -29,7 +30,8 @@ export const always: WorkFinder = () => ({ works: ['agent'] })
 
 /** The work of each bundle on `nodes`, by its `when`. Without a survey (no file that is linted) every node has some. Pure. */
 export function findWork(nodes: readonly CodeNode[], bundles: readonly PinnedBundle[], surveys: Surveys): PlannedWork {
-  const { survey, comments } = surveys
+  const { survey, comments, programs, tested } = surveys
+  const facts = { ...programs, runnerOf: tested?.runnerOf }
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }
   const notices: string[] = []
@@ -37,7 +39,7 @@ export function findWork(nodes: readonly CodeNode[], bundles: readonly PinnedBun
     const taken = nodes.filter((node) => takes(pinned.bundle, node))
     const found = workOf(pinned.bundle, taken, surveys)
     finders.set(pinned, found.find)
-    if (found.notice !== undefined) notices.push(found.notice)
+    notices.push(...(found.notices ?? []))
     for (const [path, ranges] of found.agentRanges ?? []) {
       const file = files[path]
       const { name } = pinned.bundle.file
@@ -47,7 +49,12 @@ export function findWork(nodes: readonly CodeNode[], bundles: readonly PinnedBun
   }
   const of = (pinned: PinnedBundle): WorkFinder => {
     const find = finders.get(pinned) ?? always
-    return (node) => (survey?.notUtf8.has(node.path) === true ? notUtf8Work : find(node))
+    return (node) => {
+      if (survey?.notUtf8.has(node.path) === true) return notUtf8Work
+      const found = find(node)
+      const reason = found.works.length === 0 ? undefined : programLack(pinned.bundle.file, node, facts)
+      return reason === undefined ? found : { works: [], reason }
+    }
   }
   const rules = survey && { ...survey.rules, files }
   return { of, rules: comments === undefined ? rules : withCommentStyles(rules, comments.styles), notices }
@@ -63,10 +70,11 @@ export type Surveys = {
   comments?: CommentSurvey | undefined
   articles?: ArticleSurvey | undefined
   tested?: TestSurvey | undefined
+  programs?: Omit<ProgramFacts, 'runnerOf'> | undefined
   labels: Run['request']['labels']
 }
 
-type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notice?: string | undefined }
+type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notices?: readonly string[] }
 
 function workOf({ file }: AgentBundle, taken: readonly CodeNode[], surveys: Surveys): Found {
   const { survey, comments, articles, tested, labels } = surveys
@@ -83,7 +91,7 @@ function workOf({ file }: AgentBundle, taken: readonly CodeNode[], surveys: Surv
       const isMechanical = file.mechanical === 'lint_fixes'
       const linted = file.settings['scope']?.default === 'all' ? survey : withoutTestData(survey)
       const work = lintWork(taken, linted, { depth: lintDepth(file, labels), isMechanical })
-      return { ...work, notice: leftNotice(file.name, work.left) }
+      return { ...work, notices: [...leftNotice(file.name, work.left), ...offeredNotice(file.name, work.offered)] }
     }
     case 'no_docstring':
       return { find: docstringWork(file, survey, comments) }
@@ -114,9 +122,9 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
 const namedRules = 6
 
 /** With the rules that the linter's own output calls fixable, since a user would compare the two. */
-function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string | undefined {
-  if (faults === 0) return undefined
-  const found = `${faults} lint ${faults === 1 ? 'fault' : 'faults'} in ${files} ${files === 1 ? 'file' : 'files'}`
+function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string[] {
+  if (faults === 0) return []
+  const found = `${counted(faults, 'lint fault')} in ${counted(files, 'file')}`
   const left = `${name}: ${found} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}`
   const { ours, unsafe } = withheld
   const why = [
@@ -125,7 +133,18 @@ function leftNotice(name: string, { faults, files, withheld }: LintWork['left'])
       : [`the linter has fixes of ${rulesText(ours)}, which Remora does not make without a person`]),
     ...(unsafe.size === 0 ? [] : [`its fixes of ${rulesText(unsafe)} count as unsafe in their files`]),
   ]
-  return [`${left}: no model is asked (lint.depth: safe)`, ...why].join('; ')
+  return [[`${left}: no model is asked (lint.depth: safe)`, ...why].join('; ')]
+}
+
+function offeredNotice(name: string, { faults, files }: LintWork['offered']): string[] {
+  if (faults === 0) return []
+  const found = `${counted(faults, 'unused import')} in ${counted(files, 'file')}`
+  const why = `others may import what ${faults === 1 ? 'it binds' : 'they bind'} from a public module`
+  return [`${name}: ${found} left: ${why}; once __all__ lists what a module offers, the rest may go`]
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 /** `UP006 (12), UP045 (8)`: those with the most faults. */

@@ -4,6 +4,7 @@ import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import type { RunEnvironment } from '#domain/setup.ts'
+import type { Fleet } from '#ledger/fleet.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import { operationPages } from '#ledger/read-operations.ts'
@@ -15,6 +16,7 @@ import { putRepositoryRules } from '#objects/repository-rules.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
 import type { SurveyDeps } from '../survey/survey-repository.ts'
+import { gateNotice } from './lacking-programs.ts'
 import { findWork } from './node-work.ts'
 import { surveysFor } from './run-surveys.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
@@ -27,6 +29,8 @@ export type PlanRunDeps = SurveyDeps & {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+  /** The live workers; what they have decides what can be planned. */
+  fleet(): Promise<Pick<Fleet, 'programs'>>
   /** Which setups runs may have here (core/settings/setup-settings.ts). */
   setups: 'off' | 'asked' | 'on'
 }
@@ -51,11 +55,14 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const { asked, nodes, unchanged } = await selectedNodes(run, found.nodes, { blobs: deps.blobs, base })
   const surveys = await surveysFor(run, { nodes, bundles }, deps, signal)
   // A fault in a node that has not changed is that node's, which is not planned, and not one of a node around it.
-  const work = findWork(asked, bundles, surveys)
+  const environment = environmentOf(run, bundles, deps)
+  const programs = { ...(await deps.fleet()), environment, ...(await snapshotFiles(run, deps)) }
+  const work = findWork(asked, bundles, { ...surveys, programs })
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)
-  const notices = [...lostBase(run, base), ...(surveys.survey?.notices ?? []), ...work.notices]
+  const gate = gateNotice(run.request.verify, programs) ?? []
+  const notices = [...lostBase(run, base), ...(surveys.survey?.notices ?? []), ...work.notices].concat(gate)
   const left = base && { unchanged }
   const summary = summarisePlan({ nodes, ...left, bundles, planned, skipped: await skippedFiles(run, deps), notices })
   const keys = {
@@ -63,7 +70,7 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
   }
   const operations = run.request.dryRun ? [] : planned.operations
-  await handOver(run, { operations, keys, summary, environment: environmentOf(run, bundles, deps) }, deps)
+  await handOver(run, { operations, keys, summary, environment }, deps)
 }
 
 /** Says why all nodes are planned although the request asks for those that have changed. */
@@ -85,6 +92,14 @@ function environmentOf(
   if (command === undefined || request.repository?.isFork === true) return undefined
   if (setups !== 'off') return { kind: 'wanted', command }
   return { kind: 'failed', command, reason: 'setups are off by now (REMORA_SETUP)', output: '', durationMs: 0 }
+}
+
+async function snapshotFiles(
+  { projectId, snapshotId }: Run,
+  deps: PlanRunDeps,
+): Promise<{ has(path: string): boolean }> {
+  const view = snapshotId === null ? undefined : await deps.readSnapshot(projectId, snapshotId)
+  return { has: (path) => view?.find(path) !== undefined }
 }
 
 async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps): Promise<string[]> {

@@ -39,6 +39,16 @@ describe('the plan for people', () => {
     expect(agents['docstring']).toMatchObject({ lookedAt: 10, planned: 2, mechanical: 0 })
   })
 
+  it('says what an agent takes where nothing is there for it', () => {
+    const go = nodesOf('flag.go', ['file', 'flag.go', ['function', 'Parse']], 'go')
+    const files = nodesOf('a.py', ['file', 'a.py'])
+    expect(summary({ nodes: go }).notices).toContain('lint takes Python: there is nothing of that here')
+    expect(summary({ nodes: files }).notices).toEqual([
+      'docstring takes function nodes in Python: there is nothing of that here',
+    ])
+    expect(summary({ nodes: [], unchanged: nodes }).notices).toEqual([])
+  })
+
   it('counts the nodes without work by reason, with examples a person finds', () => {
     const { agents } = summary()
     expect(agents['lint']?.skipped).toEqual([

@@ -5,7 +5,9 @@ import { byPath } from '#domain/repo-path.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { charactersPerToken } from '#domain/turn.ts'
 import type { AgentPlan, PlanSummary } from '#objects/plan-summary.ts'
+import { languageName } from '#syntax/grammars.ts'
 import { takes } from './node-work.ts'
+import { listed } from './require-fitting.ts'
 import type { NodeLeftOut, PlannedOperations } from './plan-operations.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
@@ -42,8 +44,22 @@ export function summarisePlan({ nodes, unchanged, bundles, planned, skipped, not
     beyondLimit: planned.beyondLimit,
     agents: Object.fromEntries(agents),
     skippedFiles: skipped.slice(0, keptSkippedFiles),
-    notices: [...new Set(notices)],
+    notices: [
+      ...new Set([
+        ...bundles.flatMap(({ bundle }) => nothingToTake(bundle, [...nodes, ...(unchanged ?? [])])),
+        ...notices,
+      ]),
+    ],
   }
+}
+
+/** Says what an agent takes of which nothing is there, so that nobody wonders why it does nothing. */
+function nothingToTake(bundle: AgentBundle, nodes: readonly CodeNode[]): string[] {
+  if (nodes.some((node) => takes(bundle, node))) return []
+  const { name, node_kinds: kinds, languages } = bundle.file
+  const isIn = nodes.some(({ language }) => languages.includes(language))
+  const what = isIn ? `${listed(kinds)} nodes in ` : ''
+  return [`${name} takes ${what}${listed(languages.map(languageName))}: there is nothing of that here`]
 }
 
 type Own = { lookedAt: number; own: readonly PlannedOperation[]; leftOut: readonly NodeLeftOut[] }

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, unreachable } from '#domain/error.ts'
 import { isSecretByName, secretReason } from '#domain/path-purpose.ts'
-import { folderOf, foldersUp, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { folderOf, foldersUp, oddName, parseRepoPath, type RepoPath, shownName } from '#domain/repo-path.ts'
 import type { SkipKind } from '#domain/run.ts'
 import type { SnapshotFile, SnapshotLink } from '#objects/snapshot.ts'
 import type { ArchiveEntry } from './archive-source.ts'
@@ -29,7 +29,7 @@ export function emptyContents(limits: SnapshotLimits): ArchiveContents {
 /**
  * Checks the next entry, adds it to `contents` and returns the path of a file whose content must be stored. Throws
  * INTAKE_002 for a path that leads out, a device or pipe, and two entries on one path; INTAKE_003 over a limit. Git's own
- * data, names that are not UTF-8, files that are secrets by their names and links that lead out are skipped and listed.
+ * data, odd names (`oddName`), files that are secrets by their names and links that lead out are skipped and listed.
  */
 export function admitEntry(
   entry: ArchiveEntry,
@@ -38,6 +38,11 @@ export function admitEntry(
 ): RepoPath | undefined {
   contents.entries += 1
   if (contents.entries > limits.maxEntries) throw tooMany('entries', limits.maxEntries)
+  const odd = oddName(entry.name)
+  if (odd !== undefined && !leadsOut(entry.name)) {
+    contents.skipped.set(shownName(entry.name.replace(/^(?:\.\/+)+/, '')), odd)
+    return undefined
+  }
   const path = entryPath(entry.name, limits)
   if (path === undefined) return undefined
   const skip = skipReason(path, entry, include)
@@ -118,11 +123,13 @@ export function filesOf({ files, hardLinks }: ArchiveContents): SnapshotFile[] {
   return [...all.values()]
 }
 
-/** In normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too long or deep. */
+/** Whatever else is odd about it: such a path is no accident. */
+function leadsOut(name: string): boolean {
+  return name.startsWith('/') || name.includes('\0') || name.split(/[/\\]/).includes('..')
+}
+
+/** In normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too deep. */
 function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
-  if (Buffer.byteLength(name) > limits.maxPathBytes) {
-    throw new AppError('INTAKE_003', `path ${JSON.stringify(name.slice(0, 200))}… is over ${limits.maxPathBytes} bytes`)
-  }
   if (/^\.\/*$/.test(name)) return undefined
   const path = parseRepoPath(name, 'INTAKE_002')
   if (path.split('/').length > limits.maxDepth) {
@@ -158,8 +165,6 @@ function skipReason(path: RepoPath, entry: ArchiveEntry, include: readonly SkipK
   const segments = path.split('/')
   const git = segments.indexOf('.git')
   if (git >= 0) return { path: segments.slice(0, git + 1).join('/'), reason: "Git's own data" }
-  // Bytes that do not decode become U+FFFD: the file could not be written back under its own name.
-  if (path.includes('\uFFFD')) return { path, reason: 'the name is not UTF-8' }
   const { type } = entry
   if ((type !== 'file' && type !== 'symlink' && type !== 'link') || include.includes('secrets')) return undefined
   return isSecretByName(path) ? { path, reason: secretReason } : undefined

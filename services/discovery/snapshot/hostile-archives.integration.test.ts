@@ -59,7 +59,6 @@ const unsafe: [string, RawEntry[]][] = [
   ['a NUL in a long path', [paxRecord('path', 'good.py\0.txt'), good]],
   ['a NUL in a long link', [paxRecord('linkpath', 'a\0b'), { name: 'l', type: '2' }]],
   ['a backslash', [{ name: 'a\\..\\..\\b', content: 'x' }]],
-  ['a drive letter', [{ name: 'C:evil.py', content: 'x' }]],
   ['a character device', [{ name: 'null', type: '3' }]],
   ['a block device', [{ name: 'disk', type: '4' }]],
   ['a pipe', [{ name: 'pipe', type: '6' }]],
@@ -137,6 +136,11 @@ describe.each([
   )
 })
 
+it('the size of a folder says nothing', async () => {
+  const folder: RawEntry = { name: 'a/', type: '5', size: 4096 }
+  expect(await take(rawTar([folder, { ...good, name: 'a/good.py' }]))).toMatchObject({ files: 1, bytes: 6 })
+})
+
 it('a hard link to one that was left out is left out for the same reason', async () => {
   const { files, skipped } = await take(
     rawTar([good, { name: 'h', type: '1', target: '../x' }, { name: 'i', type: '1', target: 'h' }]),
@@ -159,14 +163,18 @@ describe('an archive over a limit is refused with INTAKE_003', () => {
     ['a claim of eight gigabytes', rawTar([{ name: 'big', size: 0o77777777777 }]), {}],
     ['too many bytes together', gzipSync(rawTar(names(100))), { maxBytes: 50_000 }],
     ['a bomb', gzipSync(rawTar([{ name: 'zeros', content: new Uint8Array(12_000_000) }])), {}],
-    ['a path of 1025 bytes', rawTar([paxRecord('path', 'é'.repeat(512) + 'x'), good]), {}],
     ['65 folders deep', rawTar([paxRecord('path', `${'d/'.repeat(64)}x`), good]), {}],
   ])('%s', async (_name, archive, limits) => {
     await expect(take(archive, limits)).rejects.toMatchObject({ code: 'INTAKE_003' })
   })
 
   it('and one just below each limit is taken', async () => {
-    const entries = [paxRecord('path', 'é'.repeat(512)), good, paxRecord('path', `${'d/'.repeat(63)}x`), good]
+    const entries = [
+      paxRecord('path', `${'é'.repeat(127)}/`.repeat(4) + 'x'),
+      good,
+      paxRecord('path', `${'d/'.repeat(63)}x`),
+      good,
+    ]
     expect(await take(rawTar(entries), { maxEntries: 2, maxFileBytes: 6, maxBytes: 8192 })).toMatchObject({ files: 2 })
   })
 })

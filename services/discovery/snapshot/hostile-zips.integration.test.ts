@@ -92,7 +92,6 @@ const unreadable: [string, Buffer][] = [
   ['an entry inside another one', nested()],
   ['a content that reaches into the directory', rawZip([{ ...good, central: { packed: 30 }, local: { packed: 30 } }])],
   ['a place within a content', rawZip([{ name: 'a', content: text, method: 0, central: { at: 40 } }])],
-  ['a folder with content', rawZip([{ name: 'a/', content: 'x', mode: 0o40755 }])],
   ['a link with the name of a folder', rawZip([{ ...symlink('a/', 'b') }])],
   ['a broken extra field', rawZip([{ ...good, central: { extra: Buffer.from('\x01\x00\xff\x00x') } }])],
   ['a zip64 size without its field', rawZip([{ ...good, central: { size: 0xffffffff, extra: zip64Field() } }])],
@@ -103,7 +102,6 @@ const unsafe: [string, RawZipEntry[]][] = [
   ['a path that leads out', [{ ...good, name: '../out.py' }]],
   ['a path that leads out further down', [{ ...good, name: 'a/../../out.py' }]],
   ['a backslash', [{ ...good, name: 'a\\..\\..\\b' }]],
-  ['a drive letter', [{ ...good, name: 'C:evil.py' }]],
   ['a NUL in a name', [{ ...good, name: 'good.py\0.txt' }]],
   ['no name at all', [{ ...good, name: '' }]],
   ['a folder that leads out', [{ name: '../', mode: 0o40755 }]],
@@ -159,7 +157,6 @@ describe('a zip over a limit is refused with INTAKE_003', () => {
       {},
     ],
     ['the claim of a bomb', rawZip([{ ...good, local: claim, central: claim }]), {}],
-    ['a path of 1025 bytes', rawZip([{ ...good, name: `${'é'.repeat(512)}x` }]), {}],
     ['65 folders deep', rawZip([{ ...good, name: `${'d/'.repeat(64)}x` }]), {}],
   ])('%s', async (_name, archive, limits) => {
     await expect(take(archive, limits)).rejects.toMatchObject({ code: 'INTAKE_003' })
@@ -167,10 +164,10 @@ describe('a zip over a limit is refused with INTAKE_003', () => {
 
   it('and one just below each limit is taken', async () => {
     const entries = [
-      { ...good, name: 'é'.repeat(512) },
+      { ...good, name: `${'é'.repeat(127)}/`.repeat(4) + 'x' },
       { ...good, name: `${'d/'.repeat(63)}x` },
     ]
-    const limits = { maxEntries: 2, maxPaths: 65, maxFileBytes: 6, maxBytes: 12 }
+    const limits = { maxEntries: 2, maxPaths: 69, maxFileBytes: 6, maxBytes: 12 }
     expect(await take(rawZip(entries), limits)).toMatchObject({ files: 2 })
   })
 })
@@ -180,6 +177,8 @@ describe('an unusual zip is read all the same', () => {
   const unknownSize = { ...descriptor, crc: 0, packed: 0, size: 0 }
   const behind = Buffer.from('PK\x07\x08 sixteen bytes')
 
+  const sizedFolder = { name: 'a/', mode: 0o40755, method: 0, local: { size: 4096 }, central: { size: 4096 } }
+
   it.each<[string, RawZipEntry[], RawZipOptions]>([
     ['with a comment', [good], { comment: 'made by hand' }],
     ['with a gap before its first entry', [good], { before: Buffer.from('PK\x03\x04 and so on') }],
@@ -188,6 +187,9 @@ describe('an unusual zip is read all the same', () => {
     ['with sizes behind the content', [{ ...good, local: unknownSize, after: behind, central: descriptor }], {}],
     ['with a name that no flag calls UTF-8', [{ ...good, central: { flags: 0 }, local: { flags: 0 } }], {}],
     ['with a folder that has the mode of a file', [{ name: 'a/', mode: 0o100755 }, good], {}],
+    ['with a folder that has a content', [{ name: 'a/', content: 'x', mode: 0o40755 }, good], {}],
+    ['with the size of a folder on disk', [sizedFolder, { ...good, name: 'a/good.py' }], {}],
+    ['with two sizes of a folder', [{ ...sizedFolder, local: { size: 0 } }, good], {}],
     ['made on DOS', [{ ...good, system: 0, mode: 0x20 }], {}],
   ])('%s', async (_name, entries, options: RawZipOptions) => {
     expect(await take(rawZip(entries, options))).toMatchObject({ files: 1, bytes: 6 })

@@ -29,10 +29,11 @@ export async function readZipDirectory(
   for await (const entry of reader.entries()) {
     nameBytes += entry.fileNameLength
     if (nameBytes > limits.maxNameBytes) throw tooMany('bytes of paths', limits.maxNameBytes)
-    unpacked += entry.uncompressedSize
-    refuseBomb({ packed: blocks.bytes, unpacked }, limits)
     directoryBytes += recordBytes + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength
-    entries.push(zipEntryOf(entry))
+    const placed = zipEntryOf(entry)
+    unpacked += placed.size
+    refuseBomb({ packed: blocks.bytes, unpacked }, limits)
+    entries.push(placed)
   }
   await refuseUncounted(blocks, reader)
   const directoryStart = reader.readTo() - directoryBytes
@@ -67,15 +68,15 @@ const otherMethods: Readonly<Record<number, string>> = {
 /** Bits of an entry's flags: encrypted in one way or another. */
 export const encryptedFlags = 0x2041
 
-/** Throws INTAKE_001 for an entry that is encrypted, packed by an unsupported method, or contradicts itself. */
+/**
+ * Throws INTAKE_001 for an entry that is encrypted, packed by an unsupported method, or contradicts itself. Some programs
+ * write the size that a folder has on their disk: it says nothing, as in a tar.
+ */
 function zipEntryOf(entry: Entry) {
   const name = entry.fileNameRaw.toString()
   const { type, executable } = describeMode(entry, name)
   if ((entry.generalPurposeBitFlag & encryptedFlags) !== 0) {
     throw new AppError('INTAKE_001', `${shown(name)} is encrypted: pack the zip without a password`)
-  }
-  if (type === 'directory' && entry.uncompressedSize > 0) {
-    throw new AppError('INTAKE_001', `${shown(name)} is a folder with content`)
   }
   return {
     type,
@@ -83,7 +84,7 @@ function zipEntryOf(entry: Entry) {
     executable,
     method: knownMethod(entry.compressionMethod, name),
     crc32: entry.crc32,
-    size: entry.uncompressedSize,
+    size: type === 'directory' ? 0 : entry.uncompressedSize,
     packedBytes: entry.compressedSize,
     /** Where its own record begins, which its packed content follows. */
     at: entry.relativeOffsetOfLocalHeader,

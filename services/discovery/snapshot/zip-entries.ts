@@ -25,7 +25,7 @@ export async function* zipEntries(
       throw new AppError('INTAKE_002', `${shown(name)} is a link to a path of ${entry.size} bytes`)
     }
     const target = isLink ? Buffer.from(await read()).toString() : ''
-    yield { type, name, size: type === 'file' ? entry.size : 0, executable, target, read }
+    yield { type, name, size: isLink ? 0 : entry.size, executable, target, read }
   }
 }
 
@@ -57,7 +57,7 @@ function disagreement(entry: PlacedEntry, header: LocalFileHeader): string | und
   const differs = (one: number, other: number) =>
     one !== other && one !== inZip64 && !((flags & writtenAfter) !== 0 && one === 0)
   if (differs(header.compressedSize, entry.packedBytes)) return 'its packed size'
-  if (differs(header.uncompressedSize, entry.size)) return 'its size'
+  if (entry.type !== 'directory' && differs(header.uncompressedSize, entry.size)) return 'its size'
   if (differs(header.crc32, entry.crc32)) return 'its CRC-32'
   return undefined
 }

@@ -52,9 +52,12 @@ function answer(reader: RandomAccessReader, callback: ReadArguments[4], fault: E
   }
 }
 
-/** Names stay bytes: they are decoded and checked as those of a tar are. */
+/**
+ * Names stay bytes: they are decoded and checked as those of a tar are. Sizes are checked where a content is read: the library
+ * would refuse a folder that has one.
+ */
 function openZip(reader: RandomAccessReader, bytes: number): Promise<ZipFile> {
-  const options = { lazyEntries: true, autoClose: false, decodeStrings: false }
+  const options = { lazyEntries: true, autoClose: false, decodeStrings: false, validateEntrySizes: false }
   return new Promise((resolve, reject) => {
     reader.once('error', reject)
     fromRandomAccessReader(reader, bytes, options, (error, zip) => (error === null ? resolve(zip) : reject(error)))

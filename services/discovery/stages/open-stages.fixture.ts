@@ -49,6 +49,7 @@ export async function openStages({ publisher, limits, ...clock }: StagesOptions 
     surveys,
     linter,
     setups: 'on',
+    fleet: async () => ({ programs: undefined }),
     packs: await loadSoundPacks({}),
     leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
     blobs: openBlobStore(objects, { maxCacheBytes: 0 }),

@@ -1,9 +1,10 @@
-import { parse as parseToml } from 'smol-toml'
-import { parse as parseYaml } from 'yaml'
 import { isRecord } from '#domain/json.ts'
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { lengthOf, nameOf, readConfigTree, type ConfigFile } from '#lint/configuration/config-tree.ts'
 import { readEditorConfig } from '#lint/configuration/editorconfig.ts'
+import { parseJsonWithComments } from '#platform/json-with-comments.ts'
+import { readToml } from '#platform/toml-source.ts'
+import { readYaml } from '#platform/yaml-source.ts'
 
 const prettierNames = /^(?:package\.json|\.prettierrc(?:\.(?:json5?|ya?ml|toml))?)$/
 const biomeNames = /^biome\.jsonc?$/
@@ -47,22 +48,31 @@ export function lineLengths(files: readonly ConfigFile[]): (path: string, langua
 function scriptWidth(path: string, text: string): number | undefined {
   const name = nameOf(path)
   if (biomeNames.test(name)) {
-    const formatter = tableOf(text, 'yaml')['formatter']
+    const formatter = tableOf(text, 'json')['formatter']
     return isRecord(formatter) ? lengthOf(formatter['lineWidth']) : undefined
   }
   if (!prettierNames.test(name)) return undefined
-  const table = tableOf(text, name.endsWith('.toml') ? 'toml' : 'yaml')
+  const table = tableOf(text, name.endsWith('.toml') ? 'toml' : /\.ya?ml$/.test(name) ? 'yaml' : 'json')
   const own = name === 'package.json' ? table['prettier'] : table
   return isRecord(own) ? (lengthOf(own['printWidth']) ?? prettierWidth) : undefined
 }
 
-/** JSON is YAML, and YAML reads most of JSON with comments. Empty for a text that cannot be read. */
-function tableOf(text: string, form: 'toml' | 'yaml'): Record<string, unknown> {
+/** Empty for a text that cannot be read. */
+function tableOf(text: string, form: 'toml' | 'yaml' | 'json'): Record<string, unknown> {
+  const value = form === 'toml' ? tomlOf(text) : form === 'json' ? jsonOf(text) : readYaml(text).value
+  return isRecord(value) ? value : {}
+}
+
+function tomlOf(text: string): unknown {
+  const read = readToml(text)
+  return 'table' in read ? read.table : undefined
+}
+
+/** YAML reads most of JSON5. */
+function jsonOf(text: string): unknown {
   try {
-    const plain = text.replaceAll(/^\s*\/\/.*$/gm, '')
-    const value: unknown = form === 'toml' ? parseToml(text) : parseYaml(plain)
-    return isRecord(value) ? value : {}
+    return parseJsonWithComments(text)
   } catch {
-    return {}
+    return readYaml(text).value
   }
 }

@@ -2,7 +2,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
 import { type DocstringSurvey, purposeNames } from '#python/docstring-survey.ts'
-import type { JsonSchema } from '#python/known-types.ts'
+import { iterableNote, type JsonSchema } from '#python/known-types.ts'
 import type { ModuleTypes } from '#python/module-types.ts'
 import { sampledSignature, type SampledSignature } from '#python/sampled-signature.ts'
 import { isStub } from '#python/python-file.ts'
@@ -78,7 +78,8 @@ function reasonNotWorthIt(
 const scalars = new Set(['string', 'integer', 'number', 'boolean'])
 
 /** A text, a number or anything, or a container of anything. */
-function limitsLittle({ type, items, additionalProperties, default: _, ...more }: JsonSchema): boolean {
+function limitsLittle({ type, items, additionalProperties, default: _, description, ...more }: JsonSchema): boolean {
+  if (description !== undefined && description !== iterableNote) return false
   const inner = items ?? additionalProperties
   const isScalar = type === undefined || (typeof type === 'string' && scalars.has(type))
   const isLoose = typeof inner === 'object' && inner !== null && Object.keys(inner).length === 0

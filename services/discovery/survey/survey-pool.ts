@@ -42,10 +42,12 @@ export type LintFault = {
   isFixable: boolean
   /** Why the code that it reports must stay: no agent is asked to fix it. */
   mustStay?: string
-  /** Why a fix that the linter has is not made, as in the report of the linter. */
-  withheld?: 'ours' | 'unsafe'
-  /** The name that a fix removes from the module. */
-  removes?: string
+  /** Why a fix that the linter has is not made, as in the report of the linter; `offered`: others may import what it removes. */
+  withheld?: 'ours' | 'unsafe' | 'offered'
+  /** The names that a fix removes from the module. */
+  removes?: readonly string[]
+  /** Those of them that others may import if the module is public. */
+  offers?: readonly string[]
 }
 
 export type SurveyedFile = {

@@ -66,7 +66,9 @@ describe('the survey of a repository', () => {
     const survey: SurveyPool['survey'] = async (question) =>
       question.path === 'slow.py' ? { unreadable: 'it takes too long' } : surveys.survey(question)
     const found = await surveyOf(files, { pool: { ...surveys, survey } })
-    expect(found.faults.get('shop/tools.py')?.filter(({ isFixable }) => isFixable)).toMatchObject([{ removes: 'sys' }])
+    expect(found.faults.get('shop/tools.py')?.filter(({ isFixable }) => isFixable)).toMatchObject([
+      { removes: ['sys'] },
+    ])
     expect(found.notices).toContainEqual(expect.stringContaining('slow.py is not read'))
   })
 
@@ -74,7 +76,7 @@ describe('the survey of a repository', () => {
     const source = 'import os\n\n\ndef f(items):\n    if not 1 in items:\n        return undefined\n'
     const survey = await surveyOf({ 'a.py': source })
     expect(survey.faults.get('a.py')).toMatchObject([
-      { code: 'F401', line: 1, isFixable: true, removes: 'os' },
+      { code: 'F401', line: 1, isFixable: true, removes: ['os'] },
       { code: 'E713', line: 5, isFixable: true },
       { code: 'F821', line: 6, isFixable: false },
     ])
@@ -96,6 +98,37 @@ describe('the survey of a repository', () => {
     ])
     expect(survey.faults.has('tests/test_models.py')).toBe(false)
     expect(pathRulesOf(survey.rules, 'shop/compat.py').keptNames).toEqual(['json', ''])
+  })
+
+  it('leaves to the users of a library what they may import from its public modules, and fixes the rest', async () => {
+    const compat = 'import os\nfrom json import dumps, loads\nfrom abc import ABC\n'
+    const files = {
+      'pyproject.toml': '[project]\nname = "shop"\n',
+      'src/shop/__init__.py': '',
+      'src/shop/compat.py': compat,
+      'src/shop/_compat.py': compat,
+      'src/shop/listed.py': `${compat}__all__ = ["ABC"]\n`,
+      'tests/test_shop.py': 'from shop.compat import ABC\n\nprint(ABC)\n',
+    }
+    const survey = await surveyOf(files)
+    expect(survey.faults.get('src/shop/compat.py')).toMatchObject([
+      { line: 1, isFixable: true },
+      {
+        line: 2,
+        isFixable: false,
+        withheld: 'offered',
+        mustStay: expect.stringMatching(/^others may import \w+ from this public module$/),
+      },
+      { line: 2, isFixable: false, withheld: 'offered' },
+      { line: 3, isFixable: false, mustStay: 'other files use ABC from here' },
+    ])
+    const kept = (path: string) => pathRulesOf(survey.rules, path).keptNames
+    expect(kept('src/shop/compat.py')).toEqual(['ABC', '', 'dumps', 'loads'])
+    const fixable = ({ faults }: Survey, path: string) => faults.get(path)?.map(({ isFixable }) => isFixable)
+    expect(fixable(survey, 'src/shop/_compat.py')).toEqual([true, true, true, true])
+    expect(fixable(survey, 'src/shop/listed.py')).toEqual([true, true, true])
+    const application = await surveyOf({ ...files, 'pyproject.toml': '[tool.black]\n' })
+    expect(fixable(application, 'src/shop/compat.py')).toEqual([true, true, true, false])
   })
 
   it('leaves the docstrings alone that a file of the repository reads', async () => {
@@ -147,11 +180,11 @@ describe('the survey of a repository', () => {
       'four.py': `${taking('d')}x = ${'('.repeat(20_000)}1${')'.repeat(20_000)}\n`,
     })
     expect(survey.faults.get('lib.py')?.map(({ removes, isFixable }) => [removes, isFixable])).toEqual([
-      ['a', false],
-      ['b', false],
-      ['c', false],
-      ['d', false],
-      ['e', true],
+      [['a'], false],
+      [['b'], false],
+      [['c'], false],
+      [['d'], false],
+      [['e'], true],
     ])
   })
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isGo, type LintRules, type PathRules } from '#domain/path-rules.ts'
-import { isKept } from '#lint/fixable-faults.ts'
+import { keptOf } from '#lint/fixable-faults.ts'
 import {
   isLintConfig,
   readRepositoryLint,
@@ -16,6 +16,7 @@ import { foldDocstringFacts, type DocstringSurvey } from '#python/docstring-surv
 import { foldKeptNames } from '#python/kept-names.ts'
 import type { ModuleUses } from '#python/module-uses.ts'
 import { ownModulesIn, ownModulesOf } from '#python/own-modules.ts'
+import { publicModules } from '#python/public-modules.ts'
 import { foldTestData } from '#python/test-data.ts'
 import { isStub } from '#python/python-file.ts'
 import type { Linter } from '#lint/linter.ts'
@@ -96,16 +97,17 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const docstrings = foldDocstrings(facts, lint)
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
+  const kept = keptInModules(facts, { named, isPublic: lint.isPublic })
   const otherPaths = [...others.faults.keys()]
   const rules = {
-    ...repositoryRules(facts, lint, { docstrings, named, otherPaths }),
+    ...repositoryRules(facts, lint, { docstrings, kept, otherPaths }),
     ownModules: [...ownModules],
     configs: lintConfigs(input.files).map(({ path, hash }) => ({ path, hash })),
   }
   return {
     rules,
     faults: new Map([
-      ...linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])] as const),
+      ...linted.map(([path, { faults }]) => [path, keptInPlace(faults, kept.get(path) ?? nothingKept)] as const),
       ...others.faults,
     ]),
     unlinted: new Map([...unlinted, ...others.unlinted]),
@@ -128,22 +130,49 @@ function byPath([one]: readonly [string, unknown], [other]: readonly [string, un
   return one < other ? -1 : 1
 }
 
-/** Marks the faults whose fix would remove a name that other files depend on. */
-function keptInPlace(faults: readonly LintFault[], keptNames: PathRules['keptNames']): LintFault[] {
-  return faults.map((fault) =>
-    isKept(fault.removes, keptNames)
-      ? { ...fault, isFixable: false, mustStay: `other files use ${fault.removes ?? ''} from here` }
-      : fault,
+/** The names of a module that stay: those that other files of the repository use, and those that its users may import. */
+type KeptNames = { used: PathRules['keptNames']; offered: string[] }
+
+const nothingKept: KeptNames = { used: [], offered: [] }
+
+function keptInModules(
+  facts: ReadonlyMap<string, SurveyedFile>,
+  { named, isPublic }: { named: ReadonlyMap<string, ModuleUses>; isPublic(path: string): boolean },
+): ReadonlyMap<string, KeptNames> {
+  const used = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
+  const offered = (faults: readonly LintFault[]) =>
+    faults.flatMap(({ offers = [], mustStay }) => (mustStay === undefined ? offers : []))
+  return new Map(
+    [...facts].map(([path, { faults }]) => [
+      path,
+      { used: used(path), offered: isPublic(path) ? offered(faults) : [] },
+    ]),
   )
 }
 
-async function readConfiguration({ files, read, isWorkedOn }: SurveyInput, deps: SurveyDeps): Promise<RepositoryLint> {
+/** Marks the faults whose fix would remove a name that stays. */
+function keptInPlace(faults: readonly LintFault[], { used, offered }: KeptNames): LintFault[] {
+  return faults.map((fault) => {
+    const removes = fault.removes ?? []
+    const [usedName, offeredName] = [keptOf(removes, used), keptOf(removes, offered)]
+    const stays = { ...fault, isFixable: false }
+    if (usedName !== undefined) return { ...stays, mustStay: `other files use ${usedName} from here` }
+    if (offeredName === undefined) return fault
+    return { ...stays, mustStay: `others may import ${offeredName} from this public module`, withheld: 'offered' }
+  })
+}
+
+type Configuration = RepositoryLint & { isPublic(path: string): boolean }
+
+async function readConfiguration({ files, read, isWorkedOn }: SurveyInput, deps: SurveyDeps): Promise<Configuration> {
   const texts = await mapBounded(lintConfigs(files), atOnce, async ({ path, hash }): Promise<ConfigFile> => {
     return { path, text: Buffer.from(await read(hash)).toString() }
   })
   const worked = files.flatMap(({ path }) => (isWorkedOn(path) ? path : []))
   const [scripts, hasGo] = [worked.filter(isLintedScript), worked.some(isGo)]
-  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts, scripts, hasGo }, deps.linter)
+  const paths = files.map(({ path }) => path)
+  const lint = await readRepositoryLint({ paths, files: texts, scripts, hasGo }, deps.linter)
+  return { ...lint, isPublic: publicModules(paths, texts) }
 }
 
 function lintConfigs(files: readonly SourceFile[]): SourceFile[] {
@@ -210,16 +239,15 @@ function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRu
 
 type RulesSources = {
   docstrings: DocstringSurvey
-  named: ReadonlyMap<string, ModuleUses>
+  kept: ReadonlyMap<string, KeptNames>
   otherPaths: readonly string[]
 }
 
 function repositoryRules(
-  facts: ReadonlyMap<string, { uses: ModuleUses }>,
+  facts: ReadonlyMap<string, SurveyedFile>,
   lint: RepositoryLint,
-  { docstrings, named, otherPaths }: RulesSources,
+  { docstrings, kept, otherPaths }: RulesSources,
 ): RepositoryRules {
-  const keptNames = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
   const shared = new Map<string, { at: number; rules: Omit<PathRules, 'keptNames'> }>()
   const files: RepositoryRules['files'] = {}
   for (const path of [...facts.keys(), ...otherPaths].toSorted()) {
@@ -227,9 +255,13 @@ function repositoryRules(
     const key = JSON.stringify(rules)
     const { at } = shared.get(key) ?? { at: shared.size }
     shared.set(key, { at, rules })
-    files[path] = { rules: at, keptNames: facts.has(path) ? keptNames(path) : [], agentRanges: [] }
+    files[path] = { rules: at, keptNames: allOf(kept.get(path) ?? nothingKept), agentRanges: [] }
   }
   return { v: 1, shared: [...shared.values()].map(({ rules }) => rules), files }
+}
+
+function allOf({ used, offered }: KeptNames): PathRules['keptNames'] {
+  return used === 'all' ? used : [...new Set([...used, ...offered])]
 }
 
 function rulesOf(path: string, lint: RepositoryLint, docstrings: DocstringSurvey): Omit<PathRules, 'keptNames'> {

@@ -54,6 +54,20 @@ describe('the code that no test names', () => {
     expect(await reasons(texts, 'src/b.py', ['file', 'b', ['function', 'f']])).toEqual({ f: undefined })
   })
 
+  it('is run with what the package.json around it says', async () => {
+    const texts: Record<string, string> = {
+      'package.json': '{"scripts": {"test": "mocha"}}',
+      'web/package.json': '{"scripts": {"test": "node --test"}}',
+      'lib/a.js': 'exports.f = () => 1',
+      'web/b.js': 'exports.f = () => 1',
+    }
+    const nodes = ['lib/a.js', 'web/b.js'].flatMap((path) => nodesOf(path, ['function', 'f'], 'javascript'))
+    const files = Object.entries(texts).map(([path, { length }]) => ({ path, hash: path, size: length }))
+    const { runnerOf } = await surveyTests({ nodes, files, read: async (hash) => Buffer.from(texts[hash] ?? '') })
+    expect(runnerOf('lib/a.js')).toEqual({ kind: 'other', path: 'package.json', name: 'mocha' })
+    expect(runnerOf('web/b.js')).toEqual({ kind: 'node' })
+  })
+
   it('is not a method of a class of which there can be no object', async () => {
     const shape = (...methods: string[]): Source => [
       'file',

@@ -1,6 +1,8 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import type { NodeId } from '#domain/ids.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { type ScriptRunner, scriptTestRunnerOf } from '#domain/script-test-runner.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { exportsOf } from '#syntax/export-kind.ts'
 import { languageOf } from '#syntax/grammars.ts'
@@ -9,6 +11,8 @@ import { languageOf } from '#syntax/grammars.ts'
 export type TestSurvey = {
   /** Why no test is to be written for a node; undefined for one that tests can reach and none names. */
   reasonToSkip(node: CodeNode): string | undefined
+  /** What runs the tests of a file of JavaScript or TypeScript that has such nodes. */
+  runnerOf(path: string): ScriptRunner | undefined
 }
 
 type SurveyInput = {
@@ -63,7 +67,27 @@ export async function surveyTests({ nodes, files, read }: SurveyInput): Promise<
       return words.some((one) => one.family === family && needed.every((word) => one.words.has(word)))
     },
   }
-  return { reasonToSkip: (node) => reasonToSkip(node, known) }
+  const runners = await runnersOf(
+    paths.filter((path) => familyOf(path) === 'script'),
+    async (path) => {
+      const file = byPath.get(path)
+      return file === undefined || file.size > maxTestBytes ? '' : textOf(file.hash, read)
+    },
+  )
+  return {
+    reasonToSkip: (node) => reasonToSkip(node, known),
+    runnerOf: (path) => (familyOf(path) === 'script' ? runners.get(folderOf(path)) : undefined),
+  }
+}
+
+/** By the folder of the files, all of whose files have the same. */
+async function runnersOf(
+  paths: readonly string[],
+  textAt: (path: string) => Promise<string>,
+): Promise<ReadonlyMap<string, ScriptRunner>> {
+  const firsts = new Map(paths.map((path) => [folderOf(path), path]))
+  const found = [...firsts].map(async ([folder, path]) => [folder, await scriptTestRunnerOf(path, textAt)] as const)
+  return new Map(await Promise.all(found))
 }
 
 type Known = {

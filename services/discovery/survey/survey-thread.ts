@@ -54,7 +54,7 @@ function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree):
   const byteOf = byteOffsets(text)
   return judged
     .toSorted((one, other) => one.fault.start - other.fault.start)
-    .map(({ fault, mustStay, removes }) => {
+    .map(({ fault, mustStay, removes, offers }) => {
       const { code, message, line, start, end, fix = [] } = fault
       const touched = mustStay === undefined ? [{ start, end }, ...fix] : [{ start, end }]
       const context = contextOf(tree, { start, end })
@@ -71,7 +71,7 @@ function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree):
         isFixable: fault.fix !== undefined && mustStay === undefined,
         ...(mustStay === undefined ? {} : { mustStay }),
         ...(fault.withheld === undefined ? {} : { withheld: fault.withheld }),
-        ...(removes === undefined ? {} : { removes }),
+        ...(removes.length === 0 ? {} : { removes, offers }),
       }
     })
 }
@@ -89,7 +89,7 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
 }
 
 async function faultsOfLinted({ linted: { language, text, diagnostics } }: LintedQuestion): Promise<LintFault[]> {
-  const judged = diagnostics.map((fault) => ({ fault, mustStay: undefined, removes: undefined }))
+  const judged = diagnostics.map((fault) => ({ fault, mustStay: fault.mustStay, removes: [], offers: [] }))
   return (await loadLanguage(language)).read(text, (tree) => placedFaults(judged, text, tree))
 }
 

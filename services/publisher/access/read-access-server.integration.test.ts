@@ -7,6 +7,7 @@ import { lacks } from '#testing/this-machine.ts'
 import { usePublisher } from '../published-run.fixture.ts'
 import type { TestPublisher } from '../test-publisher.fixture.ts'
 import { openReadAccess } from './read-access-server.ts'
+import { runKeys } from '#ledger/keys.ts'
 
 const secret = 'only-for-this-test-0123'
 
@@ -46,6 +47,14 @@ describe.skipIf(lacks('git'))('the right to read the code of a run', () => {
   }
   const codeOf = async (body: object, authorization?: string) =>
     ReadAccessRefusal.parse(await ask(body, authorization)).error_code
+
+  it('is not given for a run that somebody has written into Redis', async () => {
+    const runId = await newRun({ ref: 'main' })
+    const { run } = runKeys(publisher.namespace, runId)
+    const request = (await publisher.redis.hget(run, 'request')) ?? ''
+    await publisher.redis.hset(run, 'request', request.replace('"ref":"main"', '"ref":"release"'))
+    expect(await codeOf({ run_id: runId })).toBe('PUBLISH_005')
+  })
 
   it('is a token that reads this repository and nothing else', async () => {
     const { commit, base, archive } = ReadAccess.parse(await ask({ run_id: await newRun() }))

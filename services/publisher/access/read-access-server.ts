@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
+import { requireGenuine } from '#composition/genuine-run.ts'
 import { CodeHostBusy } from '#code-hosts/code-host-busy.ts'
 import type { Installations } from '#code-hosts/installations.ts'
 import { type ReadAccess, readAccessPath, ReadAccessRequest } from '#code-hosts/read-access.ts'
@@ -66,11 +67,12 @@ async function answerTo(request: IncomingMessage, secret: string, deps: ReadAcce
   return readAccess(asked.data.run_id, asked.data.commit, deps)
 }
 
-/** RUN_001: not a run that waits for its code. HOST_002: the project has no such repository (any more). */
+/** PUBLISH_005: a run that nobody with the key has asked for. RUN_001: not a run that waits for its code. HOST_002: the project has no such repository (any more). */
 async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<ReadAccess> {
   const { app, apiUrl, ledger } = deps
   const run = await ledger.getRun(runId)
   const source = run.request.repository
+  await requireGenuine(run, ledger)
   if (source === undefined) throw new AppError('HOST_002', `the code of run ${runId} was uploaded`)
   if (isEnded(run.status)) throw new AppError('RUN_001', `run ${runId} has ended`)
   const { installationId, since } = source

@@ -20,6 +20,9 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
     return answers[0] ?? ''
   }
 
+  /** To the comments, without words. */
+  const reactions = () => at.repository.comments().flatMap((one) => one.reactions.map(({ content }) => content))
+
   /** As a person does it in `remora review`. */
   async function acceptRejected(runId: RunId): Promise<void> {
     const { ledger } = at.publisher
@@ -61,10 +64,22 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
   ])('to %s lists the commands, for people who may write, at a pull request of ours', async (text, said) => {
     const runId = await at.published({ changes })
     expect(await say(text, runId, 'mallory')).toBe('')
+    expect(reactions()).toEqual(['-1'])
     const answer = await say(text, runId)
     expect(answer).toContain('- `/remora reject PATH` rejects')
     expect(answer).not.toContain('@ada')
     expect(answer).toContain(said)
+  })
+
+  it('at what is no pull request of ours is a reaction, once', async () => {
+    await at.repository.humanCommit('topic', { 'a.py': 'a = 5\n' })
+    const pull = await at.repository.openPull({ head: 'topic' })
+    at.publisher.github.webhooks.double(1, 'issue_comment')
+    at.repository.comment(pull.number, '/remora explain a.py')
+    at.repository.comment(pull.number, 'Thanks, that is a fine `/remora`')
+    await at.publisher.takeAll()
+    expect(reactions()).toEqual(['confused'])
+    expect(at.repository.comments()).toHaveLength(2)
   })
 
   it('that is too long for GitHub is cut, and does no half of a command', async () => {
@@ -90,7 +105,7 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
       expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py')
     })
 
-    it('keeps the same change out of the pull requests of later runs, until somebody accepts all of one', async () => {
+    it('keeps the same change out of the pull requests of later runs, also where somebody accepts all of one', async () => {
       const runId = await at.published({ changes })
       await say('/remora reject a.py', runId)
       await at.repository.mergePull(1, { method: 'squash' })
@@ -105,7 +120,8 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
       at.repository.requestAction(check?.id ?? 0, 'accept_all', {})
       await at.publisher.takeAll()
       await at.publisher.settle(wanted)
-      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('README.md\na.py')
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('README.md')
+      expect((await at.publisher.ledger.readDecisions(wanted)).byChangeSet.size).toBe(0)
     })
 
     it('keeps nothing out that a person accepts afterwards, in the run or in a later one', async () => {

@@ -1,9 +1,10 @@
+import { requireGenuine } from '#composition/genuine-run.ts'
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
-import { AppError, hasCode } from '#domain/error.ts'
+import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { cell, code, plural } from '#publication/markdown.ts'
+import { cell, clipped, code, plural } from '#publication/markdown.ts'
 import { nextWindow } from '#settings/schedule.ts'
 import { openPullRequests } from '../github/pull-requests.ts'
 import { changePublication, findRun } from '../publications/noted-pulls.ts'
@@ -11,6 +12,7 @@ import { writtenHeads } from '../publications/open-pulls.ts'
 import { targetOf } from '../publications/publish-pulls.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import { openRunHost, type RunHostDeps } from '../publications/run-host.ts'
+import { type CommentCommand, commandsOf } from './comment-commands.ts'
 import type { ReviewCommands } from './review-commands.ts'
 import { whyNotAllowed } from './take-requests.ts'
 
@@ -21,8 +23,6 @@ export type CommentDeps = RunHostDeps & {
 }
 
 const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
-
-type Command = { text: string; verb: string; argument: string | undefined }
 
 /** Of a comment; others are not done. */
 const mostCommands = 10
@@ -38,24 +38,10 @@ const help = [
   '- `/remora help` shows this list.',
 ].join('\n')
 
-/** The commands of a comment, one a line. What is in a block of code, or quoted, is none. */
-export function commandsOf(text: string): Command[] {
-  const commands: Command[] = []
-  let fence: string | undefined
-  for (const line of text.split(/\r\n|\r|\n/)) {
-    const [, mark, rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? []
-    if (fence !== undefined) {
-      if (mark?.startsWith(fence) === true && rest.trim() === '') fence = undefined
-    } else if (mark !== undefined && !(mark.startsWith('`') && rest.includes('`'))) fence = mark
-    else {
-      const [found, verb = 'help', argument] = /^\/remora(?:[ \t]+(\S+)(?:[ \t]+(\S.*?))?)?[ \t]*$/.exec(line) ?? []
-      if (found !== undefined) commands.push({ text: found.trim(), verb, argument })
-    }
-  }
-  return commands
-}
-
-/** What people say at a pull request of ours, by lines such as `/remora retry`. All of it gets one answer. */
+/**
+ * What people say at a pull request of ours, by lines such as `/remora retry`. All of it gets one answer; where there is none, a reaction says that
+ * it was heard: a thumb down for who may not write to the repository, confusion at what is not of ours.
+ */
 export async function takeComment(
   { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
   repository: InstalledRepository,
@@ -63,15 +49,22 @@ export async function takeComment(
 ): Promise<DeliveryOutcome> {
   const commands = author.isBot ? [] : commandsOf(text)
   if (commands.length === 0) return ignored('the comment has no command')
+  const open = async () =>
+    openPullRequests(await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' }), repository)
   const runId = isPullRequest ? await deps.publishing.runOfPull(repository.id, number) : undefined
   const run = await findRun(runId, deps)
-  if (run === undefined) return ignored('the comment is at no pull request of ours')
+  const react = async (how: '-1' | 'confused', why: string) => {
+    // Where it is no pull request, the app has no right to.
+    await (await open()).react(commentId, how).catch(undefinedOn('HOST_003'))
+    return ignored(why)
+  }
+  if (run === undefined) return react('confused', 'the comment is at no pull request of ours')
+  await requireGenuine(run, deps.ledger)
   const refused = await whyNotAllowed(author.login, repository, deps)
-  if (refused !== undefined) return ignored(refused)
+  if (refused !== undefined) return react('-1', refused)
   const key = `answer-${commentId}`
   const said = await answerAll(commands, { run, number, key, login: author.login }, deps)
-  const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
-  await openPullRequests(client, repository).commentOnce(number, { key, text: said })
+  await (await open()).commentOnce(number, { key, text: said })
   await changePublication(run.runId, (one) => ({ ...one, isSettled: false }), deps)
   const verbs = commands.slice(0, mostCommands).map(({ verb }) => `/remora ${isKnown(verb) ? verb : 'help'}`)
   return { outcome: 'acted', reason: `${author.login}: ${verbs.join(', ')}`, runId: run.runId }
@@ -83,7 +76,7 @@ const isKnown = (verb: string) => ['explain', 'help', 'reject', 'retry'].include
 type Asked = { run: Run; number: number; key: string; login: string }
 
 /** Does them in their order. Each has its part of the answer, behind its own words where there are several. */
-async function answerAll(commands: readonly Command[], asked: Asked, deps: CommentDeps): Promise<string> {
+async function answerAll(commands: readonly CommentCommand[], asked: Asked, deps: CommentDeps): Promise<string> {
   const done = commands.slice(0, mostCommands)
   const parts: string[] = []
   for (const one of done) {
@@ -99,13 +92,8 @@ async function answerAll(commands: readonly Command[], asked: Asked, deps: Comme
   return parts.join('\n\n')
 }
 
-/** At the end of a line: what is left open in one may have a meaning for GitHub. */
-function clipped(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, text.lastIndexOf('\n', most))}\n\n… (cut)`
-}
-
 /** Empty for one to which the list of commands is the answer. */
-async function answerTo({ verb, argument }: Command, asked: Asked, deps: CommentDeps): Promise<string> {
+async function answerTo({ verb, argument }: CommentCommand, asked: Asked, deps: CommentDeps): Promise<string> {
   if (verb === 'help') return ''
   if (!isKnown(verb)) return `There is no command ${code(verb)}.`
   try {

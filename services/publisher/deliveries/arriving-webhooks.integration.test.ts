@@ -114,6 +114,24 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     expect(await commitsOf()).toEqual([commit])
   })
 
+  it('of an installation that come late, or in another order, are no reason to leave it alone', async () => {
+    const { webhooks } = publisher.github
+    const { installation } = publisher
+    webhooks.hold()
+    installation.suspend()
+    installation.unsuspend()
+    webhooks.release((waiting) => waiting.toReversed())
+    const commit = await push('a = 2\n')
+    expect(await commitsOf()).toEqual([commit])
+    installation.suspend()
+    await publisher.takeAll()
+    expect(await publisher.host().handling.installations.find(installation.id)).toMatchObject({ isSuspended: true })
+    webhooks.drop(1)
+    installation.unsuspend()
+    const next = await push('a = 3\n')
+    expect(await commitsOf()).toEqual([commit, next])
+  })
+
   it('of a newer push supersede the older run, whose check run says so', async () => {
     await push('a = 2\n')
     const [first] = await runs()
@@ -171,7 +189,7 @@ describe.skipIf(lacks('git'))('webhooks', () => {
   it('tell the project of the repository what is wrong with its remora.yaml', async () => {
     await repository.humanCommit('main', { 'remora.yaml': 'github:\n  agent: lint\n' })
     expect(await runs()).toEqual([])
-    const handled = await publisher.inbox.listHandled(10, publisher.project)
+    const handled = await publisher.inbox.listHandled(10, { projectId: publisher.project })
     const [failed] = handled.filter((one) => one.outcome === 'failed')
     expect(failed).toMatchObject({
       repository: repository.fullName,

@@ -1,8 +1,10 @@
+import { z } from 'zod'
 import { ownBranches } from '#code-hosts/code-host.ts'
 import type { Delivery, DeliveryBody, DeliveryOutcome, HandledDelivery } from '#code-hosts/delivery.ts'
-import type { InstalledRepository, Installations } from '#code-hosts/installations.ts'
+import { InstalledAccount } from '#code-hosts/delivery-of.ts'
+import { undefinedWhenMissing, type GitHubApp, type GitHubClient } from '#code-hosts/github-client.ts'
+import type { InstalledRepository, Installation, Installations } from '#code-hosts/installations.ts'
 import { undefinedOn, unreachable } from '#domain/error.ts'
-import { sha256 } from '#domain/ids.ts'
 import { fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
 import { type CommentDeps, takeComment } from './answer-comment.ts'
 import { type BranchDeps, type BranchNews, lookAtBranch } from './look-at-branch.ts'
@@ -11,6 +13,7 @@ import { type RequestDeps, takeCheckRequest, takePullState } from './take-reques
 export type HandleDeps = BranchDeps &
   RequestDeps &
   CommentDeps & {
+    app: Pick<GitHubApp, 'app'>
     installations: Installations
     /** The project of a new installation. */
     project: string
@@ -56,9 +59,7 @@ async function inRepository(delivery: Delivery, body: InRepository, deps: Handle
       if (body.action === 'requested') return ignored('its push starts the run')
       return { projectId, ...(await runAgain(delivery, body, repository, deps)) }
     case 'repository':
-      if (body.former !== null) await deps.installations.removeRepositories([body.former])
-      if (body.action === 'deleted') await deps.installations.removeRepositories([repository])
-      return { projectId, ...acted(`the repository was ${body.action}`) }
+      return { projectId, ...(await takeRepository(body, repository, deps)) }
     case 'comment':
       return { projectId, ...(await takeComment(body, repository, deps)) }
     default:
@@ -104,7 +105,7 @@ async function takePullRequest(
 
 /** Somebody asks for the checks of a commit again. */
 async function runAgain(
-  { deliveryId, sender }: Delivery,
+  { bodyHash, sender }: Delivery,
   body: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>,
   repository: Repository,
   deps: HandleDeps,
@@ -112,7 +113,7 @@ async function runAgain(
   const source = body.kind === 'check_suite' ? undefined : await sourceOfRun(body.externalId, deps)
   const { branch, ...pulls } = source === undefined ? placeOfCheck(body) : placeOfRun(source, repository)
   if (branch === undefined) return ignored('the commit is on no branch of the repository')
-  const again = { id: sha256(deliveryId).slice(0, 16), hadRun: source !== undefined }
+  const again = { id: bodyHash.slice(0, 16), hadRun: source !== undefined }
   return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pulls }, deps)
 }
 
@@ -143,39 +144,108 @@ async function sourceOfRun(runId: string, { ledger }: Pick<HandleDeps, 'ledger'>
 async function noteInstallation(
   { installationId }: Delivery,
   body: Extract<DeliveryBody, { kind: 'installation' | 'repositories' }>,
-  { installations, project }: HandleDeps,
+  deps: HandleDeps,
 ): Promise<DeliveryOutcome> {
   if (installationId === null) return ignored('the event names no installation')
-  const { account } = body
-  if (body.kind === 'installation' && body.action === 'deleted') {
-    await installations.remove(installationId)
-    return acted(`the app is not installed for ${account} any more`)
-  }
-  const isSuspended = body.kind === 'installation' && body.action === 'suspend'
-  const { projectId } = await installations.note({ installationId, projectId: project, account, isSuspended })
+  const installed = await askInstallation(installationId, deps)
+  if (installed === undefined) return acted(`the app is not installed for ${body.account} any more`)
+  const { installations, app } = deps
+  const { account, isSuspended, projectId } = installed
   if (body.kind === 'installation') await installations.addRepositories(installationId, body.repositories)
   else {
-    await installations.addRepositories(installationId, body.added)
-    await installations.removeRepositories(body.removed)
+    const { isThere, isGone } = await askApp([...body.added, ...body.removed], app.app)
+    await installations.addRepositories(installationId, body.added.filter(isThere))
+    await installations.removeRepositories(body.removed.filter(isGone))
   }
   const what = isSuspended ? `the app is suspended for ${account}` : `the app is installed for ${account}`
   return { ...acted(what), projectId }
 }
 
-/** Noted when its first webhook comes: that of the installation may be lost. */
+/**
+ * Asks GitHub for an installation, and notes or removes it: webhooks come late, twice and in any order, so none of them says how it is now.
+ * Undefined: there is none any more.
+ */
+async function askInstallation(
+  installationId: number,
+  { installations, project, app }: Pick<HandleDeps, 'installations' | 'project' | 'app'>,
+): Promise<Installation | undefined> {
+  const asked = { installation_id: installationId }
+  const answer = await undefinedWhenMissing(app.app.request('GET /app/installations/{installation_id}', asked))
+  if (answer === undefined) {
+    await installations.remove(installationId)
+    return undefined
+  }
+  const { account, suspended_at: suspendedAt } = AskedInstallation.parse(answer.data)
+  const isSuspended = suspendedAt !== null
+  return installations.note({ installationId, projectId: project, account, isSuspended })
+}
+
+const AskedInstallation = z.object({ account: InstalledAccount, suspended_at: z.string().nullish().default(null) })
+
+/** So many repositories are asked for; of more, which somebody takes away at once, the webhook is believed. */
+const mostAsked = 100
+
+/** Which of the repositories the app has and has not now, whatever was done with it since. Those that were not asked for are both. */
+async function askApp(repositories: readonly Named[], app: GitHubClient) {
+  const answers = new Map<Named, boolean>()
+  for (const repository of repositories.slice(0, mostAsked)) {
+    const at = { owner: repository.owner, repo: repository.name }
+    const answer = await undefinedWhenMissing(app.request('GET /repos/{owner}/{repo}/installation', at))
+    answers.set(repository, answer !== undefined)
+  }
+  return {
+    isThere: (repository: Named) => answers.get(repository) !== false,
+    isGone: (repository: Named) => answers.get(repository) !== true,
+  }
+}
+
+type Named = Pick<InstalledRepository, 'owner' | 'name'>
+
+/** Forgets a name that the repository does not have, and leaves that of another one alone: the webhook may come late. */
+async function takeRepository(
+  { action, former }: Extract<DeliveryBody, { kind: 'repository' }>,
+  repository: Repository,
+  { installations, app }: HandleDeps,
+): Promise<DeliveryOutcome> {
+  for (const name of [repository, ...(former === null ? [] : [former])]) {
+    const kept = await installations.repositoryNamed(name)
+    if (kept?.id === repository.id && !(await isNamed(repository, name, app)))
+      await installations.removeRepositories([name])
+  }
+  return acted(`the repository was ${action}`)
+}
+
+/** Asks GitHub whether a repository has this name now. It answers for a former name, too, with the one that there is. */
+async function isNamed(
+  { installationId, ...repository }: Pick<InstalledRepository, 'id' | 'owner' | 'name' | 'installationId'>,
+  { owner, name }: Named,
+  app: HandleDeps['app'],
+): Promise<boolean> {
+  const asking = app.clientFor({ installationId, repository }, { contents: 'read' }).then(async (client) => {
+    const found = await undefinedWhenMissing(client.request('GET /repos/{owner}/{repo}', { owner, repo: name }))
+    return found?.data
+  })
+  // GitHub gives no token for a repository that is gone, or that the app does not have.
+  const found = await asking.catch(undefinedOn('HOST_002', 'HOST_003'))
+  const isSame = found?.full_name.toLowerCase() === `${owner}/${name}`.toLowerCase()
+  return isSame && found?.id === repository.id
+}
+
+/** Noted when its first webhook comes: that of the installation may be lost. GitHub sends none of one that is suspended. */
 async function installedRepository(
   { installationId, repository }: Delivery,
-  { installations, project }: HandleDeps,
+  deps: HandleDeps,
 ): Promise<Repository | undefined> {
   if (installationId === null || repository === null) return undefined
   const { defaultBranch, ...named } = repository
-  const account = repository.owner
-  const known = await installations.find(installationId)
-  if (known?.isSuspended === true) return undefined
-  const { projectId } =
-    known ?? (await installations.note({ installationId, projectId: project, account, isSuspended: false }))
-  await installations.addRepositories(installationId, [named])
-  const found: InstalledRepository = { ...named, installationId, projectId }
+  const known = await deps.installations.find(installationId)
+  const installed = known === undefined || known.isSuspended ? await askInstallation(installationId, deps) : known
+  if (installed === undefined || installed.isSuspended) return undefined
+  const found: InstalledRepository = { ...named, installationId, projectId: installed.projectId }
+  const kept = await deps.installations.repositoryNamed(named)
+  // The webhook may be of a time when another repository did not have the name yet.
+  if (kept === undefined || kept.id === named.id || (await isNamed(found, named, deps.app)))
+    await deps.installations.addRepositories(installationId, [named])
   return { ...found, defaultBranch }
 }
 

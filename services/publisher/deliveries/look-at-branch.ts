@@ -8,6 +8,7 @@ import { type CommitId, fullNameOf, noCommit, type RepositorySource } from '#dom
 import type { RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { objectKeys } from '#objects/object-keys.ts'
+import { maxYamlBytes } from '#platform/yaml-source.ts'
 import type { Producer } from '#queues/producer.ts'
 import type { GitHubApp, GitHubClient } from '#code-hosts/github-client.ts'
 import { openGitHubHost, type OwnApp } from '../github/github-host.ts'
@@ -15,13 +16,8 @@ import { openPullRequests } from '../github/pull-requests.ts'
 import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import { tellWrongSettings } from '../publications/tell-check.ts'
-import {
-  isIgnoredAuthor,
-  readRepositorySettings,
-  type RepositorySettings,
-  type RequestSettings,
-  whyNotBranch,
-} from './repository-settings.ts'
+import { readRepositorySettings } from './read-repository-settings.ts'
+import { isIgnoredAuthor, type RepositorySettings, type RequestSettings, whyNotBranch } from './repository-settings.ts'
 
 export type BranchDeps = OwnApp & {
   app: Pick<GitHubApp, 'clientFor'>
@@ -101,9 +97,9 @@ export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise
 /** Those of the default branch. CONFIG_002 to 004 where they are wrong, which is said at the commit that would be worked on, too. */
 async function settingsFor(given: BranchNews, reads: RepositoryReads, deps: BranchDeps) {
   const { repository } = given
-  const text = await reads.readText('remora.yaml', repository.defaultBranch)
+  const text = await reads.readText('remora.yaml', repository.defaultBranch, maxYamlBytes)
   try {
-    return readRepositorySettings(text, { name: fullNameOf(repository), operator: deps.operator })
+    return await readRepositorySettings(text, { name: fullNameOf(repository), operator: deps.operator })
   } catch (error) {
     if (hasCode(error, 'CONFIG_002', 'CONFIG_003', 'CONFIG_004')) await tellFault(given, error, reads, deps)
     throw error

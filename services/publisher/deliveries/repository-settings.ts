@@ -24,6 +24,7 @@ export const RepositorySettings = z.object({
   maxFiles: z.int(),
   maxLines: z.int(),
   allowWorkflows: z.boolean(),
+  allowPaths: z.array(z.string()),
 })
 export type RepositorySettings = z.infer<typeof RepositorySettings>
 
@@ -32,6 +33,10 @@ export type RequestSettings = Pick<
   RunRequest,
   'paths' | 'exclude' | 'languages' | 'include' | 'errorPolicy' | 'budget' | 'verify' | 'setup'
 >
+
+/** Whose `remora.yaml` it is. `operator`: what holds where it says nothing. */
+export type SettingsOwner = { name: string; operator: RepositorySettings }
+export type ReadSettings = { settings: RepositorySettings; request: RequestSettings }
 
 /** Keys of `remora.yaml` that say what a run is asked for; others are the operator's to say. */
 const requestKeys = {
@@ -68,10 +73,7 @@ const Asked = z
  * Reads the `remora.yaml` of a repository's default branch; undefined: it has none. CONFIG_002 to 004, with the line, for one that is
  * wrong. Keys that are not for a repository to decide are left aside.
  */
-export function readRepositorySettings(
-  text: string | undefined,
-  { name, operator }: { name: string; operator: RepositorySettings },
-): { settings: RepositorySettings; request: RequestSettings } {
+export function repositorySettingsOf(text: string | undefined, { name, operator }: SettingsOwner): ReadSettings {
   const file = `remora.yaml of ${name}`
   const given = text === undefined ? [] : readSettingsFile(file, text)
   const values = new Map(given.map(({ setting, value }) => [setting.path.join('.'), value]))

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Evidence } from '#domain/change-set.ts'
 import type { RunId } from '#domain/ids.ts'
 import { shownMarkdown } from '#markdown/shown-markdown.fixture.ts'
 import { lacks } from '#testing/this-machine.ts'
@@ -162,6 +163,22 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const composition = await publisher.ledger.operationsOfSets(runId, await setsOf(runId))
       const [explained] = await say(`/remora explain ${composition[0]}`, runId)
       expect(explained).toContain('| `parses` | passed |')
+    })
+
+    it('explains what did not pass first, and the rest to whoever asks', async () => {
+      const proof = { path: 'a.py', ok: true, tool: 'test' }
+      const evidence: Evidence[] = [
+        { ...proof, check: 'says_something', ok: false, detail: 'only the name' },
+        { ...proof, check: 'not_checked', of: 'tests_pass', detail: 'no runner' },
+      ]
+      const runId = await published({ changes: [{ ...one, model: 'acme/small', evidence, isPending: true }, two] })
+      const [explained = ''] = await say('/remora explain a.py', runId)
+      const [open = '', hidden = ''] = explained.split('<details><summary>1 check passed</summary>')
+      expect(open).toContain('| `says_something` | failed | `test` | only the name |\n| `tests_pass` | not checked |')
+      expect(open).not.toContain('`parses`')
+      expect(hidden).toMatch(
+        /^\n\n\| check .*\n.*\n\| `parses` \| passed \|.*\n\n<\/details>\n\nOperation .* by `acme\/small`:/,
+      )
     })
 
     it('explains what was done for a file or a definition, also by an earlier run', async () => {

@@ -1,4 +1,5 @@
 import { chainOf, placesOfSets } from '#composition/run-chain.ts'
+import type { Evidence } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import { derivedRunId, OperationId, type RunId } from '#domain/ids.ts'
@@ -9,7 +10,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import { decide, type DecideDeps } from '#review/decide.ts'
 import { requestOfRetry, requireRetryable, requireUnfinished, startAskedRetry } from '#retries/start-retry.ts'
 import { retryOf } from '#retries/wanted-by-decisions.ts'
-import { cell, code, plural, table } from '#publication/markdown.ts'
+import { cell, code, collapsed, plural, table } from '#publication/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 
 export type ReviewCommands = ReturnType<typeof openReviewCommands>
@@ -32,6 +33,8 @@ export type ReviewDeps = {
   publishing: Pick<PublishingRuns, 'look'>
   decline(run: Run, changeSetIds: readonly string[]): Promise<void>
   wantAgain(run: Run, changeSetIds: readonly string[]): Promise<void>
+  /** Those that people have declined in the repository, in this run or an earlier one. */
+  declinedOf(run: Run, changeSetIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 const origin = { kind: 'publisher', id: 'github' } as const
@@ -39,7 +42,7 @@ const origin = { kind: 'publisher', id: 'github' } as const
 /** What people say of a run at its code host: the same decisions as those of the API. `login`: their account there. */
 export function openReviewCommands(deps: ReviewDeps) {
   return {
-    /** Accepts what is in the composed patch and nobody has decided on; how many these are. */
+    /** Accepts what is in the composed patch and nobody has decided on, or declined in an earlier run; how many these are. */
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
     /**
      * Rejects every change of a file, of the files that a glob matches, or of a definition (its path, a space, its name), with what is built on it; of how many. The same ones are not proposed
@@ -64,10 +67,9 @@ const human = (login: string) => ({ kind: 'human' as const, id: `github/${login}
 
 async function acceptAll(run: Run, login: string, deps: ReviewDeps): Promise<number> {
   const open = await openSets(run, deps)
-  const said = { verdict: 'accepted' as const, reason: null, version: undefined }
-  const wanted = open.map((changeSetId) => ({ changeSetId, ...said }))
-  // Among them may be what somebody has rejected in an earlier run. First, since they are not open any more when this is done again.
-  await deps.wantAgain(run, open)
+  const declined = await deps.declinedOf(run, open)
+  const said = { verdict: 'accepted' as const, reason: null, version: undefined, isBulk: true as const }
+  const wanted = open.filter((id) => !declined.has(id)).map((changeSetId) => ({ changeSetId, ...said }))
   const { decisions } = await decide(run, wanted, { by: human(login), deps })
   return [...decisions.values()].filter(({ isMade }) => isMade).length
 }
@@ -173,17 +175,34 @@ async function explainOne(
   const name = `${code(bundle)} on ${code(where)}`
   if (outcome === undefined || outcome === null) return `${name}: ${status}.`
   const sets = outcome.recordHash === undefined ? [] : await records.readChangeSets(projectId, outcome.recordHash)
-  const rows = sets.flatMap(({ evidence }) =>
-    evidence.map(({ check, of, ok, tool, detail }) => {
-      const verdict = check === 'not_checked' ? 'not checked' : ok ? 'passed' : 'failed'
-      return [code(of ?? check), verdict, code(tool), cell(detail ?? '')]
-    }),
-  )
-  // Several sets of an operation, such as that of a model and the mechanical one, may have the same proofs.
-  const differing = [...new Map(rows.map((row) => [row.join('|'), row])).values()]
-  const checks = rows.length === 0 ? [] : [table(['check', 'result', 'by', 'what it found'], differing)]
+  const models = [...new Set(sets.flatMap(({ model }) => model ?? []))].map((model) => ` by ${code(model)}`).join('')
   const spent = `${plural(outcome.turns, 'turn')}, ${plural(outcome.promptTokens + outcome.completionTokens, 'token')}`
-  return [`${name}: ${status}. ${cell(outcome.summary)}`, ...checks, `Operation ${code(operationId)}: ${spent}.`].join(
-    '\n\n',
-  )
+  const checks = checksText(sets.flatMap(({ evidence }) => evidence))
+  const end = `Operation ${code(operationId)}${models}: ${spent}.`
+  return [`${name}: ${status}. ${cell(outcome.summary)}`, ...checks, end].join('\n\n')
+}
+
+/** What did not pass is seen at once, the rest on demand: of a good change that is all of it. */
+function checksText(evidence: readonly Evidence[]): string[] {
+  const rows = evidence.map(({ check, of, ok, tool, detail }) => {
+    const verdict = check === 'not_checked' ? 'not checked' : ok ? 'passed' : 'failed'
+    return { verdict, row: [code(of ?? check), verdict, code(tool), cell(detail ?? '')] }
+  })
+  // Several sets of an operation, such as that of a model and the mechanical one, may have the same proofs.
+  const differing = [...new Map(rows.map((one) => [one.row.join('|'), one])).values()]
+  const {
+    passed = [],
+    failed = [],
+    'not checked': unchecked = [],
+  } = Object.groupBy(differing, ({ verdict }) => verdict)
+  const shown = (some: typeof rows) =>
+    table(
+      ['check', 'result', 'by', 'what it found'],
+      some.map(({ row }) => row),
+    )
+  const open = [...failed, ...unchecked]
+  return [
+    ...(open.length === 0 ? [] : [shown(open)]),
+    ...(passed.length === 0 ? [] : [collapsed(`${plural(passed.length, 'check')} passed`, shown(passed))]),
+  ]
 }

@@ -1,3 +1,4 @@
+import { requireGenuine } from '#composition/genuine-run.ts'
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { RunId } from '#domain/ids.ts'
@@ -97,6 +98,7 @@ async function runOfRepository(
 ): Promise<Run | undefined> {
   const runId = RunId.safeParse(externalId).data
   const run = await findRun(runId, { ledger })
+  if (run !== undefined) await requireGenuine(run, ledger)
   return run?.request.repository?.repository.id === repository.id ? run : undefined
 }
 

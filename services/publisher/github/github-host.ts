@@ -3,6 +3,7 @@ import { type GitHubClient, orHostError } from '#code-hosts/github-client.ts'
 import { AppError } from '#domain/error.ts'
 import type { GitTree } from '#domain/planned-commit.ts'
 import { type CommitId, fullNameOf, type HostedRepository } from '#domain/repository-source.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { reportStatus } from './check-runs.ts'
 import { publishBranch, requireOwnCommits } from './publish-branch.ts'
 import { openPullRequests } from './pull-requests.ts'
@@ -17,7 +18,8 @@ export type GitHubHost = ReturnType<typeof openGitHubHost>
 export function openGitHubHost(client: GitHubClient, repository: HostedRepository, { appId, botLogin }: OwnApp) {
   const reads = openReads(client, repository)
   const deps = { client, repository, reads, botLogin }
-  const readTree = (commit: CommitId) => listTree(commit, { client, repository })
+  const trees = new Map<CommitId, Promise<GitTree>>()
+  const readTree = (commit: CommitId) => getOrMake(trees, commit, () => listTree(commit, { client, repository }))
   const host = {
     async findBranch(named: string | null): Promise<HostBranch | undefined> {
       const name = named ?? (await reads.defaultBranch())
@@ -25,6 +27,7 @@ export function openGitHubHost(client: GitHubClient, repository: HostedRepositor
       return commit === undefined ? undefined : { name, commit }
     },
     readTree,
+    webUrl: () => reads.webUrl(),
     async readBlob(sha: string): Promise<Uint8Array> {
       const of = { owner: repository.owner, repo: repository.name, file_sha: sha }
       const asked = client.request('GET /repos/{owner}/{repo}/git/blobs/{file_sha}', of)

@@ -27,6 +27,11 @@ export function openPullRequests(client: GitHubClient, repository: HostedReposit
       const asked = { ...of, pull_number: number, state: 'closed' as const }
       await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
     },
+    /** Shows that a comment was heard. Again changes nothing. HOST_003 where the app may not, as at what is no pull request. */
+    async react(commentId: number, content: '-1' | 'confused'): Promise<void> {
+      const asked = { ...of, comment_id: commentId, content }
+      await orHostError(client.request('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', asked))
+    },
     /** Writes a comment once: `key` is kept in it where people do not see it. */
     async commentOnce(number: number, { key, text }: { key: string; text: string }): Promise<void> {
       const marker = `<!-- remora:${key} -->`
@@ -85,10 +90,10 @@ async function openPull(request: ChangeRequest, at: At): Promise<FoundPull> {
 
 async function updatePull(
   number: number,
-  { title, body }: Pick<ChangeRequest, 'title' | 'body'>,
+  { body }: Pick<ChangeRequest, 'body'>,
   { client, repository: { owner, name: repo } }: At,
 ): Promise<void> {
-  const asked = { owner, repo, pull_number: number, title, body }
+  const asked = { owner, repo, pull_number: number, body }
   await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
 }
 

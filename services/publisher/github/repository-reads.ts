@@ -1,21 +1,40 @@
-import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { type CommitId, fullNameOf, type HostedRepository } from '#domain/repository-source.ts'
+import { readAtMost } from '#platform/read-at-most.ts'
 import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from '#code-hosts/github-client.ts'
 
 /** Who may see a repository is GitHub's to say: an answer that it has none may mean that the app may not see it. */
 export function openReads(client: GitHubClient, repository: HostedRepository) {
   return {
+    ...openDescription(client, repository),
     ...openNames(client, repository),
+    ...openFiles(client, repository),
     ...openPulls(client, repository),
     ...openCommits(client, repository),
   }
 }
 
-/** Its branches, files of them, and people. */
+/** What it says of itself. */
+function openDescription(client: GitHubClient, { owner, name: repo }: HostedRepository) {
+  const describe = async () => (await orHostError(client.request('GET /repos/{owner}/{repo}', { owner, repo }))).data
+  return {
+    async defaultBranch(): Promise<string> {
+      return (await describe()).default_branch
+    },
+    /** Where people look at it. */
+    async webUrl(): Promise<string> {
+      return (await describe()).html_url
+    },
+    /** As GitHub's GraphQL API calls the repository. */
+    async nodeId(): Promise<string> {
+      return (await describe()).node_id
+    },
+  }
+}
+
+/** Its branches, and people. */
 function openNames(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
-  const describe = async () => (await orHostError(client.request('GET /repos/{owner}/{repo}', of))).data
   return {
     /** The commit that a branch, a tag, a commit or `refs/…` stands for. HOST_004 where there is none. */
     async resolve(ref: string): Promise<CommitId> {
@@ -37,28 +56,34 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
       const found = client.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
       return (await undefinedWhenMissing(found))?.data.object.sha
     },
-    async defaultBranch(): Promise<string> {
-      return (await describe()).default_branch
-    },
-    /** As GitHub's GraphQL API calls the repository. */
-    async nodeId(): Promise<string> {
-      return (await describe()).node_id
-    },
-    /** The text of a file of at most 1 MB; undefined where there is none, as for a folder of that name. */
-    async readText(path: string, ref: string): Promise<string | undefined> {
-      const headers = { accept: 'application/vnd.github.raw+json' }
-      const asked = client.request('GET /repos/{owner}/{repo}/contents/{path}', { ...of, path, ref, headers })
-      const found = await undefinedWhenMissing(asked)
-      const content: unknown = found?.data
-      if (content === undefined) return undefined
-      return content instanceof ArrayBuffer ? Buffer.from(content).toString() : z.string().safeParse(content).data
-    },
     async permissionOf(login: string): Promise<string> {
       const asked = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
         ...of,
         username: login,
       })
       return (await undefinedWhenMissing(asked))?.data.permission ?? 'none'
+    },
+  }
+}
+
+function openFiles(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  return {
+    /**
+     * The text of a file; undefined where there is none, as for a folder of that name. Of one with more than `maxBytes` no more is fetched, and the
+     * text has a byte too many.
+     */
+    async readText(path: string, ref: string, maxBytes: number): Promise<string | undefined> {
+      const headers = { accept: 'application/vnd.github.raw+json' }
+      const asItComes = { parseSuccessResponseBody: false }
+      const named = { ...of, path, ref, headers, request: asItComes }
+      const found = await undefinedWhenMissing(client.request('GET /repos/{owner}/{repo}/contents/{path}', named))
+      const body: unknown = found?.data
+      if (!(body instanceof ReadableStream)) return undefined
+      const isFile = /\braw\b/.test(found?.headers['content-type'] ?? '')
+      if (isFile) return Buffer.from(await readAtMost(body, maxBytes)).toString()
+      await body.cancel()
+      return undefined
     },
   }
 }

@@ -36,6 +36,17 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
     expect(await inBranch()).toBe('a.py')
   })
 
+  it('keeps the title and the order of the commits, whatever the next push changes', async () => {
+    const titles = () => at.repository.git(['log', '--reverse', '--format=%s', 'main..remora/main'])
+    await published([change('b'), change('c', '2', { agent: 'docstring' })])
+    const title = 'Document definitions and fix lint findings'
+    expect(at.repository.pulls()).toMatchObject([{ title }])
+    expect(await titles()).toBe('Document definitions in 1 file\nFix lint findings in 1 file')
+    await published([change('a'), change('d', '2', { agent: 'test' })])
+    expect(at.repository.pulls()).toMatchObject([{ title, body: expect.stringContaining('4 changes') }])
+    expect(await titles()).toBe('Document definitions in 1 file\nFix lint findings in 2 files\nAdd tests in 1 file')
+  })
+
   it('is proposed again by the next run where its pull request was never opened, or lost its branch', async () => {
     const first = await at.play({ changes: [change('a')], files })
     const since = (runId: RunId) => ({ source: { since: { runId } } })

@@ -44,6 +44,8 @@ function told({ run, of, publication, ...more }: Told = {}) {
     funnel: [],
     merged: new Map(),
     gate: undefined,
+    files: [],
+    filesUrl: undefined,
     leftOut: [],
     findings: 0,
     held: undefined,
@@ -153,6 +155,22 @@ describe('the check run of a run that has ended', () => {
     const shown = told({ funnel: allAccepted, publication })
     expect(shown.title).toBe('#4 closed')
     expect(labelsOf(shown)).toEqual([])
+  })
+
+  it('names its files and its pull request, with links to both', () => {
+    const publication = Publication.parse({
+      pulls: [{ ...pull, url: 'https://host/acme/shop/pull/4', state: 'open', changeSetIds: ['c1'] }],
+    })
+    const files = [
+      { path: 'lib/[a] (b).py', isNew: false },
+      { path: 'new.py', isNew: true },
+    ]
+    const { summary } = told({ funnel: allAccepted, publication, files, filesUrl: 'https://host/acme/shop/blob/1234' })
+    expect(summary).toContain('- [#4](https://host/acme/shop/pull/4) (open): 1 change of this run')
+    expect(summary).toContain('<details><summary>Changes of 2 files</summary>')
+    expect(summary).toContain(
+      '- [`lib/[a] (b).py`](https://host/acme/shop/blob/1234/lib/%5Ba%5D%20%28b%29.py)\n- `new.py` (new)',
+    )
   })
 
   it('names what was left out of the patch, and why', () => {

@@ -5,7 +5,7 @@ import type { GateReport } from '#domain/gate.ts'
 import type { Conflict } from '#objects/composition.ts'
 import type { Publication, PublishedPull } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { code, cell, plural, table } from '#publication/markdown.ts'
+import { cell, code, collapsed, plural, table } from '#publication/markdown.ts'
 import { gateText } from '#publication/pull-text.ts'
 import { progressOf, progressText } from './progress-text.ts'
 
@@ -21,6 +21,9 @@ export type ToldRun = {
   /** How many changes of each agent were merged. */
   merged: ReadonlyMap<string, number>
   gate: GateReport | undefined
+  /** The paths that its patch changes. `isNew`: its commit does not have it. `filesUrl`: the folder in which people see that commit. */
+  files: readonly { path: string; isNew: boolean }[]
+  filesUrl: string | undefined
   /** Changes that are in no patch, since they collide, break a file or make a test fail. */
   leftOut: readonly Conflict[]
   findings: number
@@ -138,12 +141,15 @@ function summaryOf(told: ToldRun): string {
       ? ''
       : `Nothing ${hasPull ? 'more ' : ''}could be published: ${code(publication.fault.errorCode)}: ${cell(publication.fault.reason)}`,
     pullsText(publication),
-    held === undefined ? '' : `${hasPull ? 'Not everything is in it' : 'Nothing is published'}: ${cell(held)}.`,
+    held === undefined
+      ? ''
+      : `${hasPull ? 'Not everything is in it' : 'Nothing is published'}: ${held.split('; ').map(cell).join('; ')}.`,
     publication.isDismissed ? 'Somebody has dismissed this run: nothing of it is published.' : '',
     waitingText(told),
     ownPullText(told),
     notEndedText(told),
     funnelText(told),
+    filesText(told),
     gate === undefined ? '' : gateText(gate),
     leftOutText(leftOut),
     findings === 0 ? '' : `${plural(findings, 'finding')} of agents, shown as annotations at their lines.`,
@@ -178,10 +184,10 @@ function carriedIn(carried: PublishedPull['carried']): number {
 function pullsText({ pulls }: Publication): string {
   return pulls
     .filter((one) => changesIn(one) > 0)
-    .map(({ number, state, agent, changeSetIds, carried }) => {
+    .map(({ number, url, state, agent, changeSetIds, carried }) => {
       const earlier = carriedIn(carried)
       const own = `${plural(changeSetIds.length, 'change')} of this run${earlier === 0 ? '' : `, ${earlier} of earlier ones`}`
-      return `- #${number} (${state}${agent === null ? '' : `, ${code(agent)}`}): ${own}`
+      return `- ${linkTo(`#${number}`, url)} (${state}${agent === null ? '' : `, ${code(agent)}`}): ${own}`
     })
     .join('\n')
 }
@@ -205,6 +211,25 @@ function ownPullText(told: ToldRun): string {
   const branch = code(run.request.repository?.branch ?? '')
   const opens = `${labels.join(' or ')} opens a pull request to ${branch} with what is accepted`
   return `Nothing is published for a person's pull request by itself. ${opens}; merge that one, and the changes are in this one.`
+}
+
+const mostFiles = 100
+
+function filesText({ files, filesUrl }: ToldRun): string {
+  if (files.length === 0) return ''
+  const lines = files.slice(0, mostFiles).map(({ path, isNew }) => {
+    if (isNew) return `- ${code(path)} (new)`
+    const place = path.split('/').map(encodeURIComponent).join('/')
+    return `- ${linkTo(code(path), filesUrl && `${filesUrl}/${place}`)}`
+  })
+  const more = files.length > mostFiles ? [`- and ${files.length - mostFiles} more`] : []
+  return collapsed(`Changes of ${plural(files.length, 'file')}`, [...lines, ...more].join('\n'))
+}
+
+/** `shown`: Markdown. */
+function linkTo(shown: string, url: string | undefined): string {
+  if (url === undefined || url === '') return shown
+  return `[${shown}](${url.replaceAll(/[()]/g, (found) => (found === '(' ? '%28' : '%29'))})`
 }
 
 const mostLeftOut = 5
@@ -239,7 +264,8 @@ function funnelText({ funnel, merged }: Pick<ToldRun, 'funnel' | 'merged'>): str
     return [code(agent), generated, valid, verified, ...decided].map(String)
   })
   if (rows.length === 0) return ''
-  const legend = 'Usable: they fit together and break nothing. Proved: every check of their agent holds.'
+  const legend =
+    'Usable: they fit together, and no file fails a check with them. Proved: every check of their agent was made and passed.'
   return `${table(['agent', 'changes made', 'usable', 'proved', 'accepted', 'rejected', 'merged'], rows)}\n\n${legend}`
 }
 

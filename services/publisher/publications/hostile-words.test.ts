@@ -1,4 +1,4 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import type { GateReport } from '#domain/gate.ts'
 import { Publication } from '#domain/publication.ts'
@@ -52,6 +52,7 @@ const gateOf = (text: string, verdict: GateReport['verdict']): GateReport => ({
   tests: null,
   failing: [],
   failingTotal: 0,
+  outputs: [],
   runs: 2,
   durationMs: 1,
   leftOut: 0,
@@ -65,12 +66,12 @@ const run = { ...aNewRun(), commit: null, counts }
 const noProgress = { away: [], composing: null }
 const planned = ({ agent, path }: Asked) => {
   const file = { path, executable: false, content: Buffer.from('x'), baseHash: null }
-  return [{ agent, changeSetIds: ['c1'], files: [file] }]
+  return [{ agent, changeSetIds: ['c1'], files: [file], lines: { added: 1, removed: 0 } }]
 }
 const wordsOf = ({ agent, description, path, name, said }: Asked) => ({
   run,
   nodes: new Map([['c1', { path, qualifiedName: name }]]),
-  sets: new Map([['c1', { rules: [said, name] }]]),
+  sets: new Map([['c1', { rules: [said, name], model: said }]]),
   descriptions: new Map([[agent, description]]),
 })
 
@@ -98,6 +99,8 @@ function summaryOf({ agent, path, said }: Asked): string {
     funnel: [{ agent, ...made }],
     merged: new Map(),
     gate: gateOf(said, 'passed'),
+    files: [{ path, isNew: false }],
+    filesUrl: 'https://host/acme/shop/blob/1234',
     leftOut: [{ changeSetId: 'c1', operationId: 'o1', agent, path, errorCode: 'WORK_007', reason: said }],
     findings: 1,
     held: said,
@@ -124,17 +127,21 @@ describe('whatever agents, files, definitions and models say', () => {
     ['the summary of a check run', summaryOf],
   ])('%s notifies nobody, closes nothing, and is one table row for an agent', (_, textOf) => {
     const usual = { agent: 'lint', description: 'x', path: RepoPath.parse('a.py'), name: 'main', said: 'x' }
-    const count = (text: string, type: string) => shownMarkdown(text).filter((token) => token.type === type).length
+    const counted = (text: string) => {
+      const tokens = shownMarkdown(text)
+      const types = ['tr_open', 'td_open', 'heading_open', 'html_block', 'bullet_list_open']
+      return types.map((type) => tokens.filter((token) => token.type === type).length)
+    }
+    const [effects, places] = [effectsOf(textOf(usual)), counted(textOf(usual))]
     fc.assert(
       fc.property(asked, (one) => {
         const text = textOf(one)
-        expect(effectsOf(text)).toEqual(effectsOf(textOf(usual)))
-        for (const type of ['tr_open', 'td_open', 'heading_open', 'html_block', 'bullet_list_open'])
-          expect(count(text, type)).toBe(count(textOf(usual), type))
+        expect(effectsOf(text)).toEqual(effects)
+        expect(counted(text)).toEqual(places)
         expect(text).not.toMatch(/[\u202A-\u202E\u2066-\u2069\u200E\u200F\r]/)
         expect(text.length).toBeLessThan(12_000)
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     )
   })
 
@@ -164,7 +171,7 @@ describe('whatever agents, files, definitions and models say', () => {
         expect(lines.at(-1)).toMatch(/^Remora-Agent:/)
         expect(message.length).toBeLessThan(12_000)
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     )
   })
 })

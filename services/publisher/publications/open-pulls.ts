@@ -33,6 +33,7 @@ export function withOpenPulls(parts: readonly PullPart[], open: readonly OpenPul
   const added = others.map(({ branch }) => ({
     agent: branch === ownBranchFor(target, null) ? null : agentOf(branch),
     changeSetIds: [],
+    own: [],
     carried: [],
     left: [],
     lost: 0,

@@ -7,7 +7,7 @@ import type { Publication, PublishedPull } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Composition } from '#objects/composition.ts'
-import { checkEvidence, checkPublishable } from '#publication/check-publishable.ts'
+import { checkAsked, checkEvidence, checkPublishable } from '#publication/check-publishable.ts'
 import { commitMessage } from '#publication/commit-message.ts'
 import { planCommits } from '#publication/plan-commits.ts'
 import { pullText } from '#publication/pull-text.ts'
@@ -55,14 +55,11 @@ export async function publishPart(
   { publication, note, host }: Publishing,
   deps: PartDeps,
 ): Promise<void> {
-  const publishable = await readPublishable(run, composition, deps, part.carried)
+  const publishable = await readPublishable(run, composition, deps, [...part.own, ...part.carried])
   const commits = await planCommits(publishable)
   if (commits.length === 0) return endEmpty(run, { pull, target }, host, deps)
   checkEvidence(commits, publishable)
-  // Who composes it is not who may say what is accepted.
-  const asked = new Set([...part.changeSetIds, ...part.carried.map(({ set }) => set.changeSetId)])
-  const foreign = commits.flatMap((one) => one.changeSetIds).find((id) => !asked.has(id))
-  if (foreign !== undefined) throw new AppError('PUBLISH_001', `change set ${foreign} of the patch was not asked for`)
+  checkAsked(commits, new Set([...part.own, ...part.carried].map(({ set }) => set.changeSetId)))
   const base = await baseFor(run, { target, commits, publishable, settings }, host)
   const text = pullText({
     ...publishable,
@@ -164,13 +161,13 @@ async function baseFor(
   { target, commits, publishable, settings }: BasedCommits,
   host: RunHost,
 ): Promise<CommitId> {
-  const head = (await host.findBranch(target))?.commit
-  if (head === undefined) throw new AppError('HOST_004', `there is no branch ${target} any more`)
+  const head = await headOf(host, target)
   const check = async (commit: CommitId) => {
     const base = {
       tree: await host.readTree(commit),
       readBase: ({ baseHash }: { baseHash: string }) => publishable.readBlob(baseHash),
       allowWorkflows: settings.allowWorkflows,
+      allowPaths: settings.allowPaths,
     }
     await checkPublishable(commits, base)
   }
@@ -182,6 +179,13 @@ async function baseFor(
   }
   await check(run.commit)
   return run.commit
+}
+
+/** HOST_004 where there is no such branch. */
+export async function headOf(host: Pick<RunHost, 'findBranch'>, target: string): Promise<CommitId> {
+  const head = (await host.findBranch(target))?.commit
+  if (head === undefined) throw new AppError('HOST_004', `there is no branch ${target} any more`)
+  return head
 }
 
 /** PUBLISH_003 when as many were opened today as may be. */

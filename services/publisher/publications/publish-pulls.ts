@@ -1,5 +1,7 @@
 import { ownBranchFor } from '#code-hosts/code-host.ts'
+import { believedDecisions } from '#composition/accepted-sets.ts'
 import { askPart, type AskPatchDeps, type PatchAnswer } from '#composition/ask-patch.ts'
+import { chainOf } from '#composition/run-chain.ts'
 import { AppError } from '#domain/error.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Publication } from '#domain/publication.ts'
@@ -10,7 +12,7 @@ import { nextWindow } from '#settings/schedule.ts'
 import { choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
 import { endLostPulls } from './noted-pulls.ts'
 import { ownPulls, takenOverBy, withOpenPulls } from './open-pulls.ts'
-import { type PartDeps, publishPart } from './publish-part.ts'
+import { headOf, type PartDeps, publishPart } from './publish-part.ts'
 import type { Publishing, RunHost } from './run-host.ts'
 
 export type PullsDeps = AskPatchDeps &
@@ -37,10 +39,12 @@ export async function publishPulls(
   if (await endLostPulls(run.runId, host, deps)) return { kind: 'coming' }
   const refused = whyNot(run, publication, host, deps)
   if (refused !== undefined) return held(refused.told)
+  await tellForged(run, publishing, deps)
   const target = await targetOf(host)
   const settings = await host.settings()
   const open = await ownPulls(await host.openPulls(target), run, deps)
-  const chosen = await choosePartsOf(run, { settings, open }, deps)
+  const readTree = async () => host.readTree(await headOf(host, target))
+  const chosen = await choosePartsOf(run, { settings, open, readTree }, deps)
   const isWork = chosen.parts.length > 0 || open.length > 0
   const { schedule, timezone } = settings
   const waits = publication.isAsked ? undefined : nextWindow(schedule, timezone, new Date())
@@ -60,6 +64,17 @@ export async function publishPulls(
     await publishPart(run, { part, carriesFrom, target, branch, settings, composition, pull }, publishing, deps)
   }
   return held(chosen.why)
+}
+
+const origin = { kind: 'publisher', id: 'github' } as const
+const mostNamed = 50
+
+/** Says once on which change sets somebody has written decisions that do not count. The others are published. */
+async function tellForged(run: Run, { publication, note }: Publishing, { ledger }: PullsDeps): Promise<void> {
+  const { forged } = await believedDecisions(await chainOf(run, ledger), ledger)
+  if (forged.length <= publication.refused) return
+  const data = { error_code: 'PUBLISH_005', decisions: forged.length, change_set_ids: forged.slice(0, mostNamed) }
+  await note({ refused: forged.length }, [{ event: 'publication.refused', phase: 'publication', origin, data }])
 }
 
 /** Why nothing of the run is published; `told` is what people are told of it. */

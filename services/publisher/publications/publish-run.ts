@@ -1,5 +1,6 @@
 import type { BranchRuns } from '#code-hosts/branch-runs.ts'
 import { pauseAfter } from '#code-hosts/code-host-busy.ts'
+import { requireGenuine } from '#composition/genuine-run.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'
@@ -78,6 +79,11 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   const source = run?.request.repository
   if (run === undefined || source === undefined) return publishing.end(look, 'never')
+  const forgery = await forgeryIn(run, ledger)
+  if (forgery !== undefined) {
+    await refuseForged(run, forgery, deps)
+    return publishing.end(look, 'never')
+  }
   if (run.status === 'completed') await deps.branchRuns.complete(branchOf(source), runId)
   try {
     const next = await doSteps(run, deps, signal)
@@ -99,6 +105,24 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
     await publishing.endFailing(runId)
     await publishing.end(look, isOver ? 'never' : Date.now() + laterMs)
   }
+}
+
+/** What of it neither the API nor the publisher has written: where that leads to is not asked, and nothing is said at the code host. */
+async function forgeryIn(run: Run, ledger: PublishDeps['ledger']): Promise<AppError | undefined> {
+  const message = `what was kept of the publication of run ${run.runId} is not as it was signed: ask for it again`
+  if (run.unsigned.includes('publication')) return new AppError('PUBLISH_005', message)
+  return requireGenuine(run, ledger).then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof AppError && error.code === 'PUBLISH_005') return error
+      throw error
+    },
+  )
+}
+
+async function refuseForged(run: Run, fault: AppError, { ledger, log }: PublishDeps): Promise<void> {
+  log.warn('a publication is refused', { run_id: run.runId, error_code: fault.code, error: fault.message })
+  await noteFault(fault, openNote(run, ledger).note)
 }
 
 /** How many ms later it is tried again; undefined: it is given up. */

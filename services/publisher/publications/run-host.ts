@@ -4,7 +4,9 @@ import type { NewEvent } from '#domain/event.ts'
 import type { Publication } from '#domain/publication.ts'
 import { fullNameOf, type RepositorySource } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
-import { readRepositorySettings, type RepositorySettings } from '../deliveries/repository-settings.ts'
+import { maxYamlBytes } from '#platform/yaml-source.ts'
+import { readRepositorySettings } from '../deliveries/read-repository-settings.ts'
+import type { RepositorySettings } from '../deliveries/repository-settings.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { type GitHubHost, openGitHubHost, type OwnApp } from '../github/github-host.ts'
 import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
@@ -66,8 +68,8 @@ export async function openRunHost(
       return openGitHubHost(await app.clientFor(of, { ...rights, workflows: 'write' }, signal), repository, own)
     },
     async settings() {
-      const text = await reads.readText('remora.yaml', await reads.defaultBranch())
-      return readRepositorySettings(text, { name, operator }).settings
+      const text = await reads.readText('remora.yaml', await reads.defaultBranch(), maxYamlBytes)
+      return (await readRepositorySettings(text, { name, operator })).settings
     },
   }
 }

@@ -9,7 +9,7 @@ import type { Publication } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { Composition } from '#objects/composition.ts'
+import { changedFiles, type Composition } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { GitHubHost } from '../github/github-host.ts'
 import { type CheckText, checkText, type ToldRun, wrongSettingsText } from './check-text.ts'
@@ -63,6 +63,8 @@ export async function endCheck(
     funnel: countFunnel(made, verdictOn),
     merged: countMerged(made, [{ publication }, ...chain.slice(1)]),
     gate: composition?.gate,
+    files: changedFiles(composition ?? { files: [] }).map(({ path, baseHash }) => ({ path, isNew: baseHash === null })),
+    filesUrl: await filesUrlOf(run, telling.host),
     leftOut: composition?.conflicts ?? [],
     findings: findings.length,
     held,
@@ -97,6 +99,8 @@ function bareTold(run: Run, publication: Publication, { publicUrl, isFakeHost }:
     funnel: [],
     merged: new Map(),
     gate: undefined,
+    files: [],
+    filesUrl: undefined,
     leftOut: [],
     findings: 0,
     held: undefined,
@@ -104,6 +108,10 @@ function bareTold(run: Run, publication: Publication, { publicUrl, isFakeHost }:
     isRehearsal,
     isPublishable: !isFork && (!isRehearsal || isFakeHost),
   }
+}
+
+async function filesUrlOf({ commit }: Run, host: GitHubHost): Promise<string | undefined> {
+  return commit === null ? undefined : `${await host.webUrl()}/blob/${commit}`
 }
 
 /** Says it where it says something else than what was said last. */

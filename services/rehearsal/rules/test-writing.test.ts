@@ -8,6 +8,7 @@ const facts = {
   language: 'python',
   code: 'def price(n): ...',
   runner: 'unittest',
+  style: 'unittest',
   imports: 'import unittest\n\nfrom shop import price\n',
   import_here: 'from shop import price',
 }
@@ -35,7 +36,7 @@ const seen = [
   { make: 'Cart()', call: 'subject.add(1)', state: { total: '3' }, imports: ['from shop import Cart'] },
 ]
 const output = `noise\n${seen.map((one) => JSON.stringify(one)).join('\n')}\n`
-const written = { result: { path: 'tests/test_shop_price.py', kept: 3 } }
+const written = { result: { path: 'tests/test_shop.py', kept: 3 } }
 
 describe('the rule that writes tests', () => {
   it('states what the code answered, and submits the file', () => {
@@ -62,7 +63,7 @@ class PriceTest(unittest.TestCase):
         subject.add(1)
         self.assertEqual(subject.total, 3)
 `)
-    expect(calls[3]?.args).toMatchObject({ status: 'success', changed_files: ['tests/test_shop_price.py'] })
+    expect(calls[3]?.args).toMatchObject({ status: 'success', changed_files: ['tests/test_shop.py'] })
   })
 
   it('writes for pytest, node:test and vitest as they are written', () => {
@@ -70,7 +71,7 @@ class PriceTest(unittest.TestCase):
       const read = { result: { ...facts, ...of } }
       return play({ read_target: read, try_code: { result: { output: tried } }, write_tests: written })[2]?.args['text']
     }
-    const pytest = text({ runner: 'pytest', imports: 'from shop import price\n' })
+    const pytest = text({ runner: 'pytest', style: 'functions', imports: 'from shop import price\n' })
     expect(pytest).toContain("def test_price_3():\n    assert price(3) == Decimal('9')\n")
     expect(pytest).toContain('import pytest\n\nfrom decimal import Decimal')
     const lines = [

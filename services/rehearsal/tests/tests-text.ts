@@ -7,6 +7,7 @@ export const Facts = z.object({
   language: z.string(),
   code: z.string(),
   runner: z.string(),
+  style: z.enum(['unittest', 'functions', 'suites']),
   imports: z.string(),
   import_here: z.string(),
   line_length: z.number().default(88),
@@ -31,8 +32,8 @@ export function testsText(facts: Facts, cases: readonly Case[]): string {
   return facts.language === 'python' ? pythonText(facts, known) : scriptText(facts, known)
 }
 
-function pythonText({ qualified_name: name, runner, imports, import_here: importHere }: Facts, cases: readonly Case[]) {
-  const isPytest = runner === 'pytest'
+function pythonText({ qualified_name: name, style, imports, import_here: importHere }: Facts, cases: readonly Case[]) {
+  const isPytest = style === 'functions'
   const own = imports.split('\n').filter((line) => line !== importHere)
   const needed = new Set([importHere, ...cases.flatMap((one) => one.imports)])
   const wantsPytest = isPytest && cases.some(({ raises }) => raises !== undefined)

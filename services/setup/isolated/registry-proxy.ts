@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
-import { type Lookup, type Permission, permitted, type RegistryRules } from './registry-rules.ts'
+import { asksForAnother, type ClientHello, readClientHello } from './client-hello.ts'
+import { type Lookup, nameInTls, type Permission, permitted, type RegistryRules } from './registry-rules.ts'
 
 export type RegistryProxy = {
   /** Bytes from each host, and what was refused, each with its reason, the first of them. */
@@ -20,14 +21,18 @@ export type ProxyOptions = {
   /** Of all connections together, both ways. */
   maxBytes: number
   lookup?: Lookup
+  /** For a client to send the first message of TLS. */
+  helloMs?: number
 }
 
 const idleMs = 120_000
+const usualHelloMs = 20_000
 const mostConnections = 128
 const mostNamed = 20
 
 /**
- * An HTTP proxy for one setup, which reaches the registries alone: CONNECT for https, GET and HEAD for http. It resolves names itself.
+ * An HTTP proxy for one setup, which reaches the registries alone: CONNECT for https, GET and HEAD for http. It resolves names itself, and
+ * passes on what begins with TLS to the host of CONNECT alone: many sites share the addresses of a registry, which knows them by that name.
  * Programs of a repository speak to it, so nothing that they send is believed.
  */
 export async function openRegistryProxy(options: ProxyOptions): Promise<RegistryProxy> {
@@ -55,32 +60,41 @@ export async function openRegistryProxy(options: ProxyOptions): Promise<Registry
 type Account = ReturnType<typeof openAccount>
 
 /** What is connected and was transferred so far. */
-function openAccount({ rules, maxBytes, lookup: resolve = allAddresses }: ProxyOptions) {
+function openAccount({ rules, maxBytes, lookup: resolve = allAddresses, helloMs = usualHelloMs }: ProxyOptions) {
   const open = new Set<Duplex | Readable>()
   const hosts: Record<string, number> = {}
   const refused: string[] = []
   let bytes = 0
   const end = () => open.forEach((stream) => stream.destroy())
+  const refuse = (host: string, why: string): string => {
+    const line = `${host.slice(0, 253)} ${why}`.replaceAll(/[^\x20-\x7e]/g, '?')
+    if (refused.length < mostNamed && !refused.includes(line)) refused.push(line)
+    return line
+  }
+  const add = (host: string, more: number): void => {
+    bytes += more
+    hosts[host] = (hosts[host] ?? 0) + more
+    if (bytes > maxBytes) end()
+  }
   return {
     end,
+    refuse,
+    add,
+    helloMs,
     report: (): ProxyReport => ({ hosts, refused, isOverLimit: bytes > maxBytes }),
     async permission(host: string, port: number): Promise<Permission> {
       const found = await permitted({ host, port }, rules, resolve)
       if (!('refusal' in found)) return bytes > maxBytes ? { refusal: 'has sent more than setup.download_mb' } : found
-      const line = `${host.slice(0, 253)} ${found.refusal}`.replaceAll(/[^\x20-\x7e]/g, '?')
-      if (refused.length < mostNamed && !refused.includes(line)) refused.push(line)
-      return { refusal: line }
+      return { refusal: refuse(host, found.refusal) }
     },
-    /** Counts what a stream brings, and ends all when it is too much. */
-    count(host: string, stream: Duplex | Readable) {
+    /** A stream that is ended with all others. */
+    track(stream: Duplex | Readable) {
       open.add(stream)
       stream.on('close', () => open.delete(stream))
-      stream.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        hosts[host] = (hosts[host] ?? 0) + chunk.length
-        if (bytes > maxBytes) end()
-      })
     },
+    /** Counts what a stream brings, and ends all when it is too much. */
+    count: (host: string, stream: Duplex | Readable) =>
+      void stream.on('data', (chunk: Buffer) => add(host, chunk.length)),
   }
 }
 
@@ -104,14 +118,76 @@ async function tunnel(
   server.on('error', () => client.destroy())
   server.on('close', () => client.destroy())
   client.on('close', () => server.destroy())
+  for (const stream of [client, server]) proxy.track(stream)
   await once(server, 'connect')
   client.write('HTTP/1.1 200 OK\r\n\r\n')
   if (head.length > 0) client.unshift(head)
+  if (!(await passHello({ client, host }, server, proxy))) return void client.destroy()
+  const first = await readUntil(server, asksForAnother, AbortSignal.timeout(idleMs))
+  if (first.found) {
+    proxy.add(host, first.bytes.length)
+    client.write(first.bytes)
+    if (!(await passHello({ client, host, isRetry: true }, server, proxy))) return void client.destroy()
+  } else server.unshift(first.bytes)
   // Only now: what is counted flows, and would be gone before there is a pipe.
   proxy.count(host, server)
   proxy.count(host, client)
   client.pipe(server)
   server.pipe(client)
+}
+
+type Asking = { client: Duplex; host: string; isRetry?: boolean }
+
+/** Passes the first message of the client on if it names the host that it was to be connected with; what follows stays in the stream. */
+async function passHello({ client, host, isRetry = false }: Asking, server: Duplex, proxy: Account): Promise<boolean> {
+  const wanted = nameInTls(host)
+  const look = (bytes: Buffer) => {
+    const read = readClientHello(bytes, { isRetry })
+    return read.kind === 'more' ? undefined : read
+  }
+  const hello = await readUntil(client, look, AbortSignal.timeout(proxy.helloMs)).catch(() => undefined)
+  const refusal = hello === undefined ? 'was not asked for by TLS in time' : refusalOf(hello.found, wanted)
+  if (hello === undefined || hello.found.kind === 'none' || refusal !== undefined) {
+    proxy.refuse(host, refusal ?? 'was not asked for by TLS')
+    return false
+  }
+  const { bytes } = hello.found
+  proxy.add(host, bytes)
+  server.write(hello.bytes.subarray(0, bytes))
+  if (hello.bytes.length > bytes) client.unshift(hello.bytes.subarray(bytes))
+  return true
+}
+
+function refusalOf(
+  read: ClientHello | { kind: 'none'; reason: string },
+  wanted: string | undefined,
+): string | undefined {
+  if (read.kind === 'none') return `is not reached by a client that ${read.reason}`
+  const named = read.serverName?.toLowerCase()
+  return named === wanted ? undefined : `was asked in TLS for ${named?.slice(0, 253) ?? 'no host'}`
+}
+
+/** Reads until `look` finds something in what has come so far; throws when the stream ends, or the signal is aborted, before. */
+async function readUntil<Found>(
+  stream: Duplex,
+  look: (bytes: Buffer) => Found | undefined,
+  signal: AbortSignal,
+): Promise<{ found: Found; bytes: Buffer }> {
+  const closed = new AbortController()
+  const close = () => closed.abort(new Error('the stream has ended'))
+  stream.once('close', close).once('end', close)
+  try {
+    for (let bytes = Buffer.alloc(0); ;) {
+      const chunk: unknown = stream.read()
+      if (Buffer.isBuffer(chunk)) {
+        bytes = Buffer.concat([bytes, chunk])
+        const found = look(bytes)
+        if (found !== undefined) return { found, bytes }
+      } else await once(stream, 'readable', { signal: AbortSignal.any([signal, closed.signal]) })
+    }
+  } finally {
+    stream.off('close', close).off('end', close)
+  }
 }
 
 /** Headers that concern one connection alone. */
@@ -140,6 +216,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, proxy
   sent.on('error', () => response.destroy())
   response.on('close', () => sent.destroy())
   sent.on('response', (answer) => {
+    proxy.track(answer)
     proxy.count(target.hostname, answer)
     answer.on('error', () => response.destroy())
     answer.on('close', () => answer.complete || response.destroy())

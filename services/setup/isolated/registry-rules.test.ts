@@ -49,14 +49,29 @@ describe('what a setup may reach', () => {
     '::',
     'fd00::1',
     'fe80::1',
+    '192.88.99.1',
     '::ffff:10.0.0.1',
+    '::ffff:93.184.215.14',
+    '::ffff:0:10.0.0.1',
+    '::10.0.0.1',
     '64:ff9b::a00:1',
+    '64:ff9b:1::a00:1',
+    '2002:a00:1::1',
+    '2001:0:a00:1::1',
+    '2001:db8::1',
+    '100::1',
+    '4000::1',
+    'fe80::1%eth0',
     'nonsense',
   ])('is no name that leads to %s, unless it is one of our own', async (address) => {
     const refusal = expect.stringContaining('which is of no public machine')
     expect(await ask('pypi.org', 443, [address])).toEqual({ refusal })
     expect(await ask('pypi.org', 443, ['93.184.215.14', address])).toEqual({ refusal })
     expect(await ask('own.example', 443, [address])).toEqual({ address })
+  })
+
+  it('is a name that leads to a public address of IPv6', async () => {
+    expect(await ask('pypi.org', 443, ['2a04:4e42::223'])).toEqual({ address: '2a04:4e42::223' })
   })
 
   it('is no name without an address', async () => {

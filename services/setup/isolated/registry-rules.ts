@@ -21,15 +21,15 @@ function placeOf(entry: string): string {
 const notPublic = {
   ipv4: blockList(
     'ipv4',
-    `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15
-    224.0.0.0/4 240.0.0.0/4`,
+    `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.88.99.0/24 192.168.0.0/16
+    198.18.0.0/15 224.0.0.0/4 240.0.0.0/4`,
   ),
-  // Also those that carry an address of IPv4.
-  ipv6: blockList(
-    'ipv6',
-    '::/96 ::ffff:0:0/96 64:ff9b::/96 64:ff9b:1::/48 2001::/32 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
-  ),
+  // Within what is public at all: those that carry an address of IPv4 (Teredo, 6to4), and those that IANA keeps for itself or for examples.
+  ipv6: blockList('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20'),
 }
+
+/** All that is routed on the Internet so far. Outside of it are all other ways to write an address of IPv4. */
+const publicIpv6 = blockList('ipv6', '2000::/3')
 
 function blockList(family: 'ipv4' | 'ipv6', ranges: string): BlockList {
   const list = new BlockList()
@@ -58,7 +58,7 @@ export async function permitted(
   const name = host.toLowerCase().replace(/\.$/, '')
   const place = `${name}:${port}`
   if (!registries.has(place)) return { refusal: `port ${port} is not one of setup.registries` }
-  const bare = name.replace(/^\[|\]$/g, '')
+  const bare = bareName(host)
   const addresses = isIP(bare) === 0 ? await lookup(bare).catch(() => []) : [bare]
   const [address] = addresses
   if (address === undefined) return { refusal: 'has no address here' }
@@ -72,6 +72,19 @@ export async function permitted(
 function isPrivate(address: string): boolean {
   const version = isIP(address)
   if (version === 0) return true
-  const family = version === 4 ? 'ipv4' : 'ipv6'
-  return notPublic[family].check(address, family)
+  if (version === 4) return notPublic.ipv4.check(address, 'ipv4')
+  return !publicIpv6.check(address, 'ipv6') || notPublic.ipv6.check(address, 'ipv6')
+}
+
+/** The name of a host as TLS has it: none for an address. */
+export function nameInTls(host: string): string | undefined {
+  const name = bareName(host)
+  return isIP(name) === 0 ? name : undefined
+}
+
+function bareName(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/\.$/, '')
+    .replaceAll(/^\[|\]$/g, '')
 }

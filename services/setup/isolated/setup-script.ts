@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { environmentFolder } from '#domain/setup.ts'
+import { environmentFolder, goModuleCache } from '#domain/setup.ts'
 import { ownNode, programPath } from '#sandbox/bubblewrap.ts'
+import { goModules } from '#settings/setup-settings.ts'
 import { type SandboxedProgram, workFolder } from '#sandbox/sandboxed-program.ts'
 
 /** Where the sandbox of a setup has the socket of the proxy. */
@@ -88,6 +89,8 @@ export function setupVariables(own: Readonly<Record<string, string>>): Record<st
     PIP_NO_CACHE_DIR: '1',
     PIP_DISABLE_PIP_VERSION_CHECK: '1',
     PIP_PROGRESS_BAR: 'off',
+    GOPROXY: `https://${goModules[0]}`,
+    GOMODCACHE: goModuleCache,
     npm_config_audit: 'false',
     npm_config_fund: 'false',
     npm_config_update_notifier: 'false',

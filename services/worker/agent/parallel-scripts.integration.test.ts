@@ -51,7 +51,7 @@ describe('calls of one reply in real script processes', () => {
       script: await compileScript({ path: 'peek.pym', source: source(external) }),
       providedInputs: async () => ({}),
       externals: new Map([[external, answer]]),
-      limits: 'default',
+      limits: { preset: 'default' },
       pool,
       log: openLog({ service: 'test', level: 'silent' }),
     })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { ErrorCode } from '#domain/error.ts'
-import { clippedJson, isDeeperThan, isRecord, parseJson } from '#domain/json.ts'
+import { clippedJson, isDeeperThan, isRecord, textFault } from '#domain/json.ts'
 import type { RequestedCall, Submission } from '#domain/turn.ts'
+import { readWrittenJson } from '#domain/written-json.ts'
 import { SubmissionRefusal, type ToolRun } from '#objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
 import type { AgentSettings } from './agent-settings.ts'
@@ -166,10 +167,12 @@ const shownFaults = 5
 
 /** The submission in a `submit_result` call, or what is wrong with it, in words the model can act on. */
 export function submissionOf(call: RequestedCall): ReadSubmission {
-  const given = parseJson(call.arguments)
-  if (given === undefined) {
-    return { kind: 'refused', code: 'AGENT_009', reason: 'the arguments are not valid JSON' }
-  }
+  const read = readWrittenJson(call.arguments)
+  if ('fault' in read)
+    return { kind: 'refused', code: 'AGENT_009', reason: `the arguments are not valid JSON: ${read.fault}` }
+  const given = read.value
+  const unkept = textFault(given)
+  if (unkept !== undefined) return { kind: 'refused', code: 'AGENT_005', reason: unkept }
   const statusGiven = isRecord(given) && typeof given['status'] === 'string' ? given['status'] : undefined
   const meant = statusOf.get(statusGiven?.trim().toLowerCase() ?? '')
   const parsed = WireSubmission.safeParse(isRecord(given) && meant !== undefined ? { ...given, status: meant } : given)

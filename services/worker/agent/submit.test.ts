@@ -53,6 +53,11 @@ describe('the status of a submission', () => {
     ['a long status', `{"status":"${'x'.repeat(20_000)}","summary":"s"}`, /^status: .*\(got "x{50,100}"?\)$/],
     ['many wrong files', `{"status":"success","summary":"s","changed_files":${numbers}}`, /; \d+ more$/],
     ['deep details', `{"status":"success","summary":"s","details":{"a":${nested('')}}}`, /^details: .*got \{"a":\[/],
+    [
+      'half of a character',
+      '{"status":"success","summary":"s","details":{"a":["\\ud83d"]}}',
+      /^details\.a\[0\] has half/,
+    ],
     ['nothing but depth', nested(''), /^arguments: .*got \[{50,100}/],
   ])('%s is refused with AGENT_005 in few words', async (_what, args, words) => {
     const { ending, received } = submitted([[{ id: 'c', name: 'submit_result', arguments: args }]], [])

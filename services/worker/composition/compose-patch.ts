@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { readAccepted } from '#composition/accepted-sets.ts'
 import { patchNoteOf } from '#composition/ask-patch.ts'
 import { chainOf } from '#composition/run-chain.ts'
-import type { ChangeSet, Evidence } from '#domain/change-set.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { laterCompositions, type PartId, type PatchNote } from '#domain/patch-note.ts'
@@ -10,7 +10,7 @@ import type { PatchKind, Run, WantedPatch } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import { patchLimitMs } from '#ledger/delete-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { Composition } from '#objects/composition.ts'
+import type { ComposedEvidence, Composition } from '#objects/composition.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getPart } from '#objects/patch-part.ts'
@@ -169,7 +169,7 @@ function withoutGated(
 
 function provedIn(compositions: readonly Composition[]): ProvedBefore {
   const nameOf = (path: string, ids: readonly string[]) => JSON.stringify([path, ...ids.toSorted()])
-  const evidence = new Map<string, Evidence[]>()
+  const evidence = new Map<string, ComposedEvidence[]>()
   for (const { files } of compositions) {
     for (const file of files) evidence.set(nameOf(file.path, file.changeSetIds), file.evidence)
   }

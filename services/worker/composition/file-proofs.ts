@@ -1,15 +1,9 @@
-import {
-  applyEdits,
-  type ChangeSet,
-  type Evidence,
-  isTestCheck,
-  type TextCheck,
-  readsOtherFiles,
-} from '#domain/change-set.ts'
+import { type ChangeSet, type Evidence, isTestCheck, type TextCheck, readsOtherFiles } from '#domain/change-set.ts'
 import type { FileResult } from '#composition/changes-at-path.ts'
 import { composeChangeSets, type KnownSets } from '#composition/compose-change-sets.ts'
-import type { ComposedFile } from '#objects/composition.ts'
+import type { ComposedEvidence, ComposedFile } from '#objects/composition.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
@@ -17,6 +11,8 @@ import { checksOfFile, type EvidenceChecker } from '../evidence/evidence-checker
 import type { ReadFile } from '../evidence/samples-match.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
 import type { ComposedModule } from './composed-names.ts'
+import { type RunJoinedTests, testChecksOf } from './run-joined-tests.ts'
+import { type Contents, contentsOf, doneBy, seenInOneStep } from './contents-of.ts'
 
 export type FileProofDeps = {
   evidence: EvidenceChecker
@@ -28,12 +24,14 @@ export type FileProofDeps = {
   readFile?: ReadFile | undefined
   /** The evidence of these checks on a file that just these sets have made before; undefined where one of them was not made. */
   provedBefore?: ProvedBefore | undefined
+  /** Runs the tests of a file that several sets make. */
+  runTests?: RunJoinedTests | undefined
 }
 
 export type ProvedBefore = (
   file: Pick<ComposedFile, 'path' | 'changeSetIds'>,
   checks: readonly TextCheck[],
-) => Evidence[] | undefined
+) => ComposedEvidence[] | undefined
 
 /**
  * What operations of the run have proved of a file that one of these sets makes alone: it is theirs to the byte, under the same rules.
@@ -49,10 +47,9 @@ export function provedByOperation(sets: readonly ChangeSet[], tools: ReadonlySet
   }
 }
 
-/** Of one file; undefined where it does not exist. */
-export type Contents = { before: Buffer | undefined; after: Buffer | undefined }
-export type FileProof = Contents & { file: FileResult; evidence: Evidence[] }
-export type ProveFile = (file: FileResult, checks: readonly TextCheck[]) => Promise<FileProof>
+export type FileProof = Contents & { file: FileResult; evidence: ComposedEvidence[] }
+/** Makes the checks that the sets of the file ask for, or just one of them, if any of its sets asks for that. */
+export type ProveFile = (file: FileResult, only?: TextCheck) => Promise<FileProof>
 
 export function isProved({ evidence }: FileProof): boolean {
   return evidence.every((one) => one.ok)
@@ -61,44 +58,81 @@ export function isProved({ evidence }: FileProof): boolean {
 /** Caches the proof of a file by its sets: most files of a group stay the same when a set is left out. */
 export function openFileProofs(deps: FileProofDeps): ProveFile {
   const known = new Map<string, Promise<FileProof>>()
-  return (file, checks) => {
-    const key = JSON.stringify([file.path, file.sets.map((set) => set.changeSetId), checks])
-    const proof = known.get(key) ?? proofOf(file, checks, deps)
+  return (file, only) => {
+    const key = JSON.stringify([file.path, file.sets.map((set) => set.changeSetId), only ?? null])
+    const proof = known.get(key) ?? proofOf(file, only, deps)
     known.set(key, proof)
     return proof
   }
 }
 
-async function proofOf(file: FileResult, checks: readonly TextCheck[], deps: FileProofDeps): Promise<FileProof> {
+async function proofOf(file: FileResult, only: TextCheck | undefined, deps: FileProofDeps): Promise<FileProof> {
   const contents = await contentsOf(file, deps)
-  const { before, after } = contents
-  const { path, sets, executable } = file
-  const made = { path, changeSetIds: sets.map((set) => set.changeSetId) }
+  const asked = checksFor(file).map(({ checks, of }) => ({ of, checks: checks.filter((one) => one === (only ?? one)) }))
+  const checks = asked.flatMap((one) => one.checks)
+  const made = { path: file.path, changeSetIds: file.sets.map((set) => set.changeSetId) }
   const known = checks.some(readsOtherFiles) ? undefined : deps.provedBefore?.(made, checks)
-  const ran = testEvidenceOf(file)
-  if (known !== undefined) return { file, ...contents, evidence: [...known, ...ran] }
-  const texts = { before: before?.toString(), after: after?.toString() }
-  const checked = {
-    path,
-    ...texts,
-    executable,
-    rules: await deps.rules.of(path),
-    ...(deps.readFile && { readFile: deps.readFile }),
+  const evidence = known ?? (await checkTogether(file, { asked, contents }, deps))
+  const isSound = only === undefined && evidence.every(({ ok }) => ok)
+  return { file, ...contents, evidence: [...evidence, ...(await testEvidenceOf(file, isSound ? deps : {}))] }
+}
+
+type Asking = { asked: readonly AskedChecks[]; contents: Contents }
+
+async function checkTogether(
+  file: FileResult,
+  { asked, contents }: Asking,
+  deps: FileProofDeps,
+): Promise<ComposedEvidence[]> {
+  const { path, sets } = file
+  const { readFile } = deps
+  const rules = await deps.rules.of(path)
+  const check = async (done: Pick<FileResult, 'executable'> & Contents, checks: readonly TextCheck[]) => {
+    const { before, after, executable } = done
+    const texts = { path, before: before?.toString(), after: after?.toString() }
+    return deps.evidence.check({ ...texts, executable, rules, ...(readFile && { readFile }) }, checks)
   }
-  return { file, ...contents, evidence: [...(await deps.evidence.check(checked, checks)), ...ran] }
+  const evidence: ComposedEvidence[] = []
+  for (const { of, checks } of asked) {
+    if (checks.length === 0) continue
+    if (of.length === sets.length) {
+      evidence.push(...(await check({ ...contents, executable: file.executable }, checks)))
+      continue
+    }
+    const parts: Evidence[][] = []
+    for (const part of seenInOneStep(of, sets))
+      parts.push(await check(await doneBy(part, { file, contents }, deps), checks))
+    evidence.push(...firstFaults(parts).map((one) => ({ ...one, inPart: true as const })))
+  }
+  return evidence
+}
+
+/** Of the same checks made several times, each once: one that failed, if there is one. */
+function firstFaults([first = [], ...others]: readonly Evidence[][]): Evidence[] {
+  return first.map(
+    (one, at) => (one.ok ? others.flatMap((other) => other[at] ?? []).find(({ ok }) => !ok) : one) ?? one,
+  )
 }
 
 /**
- * What operations have proved by running the tests in the file, where it is one set's alone: composition runs no program, and whether the
- * tests pass together with the changes of others is for the run's gate.
+ * What operations have proved by running the tests in the file, where it is one set's alone; else what running them with all of its sets
+ * shows. Whether they pass together with the changes of other files is for the run's gate.
  */
-function testEvidenceOf({ path, sets: [only, ...others] }: FileResult): Evidence[] {
-  const ran = (only?.evidence ?? []).filter((one) => one.path === path && isTestCheck(one.of ?? one.check))
-  if (others.length === 0) return ran
-  return ran.map(({ check, of = check }) => {
-    const detail = 'several changes made this file, and its tests were not run with all of them'
-    return { check: 'not_checked', ...(of === 'not_checked' ? {} : { of }), path, ok: true, tool: 'none', detail }
-  })
+async function testEvidenceOf(
+  file: FileResult,
+  { runTests }: Pick<FileProofDeps, 'runTests'>,
+): Promise<ComposedEvidence[]> {
+  const { path, sets } = file
+  const ran = sets
+    .flatMap(({ evidence }) => evidence)
+    .filter((one) => one.path === path && isTestCheck(one.of ?? one.check))
+  const checks = testChecksOf(file)
+  if (sets.length === 1 || checks.length === 0) return ran
+  const detail = 'several changes made this file, and its tests were not run with all of them'
+  return (
+    (await runTests?.(file, checks)) ??
+    checks.map((of) => ({ check: 'not_checked', of, path, ok: true, tool: 'none', detail }))
+  )
 }
 
 export async function storeFile({ file, after, evidence }: FileProof, deps: FileProofDeps): Promise<ComposedFile> {
@@ -113,12 +147,6 @@ export async function storeFile({ file, after, evidence }: FileProof, deps: File
     changeSetIds,
     evidence,
   }
-}
-
-export async function contentsOf(file: FileResult, deps: Pick<FileProofDeps, 'readBlob'>): Promise<Contents> {
-  if (file.kind === 'create') return { before: undefined, after: Buffer.from(file.content) }
-  const before = Buffer.from(await deps.readBlob(file.baseHash))
-  return { before, after: file.kind === 'edit' ? Buffer.from(applyEdits(before, file.edits)) : undefined }
 }
 
 /** Undefined for a file that is not Python. */
@@ -136,20 +164,33 @@ export function moduleOf(
   }
 }
 
+/** Checks, and the sets of a file that ask for them. */
+type AskedChecks = { checks: TextCheck[]; of: readonly ChangeSet[] }
+
 /**
- * The checks of a composed file: all that were requested for any of its sets. `docstring_only` applies if every set
- * passed it; `only_node_changed` does not apply to a whole file.
+ * The checks of a composed file, each with the sets whose bundles ask for it: it is about what these do, and what others do to the file is
+ * not theirs to answer for. Of Python, every set is asked whether the file parses and is linted as before. `docstring_only` is asked
+ * of those that passed it. `only_node_changed` is not made again: it is about the places of edits, which composition does not move;
+ * `says_something` is about the words of each set by itself.
  */
-export function checksFor({ path, sets, kind }: FileResult): TextCheck[] {
-  const own = sets.map((set) => set.evidence.filter((one) => one.path === path))
-  const docstringsOnly = own.every((all) => all.some((one) => one.check === 'docstring_only' && one.ok))
-  // Always for Python. A grammar of another language may not parse all valid code, so there the bundle decides.
+function checksFor({ path, sets, kind }: FileResult): AskedChecks[] {
+  // A grammar of another language may not parse all valid code, so there the bundle decides.
   const always: TextCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
-  const asked = own.flat().flatMap(({ check, of = [] }) => (check === 'not_checked' ? of : check))
-  const checks = new Set(checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...asked]))
-  checks.delete('only_node_changed')
-  checks.delete('docstring_only')
-  return docstringsOnly ? [...checks, 'docstring_only'] : [...checks]
+  const askedBy = new Map<TextCheck, ChangeSet[]>()
+  for (const set of sets) {
+    const own = set.evidence.filter((one) => one.path === path && (one.check !== 'docstring_only' || one.ok))
+    const named = own.flatMap(({ check, of = [] }) => (check === 'not_checked' ? of : check))
+    for (const check of checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...named]))
+      getOrMake(askedBy, check, () => []).push(set)
+  }
+  askedBy.delete('only_node_changed')
+  askedBy.delete('says_something')
+  const bySets = new Map<string, AskedChecks>()
+  for (const [check, of] of askedBy) {
+    const ids = of.map(({ changeSetId }) => changeSetId).join(' ')
+    getOrMake(bySets, ids, () => ({ checks: [], of })).checks.push(check)
+  }
+  return [...bySets.values()]
 }
 
 type ComposedTreeDeps = {

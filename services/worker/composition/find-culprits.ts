@@ -1,48 +1,52 @@
-import type { ChangeSet, TextCheck } from '#domain/change-set.ts'
+import { type ChangeSet, type Evidence, textChecks } from '#domain/change-set.ts'
 import { type FileResult, inConflict } from '#composition/changes-at-path.ts'
 import { composeChangeSets, type KnownSets, type LeftOutSet } from '#composition/compose-change-sets.ts'
-import { neededFirst } from '#composition/independent-groups.ts'
+import { neededFirst, withNeeded } from '#composition/independent-groups.ts'
 import type { ComposedFile } from '#objects/composition.ts'
 import { type ComposedModule, lostNameIn, wordsFor } from './composed-names.ts'
-import {
-  checksFor,
-  type Contents,
-  contentsOf,
-  type FileProofDeps,
-  isProved,
-  moduleOf,
-  type ProveFile,
-} from './file-proofs.ts'
+import { type Contents, contentsOf } from './contents-of.ts'
+import { type FileProofDeps, moduleOf, type ProveFile } from './file-proofs.ts'
 
-/** `known`: at least the sets of the composition. */
-type CulpritDeps = { prove: ProveFile; known: KnownSets }
+/** `known`: at least the sets of the composition. `proveIn`: in a tree with the changes of these sets alone, and of those that they are built on. */
+type CulpritDeps = { prove: ProveFile; proveIn(sets: readonly ChangeSet[]): ProveFile; known: KnownSets }
 
 /** What some of the composed sets come to, with those that they are built on, which need not change the same files. */
 function composePart(sets: readonly ChangeSet[], { known }: Pick<CulpritDeps, 'known'>): FileResult[] {
-  const needed = sets.flatMap(({ builtOn = [] }) => builtOn.flatMap((id) => known.get(id) ?? []))
-  return composeChangeSets([...new Set([...needed, ...sets])]).files
+  return composeChangeSets(withNeeded(sets, known)).files
 }
 
-/** The set with which the file fails its checks and without which, the sets before it alone, it passes them. */
+/**
+ * The set with which the file fails its checks and without which, the sets before it alone, it passes them. That it breaks the file by itself
+ * is said of a set that was tried by itself, by the checks that it was asked for, in a tree without the changes of others.
+ */
 export async function fileCulprit(file: FileResult, deps: CulpritDeps): Promise<LeftOutSet> {
   const { path, sets } = file
-  const { prove } = deps
-  const all = checksFor(file)
-  const first = (await prove(file, all)).evidence.find((one) => !one.ok)?.check
-  // The others would only cost time: each takes tens of milliseconds on a large file.
-  const failing = all.filter((check) => check === first)
-  const checks = failing.length > 0 ? failing : all
-  const failureOf = async (count: number) => {
-    const part = composePart(sets.slice(0, count), deps).find((one) => one.path === path)
-    return part && (await prove(part, checks)).evidence.find((one) => !one.ok)
+  const first = (await deps.prove(file)).evidence.find((one) => !one.ok)?.check
+  // The other checks would only cost time: each takes tens of milliseconds on a large file.
+  const only = textChecks.find((check) => check === first)
+  const faultOf = async (some: readonly ChangeSet[]) => {
+    const part = composePart(some, deps).find((one) => one.path === path)
+    return part && (await deps.prove(part, only)).evidence.find((one) => !one.ok)
   }
-  const at = (await leastFailing(sets.length, async (count) => (await failureOf(count)) !== undefined)) - 1
-  const [set, failed] = [sets[at], await failureOf(at + 1)]
-  if (set === undefined || failed === undefined)
+  const breaks = async (some: readonly ChangeSet[]) => (await faultOf(some)) !== undefined
+  const at = (await leastFailing(sets.length, (count) => breaks(sets.slice(0, count)))) - 1
+  const [set, fault] = [sets[at], await faultOf(sets.slice(0, at + 1))]
+  if (set === undefined || fault === undefined)
     throw new Error(`the composed file ${path} fails its checks, but none of its sets does`)
-  const detail = failed.detail === undefined ? '' : `: ${failed.detail}`
-  const partner = await findPartner(file, at, { ...deps, checks })
-  return { ...leftOut(set, path, `${failed.check} fails for the composed file${detail}`), ...partner }
+  const ownFault = await faultByItself(set, path, deps)
+  if (ownFault !== undefined) return { ...leftOut(set, path, faultText(ownFault, 'fails')), byItself: true }
+  const out = leftOut(set, path, faultText(fault, 'fails for the composed file'))
+  const partner = await findPartner(set, sets.slice(0, at), breaks)
+  return partner === undefined ? out : { ...out, with: inConflict(partner, path) }
+}
+
+function faultText({ check, detail }: Evidence, fails: string): string {
+  return `${check} ${fails}${detail === undefined ? '' : `: ${detail}`}`
+}
+
+async function faultByItself(set: ChangeSet, path: string, deps: CulpritDeps): Promise<Evidence | undefined> {
+  const alone = composePart([set], deps).find((one) => one.path === path)
+  return alone && (await deps.proveIn([set])(alone)).evidence.find((one) => !one.ok)
 }
 
 /**
@@ -59,23 +63,17 @@ async function leastFailing(most: number, fails: (count: number) => Promise<bool
   return failing
 }
 
-/** The earlier set that breaks the file together with the one at `index`, if there is a single one, or that it breaks it by itself. */
+/** The earlier set together with which a set breaks the file, if there is a single one. */
 async function findPartner(
-  file: FileResult,
-  index: number,
-  { prove, known, checks }: CulpritDeps & { checks: readonly TextCheck[] },
-): Promise<Pick<LeftOutSet, 'with' | 'byItself'>> {
-  const set = file.sets[index]
-  const earlier = file.sets.slice(0, index)
-  const breaks = async (sets: readonly ChangeSet[], of = checks) => {
-    const part = composePart(sets, { known }).find((one) => one.path === file.path)
-    return part !== undefined && !isProved(await prove(part, of))
-  }
-  if (set === undefined) return {}
-  if (earlier.length === 0 || (await breaks([set], checksFor(file)))) return { byItself: true }
+  set: ChangeSet,
+  earlier: readonly ChangeSet[],
+  breaks: (sets: readonly ChangeSet[]) => Promise<boolean>,
+): Promise<ChangeSet | undefined> {
+  // Then it is a change of another file.
+  if (earlier.length === 0 || (await breaks([set]))) return undefined
   const count = await leastFailing(earlier.length, (least) => breaks([...earlier.slice(0, least), set]))
   const partner = earlier[count - 1]
-  return partner !== undefined && (await breaks([partner, set])) ? { with: inConflict(partner, file.path) } : {}
+  return partner !== undefined && (await breaks([partner, set])) ? partner : undefined
 }
 
 type ComposedGroup = { files: readonly ComposedFile[]; modules: readonly ComposedModule[] }
@@ -103,7 +101,7 @@ export async function nameCulprit(
   const at = (await leastFailing(involved.length, async (count) => (await lostWith(count)) !== undefined)) - 1
   const [set, found] = [involved[at], await lostWith(at + 1)]
   if (set !== undefined && found !== undefined) {
-    const out = leftOut(set, found.path, `${found.user} uses ${wordsFor(found)}, which this removes`)
+    const out = leftOut(set, found.path, `with it, ${found.user} uses ${wordsFor(found)}, which is gone`)
     return (await lostIn([set])) === undefined ? out : { ...out, byItself: true }
   }
   throw new Error(`${lost.user} uses ${wordsFor(lost)}, which is lost, but none of the sets removes it`)

@@ -1,21 +1,13 @@
 import { type ChangeSet, readsOtherFiles } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import { composeChangeSets, type KnownSets, type LeftOutSet } from '#composition/compose-change-sets.ts'
-import { independentGroups } from '#composition/independent-groups.ts'
+import { independentGroups, withNeeded } from '#composition/independent-groups.ts'
 import type { ComposedFile } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ReadFile } from '../evidence/samples-match.ts'
 import type { ComposedModule } from './composed-names.ts'
-import {
-  checksFor,
-  contentsOf,
-  type FileProof,
-  type FileProofDeps,
-  isProved,
-  moduleOf,
-  openFileProofs,
-  storeFile,
-} from './file-proofs.ts'
+import { contentsOf } from './contents-of.ts'
+import { type FileProof, type FileProofDeps, isProved, moduleOf, openFileProofs, storeFile } from './file-proofs.ts'
 import { fileCulprit, nameCulprit } from './find-culprits.ts'
 
 export type ProofDeps = Omit<FileProofDeps, 'readFile'> & {
@@ -131,15 +123,20 @@ async function proveGroup(
   deps: KnowingDeps,
   brokenBefore: readonly LeftOutSet[] = [],
 ): Promise<GroupProof> {
+  const { known } = deps
   const prove = openFileProofs(deps)
+  const proveIn = (alone: readonly ChangeSet[]) => {
+    const readFile = deps.readFileOf?.(withNeeded(alone, known))
+    return openFileProofs({ ...deps, readFile })
+  }
   const broken = [...brokenBefore]
   for (let left = sets; ;) {
-    const { files, conflicts } = composeChangeSets(left, deps.known)
+    const { files, conflicts } = composeChangeSets(left, known)
     const proofs: FileProof[] = []
     let culprit: LeftOutSet | undefined
     for (const file of files) {
-      const proof = await prove(file, checksFor(file))
-      if (!isProved(proof)) culprit = await fileCulprit(file, { prove, known: deps.known })
+      const proof = await prove(file)
+      if (!isProved(proof)) culprit = await fileCulprit(file, { prove, proveIn, known })
       if (culprit !== undefined) break
       proofs.push(proof)
     }

@@ -1,4 +1,4 @@
-import type { KnownSets } from '#composition/compose-change-sets.ts'
+import type { KnownSets, LeftOutSet } from '#composition/compose-change-sets.ts'
 import { nameConflicts } from '#composition/name-conflicts.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
@@ -13,6 +13,7 @@ import type { ReadFile } from '../evidence/samples-match.ts'
 import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
 import { type ProvedBefore, readComposed } from './file-proofs.ts'
 import type { Gated } from './gate/through-gate.ts'
+import { openJoinedTests } from './run-joined-tests.ts'
 import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
@@ -21,8 +22,8 @@ export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   runRules: ReadRunRules
-  /** For checks that read other files than the changed one. */
-  programs?: Pick<SnapshotPrograms, 'snapshot'>
+  /** For checks that read other files than the changed one, and for those that run tests. */
+  programs?: SnapshotPrograms
 }
 
 /** What is to be composed, and the node of each operation that may be named. */
@@ -43,14 +44,18 @@ export type SelectedSets = WantedPatch & {
   onFiles?(proved: number, files: number): Promise<void>
 }
 
+function knownOf({ sets, others }: Pick<SelectedSets, 'sets' | 'others'>): KnownSets {
+  return new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
+}
+
 function treeOf(
   { projectId, snapshotId }: Run,
-  { sets, others, readBlob }: Pick<SelectedSets, 'sets' | 'others'> & Pick<ProofDeps, 'readBlob'>,
+  { readBlob, ...selected }: Pick<SelectedSets, 'sets' | 'others'> & Pick<ProofDeps, 'readBlob'>,
   { programs }: ProveDeps,
 ): ReadFile | undefined {
   if (programs === undefined || snapshotId === null) return undefined
-  const known = new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
-  return readComposed(sets, { known, readBlob, snapshot: () => programs.snapshot(projectId, snapshotId) })
+  const known = knownOf(selected)
+  return readComposed(selected.sets, { known, readBlob, snapshot: () => programs.snapshot(projectId, snapshotId) })
 }
 
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
@@ -69,12 +74,15 @@ export async function proveSets(
     signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
     return deps.blobs.get(projectId, hash)
   }
+  const known = knownOf({ sets, others })
+  const { programs } = deps
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     python: deps.python,
     proofs: proofs && ((key, make) => proofs.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
     rules: await deps.runRules(rulesOf),
     provedBefore,
+    runTests: programs && openJoinedTests(run, { programs, known, readBlob, signal }),
     others,
     readBlob,
     readFileOf: (own) => treeOf(run, { sets: own, others, readBlob }, deps),
@@ -85,16 +93,9 @@ export async function proveSets(
     onFiles: async (count) => onFiles?.((proved += count), files),
   })
   const leftOut = [...proven.conflicts, ...(gated?.leftOut ?? [])]
-  const nodes = new Map<string, CodeNode>()
-  for (const { operationId, with: other } of leftOut) {
-    for (const id of [operationId, other?.operationId]) {
-      const node = id === undefined || nodes.has(id) ? undefined : await nodeOf(id)
-      if (id !== undefined && node !== undefined) nodes.set(id, node)
-    }
-  }
   const named = await nameConflicts(leftOut, {
-    sets: new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)]),
-    nodes,
+    sets: known,
+    nodes: await nodesOf(leftOut, nodeOf),
     readBlob: (hash) => deps.blobs.get(projectId, hash),
   })
   const conflicts = [...named, ...(gated?.collided ?? [])]
@@ -103,4 +104,18 @@ export async function proveSets(
   const kept = { ...(made && { made }), ...(gate && { gate }) }
   const composition: Composition = { v: 1, runId, of, ...(part && { part }), files: proven.files, conflicts, ...kept }
   return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
+}
+
+async function nodesOf(
+  leftOut: readonly LeftOutSet[],
+  nodeOf: SelectedSets['nodeOf'],
+): Promise<ReadonlyMap<string, CodeNode>> {
+  const nodes = new Map<string, CodeNode>()
+  for (const { operationId, with: other } of leftOut) {
+    for (const id of [operationId, other?.operationId]) {
+      const node = id === undefined || nodes.has(id) ? undefined : await nodeOf(id)
+      if (id !== undefined && node !== undefined) nodes.set(id, node)
+    }
+  }
+  return nodes
 }

@@ -72,7 +72,10 @@ describe('a file that one set makes alone', () => {
     const first = withTests(setOf({ id: 'c1', path }))
     expect((await compose(first)).proofs).toEqual(['parses true,lint_before_after true,tests_pass true'])
     const other = withTests(setOf({ id: 'c2', path, after: 'def two():\n', text: '    """Two."""\n' }))
-    expect((await compose(first, other)).proofs).toEqual(['parses true,lint_before_after true,not_checked true'])
+    const unproved = ['parses true,lint_before_after true,not_checked true']
+    expect((await compose(first, other)).proofs).toEqual(unproved)
+    const plain = setOf({ id: 'c3', path, after: 'def two():\n', text: '    """Two."""\n' })
+    expect((await compose(plain, first)).proofs, 'whichever set comes first').toEqual(unproved)
   })
 
   it('is proved anew where another set changes it, too', async () => {

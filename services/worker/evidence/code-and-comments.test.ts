@@ -1,7 +1,9 @@
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { insertComment } from '#doc-comments/doc-comments.ts'
+import { hostileText } from '#doc-comments/hostile-texts.fixture.ts'
 import { defaultTextStyle } from '#domain/path-rules.ts'
+import { addedCharacter } from '#syntax/hidden-characters.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { codeAndComments, commentFault } from './code-and-comments.ts'
 
@@ -15,63 +17,42 @@ const sources = {
   java: 'class A {\n  /* one */\n\n  «@X("/*") <T> T f(T a) throws B { return a; }»\n}\n',
 }
 
-const hostile = [
-  '*/',
-  '/*',
-  '//',
-  '\n',
-  '\r\n',
-  '\r',
-  '@param a - x',
-  '@ts-ignore',
-  '`',
-  '${',
-  '{',
-  '}',
-  '\\',
-  '"',
-  '\0',
-  '\u2028',
-  '#[x]',
-  '*',
-  '///',
-  '<!--',
-  '-->',
-  '```',
-  '    ',
-  '\t',
-  ' ',
-  'B',
-  'f',
-  'word',
-  'go:build',
-  '\ud800',
-  '?>',
-]
-const text = fc
-  .array(fc.oneof(fc.constantFrom(...hostile), fc.string()), { maxLength: 12 })
-  .map((parts) => parts.join(''))
+/** What a compiler makes of a text before it looks for comments, and every end of a line that any of them knows. */
+function asCompiled(text: string, language: string): string {
+  const escape = /(?<=(?<!\\)(?:\\\\)*)\\u+([\da-f]{4})/gi
+  const translated =
+    language === 'java'
+      ? text.replaceAll(escape, (_all, code: string) => String.fromCharCode(parseInt(code, 16)))
+      : text
+  // eslint-disable-next-line no-control-regex
+  return translated.replaceAll(/\r\n?|[\x0B\x0C\x85\u2028\u2029]/g, '\n')
+}
 
 describe('a doc comment of a model', () => {
   it.each(Object.entries(sources))('is refused or changes nothing but comments, in %s', async (language, marked) => {
     const source = marked.replace('«', '').replace('»', '')
     const range = { start: marked.indexOf('«'), end: marked.indexOf('»') - 1 }
     const { read } = await loadLanguage(language)
-    const before = read(source, (tree) => codeAndComments(tree, source))
+    const readText = (text: string) => read(text, (tree) => codeAndComments(tree, text))
+    const before = readText(source)
+    const { code } = readText(asCompiled(source, language))
     let inserted = 0
     fc.assert(
-      fc.property(text, fc.constantFrom('', 'Word. ', 'B is it. '), (raw, start) => {
-        const place = { language, source, range, text: defaultTextStyle, docstring: start + raw }
+      fc.property(hostileText, (docstring) => {
+        const place = { language, source, range, text: defaultTextStyle, docstring }
         const written = read(source, (tree) => insertComment(tree, place))
         if (written.kind === 'refused') return
         inserted += 1
-        const after = read(written.text, (tree) => codeAndComments(tree, written.text))
+        const after = readText(written.text)
         expect(after.code).toBe(before.code)
-        expect(commentFault(before.comments, after.comments, true)).toBeUndefined()
+        expect(readText(asCompiled(written.text, language)).code).toBe(code)
+        expect(language === 'java' && /(?<!\\)(?:\\\\)*\\u/.test(written.text)).toBe(false)
+        expect(addedCharacter(source, written.text)).toBeUndefined()
+        expect(commentFault(before.comments, after.comments, { isSameCode: true, language })).toBeUndefined()
         expect(read(written.text, (tree) => tree.rootNode.hasError)).toBe(false)
       }),
-      { numRuns: 400 },
+      { numRuns: draws(400) },
     )
-    expect(inserted).toBeGreaterThan(20)
+    expect(inserted).toBeGreaterThan(draws(400) / 20)
   })
 })

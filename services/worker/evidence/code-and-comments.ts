@@ -1,5 +1,6 @@
 import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
 import { isDirective } from '#doc-comments/comment-text.ts'
+import { trapIn } from '#doc-comments/comment-traps.ts'
 import { sha256 } from '#domain/ids.ts'
 
 /** A comment with its place among the tokens of the code. */
@@ -14,6 +15,8 @@ export type PlacedComment = {
   isTrailing: boolean
   /** The lines from its end to the next code: a directive is about the code on a certain line. */
   linesToCode: number
+  /** How that code begins. */
+  next: string
 }
 
 export type CodeAndComments = {
@@ -45,7 +48,7 @@ export function codeAndComments(tree: Tree, source: string): CodeAndComments {
       const [line, isTrailing] = [node.startPosition.row + 1, node.startPosition.row === endRow]
       const text = node.text.trimEnd()
       const endLine = line + (text.match(/\n/g) ?? []).length
-      comments.push({ text, line, endLine, token: tokens, isTrailing, linesToCode: Infinity })
+      comments.push({ text, line, endLine, token: tokens, isTrailing, linesToCode: Infinity, next: '' })
       endIndex = Math.max(endIndex, node.startIndex + text.length)
     },
     token(node, text) {
@@ -58,7 +61,9 @@ export function codeAndComments(tree: Tree, source: string): CodeAndComments {
       parts.push(`${node.type}\0${text}`)
       for (let at = comments.length - 1; comments[at]?.token === tokens; at--) {
         const comment = comments[at]
-        if (comment !== undefined) comment.linesToCode = row + 1 - comment.endLine
+        if (comment === undefined) continue
+        comment.linesToCode = row + 1 - comment.endLine
+        comment.next = source.slice(node.startIndex, node.startIndex + 40)
       }
       tokens += 1
       endRow =
@@ -105,11 +110,16 @@ function walk(root: Node, visit: Visit): void {
   }
 }
 
-/** What of the comments is not as it was, in words; undefined where only others were added, none of them a directive. */
+type Compared = { isSameCode: boolean; language: string }
+
+/**
+ * What of the comments is not as it was, in words; undefined where only others were added, none of them a directive, and none that a
+ * compiler of the language reads as something else.
+ */
 export function commentFault(
   was: readonly PlacedComment[],
   now: readonly PlacedComment[],
-  isSameCode: boolean,
+  { isSameCode, language }: Compared,
 ): string | undefined {
   const taken = new Set<PlacedComment>()
   let next = 0
@@ -125,11 +135,38 @@ export function commentFault(
     }
     if (isSameCode && isDirective(comment.text) && found.linesToCode !== comment.linesToCode)
       return `${named(comment)} is not on the line of the same code`
+    const isMoved = !isPreamble(comment, language) || found.linesToCode !== comment.linesToCode
+    if (isPreamble(found, language) && isMoved) return `${named(comment)} is at import "C" now: cgo compiles it as C`
     taken.add(found)
     next = at + 1
   }
-  const added = isSameCode ? now.find((one) => !taken.has(one) && isDirective(one.text)) : undefined
-  return added && `${named(added)} is new, and a tool obeys it`
+  const added = now.filter((one) => !taken.has(one))
+  const obeyed = isSameCode ? added.find(({ text }) => isDirective(text)) : undefined
+  return obeyed === undefined ? trapFault(added, language) : `${named(obeyed)} is new, and a tool obeys it`
+}
+
+/** Comments of one line each that follow each other are read as one, as documentation is. */
+function trapFault(added: readonly PlacedComment[], language: string): string | undefined {
+  const joined: PlacedComment[] = []
+  for (const comment of added) {
+    const last = joined.at(-1)
+    const isNext = last?.token === comment.token && last.endLine + 1 === comment.line && !comment.isTrailing
+    if (last !== undefined && isNext && !comment.text.startsWith('/*'))
+      joined[joined.length - 1] = { ...last, text: `${last.text}\n${comment.text}`, endLine: comment.endLine }
+    else joined.push(comment)
+  }
+  const preamble = added.find((comment) => isPreamble(comment, language))
+  if (preamble !== undefined) return `${named(preamble)} is new, and cgo compiles what stands above import "C" as C`
+  for (const comment of joined) {
+    const trap = trapIn(comment.text, language)
+    if (trap !== undefined) return `${named(comment)} is new, and ${trap}`
+  }
+  return undefined
+}
+
+/** Whether nothing but comments stands between it and Go's `import "C"`: only an empty line may keep it from being a part of the program. */
+function isPreamble({ next }: PlacedComment, language: string): boolean {
+  return language === 'go' && /^(?:import\s*\(?\s*)?["`]C["`]/.test(next)
 }
 
 function named({ line, text }: PlacedComment): string {

@@ -1,16 +1,18 @@
-import { type Evidence, type EvidenceCheck, isTestCheck, type TextCheck } from '#domain/change-set.ts'
+import { type Evidence, type EvidenceCheck, isChangeCheck, isTestCheck, type TextCheck } from '#domain/change-set.ts'
 import { defaultRulesOf, isGoRules, type PathRules } from '#domain/path-rules.ts'
 import { grammarVersion, languageOf } from '#syntax/grammars.ts'
+import { docstringTrap } from '#python/docstring-traps.ts'
+import { addedCharacter } from '#syntax/hidden-characters.ts'
 import type { Linter } from '#lint/linter.ts'
 import { hasCode, undefinedOn } from '#domain/error.ts'
 import type { LintReport } from '#lint/lint-report.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
-import { parametersDocumented } from './parameters-documented.ts'
+import { parametersDocumented, saysSomething } from './parameters-documented.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
 import { lineLengthKept } from './line-length.ts'
 import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
-import { importsKept, namesKept } from './names-and-imports-kept.ts'
+import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
 import { type ProseCheck, proseEvidence } from './prose-evidence.ts'
 import { parsesAsBefore } from './parses.ts'
@@ -70,7 +72,9 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
       for (const check of checks) {
         const { path, inNode } = file
         const known = file.after === undefined ? deletionEvidence(check, file) : modeEvidence(check, file)
+        const lost = check === 'parses' ? addedCharacter(file.before ?? '', text.after) : undefined
         if (known !== undefined) evidence.push(known)
+        else if (lost !== undefined) evidence.push({ check, path, ok: false, tool: 'characters', detail: lost })
         else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
         else if (check === 'samples_match') evidence.push(await samplesEvidence(text, deps.python))
         else if (check === 'prose_kept' || check === 'summary_only') evidence.push(await proseEvidence(check, text))
@@ -105,23 +109,16 @@ function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evide
     case 'parses':
     case 'lint_before_after':
       return languageOf(path) === 'python' ? { ...proof, ok: true } : unprovedDeletion(check, path)
-    case 'docstring_only':
-    case 'parameters_documented':
-    case 'only_node_changed':
-    case 'samples_match':
-    case 'prose_kept':
-    case 'summary_only':
-      return { ...proof, ok: false, detail: 'the file is deleted' }
     case 'names_kept': {
       if (isScriptLanguage(languageOf(path))) return unprovedDeletion(check, path)
       if (languageOf(path) !== 'python') return undefined
       const isUsed = rules.keptNames === 'all' || rules.keptNames.length > 0
       return isUsed
-        ? { ...proof, ok: false, detail: 'the file is deleted, and other files use it' }
+        ? { ...proof, ok: false, detail: 'the file is deleted, and others may use it' }
         : unprovedDeletion(check, path)
     }
     default:
-      return undefined
+      return isChangeCheck(check) ? undefined : { ...proof, ok: false, detail: 'the file is deleted' }
   }
 }
 
@@ -174,18 +171,20 @@ function openPythonEvidence(deps: PythonDeps) {
 }
 
 /**
- * The code is the same but for docstrings and comments. A `pass` or `...` that was a whole body may go where a docstring
+ * The code is the same but for docstrings and comments, and in these nothing is run. A `pass` or `...` that was a whole body may go where a docstring
  * makes it needless; `detail` says so then, since it is no documentation.
  */
 function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 'detail'> {
   if (before.structure() !== after.structure()) return { ok: false }
+  const trap = addedCharacter(before.text, after.text) ?? docstringTrap(after.text, before.text)
+  if (trap !== undefined) return { ok: false, detail: trap }
   const left = after.loneFillers()
   const changed = before.loneFillers().flatMap((was, at) => (was === left[at] ? [] : [{ was, is: left[at] }]))
   const gone = changed.flatMap(({ was, is }) => (was !== undefined && is === undefined ? [`\`${was}\``] : []))
   if (gone.length < changed.length) return { ok: false, detail: 'the `pass` or `...` of a body is another' }
-  if (gone.length === 0) return { ok: true }
   const words = gone.length === 1 ? 'a docstring makes' : 'docstrings make'
-  return { ok: true, detail: `${gone.length} ${[...new Set(gone)].join(' and ')} went that ${words} needless` }
+  const went = `${gone.length} ${[...new Set(gone)].join(' and ')} went that ${words} needless`
+  return gone.length === 0 ? { ok: true } : { ok: true, detail: went }
 }
 
 /** Against the definition in the tree, so that samples do not outlive the signature that they were made for. */
@@ -229,7 +228,7 @@ function openScriptEvidence(
 const formatProves: ReadonlySet<PythonCheck> = new Set([
   'comments_kept',
   'names_kept',
-  'imports_kept',
+  'needed_imports_kept',
   'line_length',
   'bodies_kept',
   'operands_kept',
@@ -268,11 +267,12 @@ type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'
 const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
   comments_kept: (facts) => commentsKept(facts),
   names_kept: (facts, { rules }) => namesKept(facts, rules),
-  imports_kept: (facts, { path, rules }) => importsKept(facts, { path, ownModules: rules.ownModules }),
+  needed_imports_kept: (facts, { path, rules }) => neededImportsKept(facts, { path, ownModules: rules.ownModules }),
   line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
   bodies_kept: (facts) => bodiesKept(facts),
   operands_kept: (facts) => operandsKept(facts),
   parameters_documented: ({ before, after }) => parametersDocumented(before.docs(), after.docs()),
+  says_something: ({ before, after }) => saysSomething(before.docs(), after.docs()),
 }
 
 async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find: () => Promise<Finding>) {

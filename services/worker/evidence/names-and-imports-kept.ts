@@ -4,7 +4,7 @@ import type { ImportedHere } from '#python/import-facts.ts'
 import type { ComparedFacts, Finding, ImportingFile } from './python-facts.ts'
 
 /**
- * What other files may use of the module is still bound: names that other files of the repository use (`keptNames`),
+ * What other files may use of the module is still bound: names that others use, or may import (`keptNames`),
  * those in `__all__`, every function and class, every public name that is not an import, and all names of classes.
  */
 export function namesKept({ before, after }: ComparedFacts, { keptNames }: Pick<PathRules, 'keptNames'>): Finding {
@@ -28,7 +28,7 @@ function keeperOf(was: ModuleBindings, keptNames: PathRules['keptNames']): (bind
   const exported = new Set(was.exported)
   return ({ scope, name, kind }) => {
     if (scope !== '') return 'a class had it'
-    if (taken.has(name)) return 'other files use it'
+    if (taken.has(name)) return 'others may use it'
     if (exported.has(name)) return '__all__ lists it'
     if (keptNames === 'all') return 'other files use everything of this module'
     if (kind === 'function' || kind === 'class') return 'it was defined here'
@@ -41,7 +41,7 @@ function bindingKey({ scope, name }: Binding): string {
 }
 
 /** The imports that must stay (`ImportFact.stays`) are still there, as many times and in the same blocks. */
-export function importsKept({ before, after }: ComparedFacts, file: ImportingFile): Finding {
+export function neededImportsKept({ before, after }: ComparedFacts, file: ImportingFile): Finding {
   const [was, now] = [before.importFacts(file), after.imports()]
   const figures = { before: was.length, after: now.length }
   const left = Map.groupBy(now, importKey)

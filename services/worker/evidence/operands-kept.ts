@@ -1,24 +1,36 @@
+import type { Evaluation } from './evaluations.ts'
 import type { Operand, Operation } from './operations.ts'
-import type { ComparedStatements, Finding } from './python-facts.ts'
+import { type ComparedStatements, type Finding, once } from './python-facts.ts'
 import type { Statement } from './statements.ts'
 
 /**
  * No comparison has its operands swapped (`1 == x` for `x == 1`), which changes whose `__eq__` runs, and no `and` or
- * `or` evaluates them in another order. An edited operand is recognized by the tokens that it shares with the original.
+ * `or` evaluates them in another order. An edited operand is recognized by the tokens that it shares with the original. The
+ * calls, attributes and items that a statement has before and after are evaluated in the same order, and none more often; a
+ * call not less often either. A call that is gone has been replaced: by another call, in another statement that changed, or by an
+ * expression of the language for what it did (`list(x)`, `"{}".format(x)`, `raise A()`). An attribute or an item may go. Statements
+ * of one body that call something, and decorators, keep their order where they stay as they are; a statement that goes altogether is
+ * no matter of this check.
  */
 export function operandsKept({ before, after, pairs }: ComparedStatements): Finding {
   const [was, now] = [before.list().statements, after.list().statements]
-  const { forward } = pairs()
+  const { forward, back } = pairs()
   const figures = { before: operationsIn(was), after: operationsIn(now) }
+  const isChanged = (statement: Statement, at: number) => was[back[at] ?? -1]?.key !== statement.key
+  const moved = once(
+    () => new Set(now.filter(isChanged).flatMap((one) => after.evaluations(one).map(({ code }) => code))),
+  )
   for (const [at, statement] of was.entries()) {
     const counterpart = now[forward[at] ?? -1]
-    // An unchanged statement is read once and has the same list.
-    if (counterpart === undefined || counterpart.operations === statement.operations) continue
+    if (counterpart === undefined || counterpart.key === statement.key) continue
     const swapped = swappedIn(statement.operations, counterpart.operations)
-    if (swapped !== undefined) return { ...figures, fault: `line ${statement.row + 1}: ${faultOf(swapped)}` }
+    const evaluated = { before: before.evaluations(statement), after: after.evaluations(counterpart) }
+    const lost = () => lostCall(evaluated, counterpart, moved)
+    const fault = swapped === undefined ? (evaluationFault(evaluated) ?? lost()) : faultOf(swapped)
+    if (fault !== undefined) return { ...figures, fault: `line ${statement.row + 1}: ${fault}` }
   }
-  const moved = swappedElsewhere(was, now)
-  return { ...figures, fault: moved && faultOf(moved) }
+  const swapped = swappedElsewhere(was, now)
+  return { ...figures, fault: swapped === undefined ? reorderedStatement(was, now) : faultOf(swapped) }
 }
 
 function operationsIn(statements: readonly Statement[]): number {
@@ -91,8 +103,91 @@ function keyOf({ kind, operands }: Operation): string {
   return [kind, ...operands.map((operand) => operand.join(' '))].join('\0')
 }
 
+type Evaluated = { before: readonly Evaluation[]; after: readonly Evaluation[] }
+
+function evaluationFault({ before, after }: Evaluated): string | undefined {
+  const now = Map.groupBy(after, ({ code }) => code)
+  const kept = new Set<string>()
+  for (const [code, all] of Map.groupBy(before, (one) => one.code)) {
+    const there = now.get(code) ?? []
+    if (there.length > all.length) return `${shown(code)} is evaluated more often`
+    if (there.length === all.length) kept.add(code)
+    else if (there.length > 0 && all[0]?.called !== undefined) return `${shown(code)} is evaluated less often`
+  }
+  for (const isLater of [false, true]) {
+    const inOrder = (all: readonly Evaluation[]) =>
+      all.flatMap(({ code, isDeferred }) => (isDeferred === isLater && kept.has(code) ? [code] : []))
+    const [was, is] = [inOrder(before), inOrder(after)]
+    const moved = was.length === is.length ? was.find((code, at) => is[at] !== code) : undefined
+    if (moved !== undefined) return `${shown(moved)} is evaluated in another order`
+  }
+  return undefined
+}
+
+/** What Python and JavaScript have an expression, or a shorter call, for. */
+const replaceable = new Set(
+  (
+    'str repr ascii int float complex bool bytes list tuple set frozenset dict type super getattr setattr delattr hasattr len ' +
+    'isinstance issubclass startswith endswith min max any all map filter range iter next zip enumerate sorted reversed format join ' +
+    'encode decode get keys items values has_key fromkeys update append extend lru_cache open cast pow ' +
+    'Array Object String Number Boolean RegExp concat apply call bind assign hasOwnProperty indexOf charAt slice substr ' +
+    'substring resolve'
+  ).split(' '),
+)
+
+/**
+ * A call that a statement had and that nothing stands for any more, in words. A statement that does nothing now, or that does not parse,
+ * is a matter of other checks.
+ */
+function lostCall({ before, after }: Evaluated, now: Statement, moved: () => ReadonlySet<string>): string | undefined {
+  if (!(now.doesSomething || now.isHead) || now.kind === 'ERROR') return undefined
+  const [had, has] = [before, after].map((all) => new Set(all.map(({ code }) => code)))
+  const fresh = after.filter(({ code, called }) => called !== undefined && had?.has(code) === false)
+  const gone = before.filter(({ code, called }) => called !== undefined && has?.has(code) === false)
+  const take = (at: number) => at >= 0 && fresh.splice(at, 1).length > 0
+  const unlike = gone.filter(({ called }) => !take(fresh.findIndex((one) => one.called === called)))
+  const lost = unlike.find((one) => !isExpressed(one, now) && !take(0) && !moved().has(one.code))
+  return lost && `${shown(lost.code)} is not called any more`
+}
+
+/** Whether a statement has an expression for a call: all that the call was given stands in it. */
+function isExpressed({ called = '', code }: Evaluation, { kind, key }: Statement): boolean {
+  const words = new Set(key.match(/\w+/g))
+  const isSaid = (text: string) => (text.match(/\w+/g) ?? []).every((word) => words.has(word) || word === 'lambda')
+  const isBare = (kind === 'raise_statement' || kind === 'decorator') && code.endsWith('( )')
+  const isReplaceable = replaceable.has(called) || /^assert[A-Z_]/.test(called)
+  return (isBare && isSaid(code)) || (isReplaceable && isSaid(code.slice(code.indexOf('('))))
+}
+
+/** A statement that calls something, or a decorator, behind which another of the same body stood before, in words. */
+function reorderedStatement(was: readonly Statement[], now: readonly Statement[]): string | undefined {
+  const [before, after] = [was, now].map((all) => Map.groupBy(all.entries(), ([, { key }]) => key))
+  let last: { owner: number; place: number } | undefined
+  for (const statement of was) {
+    const { key, owner, kind, isHead } = statement
+    if (isHead || (kind !== 'decorator' && !calls(statement))) continue
+    const [there, ...more] = after?.get(key) ?? []
+    if (there === undefined || more.length > 0 || before?.get(key)?.length !== 1) continue
+    const [place, one] = there
+    const isBehind =
+      last === undefined || last.place < place || last.owner !== owner || now[last.place]?.owner !== one.owner
+    if (!isBehind) return `line ${statement.row + 1}: ${shown(codeOf(statement))} is evaluated in another order`
+    last = { owner, place }
+  }
+  return undefined
+}
+
+function calls({ kind, tokens }: Statement): boolean {
+  return !kind.includes('import') && tokens.some(({ text }) => text === '(')
+}
+
+function codeOf({ tokens }: Statement): string {
+  return tokens.map(({ text }) => text).join(' ')
+}
+
+const shown = (code: string) => JSON.stringify(code.slice(0, 80))
+
 function faultOf({ kind, operands }: Operation): string {
   const texts = operands.map((operand) => operand.join(' '))
-  const shown = texts.join(kind === 'comparison' ? ' … ' : ` ${kind} `).slice(0, 80)
-  return `the operands of ${JSON.stringify(shown)} are swapped`
+  return `the operands of ${shown(texts.join(kind === 'comparison' ? ' … ' : ` ${kind} `))} are swapped`
 }

@@ -1,7 +1,13 @@
 import type { Finding } from './python-facts.ts'
 
 /** A doc comment or docstring of a file; `fault`: how the parameters in it differ from those of its definition. */
-export type DocumentedDefinition = { line: number; content: string; fault: string | undefined }
+export type DocumentedDefinition = {
+  line: number
+  content: string
+  fault: string | undefined
+  /** Why it says nothing. */
+  empty: string | undefined
+}
 
 /**
  * Each docstring that the change writes or rewrites describes exactly the parameters that the signature has, in its order. One
@@ -11,8 +17,24 @@ export function parametersDocumented(
   before: readonly DocumentedDefinition[],
   after: readonly DocumentedDefinition[],
 ): Finding {
+  return findingIn(before, after, ({ fault }) => fault)
+}
+
+/** Each docstring that the change writes or rewrites says something that the signature does not say. */
+export function saysSomething(
+  before: readonly DocumentedDefinition[],
+  after: readonly DocumentedDefinition[],
+): Finding {
+  return findingIn(before, after, ({ empty }) => empty)
+}
+
+function findingIn(
+  before: readonly DocumentedDefinition[],
+  after: readonly DocumentedDefinition[],
+  faultOf: (doc: DocumentedDefinition) => string | undefined,
+): Finding {
   const left = Map.groupBy(before, ({ content }) => content)
   const written = after.filter(({ content }) => left.get(content)?.pop() === undefined)
-  const wrong = written.find(({ fault }) => fault !== undefined)
-  return { after: written.length, fault: wrong && `line ${wrong.line}: ${wrong.fault ?? ''}` }
+  const wrong = written.find((doc) => faultOf(doc) !== undefined)
+  return { after: written.length, fault: wrong && `line ${wrong.line}: ${faultOf(wrong) ?? ''}` }
 }

@@ -2,15 +2,19 @@ import type { Node, Tree } from 'web-tree-sitter'
 import type { Linted } from './lint-before-after.ts'
 import type { CodeAndComments } from './code-and-comments.ts'
 import type { DocumentedDefinition } from './parameters-documented.ts'
-import { misencodedCharacters } from '#python/python-file.ts'
+import { foreignEncoding, isEncodedOtherwise, misencodedCharacters } from '#python/python-file.ts'
 import type { Finding } from './python-facts.ts'
 
 /**
- * A Python file has no more syntax errors than before, and its characters can be read in the encoding that it declares.
+ * A Python file has no more syntax errors than before, and its characters can be read in the encoding that it declares, which is no new one:
+ * in some, a comment is code.
  * A file that did not parse before may keep its errors.
  */
 export function parsesAsBefore(before: Linted, after: Linted): Finding {
-  if (misencodedCharacters(after.text) > misencodedCharacters(before.text)) {
+  const declared = foreignEncoding(after.text)
+  const isNew = declared !== undefined && declared !== foreignEncoding(before.text)
+  const isWorseRead = misencodedCharacters(after.text) > misencodedCharacters(before.text)
+  if (isNew || isWorseRead || isEncodedOtherwise(after.text)) {
     return { fault: 'it declares another encoding than the UTF-8 it is written in' }
   }
   const figures = { before: before.report.syntaxErrors.length, after: after.report.syntaxErrors.length }

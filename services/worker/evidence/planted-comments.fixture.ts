@@ -35,11 +35,39 @@ const keptComments: PlantedHarm[] = [
     says: 'not at its code',
   },
   {
+    harm: 'a new comment that cgo compiles',
+    path: 'a.go',
+    before: 'package a\n\nimport "C"\n',
+    after: 'package a\n\n// int x = 1;\nimport "C"\n',
+    says: 'line 3: the comment "// int x = 1;" is new, and cgo compiles',
+  },
+  {
+    harm: 'a comment that cgo compiles without the empty line below it',
+    path: 'a.go',
+    before: 'package a\n\nimport (\n\t/* int x; */\n\n\t"C"\n)\n',
+    after: 'package a\n\nimport (\n\t/* int x; */\n\t"C"\n)\n',
+    says: 'is at import "C" now',
+  },
+  {
     harm: 'a new comment that a linter obeys',
     path: 'a.js',
     before: 'f()\n',
     after: '/* eslint-disable no-undef */\nf()\n',
     says: 'line 1: the comment "/* eslint-disable no-undef */" is new',
+  },
+  {
+    harm: 'the end of a comment, in escapes that the compiler translates first',
+    path: 'A.java',
+    before: 'class A { }\n',
+    after: '// a \\u000a int b;\nclass A { }\n',
+    says: 'translates',
+  },
+  {
+    harm: 'a comment that says in which encoding the file is to be read',
+    path: 'a.rb',
+    before: 'x = 1\n',
+    after: '# fileencoding: utf-7\nx = 1\n',
+    says: 'encoding',
   },
   {
     harm: 'a comment behind other code on its line',
@@ -62,8 +90,21 @@ const keptLines: PlantedHarm[] = [
   },
 ]
 
+const hiddenCode: PlantedHarm[] = [
+  ['a statement behind a CR in a comment', 'a.py', 'x = 1\n', 'x = 1  # a\ry = 2\n', 'U+000D is new'],
+  [
+    'a text that shows another order than it has',
+    'a.go',
+    'package a\n',
+    'package a\n\n// a \u202e b\n',
+    'U+202E is new',
+  ],
+].map(([harm = '', path = '', before = '', after = '', says = '']) => {
+  return { check: 'parses' as const, harm, path, before, after, says }
+})
+
 /** Refused by a check that any change has to pass. */
-export const plantedComments: readonly PlantedHarm[] = [...keptComments, ...keptLines]
+export const plantedComments: readonly PlantedHarm[] = [...keptComments, ...keptLines, ...hiddenCode]
 
 const codeHarms: PlantedHarm[] = [
   ['a function that does something else', 'a.ts', 'const f = () => 1\n', `${doc}const f = () => 2\n`],
@@ -92,6 +133,59 @@ const codeHarms: PlantedHarm[] = [
     after,
     says: path === 'a.py' ? '' : 'the code changes',
   }
+})
+
+/** Comments in which a compiler or a tool finds code, and our grammar does not. */
+const trapHarms: PlantedHarm[] = [
+  [
+    'the end of the comment, escaped',
+    'A.java',
+    'class A { int a; }\n',
+    '/** \\u002a\\u002f int b; /\\u002a */\nclass A { int a; }\n',
+    'translates',
+  ],
+  ['an escape that is none', 'A.java', 'class A { }\n', '// C:\\users\nclass A { }\n', 'translates'],
+  ['a line joined to the next one', 'a.c', 'int a;\n', '// in C:\\ \nint a;\n', 'joins a line'],
+  ['a trigraph for the same', 'a.cpp', 'int a;\n', '// why??/\nint a;\n', 'joins a line'],
+  ['the end of the comment over two lines', 'a.c', 'int a;\n', '/* a *\\\n/ int b; /* */\nint a;\n', 'joins a line'],
+  ['the end of the code', 'a.php', '<?php\nf();\n', '<?php\n// a ?> b\nf();\n', ''],
+  ['a comment that ends at once', 'a.html', '<p>a</p>\n', '<!--> a -->\n<p>a</p>\n', 'a browser would end'],
+  ['another end', 'a.html', '<p>a</p>\n', '<!-- a --!> b -->\n<p>a</p>\n', 'a browser would end'],
+  ['the end of a script', 'a.js', 'f()\n', '/* </script> */\nf()\n', 'take this for its own'],
+  [
+    'a mark that compilers obey',
+    'a.ts',
+    'export const a = 1\n',
+    '/** It is @internal to us. */\nexport const a = 1\n',
+    'obey this anywhere',
+  ],
+  [
+    'code that rustdoc runs',
+    'a.rs',
+    'fn f() {}\n',
+    '/// Do it.\n///\n/// ~~~\n/// f()\n/// ~~~\nfn f() {}\n',
+    'run as a test',
+  ],
+  ['code in a quotation', 'a.rs', 'fn f() {}\n', '/// > ```\n/// > f()\nfn f() {}\n', 'run as a test'],
+  ['a directive', 'a.go', 'package a\n\ntype T int\n', 'package a\n\n//sumtype:decl\ntype T int\n', 'obey this'],
+  [
+    'the output of an example',
+    'a.go',
+    'package a\n\nfunc ExampleF() {\n\tF()\n}\n',
+    'package a\n\nfunc ExampleF() {\n\tF()\n\t// Output: 1\n}\n',
+    'go test compares',
+  ],
+  ['a line that only some programs end', 'a.cs', 'class A { }\n', '// a\x85 b\nclass A { }\n', 'U+0085 is new'],
+  ['a comment that a CR ends', 'a.py', 'x = 1\n', 'x = 1  # a\ry = 2\n', 'U+000D is new'],
+  [
+    'an example that doctest runs',
+    'a.py',
+    'def f():\n    return 1\n',
+    'def f():\n    """Do it.\n\n    >>> f()\n    1\n    """\n    return 1\n',
+    'is run by',
+  ],
+].map(([harm = '', path = '', before = '', after = '', says = '']) => {
+  return { check: 'docstring_only' as const, harm, path, before, after, says }
 })
 
 const signature = 'export function f(a: string, b = 1): void {}\n'
@@ -133,6 +227,27 @@ const parameterHarms: PlantedHarm[] = [
     'c is no parameter',
   ],
   [
+    'a first parameter of a function called self',
+    'a.py',
+    'def f(self, a):\n    return a\n',
+    'def f(self, a):\n    """Do it.\n\n    Args:\n        a: One.\n    """\n    return a\n',
+    'self is missing',
+  ],
+  [
+    'the same of a static method',
+    'a.py',
+    'class A:\n    @staticmethod\n    def f(cls, a):\n        return a\n',
+    'class A:\n    @staticmethod\n    def f(cls, a):\n        """Do it.\n\n        Args:\n            a: One.\n        """\n        return a\n',
+    'cls is missing',
+  ],
+  [
+    'a parameter left out below tabs',
+    'a.py',
+    'def f(a, b):\n\treturn a\n',
+    'def f(a, b):\n\t"""Do it.\n\n    Args:\n\t\ta: One.\n\t"""\n\treturn a\n',
+    'b is missing',
+  ],
+  [
     'another order in Sphinx style',
     'a.py',
     python,
@@ -144,4 +259,4 @@ const parameterHarms: PlantedHarm[] = [
 })
 
 /** Refused by a check of bundles that write docstrings; they harm nothing that any change has to keep, or change code. */
-export const plantedDocs: readonly PlantedHarm[] = [...codeHarms, ...parameterHarms]
+export const plantedDocs: readonly PlantedHarm[] = [...codeHarms, ...trapHarms, ...parameterHarms]

@@ -1,6 +1,7 @@
 import type { TextCheck } from '#domain/change-set.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
+import { evaluationHarms } from './planted-evaluations.fixture.ts'
 
 /** A harmful change, and the one check that detects it. */
 export type PlantedHarm = {
@@ -38,6 +39,34 @@ const lintHarms: PlantedHarm[] = [
     before: '# coding: latin-1\nprint("-")\n',
     after: '# coding: latin-1\nprint("—")\n',
     says: 'encoding',
+  },
+  {
+    check: 'parses',
+    harm: 'a declared encoding in which a comment is code',
+    before: 'x = 1\n',
+    after: '# coding: utf-7\n# hello +AAo-print(6*7)\nx = 1\n',
+    says: 'encoding',
+  },
+  {
+    check: 'parses',
+    harm: 'code in a comment of a file that has such an encoding',
+    before: '# coding: unicode_escape\nx = 1\n',
+    after: '# coding: unicode_escape\n# \\u000aprint(6*7)\nx = 1\n',
+    says: 'encoding',
+  },
+  {
+    check: 'parses',
+    harm: 'half a character, which UTF-8 cannot write',
+    before: 'print("\u{1f600} \ufffd")\n',
+    after: 'print("\ufffd \ufffd")\n',
+    says: 'line 1: U+FFFD is new: half a character was lost',
+  },
+  {
+    check: 'parses',
+    harm: 'an escape that became the character itself',
+    before: 'print(r"\\bword")\n',
+    after: 'print(r"\bword")\n',
+    says: 'line 1: U+0008 is new',
   },
   {
     check: 'lint_before_after',
@@ -261,4 +290,10 @@ const operandHarms: PlantedHarm[] = [
 ].map((harm) => ({ check: 'operands_kept' as const, says: 'are swapped', ...harm }))
 
 /** All harms but those to names and imports. */
-export const plantedHarms: readonly PlantedHarm[] = [...lintHarms, ...commentHarms, ...shapeHarms, ...operandHarms]
+export const plantedHarms: readonly PlantedHarm[] = [
+  ...lintHarms,
+  ...commentHarms,
+  ...shapeHarms,
+  ...operandHarms,
+  ...evaluationHarms,
+]

@@ -9,7 +9,7 @@ const nameHarms: PlantedHarm[] = [
     before: 'import json\n',
     after: '',
     rules: keeping(['json']),
-    says: 'line 1: "json" is gone; other files use it',
+    says: 'line 1: "json" is gone; others may use it',
   },
   {
     harm: 'an import of a module that is taken whole',
@@ -47,7 +47,7 @@ const nameHarms: PlantedHarm[] = [
 
 /** `import {what}` goes, and nothing else. */
 const importHarm = (harm: string, says: string, [before, after]: [string, string], path = 'a.py'): PlantedHarm => ({
-  check: 'imports_kept',
+  check: 'needed_imports_kept',
   harm,
   before,
   after,

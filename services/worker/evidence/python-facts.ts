@@ -6,6 +6,7 @@ import { type ModuleBindings, moduleBindingsOf } from '#python/module-bindings.t
 import { loneFillersIn, openStructureHash } from '#python/python-structure.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { type ChangedRun, changedRuns, linesOf } from '#platform/changed-runs.ts'
+import { type Evaluation, evaluationsIn, pythonEvaluations } from './evaluations.ts'
 import { type KnownParts, readStatements, type Statement, type StatementList, type Token } from './statements.ts'
 
 /** Which imports must stay depends on the file's path and on the repository's own modules. */
@@ -15,6 +16,7 @@ export type ImportingFile = { path: string; ownModules: readonly string[] | unde
 export type PythonFacts = {
   text: string
   list(): StatementList
+  evaluations(statement: Statement): Evaluation[]
   names(): ModuleBindings
   imports(): ImportedHere[]
   importFacts(file: ImportingFile): ImportFact[]
@@ -36,8 +38,8 @@ export type ComparedFacts = {
 
 /** What the checks of statements need, of a text of any language. */
 export type ComparedStatements = Pick<ComparedFacts, 'pairs'> & {
-  before: Pick<PythonFacts, 'list'>
-  after: Pick<PythonFacts, 'list'>
+  before: Pick<PythonFacts, 'list' | 'evaluations'>
+  after: Pick<PythonFacts, 'list' | 'evaluations'>
 }
 
 /** The result of a check: a fault in words for users and the model, with its line, and figures. */
@@ -82,6 +84,7 @@ function readFacts(
   return {
     text,
     list: (known) => (statements ??= python.read(text, (tree) => readStatements(tree, text, known))),
+    evaluations: (statement) => python.read(text, (tree) => evaluationsIn(tree, statement, pythonEvaluations)),
     names: once(() => python.read(text, moduleBindingsOf)),
     imports: once(() => python.read(text, importsIn)),
     importFacts(file) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { iterableNote } from '#python/known-types.ts'
 import { faultsOfSamples, readSampleFile, readSamples, writeSampleFile } from './sample-file.ts'
 
 const count = { type: 'integer' }
@@ -29,6 +30,22 @@ describe('samples', () => {
         invalid: [bad, { name: 'x', why: 'no such parameter: colour', arguments: { ...good.arguments, colour: 1 } }],
       }),
     ).toEqual([])
+  })
+
+  it('have no text as an invalid sequence: a program takes it for one', () => {
+    const items = { type: 'array', items: { type: 'string' }, description: iterableNote }
+    const sequence = { type: 'object', properties: { names: items }, required: ['names'], additionalProperties: false }
+    const faultsOf = (names: unknown) =>
+      faultsOfSamples(
+        {
+          valid: [{ name: 'usual', arguments: { names: ['a'] } }],
+          invalid: [{ name: 'x', why: 'names is none', arguments: { names } }],
+        },
+        { schema: sequence },
+      )
+    expect(faultsOf('abc')).toEqual(['invalid case "x": the types accept it'])
+    expect(faultsOf(3)).toEqual([])
+    expect(faultsOf([3])).toEqual([])
   })
 
   it('are answered with every fault at once', () => {

@@ -1,7 +1,8 @@
 import { stringify } from 'yaml'
 import { z } from 'zod'
-import { isDeeperThan, parseJson, sortedKeys } from '#domain/json.ts'
+import { isDeeperThan, isRecord, parseJson, sortedKeys } from '#domain/json.ts'
 import { readYaml } from '#platform/yaml-source.ts'
+import { iterableNote, type JsonSchema } from '#python/known-types.ts'
 import type { SampledSignature } from '#python/sampled-signature.ts'
 import type { SampleFormat } from '#python/sample-place.ts'
 
@@ -69,11 +70,12 @@ function parsed<Found>(schema: z.ZodType<Found>, raw: unknown): Read<Found> {
  */
 export function faultsOfSamples({ valid, invalid }: Samples, { schema }: Pick<SampledSignature, 'schema'>): string[] {
   const check = openCheck(schema)
+  const checkInvalid = openCheck(withTexts(schema))
   const faults = [
     ...valid.flatMap(({ name, arguments: given }) => {
       return check(given).map(({ text }) => `valid case "${name}": ${text}`)
     }),
-    ...invalid.flatMap((one) => faultOfInvalid(one, check(one.arguments))),
+    ...invalid.flatMap((one) => faultOfInvalid(one, checkInvalid(one.arguments))),
     ...repeated([...valid, ...invalid].map(({ name }) => name)).map((name) => `there are two cases "${name}"`),
     ...repeated([...valid, ...invalid].map((one) => JSON.stringify(one.arguments, sortedKeys))).map(
       (given) => `there are two cases with the arguments ${given.slice(0, 200)}`,
@@ -81,6 +83,20 @@ export function faultsOfSamples({ valid, invalid }: Samples, { schema }: Pick<Sa
   ]
   const more = faults.length - maxFaults
   return more > 0 ? [...faults.slice(0, maxFaults), `and ${more} more`] : faults
+}
+
+/** The schema with a text wherever a program would take one for a sequence of its characters. */
+function withTexts(schema: JsonSchema): JsonSchema {
+  const inside = Object.entries(schema).map(([key, value]) => [key, withTextsIn(value)])
+  const whole: JsonSchema = Object.fromEntries(inside)
+  if (schema['description'] !== iterableNote) return whole
+  const { default: _, ...plain } = whole
+  return { anyOf: [plain, { type: 'string' }] }
+}
+
+function withTextsIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withTextsIn)
+  return isRecord(value) ? withTexts(value) : value
 }
 
 type ArgumentFault = { argument: string; text: string }

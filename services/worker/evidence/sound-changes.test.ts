@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { changeChecks } from '#domain/change-set.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
 import { openLinter } from '#lint/linter.ts'
@@ -47,6 +47,42 @@ describe('a change that does no harm passes every check', () => {
       'def f(x):\n    # why\n    return f"{x}"\n',
     ],
     ['an obsolete feature', 'from __future__ import print_function\n\nprint(1)\n', '\nprint(1)\n'],
+    [
+      'calls, attributes and items that stay in their order',
+      'def f(x, y):\n    x.a[y()] = setattr(y, "b", [x(i.c) for i in x.d] if x.e else lambda: y.f)\n',
+      'def f(x, y):\n    x.a[y()] = setattr(y, "b", [x(i.c) for i in x.d] if x.e else (lambda: y.f))\n',
+    ],
+    [
+      'a type that is asked for once',
+      'def f(x, y):\n    return isinstance(x.a, y.b) or isinstance(x.a, y.c)\n',
+      'def f(x, y):\n    return isinstance(x.a, (y.b, y.c))\n',
+    ],
+    [
+      'a loop instead of a function',
+      'def f(x, y):\n    return map(lambda z: z.a, x.b)\n',
+      'def f(x, y):\n    return (z.a for z in x.b)\n',
+    ],
+    [
+      'a list instead of a call',
+      'def f(x):\n    return list(i.a for i in x())\n',
+      'def f(x):\n    return [i.a for i in x()]\n',
+    ],
+    [
+      'a class that is raised without brackets',
+      'def f():\n    raise ValueError()\n',
+      'def f():\n    raise ValueError\n',
+    ],
+    [
+      'an assertion that is a statement',
+      'def f(self, x):\n    self.assertEqual(x(1), 2)\n',
+      'def f(self, x):\n    assert x(1) == 2\n',
+    ],
+    ['a name that is another one now', 'def f(log, x):\n    log.warn(x())\n', 'def f(log, x):\n    log.warning(x())\n'],
+    [
+      'a call that has a statement of its own now',
+      'def f(x, y):\n    return x() + y()\n',
+      'def f(x, y):\n    z = x()\n    return z + y()\n',
+    ],
     ['a prefix without use', 'print(f"a")  # why\n', 'print("a")  # why\n'],
     ['an object as base', 'class A(object):  # why\n    x = 1\n', 'class A:  # why\n    x = 1\n'],
     ['a double negation', 'def f(a, b):\n    return not a == b\n', 'def f(a, b):\n    return a != b\n'],
@@ -142,7 +178,7 @@ const module = fc.array(statement, { minLength: 1, maxLength: 6 }).map((parts) =
 
 /** Prints its seed when it fails: play it again with `fc.assert(property, { seed, path })`. */
 const slow = 120_000
-const runs = { numRuns: 25 }
+const runs = { numRuns: draws(25) }
 const rules: PathRules = wideRules
 
 describe('of any text', () => {

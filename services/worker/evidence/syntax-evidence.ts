@@ -6,12 +6,13 @@ import { defaultTextStyle, type PathRules } from '#domain/path-rules.ts'
 import type { Evidence, TextCheck } from '#domain/change-set.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import { grammarVersion, languageName } from '#syntax/grammars.ts'
+import { addedCharacter } from '#syntax/hidden-characters.ts'
 import { changedRuns, linesOf } from '#platform/changed-runs.ts'
 import { commentFault } from './code-and-comments.ts'
 import { lineLengthKept } from './line-length.ts'
 import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
-import { parametersDocumented } from './parameters-documented.ts'
+import { parametersDocumented, saysSomething } from './parameters-documented.ts'
 import type { Finding } from './python-facts.ts'
 import type { ScriptQuestion } from './scripts/script-evidence.ts'
 import type { Definition, TestFunction } from './test-functions.ts'
@@ -60,12 +61,14 @@ type Compared = { file: CheckedText; language: string; facts: readonly [SyntaxFa
 function findingOf(check: TextCheck, { file, language, facts: [was, now] }: Compared): Proved | undefined {
   const figures = { before: was.comments.length, after: now.comments.length }
   const isSameCode = file.before !== undefined && was.code === now.code
-  const fault = commentFault(was.comments, now.comments, isSameCode)
+  const fault = commentFault(was.comments, now.comments, { isSameCode, language })
+  const hidden = addedCharacter(file.before ?? '', file.after)
   if (check === 'parses') return parsed(was, now)
   if (check === 'comments_kept') return { ...figures, fault }
-  if (check === 'docstring_only') return { ...figures, fault: isSameCode ? fault : 'the code changes' }
-  if (check === 'parameters_documented') {
-    return docLanguageOf(language) === undefined ? undefined : parametersDocumented(was.docs, now.docs)
+  if (check === 'docstring_only') return { ...figures, fault: isSameCode ? (fault ?? hidden) : 'the code changes' }
+  if (check === 'parameters_documented' || check === 'says_something') {
+    const find = check === 'says_something' ? saysSomething : parametersDocumented
+    return docLanguageOf(language) === undefined ? undefined : find(was.docs, now.docs)
   }
   if (!isSameCode || fault !== undefined) return undefined
   if (check === 'line_length') return commentLines(file, [was, now])

@@ -45,7 +45,7 @@ describe('an operation on an article', () => {
     const { outcome, tools, evidence, text } = await endOf(planned)
     expect(outcome).toMatchObject({ status: 'succeeded', changedFiles: ['docs/guide.md'] })
     expect(tools).toEqual(['read_section success', 'mend_section success', 'edit_section success'])
-    expect(evidence).toEqual(['parses true', 'prose_kept true', 'only_node_changed true'])
+    expect(evidence).toEqual(['parses true', 'prose_kept true', 'only_node_changed true', 'says_something false'])
     const mended = guide
       .replace('the the [parts](#partz) in order to', 'the [parts](#parts) to')
       .replace('```\n$', '```console\n$')
@@ -87,7 +87,10 @@ describe('an operation on an article', () => {
     const planned = await asked()
     await answer(planned, 'q1', text)
     const end = await endOf(planned)
-    expect(end).toMatchObject({ outcome: { status: 'succeeded' }, evidence: ['parses true', 'summary_only true'] })
+    expect(end).toMatchObject({
+      outcome: { status: 'succeeded' },
+      evidence: ['parses true', 'summary_only true', 'says_something false'],
+    })
     expect(end.tools).toEqual(['read_article success', 'write_summary success'])
     expect(end.text).toBe(guide.replace('# Guide\n', `# Guide\n\n${written}\n`))
   })

@@ -3,7 +3,7 @@ import { applyEdits, type ChangeSet, composeEdits, type Edit, type Evidence } fr
 import { costSoFar, type RunningAttempt } from './attempt/running-attempt.ts'
 import { changeSetOf } from './ending/decide-outcome.ts'
 import { onSnapshot, type OnSnapshot } from './ending/on-snapshot.ts'
-import { changeSetEvent, commitOutcome, type SettleDeps } from './ending/settle-operation.ts'
+import { commitOutcome, type SettleDeps } from './ending/settle-operation.ts'
 import { composedEdits, fixFile } from '../tools/lint/fix-file.ts'
 import { proofOf, type FixDeps, type FixSet, type LeftAlone } from '../tools/lint/fix-set.ts'
 import { checksOfFile } from '../evidence/evidence-checker.ts'
@@ -97,7 +97,6 @@ const [namedReasons, namedPlaces] = [3, 3]
 /** Ends a mechanical operation like an agent's: with its record, then one atomic commit. */
 export async function settleMechanical(running: RunningAttempt, work: MechanicalWork, deps: SettleDeps): Promise<void> {
   const { sets, fixed, leftAlone } = work
-  for (const set of sets) running.journal.emit(changeSetEvent(set))
   const settlement = {
     outcome: outcomeOf(running, work),
     made: { changeSet: null, changeSets: sets, leftAlone },

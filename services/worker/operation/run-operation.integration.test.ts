@@ -6,7 +6,7 @@ import type { Event } from '#domain/event.ts'
 import { runKeys } from '#ledger/keys.ts'
 import { until } from '#testing/until.ts'
 import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
-import { runOperation } from './run-operation.ts'
+import { runOperation, type OperationDeps } from './run-operation.ts'
 
 const source = `def before():
     """Stand before it: ä, ö."""
@@ -101,7 +101,9 @@ describe('runOperation', () => {
     const { changeSet } = record
     expect(changeSet?.changeSetId).toBe(outcome?.changeSetId)
     const { evidence: checks } = (await bench.bundle('docstring')).file
-    expect(changeSet?.evidence.map(({ check, ok }) => [check, ok])).toEqual(checks.map((check) => [check, true]))
+    expect(changeSet?.evidence.map(({ check, ok }) => [check, ok])).toEqual(
+      checks.map((check) => [check, check !== 'says_something']), // the rehearsal model wrote it
+    )
     const [change] = changeSet?.files ?? []
     const edits = change?.kind === 'edit' && change.baseHash === planned.file.hash ? change.edits : []
     const changed = Buffer.from(applyEdits(Buffer.from(source), edits)).toString()
@@ -259,6 +261,29 @@ describe('runOperation', () => {
     for (const once of ['operation.started', 'change_set.created', 'operation.ended']) {
       expect(told.filter((event) => event === once)).toHaveLength(1)
     }
+    expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
+  })
+
+  it('says what it made with its commit alone: nothing of an attempt that is lost just before that', async () => {
+    const planned = await bench.planned(await bench.bundle('lint'), source, 'shelf')
+    let isLost = false
+    const put: OperationDeps['objects']['put'] = async (key, ...content) => {
+      if (key.includes('/attempts/') && !isLost) {
+        await until(async () => (await eventsOf(planned)).some(({ event }) => event === 'submission.received'))
+        isLost = true
+        await bench.ledger.sweep(planned.runId, 'abandoned')
+      }
+      return bench.deps.objects.put(key, ...content)
+    }
+    const objects = { ...bench.deps.objects, put }
+    await runOperation(planned.job, { ...bench.deps, objects }, never)
+    expect(isLost).toBe(true)
+    const created = async () => (await eventsOf(planned)).filter(({ event }) => event === 'change_set.created')
+    expect(await created()).toEqual([])
+    const [job] = (await bench.ledger.dispatch(planned.runId, 1)).taken
+    await runOperation({ ...planned.job, ...job }, bench.deps, never)
+    expect(await bench.operation(planned)).toMatchObject({ status: 'succeeded', attempt: 2 })
+    expect(await created()).toHaveLength(1)
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 })

@@ -1,3 +1,4 @@
+import { provesTests } from '#domain/agent-bundle.ts'
 import { AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { Submission } from '#domain/turn.ts'
@@ -22,6 +23,7 @@ import { type SettleDeps, settleOperation, suspendOperation } from './ending/set
 import { verifySubmission } from './ending/verify-submission.ts'
 import { attemptSettings } from '../agent/agent-settings.ts'
 import { attemptTools, type AttemptToolDeps, programsOf } from './attempt/attempt-tools.ts'
+import { isTestable } from '../tools/tests/find-tests.ts'
 import { openTestProofs, type TestProofs } from '../tools/tests/prove-tests.ts'
 
 export type OperationJob = { runId: string; operationId: string; dispatch: number }
@@ -127,6 +129,7 @@ async function letAgentWork(
   const { signal } = stop
   const { attempt, journal, transcript, from } = running
   const { file } = running.bundle.bundle
+  await requirePrograms(running, deps, signal)
   const tools = attemptTools(running, deps, signal)
   const settings = attemptSettings(
     running.bundle.bundle,
@@ -140,6 +143,14 @@ async function letAgentWork(
   }
   const model = { ...deps.model, complete: await completeFor(attempt, deps, stop) }
   return runAgent({ transcript, tools, model, settings, journal, verify, from, atTurn }, signal)
+}
+
+/** What the work cannot do without is tried before a model is asked for anything. Throws TOOL_005 and SETUP_001. */
+async function requirePrograms(running: RunningAttempt, deps: OperationDeps, signal: AbortSignal): Promise<void> {
+  const { file } = running.bundle.bundle
+  const { language } = running.target.node
+  if (provesTests(file) && isTestable(language)) await running.tests.runner(language, signal)
+  else if ((file.programs ?? []).length > 0) await programsOf(running, deps, signal).require()
 }
 
 /** Its requests share the servers with those of other runs, and its time does not run while no server works on them. */

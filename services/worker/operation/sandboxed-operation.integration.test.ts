@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { call, scriptedModel, submitting } from '../agent/scripted-agent.fixture.ts'
+import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
 
@@ -66,6 +67,16 @@ describe.skipIf(lack !== undefined)(`a tool that runs a program${lack === undefi
     const { outcome, result } = await running({ code })
     expect(result).toMatchObject({ outcome: 'success', result: { exit_code: 4, output: '6\n', stopped_by: null } })
     expect(outcome).toMatchObject({ status: 'unchanged', changedFiles: [] })
+  })
+
+  it('has the files of the snapshot unpacked for the program that its model asks for, and for nothing else', async () => {
+    const unpacked: string[] = []
+    const archive: SnapshotPrograms['archive'] = (project, snapshotId) => {
+      unpacked.push(snapshotId)
+      return bench.deps.programs.archive(project, snapshotId)
+    }
+    await running({ code: '1' }, { programs: { ...bench.deps.programs, sandbox, archive } })
+    expect(unpacked).toHaveLength(1)
   })
 
   it('runs no program that its bundle does not name', async () => {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import type { ScriptLimitPreset } from '#domain/agent-bundle.ts'
 import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import type { ExternalFunction, ScriptRequest } from '#tool-scripts/script-call.ts'
 import type { ScriptEvent } from '#tool-scripts/script-event.ts'
 import type { RunEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
 import { answeredJournal } from '#tool-scripts/script-ending.ts'
+import type { ChosenLimits } from '#tool-scripts/script-limits.ts'
 import type { Log } from '#platform/log.ts'
 import { parseJson } from '#domain/json.ts'
 import type { externalSignatures } from '#tool-scripts/external-signatures.ts'
@@ -18,14 +18,14 @@ export type ScriptToolParts = {
   /** The inputs that the worker provides, read when the script starts. They override what the model sends. */
   providedInputs(): Promise<Readonly<Record<string, unknown>>>
   externals: ReadonlyMap<string, ExternalFunction>
-  limits: ScriptLimitPreset
+  limits: ChosenLimits
   pool: Pick<ScriptPool, 'run'>
   log: Pick<Log, 'debug'>
 }
 
 export function scriptTool(parts: ScriptToolParts): Tool {
   const { definition, script } = parts
-  const granted = { externals: Object.fromEntries(parts.externals), limits: { preset: parts.limits } }
+  const granted = { externals: Object.fromEntries(parts.externals), limits: parts.limits }
   return {
     definition,
     effects: effectsOf(script.declarations.externals),

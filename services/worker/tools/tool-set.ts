@@ -1,7 +1,8 @@
 import { AppError } from '#domain/error.ts'
-import { isDeeperThan, parseJson } from '#domain/json.ts'
+import { isDeeperThan } from '#domain/json.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 import type { RequestedCall, ToolDefinition, ToolResult } from '#domain/turn.ts'
+import { readWrittenJson } from '#domain/written-json.ts'
 import type { ToolRun, WaitingScript } from '#objects/attempt-record.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 
@@ -37,9 +38,10 @@ export async function executeToolCall(call: RequestedCall, tools: ToolSet, signa
     const known = tools.definitions.map((definition) => definition.name).join(', ')
     return refused('TOOL_001', `There is no tool named "${call.name}". The tools are: ${known}.`)
   }
-  const given = call.arguments.trim() === '' ? {} : parseJson(call.arguments)
-  if (given === undefined) return refused('AGENT_009', 'The arguments are not valid JSON; the tool was not run.')
-  const args = validateArguments(tool.definition.parameters, given)
+  const given = call.arguments.trim() === '' ? { value: {} } : readWrittenJson(call.arguments)
+  if ('fault' in given)
+    return refused('AGENT_009', `The arguments are not valid JSON: ${given.fault}. The tool was not run.`)
+  const args = validateArguments(tool.definition.parameters, given.value)
   if (!args.ok) return refused('TOOL_002', args.faults.join('; '))
   if (isDeeperThan(args.args, maxDepth)) return refused('TOOL_002', `arguments: nested deeper than ${maxDepth} levels`)
   return tool.run(args.args, signal)

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { applyEdits, type FileChange } from '#domain/change-set.ts'
 import { unreachable } from '#domain/error.ts'
@@ -152,7 +152,7 @@ describe('what an attempt makes of its files', () => {
         const later = workspaceOver(before, { ...workspace.written(), reads: workspace.reads() })
         expect(await later.changes()).toEqual(changes)
       }),
-      { numRuns: 500 },
+      { numRuns: draws(500) },
     )
   })
 })
@@ -207,7 +207,7 @@ describe.skipIf(lacks('git'))('the patch of what an attempt made', () => {
           await rm(dir, { recursive: true, force: true })
         }
       }),
-      { numRuns: 60 },
+      { numRuns: draws(60) },
     )
   })
 })

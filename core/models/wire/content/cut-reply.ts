@@ -21,8 +21,9 @@ type Found =
 type SignAt = { text: string; at: number; from: number; tools: readonly ToolDefinition[] }
 
 const endOfThought = '</think>'
+/** Repeats without a least number (`xx*` and not `x+`), as in `core/domain/written-json.ts`. */
 const anySign =
-  /<\/?think>|<tool_call>|<function=|<start_function_call>|<\|python_tag\|>|\[TOOL_CALLS\]|`+|~{3,}|[{[](?=\s*["{[\d])/g
+  /<\/?think>|<tool_call>|<function=|<start_function_call>|<\|python_tag\|>|\[TOOL_CALLS\]|``*|~~~~*|[{[](?=\s*["{[\d])/g
 /** The fences in which calls are looked for. */
 const callFences = new Set(['', 'json', 'tool_call', 'tool_calls', 'tool_code'])
 
@@ -130,7 +131,7 @@ function findFence(text: string, at: number, ticks: string): FoundCode | undefin
   const info = firstLine.exec(text)?.[1]
   if (info === undefined) return undefined
   const start = firstLine.lastIndex
-  const closings = /^[ \t]*(`{3,}|~{3,})[ \t]*\r?$/gm
+  const closings = /^[ \t]*(````*|~~~~*)[ \t]*\r?$/gm
   closings.lastIndex = start
   for (let close = closings.exec(text); close !== null; close = closings.exec(text)) {
     if (close[1]?.startsWith(ticks) !== true) continue
@@ -144,7 +145,7 @@ function findFence(text: string, at: number, ticks: string): FoundCode | undefin
  * cut, its code could have ended anywhere.
  */
 function findInlineCode(text: string, at: number, ticks: string): FoundCode {
-  const stops = /`+|\n[ \t]*(?:\r?\n|<\/think>)/g
+  const stops = /``*|\n[ \t]*(?:\r?\n|<\/think>)/g
   stops.lastIndex = at + ticks.length
   for (let stop = stops.exec(text); stop !== null; stop = stops.exec(text)) {
     if (stop[0] === ticks) return { end: stops.lastIndex, isOpen: false }

@@ -1,4 +1,5 @@
-import { isRecord, parseJson } from '#domain/json.ts'
+import { isRecord } from '#domain/json.ts'
+import { readWrittenJson } from '#domain/written-json.ts'
 import { endOfJson, type SignReading, textFrom, writtenCall, type WrittenCall } from './content-reading.ts'
 
 /** How a text that is meant as a call begins; other JSON is an answer. Groups are bounded, as each round uses the stack. */
@@ -14,8 +15,10 @@ export function readJsonCalls(
   text: string,
   { marked = false } = {},
 ): { calls: WrittenCall[] } | { fault: string } | undefined {
-  const value = parseJson(text)
-  if (value === undefined) return marked || isBegun(text) ? { fault: 'the call is no whole JSON' } : undefined
+  const read = readWrittenJson(text)
+  if ('fault' in read)
+    return marked || isBegun(text) ? { fault: `the call is no whole JSON: ${read.fault}` } : undefined
+  const { value } = read
   const listed = isRecord(value) && Array.isArray(value['tool_calls']) ? value['tool_calls'] : undefined
   const calls = callsIn(listed ?? value, { marked: marked || listed !== undefined })
   if (calls === undefined && (marked || beginsWithCall(value)))

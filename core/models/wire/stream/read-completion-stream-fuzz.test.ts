@@ -1,5 +1,5 @@
 import { APIError } from 'openai'
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'
@@ -61,7 +61,7 @@ describe('openCompletionStream', () => {
         const wrong = faultOf(parts.map((each) => JSON.stringify(each).replaceAll('"DEEP"', deep)))
         expect(wrong === undefined || wrong instanceof AppError || wrong instanceof APIError, String(wrong)).toBe(true)
       }),
-      { numRuns: 2000 },
+      { numRuns: draws(2000) },
     )
   })
 })

@@ -2,6 +2,7 @@ import { basename } from 'node:path/posix'
 import { z } from 'zod'
 import { undefinedOn } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
+import { parseJsonWithComments } from '#platform/json-with-comments.ts'
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import type { SourceTree } from '../choose-files.ts'
 import { pathJudge } from '../unwanted/unwanted-path.ts'
@@ -79,7 +80,7 @@ export function mapModules(paths: readonly string[], texts: ReadonlyMap<string, 
 }
 
 function aliasesOf([path, text]: readonly [string, string]): (readonly [string, Map<string, string>])[] {
-  const read = TsConfig.safeParse(parseJson(withoutComments(text))).data
+  const read = TsConfig.safeParse(parsedConfig(text)).data
   if (read === undefined) return []
   const { baseUrl, paths } = read.compilerOptions
   const aliases = Object.entries(paths).flatMap(([alias, [target]]) =>
@@ -88,8 +89,13 @@ function aliasesOf([path, text]: readonly [string, string]): (readonly [string, 
   return [[folderOf(path), new Map(aliases)]]
 }
 
-function withoutComments(text: string): string {
-  return text.replace(/^\s*\/\/.*$/gm, '').replace(/,(\s*[}\]])/g, '$1')
+/** Returns undefined where TypeScript would not read it either. */
+function parsedConfig(text: string): unknown {
+  try {
+    return parseJsonWithComments(text)
+  } catch {
+    return undefined
+  }
 }
 
 const maxBytes = 1_000_000

@@ -34,7 +34,7 @@ const cases: Case[] = [
     'names of package.json, of tsconfig.json and of packages of the repository; nothing of others',
     {
       'package.json': '{"imports": {"#core/*": "./core/*"}}',
-      'tsconfig.json': '{\n  // aliases\n  "compilerOptions": {"paths": {"@/*": ["./core/*"]}}\n}',
+      'tsconfig.json': '{\n  "compilerOptions": {\n    /* aliases */ "paths": {"@/*": ["./core/*"],}, // all\n  },\n}',
       'packages/kit/package.json': '{"name": "@x/kit", "exports": {".": {"import": "./src/main.ts"}}}',
       'packages/kit/src/main.ts': 'export const kit = () => 1\n',
       'core/a.ts': 'export function f() {}\n',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { indexNodes } from '../node-query.ts'
 import { openOutline } from './outline.fixture.ts'
 
 const json = await openOutline('json')
@@ -36,6 +37,14 @@ const cases: { name: string; source: string; nodes: string[] }[] = [
 describe('the json pack', () => {
   it.each(cases)('finds $name', ({ source, nodes }) => {
     expect(json.of(source)).toEqual(nodes)
+  })
+
+  it('takes the last commas of a tsconfig.json, as TypeScript does, and no other ones', () => {
+    const brokenIn = (text: string) => indexNodes(new TextEncoder().encode(text), json.query).broken
+    const settings = '{\n  "compilerOptions": { "lib": ["es6",], }, // all\n  "include": ["**/*.ts"],\n}\n'
+    expect(json.of(settings)).toEqual(['key compilerOptions 2-2', 'key compilerOptions.lib 2-2', 'key include 3-3'])
+    expect(brokenIn(settings)).toEqual([])
+    expect(brokenIn('{\n  "a": [1,,],\n  "b": 2\n}')).toEqual(['a'])
   })
 
   it('tells nodes of one name apart', () => {

@@ -1,8 +1,9 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import { compileNodeQuery, nodesOfFile } from '../node-query.ts'
+import { compileNodeQuery, type NodeQuery, nodesOfFile } from '../node-query.ts'
 import { loadQueryPacks } from '../query-pack.ts'
 
 export type Outline = {
+  query: NodeQuery
   nodesOf(source: string | Uint8Array): CodeNode[]
   /** `kind qualified.name first-last line` of every node but the file, in source order. */
   of(source: string | Uint8Array): string[]
@@ -21,5 +22,5 @@ export async function openOutline(language: string): Promise<Outline> {
     const inside = nodesOf(source).filter((node) => node.kind !== 'file')
     return inside.map((node) => `${node.kind} ${node.qualifiedName} ${node.startLine}-${node.endLine}`)
   }
-  return { nodesOf, of }
+  return { query, nodesOf, of }
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fc } from '#testing/fast-check.ts'
+import { draws, fc } from '#testing/fast-check.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readAttributeRules } from './attribute-rules.ts'
 
@@ -94,7 +94,7 @@ describe('readAttributeRules', () => {
     const run = fc.asyncProperty(files, async (written) => {
       expect(saidByUs(written)).toEqual(await saidByGit(written))
     })
-    await fc.assert(run, { numRuns: 150 })
+    await fc.assert(run, { numRuns: draws(150) })
   })
 
   it('reads what Linguist reads as no', () => {

@@ -1,14 +1,6 @@
-import { basename } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
-import {
-  matchesSegment,
-  matchesSegments,
-  parseSegmentGlob,
-  type PathGlob,
-  type SegmentGlob,
-  star,
-} from '#domain/path-globs.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { type GitPattern, gitPattern } from '#platform/git-pattern.ts'
 
 type AttributeValue = true | false | string | undefined
 
@@ -18,9 +10,7 @@ export type Attributes = ReadonlyMap<string, AttributeValue>
 type Macros = Map<string, readonly Assignment[]>
 type Assignment = readonly [name: string, value: AttributeValue]
 
-/** Of a name alone, at any level; or of a path below the rule's folder. */
-type Pattern = { kind: 'name'; matches(name: string): boolean } | { kind: 'path'; glob: PathGlob }
-type AttributeRule = { pattern: Pattern; assignments: readonly Assignment[] }
+type AttributeRule = { matches: GitPattern; assignments: readonly Assignment[] }
 
 /** The rules of one .gitattributes file, the last line first. `folder` is '' at the top of the tree. */
 type AttributeLayer = { folder: string; rules: readonly AttributeRule[] }
@@ -85,17 +75,13 @@ function lookUp(path: string, layers: readonly AttributeLayer[]): Attributes {
   if (layers.length === 0) return nothing
   const attributes = new Map<string, AttributeValue>()
   for (const { folder, rules } of layers) {
-    const inside = folder === '' ? path : path.slice(folder.length + 1)
-    for (const { pattern, assignments } of rules) {
-      if (!matches(pattern, inside)) continue
+    const inside = (folder === '' ? path : path.slice(folder.length + 1)).split('/')
+    for (const { matches, assignments } of rules) {
+      if (!matches(inside)) continue
       for (const [name, value] of assignments) if (!attributes.has(name)) attributes.set(name, value)
     }
   }
   return attributes
-}
-
-function matches(pattern: Pattern, inside: string): boolean {
-  return pattern.kind === 'name' ? pattern.matches(basename(inside)) : matchesSegments(pattern.glob, inside.split('/'))
 }
 
 function readMacros(text: string, macros: Macros): void {
@@ -113,23 +99,25 @@ function readRules(text: string, macros: Macros): AttributeRule[] {
     const source = quoted === undefined ? (plain ?? '') : unquoted(quoted)
     // Git takes no pattern that leaves something out, and a macro is no pattern.
     if (source.startsWith('!') || source.startsWith('[attr]') || source.endsWith('/')) continue
-    const assignments = readAssignments(said, macros).filter(([name]) => known.has(name))
-    if (assignments.length > 0) rules.push({ pattern: readPattern(source), assignments })
+    const assignments = readAssignments(said, macros)
+    if (assignments.length > 0) rules.push({ matches: gitPattern(source), assignments })
   }
   return rules.toReversed()
 }
 
-/** The deciding rule for an attribute comes first; those of a macro follow it. */
+/**
+ * The attributes that discovery uses, each once, with the value that decides: the last one, before what a macro in its place says.
+ * Macros may name macros, so all that they say could be any number of assignments.
+ */
 function readAssignments(said: string, macros: Macros): Assignment[] {
-  return said
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .toReversed()
-    .flatMap((word) => {
-      const [name, value] = readAssignment(word)
-      const expanded = value === true ? (macros.get(name) ?? []) : []
-      return [[name, value] as const, ...expanded]
-    })
+  const deciding = new Map<string, AttributeValue>()
+  for (const word of said.split(/\s+/).toReversed()) {
+    const [name, value] = readAssignment(word)
+    const expanded = value === true ? (macros.get(name) ?? []) : []
+    for (const [one, own] of [[name, value] as const, ...expanded])
+      if (known.has(one) && !deciding.has(one)) deciding.set(one, own)
+  }
+  return [...deciding]
 }
 
 /** Linguist writes `linguist-vendored=false` for unset, and `=true` for set. */
@@ -141,22 +129,6 @@ function readAssignment(word: string): Assignment {
   const value = values.join('=')
   if (!name.startsWith('linguist-')) return [name, value]
   return [name, value !== 'false' && value !== '0']
-}
-
-function readPattern(source: string): Pattern {
-  if (!source.includes('/')) return { kind: 'name', matches: nameMatcher(parseSegmentGlob(source)) }
-  const segments = source.split('/').filter((segment) => segment !== '')
-  // What ends in `/**` matches everything inside a folder, not the folder's own name.
-  const all = segments.at(-1) === '**' ? [...segments, '*'] : segments
-  return { kind: 'path', glob: all.map((segment) => (segment === '**' ? star : parseSegmentGlob(segment))) }
-}
-
-/** Most patterns are `*.py` or plain names, and every file is tested against them. */
-function nameMatcher(glob: SegmentGlob): (name: string) => boolean {
-  const [first, second, ...more] = glob.parts
-  if (typeof first === 'string' && second === undefined) return (name) => name === first
-  if (first === star && typeof second === 'string' && more.length === 0) return (name) => name.endsWith(second)
-  return (name) => matchesSegment(glob, name)
 }
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '"': '"', '\\': '\\' }

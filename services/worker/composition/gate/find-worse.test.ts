@@ -77,6 +77,15 @@ describe('the gate', () => {
     expect(left).toHaveLength(4)
   })
 
+  it('says that a set fails by itself where the same test failed with it alone, not another one', async () => {
+    const [first, second] = [setNamed('1'), setNamed('2')]
+    const together = suite([{ test: 'b', sets: [first, second] }]).test
+    const test = async (sets: readonly ChangeSet[]) =>
+      sets.length === 1 && sets.includes(second) ? results(['c']) : together(sets)
+    const { convicted } = await findWorse([first, second], mustPass, test)
+    expect(convicted).toMatchObject([{ set: second, tests: ['b'], byItself: false }])
+  })
+
   it('leaves out what is built on a culprit', async () => {
     const base = setNamed('base')
     const built = setNamed('built', [base.changeSetId])

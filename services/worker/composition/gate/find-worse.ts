@@ -6,8 +6,8 @@ import type { TestResults } from './gate-command.ts'
 export type TestWith = (sets: readonly ChangeSet[]) => Promise<TestResults | undefined>
 
 /**
- * A set that was left out: the tests that fail with it and pass without it, or none, when it is only unproved. `byItself`: they fail
- * also when it is there without others but those that it is built on.
+ * A set that was left out: the tests that fail with it and pass without it, or none, when it is only unproved. `byItself`: one of
+ * them failed as well when it was tried without others but those that it is built on.
  */
 export type Convicted = { set: ChangeSet; tests: readonly string[]; message: string; byItself: boolean }
 
@@ -107,7 +107,8 @@ async function judge(
     // With changes a test that passed before does not always: they are looked at once more.
     return gone && { passing: [...without.keys()].every((name) => gone.has(name)) ? passing : 0, gone }
   }
-  const byItself = passing === 0 || ((await failing(withNeeded(set, sets)))?.size ?? 0) > 0
+  const alone = passing === 0 ? both : await failing(withNeeded(set, sets))
+  const byItself = [...both.keys()].some((name) => alone?.has(name) === true)
   const message = both.values().next().value ?? ''
   return { passing, culprit: { set, tests: [...both.keys()], message, byItself } }
 }

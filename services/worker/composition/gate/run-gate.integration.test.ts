@@ -74,28 +74,29 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
     runGate({ ...GateRequest.parse({ command }), ...more }, sets, { ...deps, memory: { results: new Map() } }, never)
 
   it.each([
-    ['python3 -m unittest', 'double.py', 'test_double.T::test_bad'],
-    ['cd . && A=1 python3 -m unittest -v test_double', 'double.py', 'test_double.T::test_bad'],
-    ['node --test', 'double.js', 'bad'],
+    ['python3 -m unittest', 'double.py', 'test_double.T.test_bad'],
+    ['cd . && A=1 python3 -m unittest -v test_double', 'double.py', 'test_double.T.test_bad'],
+    ['node --test', 'double.js', "--test-name-pattern='^bad$' double.test.js"],
   ])('of %s judges each test for itself', async (command, path, failing) => {
     const sets = [edit(path, 'x * 2', '2 * x'), edit(path, 'double', 'twice')]
     const { left, leftOut, report } = await judge(command, sets)
     expect(left).toEqual(sets.slice(0, 1))
     expect(leftOut).toMatchObject([{ changeSetId: sets[1]?.changeSetId, errorCode: 'WORK_007', path, byItself: true }])
-    expect(report).toMatchObject({ verdict: 'passed', failing: [expect.stringContaining(failing)], leftOut: 1 })
+    expect(report).toMatchObject({ verdict: 'passed', failing: [failing], leftOut: 1 })
     expect(report.tests).toBeGreaterThanOrEqual(1)
   })
 
   it('of any other command goes by its exit code', async () => {
     const sets = [edit('double.py', 'x * 2', 'x / 0')]
     const { leftOut, report } = await judge('python3 -c "import double; double.double(1)"', sets)
-    expect(leftOut.map(({ reason }) => reason).join()).toContain('exit code 1: ZeroDivisionError')
+    expect(leftOut.map(({ reason }) => reason).join()).toContain('(ZeroDivisionError: division by zero (exit code 1))')
     expect(report).toMatchObject({ tests: null, verdict: 'passed', leftOut: 1 })
   })
 
   it.each([
-    ['no-such-program --flag', /does not start/],
-    ['echo no venv; exit 3', /nothing that it tests passes.*exit code 3: no venv/],
+    ['no-such-program --flag', /^sh: .*no-such-program: not found: it does not start with what the sandbox has/],
+    ['echo no venv; exit 3', /^no venv \(exit code 3\): nothing that it tests passes/],
+    ['echo fatal: no compiler; echo; echo FAIL; exit 1', /^fatal: no compiler \(exit code 1\)/],
     ['sleep 60', /its time was over/],
     ['cd /tmp && node --test', /finds no tests/],
   ])('cannot judge with "%s", and leaves out nothing', async (command, reason) => {
@@ -103,6 +104,20 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
     const { left, leftOut, report } = await judge(command, sets, { limitS: 2 })
     expect([left, leftOut]).toEqual([sets, []])
     expect(report).toMatchObject({ verdict: 'unproved', reason: expect.stringMatching(reason) })
+  })
+
+  it('keeps the end of what every run wrote, and with how many changes it was', async () => {
+    const sets = [edit('double.py', 'x * 2', 'x / 0')]
+    const command = 'seq 1000; python3 -c "import double; double.double(1)"'
+    const { report } = await judge(command, sets)
+    const { outputs } = report
+    expect(outputs).toHaveLength(report.runs)
+    expect(outputs.slice(0, 3)).toEqual([
+      { changeSets: 0, ending: 'exit code 0', output: expect.stringMatching(/999\n1000$/) },
+      { changeSets: 0, ending: 'exit code 0', output: expect.stringMatching(/999\n1000$/) },
+      { changeSets: 1, ending: 'exit code 1', output: expect.stringMatching(/ZeroDivisionError: division by zero$/) },
+    ])
+    expect(outputs.every(({ output }) => output.length <= 1_000)).toBe(true)
   })
 
   it('cannot judge when the original passes nothing any more', async () => {
@@ -120,7 +135,7 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
     const { report } = await runGate(GateRequest.parse({ command: 'true' }), [edit('double.py', 'x', 'y')], none, never)
     expect(report).toMatchObject({
       verdict: 'unproved',
-      reason: 'on the original, there is no sandbox: TOOL_005 bubblewrap is not installed',
+      reason: 'TOOL_005 bubblewrap is not installed, on the original',
     })
   })
 

@@ -1,13 +1,14 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import { hasCode } from '#domain/error.ts'
-import type { GateReport, GateRequest } from '#domain/gate.ts'
+import { type GateReport, type GateRequest, type GateRun, keptOutputs } from '#domain/gate.ts'
 import type { LeftOutSet } from '#composition/compose-change-sets.ts'
 import { type FileResult, inConflict } from '#composition/changes-at-path.ts'
 import { composeChangeSets } from '#composition/compose-change-sets.ts'
 import type { Sandbox } from '#sandbox/open-sandbox.ts'
 import type { Surroundings } from '../../tools/programs/environments.ts'
-import type { ChangedFile, ProgramFiles, SandboxLimits } from '#sandbox/sandboxed-program.ts'
-import { contentsOf } from '../file-proofs.ts'
+import type { ChangedFile, ProgramFiles, ProgramResult, SandboxLimits } from '#sandbox/sandboxed-program.ts'
+import { contentsOf } from '../contents-of.ts'
+import { causeIn } from './cause-in.ts'
 import { type Convicted, findWorse, type Judged, type TestWith } from './find-worse.ts'
 import { runGateCommand, type RunProgram, type TestResults } from './gate-command.ts'
 
@@ -55,6 +56,7 @@ export async function runGate(
 ): Promise<GateVerdict> {
   const startedAt = performance.now()
   let runs = 0
+  const outputs: GateRun[] = []
   const leftMs = () => limitS * 1_000 - (performance.now() - startedAt)
   /** Undefined when no more runs may be made, or when this one was ended since the time for all of them is over. */
   const runOn = async (part: readonly ChangeSet[], mostMs = Infinity): Promise<TestResults | undefined> => {
@@ -64,8 +66,8 @@ export async function runGate(
     const files = { base: deps.archive, ...(await changedFiles(part, deps)) }
     const limits = { ...deps.limits, wallMs }
     const around = await deps.surroundings()
-    const run = (program: Parameters<RunProgram>[0]) =>
-      deps.sandbox.run({ ...around, ...program, files, limits }, signal)
+    const run: RunProgram = async (program) =>
+      keepEnd(await deps.sandbox.run({ ...around, ...program, files, limits }, signal), part, outputs)
     const results = await runGateCommand(command, run)
     return results.kind === 'unusable' && leftMs() <= 0 && wallMs < mostMs ? undefined : results
   }
@@ -88,6 +90,7 @@ export async function runGate(
     failing: failing.slice(0, mostListed),
     failingTotal: failing.length,
     runs,
+    outputs,
     durationMs: Math.round(performance.now() - startedAt),
     leftOut: judged.convicted.length,
   }
@@ -125,6 +128,14 @@ function withoutSandbox(error: unknown): undefined {
   if (!hasCode(error, 'TOOL_005', 'SETUP_001')) throw error
 }
 
+function keepEnd(result: ProgramResult, part: readonly ChangeSet[], outputs: GateRun[]): ProgramResult {
+  const { ending, output } = result
+  const how = ending.kind === 'stopped' ? `stopped by its limit of ${ending.reason}` : `exit code ${ending.code}`
+  const kept = { changeSets: part.length, ending: how, output: output.trimEnd().slice(-keptOutputs.characters) }
+  if (outputs.length < keptOutputs.runs) outputs.push(kept)
+  return result
+}
+
 /** What passes on each of `times` runs must pass with the changes, too. */
 async function testOriginal(times: number, run: () => Promise<TestResults | undefined>): Promise<Original> {
   let mustPass: ReadonlySet<string> | undefined
@@ -136,7 +147,7 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
     const results = await run().catch(unusable)
     longestMs = Math.max(longestMs, performance.now() - begin)
     if (results === undefined) return { ...nothing, fault: 'its time was over before the original was tested' }
-    if (results.kind === 'unusable') return { ...nothing, fault: `on the original, ${results.reason}` }
+    if (results.kind === 'unusable') return { ...nothing, fault: `${results.reason}, on the original` }
     namesTests = results.namesTests
     said = results.failed.values().next().value ?? said
     for (const name of [...results.passed, ...results.failed.keys()]) seen.add(name)
@@ -147,7 +158,7 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
   const none =
     seen.size === 0
       ? 'it finds no tests on the original'
-      : `nothing that it tests passes on the original (${said.slice(0, 200)})`
+      : `${causeIn(said)}: nothing that it tests passes on the original`
   const fault = passing.size === 0 ? none : undefined
   return { mustPass: passing, failing, namesTests, longestMs, fault }
 }
@@ -157,7 +168,7 @@ function unusable(error: unknown): TestResults {
   const { code, message } = error
   return {
     kind: 'unusable',
-    reason: code === 'TOOL_005' ? `there is no sandbox: ${code} ${message}` : `${code} ${message}`,
+    reason: `${code} ${message}`,
   }
 }
 
@@ -192,10 +203,10 @@ const namedTests = 3
 function leftOutOf({ set, tests, message, byItself }: Convicted): LeftOutSet {
   const path = set.files[0]?.path ?? ''
   const more = tests.length > namedTests ? ` and ${tests.length - namedTests} more` : ''
-  const [line = ''] = message.split('\n')
+  const line = causeIn(message)
   const reason =
     tests.length === 0
       ? "not proved: the run's gate ended before"
-      : `with it${byItself ? '' : ' and others before it'}, what passed before fails: ${tests.slice(0, namedTests).join(', ')}${more}${line === '' ? '' : ` (${line.slice(0, 200)})`}`
+      : `with it${byItself ? ' alone' : ' and others before it'}, what passed before fails: ${tests.slice(0, namedTests).join(', ')}${more}${line === '' ? '' : ` (${line.slice(0, 200)})`}`
   return { ...inConflict(set, path), path, errorCode: 'WORK_007', reason, ...(byItself && { byItself }) }
 }

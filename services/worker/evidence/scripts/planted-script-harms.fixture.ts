@@ -70,6 +70,13 @@ const harms: Harm[] = [
   },
   {
     check: 'names_kept',
+    harm: 'a variable of a script that becomes a constant, which the next script of the page assigns',
+    before: "let score = 0\nif (typeof module !== 'undefined') module.exports = { score, fs: require('fs') }\n",
+    after: "const score = 0\nif (typeof module !== 'undefined') module.exports = { score, fs: require('fs') }\n",
+    says: '"score" became a constant',
+  },
+  {
+    check: 'names_kept',
     harm: 'a field of a class',
     before: 'export class A {\n  x = 1\n  y = 2\n}\n',
     after: 'export class A {\n  y = 2\n}\n',
@@ -77,21 +84,21 @@ const harms: Harm[] = [
     says: '"A.x" is gone',
   },
   {
-    check: 'imports_kept',
+    check: 'needed_imports_kept',
     harm: 'an import for its effect',
     before: "import './polyfill.js'\nexport const a = 1\n",
     after: 'export const a = 1\n',
     says: '"./polyfill.js" is gone',
   },
   {
-    check: 'imports_kept',
+    check: 'needed_imports_kept',
     harm: 'the last import of a module, whose loading may have an effect',
     before: "import { a } from './a.js'\nexport const b = 1\n",
     after: 'export const b = 1\n',
     says: 'is not loaded any more',
   },
   {
-    check: 'imports_kept',
+    check: 'needed_imports_kept',
     harm: 'modules that are loaded in another order',
     before: "import './a.js'\nimport './b.js'\n",
     after: "import './b.js'\nimport './a.js'\n",
@@ -131,6 +138,13 @@ const harms: Harm[] = [
     before: 'export const f = (a) => a && a.b\n',
     after: 'export const f = (a) => a.b && a\n',
     says: 'are swapped',
+  },
+  {
+    check: 'operands_kept',
+    harm: 'calls in another order, behind a function',
+    before: 'export const f = (a, b, c) => a(() => c(), a(), b.c())\n',
+    after: 'export const f = (a, b, c) => a(() => c(), b.c(), a())\n',
+    says: 'is evaluated in another order',
   },
 ]
 

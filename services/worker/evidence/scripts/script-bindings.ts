@@ -2,8 +2,8 @@ import type { Node, Tree } from 'web-tree-sitter'
 
 /** A name that others may use of a module, or of a class in it (`A.m`). */
 export type ScriptBinding = {
-  /** `export` of an exported name, `default` among them; `top` of one that is defined at the top level. */
-  kind: 'export' | 'function' | 'class' | 'type' | 'variable' | 'member'
+  /** `export` of an exported name, `default` among them; `constant` of one that is declared with `const`. */
+  kind: 'export' | 'function' | 'class' | 'type' | 'variable' | 'constant' | 'member'
   name: string
   line: number
 }
@@ -24,7 +24,7 @@ export type ScriptNames = {
   loads: string[]
   /** How often each name occurs outside of imports. */
   uses: ReadonlyMap<string, number>
-  /** It has imports or exports, or uses CommonJS's: its top level is not that of a page. */
+  /** It has imports or exports, or in any case uses CommonJS's: its top level is not that of a page. */
   isModule: boolean
 }
 
@@ -49,8 +49,9 @@ export function scriptNamesOf(tree: Tree): ScriptNames {
     else noteDefinition(node, found)
   }
   const required = requiresIn(tree.rootNode)
-  found.loads.push(...required)
-  const isCommonJs = required.length > 0 || found.bindings.some(({ kind }) => kind === 'export')
+  found.loads.push(...required.map(({ module }) => module))
+  const isLoading = required.some(({ call }) => isAlwaysRun(call))
+  const isCommonJs = isLoading || found.bindings.some(({ kind }) => kind === 'export')
   const isModule = found.imports.length > 0 || isCommonJs
   return { ...found, isModule }
 }
@@ -119,9 +120,10 @@ function noteDefinition(node: Node, found: ScriptNames): void {
       if (own !== null && own !== undefined) add('member', own, `${name.text}.${own.text}`)
     }
   } else if (variables.has(node.type)) {
+    const kind = node.childForFieldName('kind')?.type === 'const' ? 'constant' : 'variable'
     for (const declarator of node.namedChildren) {
       const pattern = declarator?.childForFieldName('name')
-      for (const one of pattern === null || pattern === undefined ? [] : namesIn(pattern)) add('variable', one)
+      for (const one of pattern === null || pattern === undefined ? [] : namesIn(pattern)) add(kind, one)
     }
   } else if (node.type === 'expression_statement') noteCommonJs(node, add)
 }
@@ -171,10 +173,19 @@ function usesIn(root: Node): ReadonlyMap<string, number> {
   return uses
 }
 
-function requiresIn(root: Node): string[] {
+function requiresIn(root: Node): { call: Node; module: string }[] {
   return root.descendantsOfType('call_expression').flatMap((call) => {
     if (call.childForFieldName('function')?.text !== 'require') return []
     const argument = call.childForFieldName('arguments')?.namedChild(0)
-    return argument?.type === 'string' ? [argument.text.slice(1, -1)] : []
+    return argument?.type === 'string' ? [{ call, module: argument.text.slice(1, -1) }] : []
   })
+}
+
+const declarations = new Set(['variable_declarator', 'member_expression', 'call_expression', 'arguments'])
+
+/** Whether nothing but a declaration or a statement at the top is around it. Scripts for pages have `require` in a branch or in a function. */
+function isAlwaysRun({ parent }: Node): boolean {
+  if (parent === null || parent.type === 'program') return true
+  const isPlain = variables.has(parent.type) || declarations.has(parent.type) || parent.type === 'expression_statement'
+  return isPlain && isAlwaysRun(parent)
 }

@@ -7,10 +7,11 @@ import type { LoadedLanguage } from '#syntax/parser.ts'
 import { changedRuns, linesOf } from '#platform/changed-runs.ts'
 import { bodiesKept } from '../bodies-kept.ts'
 import { commentsKept } from '../comments-kept.ts'
+import { evaluationsIn, scriptEvaluations } from '../evaluations.ts'
 import { lineLengthKept } from '../line-length.ts'
 import { operandsKept } from '../operands-kept.ts'
 import { type Finding, once, pairStatements } from '../python-facts.ts'
-import { type KnownParts, readStatements } from '../statements.ts'
+import { type KnownParts, readStatements, type Statement } from '../statements.ts'
 import { scriptNamesOf } from './script-bindings.ts'
 import { scriptImportsKept, scriptNamesKept } from './script-names-kept.ts'
 import { scriptStatements } from './script-statements.ts'
@@ -18,7 +19,7 @@ import { scriptStatements } from './script-statements.ts'
 const scriptChecks = [
   'comments_kept',
   'names_kept',
-  'imports_kept',
+  'needed_imports_kept',
   'line_length',
   'bodies_kept',
   'operands_kept',
@@ -76,6 +77,8 @@ function scriptFacts(text: string, loaded: Pick<LoadedLanguage, 'read'>) {
   return {
     list: (known?: KnownParts) =>
       (statements ??= loaded.read(text, (tree) => readStatements(tree, text, known, scriptStatements))),
+    evaluations: (statement: Statement) =>
+      loaded.read(text, (tree) => evaluationsIn(tree, statement, scriptEvaluations)),
     names: once(() => loaded.read(text, scriptNamesOf)),
     lines: once(() => linesOf(text)),
     docstringRows: () => new Set<number>(),
@@ -102,7 +105,7 @@ function findingOf(
       return commentsKept(facts, pragma)
     case 'names_kept':
       return scriptNamesKept(names())
-    case 'imports_kept':
+    case 'needed_imports_kept':
       return scriptImportsKept(names(), { isTyped: language !== 'javascript' })
     case 'line_length':
       return lineLengthKept(facts, limits)

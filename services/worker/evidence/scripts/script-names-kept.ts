@@ -5,13 +5,21 @@ type Compared = { before: ScriptNames; after: ScriptNames }
 
 /**
  * What other files may use is still there: every export, every function, class, type and member of a class, and, where the file is no
- * module, every variable of its top level, which others then see.
+ * module, every variable of its top level, which others then see and may assign.
  */
 export function scriptNamesKept({ before, after }: Compared): Finding {
   const figures = { before: before.bindings.length, after: after.bindings.length }
   const left = new Set(after.bindings.map(keyOf))
-  const lost = before.bindings.find((one) => !left.has(keyOf(one)) && !(one.kind === 'variable' && before.isModule))
-  return { ...figures, fault: lost && `line ${lost.line}: ${JSON.stringify(lost.name)} is gone; ${reasonFor(lost)}` }
+  const isLost = (one: ScriptBinding) => {
+    const isVariable = one.kind === 'variable' || one.kind === 'constant'
+    if (left.has(keyOf(one)) || (isVariable && before.isModule)) return false
+    return one.kind !== 'constant' || !left.has(`variable ${one.name}`)
+  }
+  const lost = before.bindings.find(isLost)
+  if (lost === undefined) return { ...figures, fault: undefined }
+  const isConstant = lost.kind === 'variable' && left.has(`constant ${lost.name}`)
+  const problem = isConstant ? 'became a constant, which another script may assign' : `is gone; ${reasonFor(lost)}`
+  return { ...figures, fault: `line ${lost.line}: ${JSON.stringify(lost.name)} ${problem}` }
 }
 
 function keyOf({ kind, name }: ScriptBinding): string {

@@ -3,7 +3,7 @@ import type { AppendAnswer, Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { type Journal, journalOver } from '../../agent/journal.ts'
+import { type AgentEvent, type Journal, journalOver } from '../../agent/journal.ts'
 import { type EventBatch, type EventBatches, openEventBatches } from './event-batches.ts'
 
 /** How long an event may wait for others before it is sent: few commands, and still live for a person watching. */
@@ -16,8 +16,11 @@ export type AttemptJournal = Journal & {
   readonly stopped: 'cancelled' | 'lost' | undefined
   /** Asks the ledger now, instead of at the next heartbeat, whether to stop. */
   askNow(): void
-  /** Ends the heartbeats and returns the last batch, which goes with the command that settles the attempt. */
-  close(): Promise<EventBatch>
+  /**
+   * Ends the heartbeats and returns the last batch, which goes with the command that settles the attempt. `closing`: events that say that
+   * something counts; they come with that command or not at all.
+   */
+  close(closing?: readonly AgentEvent[]): Promise<EventBatch>
 }
 
 /** Sends an attempt's events in small batches, and renews its lease while it runs. */
@@ -53,12 +56,12 @@ export function openAttemptJournal(
     get stopped() {
       return stopped
     },
-    async close() {
+    async close(closing = []) {
       await beat.stop()
       if (batches.inFlight) await send()
-      let last = batches.next()
-      for (; batches.waiting; last = batches.next()) await send()
-      return last
+      batches.next()
+      for (; batches.waiting; batches.next()) await send()
+      return batches.lastWith(closing)
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { JournalEntry } from '#domain/external-journal.ts'
+import { limitsOfBundle } from '#tool-scripts/script-limits.ts'
 import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
@@ -42,7 +43,7 @@ export function attemptTools(
       script: scriptOf(scripts, definition.name),
       providedInputs: () => inputValues(names, running, deps.relatedPaths),
       externals,
-      limits: bundle.file.limits.script,
+      limits: limitsOfBundle(bundle.file.limits.script),
       pool: deps.scripts,
       log: deps.log,
     }

@@ -33,6 +33,14 @@ export function openEventBatches(workerId: string) {
       batch = { n: last, events }
       return batch
     },
+    /**
+     * The batch in flight, or a new one of the pending events, with events that are true only once the command is carried out that it goes
+     * with. They are in no batch before or after it.
+     */
+    lastWith(closing: readonly AgentEvent[]): EventBatch {
+      const { n, events } = this.next()
+      return { n, events: [...events, ...closing.map((event) => ({ ...boundedEvent(event).event, origin, ageMs: 0 }))] }
+    },
     /** The batch in flight has arrived. */
     arrived() {
       batch = undefined

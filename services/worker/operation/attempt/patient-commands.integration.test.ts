@@ -15,7 +15,7 @@ describe('commands about an attempt, while Redis is full', () => {
   let redis: Redis
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'remora-full-redis-'))
-    server = await startLocalRedis({ dir })
+    server = await startLocalRedis({ env: process.env, dir })
     redis = new Redis(server.url)
   })
   afterAll(async () => {

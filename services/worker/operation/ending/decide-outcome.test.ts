@@ -20,12 +20,12 @@ type Made = { changes?: FileChange[]; evidence?: Evidence[]; fixedFirst?: number
 function decided(status: Submission['status'], { changes = [change], evidence = [good], fixedFirst = 0 }: Made = {}) {
   const submission: Submission = { status, summary: 'done', changedFiles: [], details: {} }
   const ending = { kind: 'submitted' as const, submission, claimedUnchanged: [] }
-  return decideOutcome(attempt, ending, { changes, evidence, fixedFirst })
+  return decideOutcome(attempt, ending, { changes, evidence, model: 'm', fixedFirst })
 }
 
 function stopped(code: ErrorCode, reason = 'why') {
   const ending = { kind: 'stopped' as const, code, phase: 'model' as const, reason }
-  return decideOutcome(attempt, ending, { changes: [change], evidence: [good], fixedFirst: 2 })
+  return decideOutcome(attempt, ending, { changes: [change], evidence: [good], model: 'm', fixedFirst: 2 })
 }
 
 describe('how an operation ends', () => {

@@ -22,7 +22,7 @@ export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
 export function decideOutcome(
   attempt: Changing,
   ending: OperationEnding,
-  { changes, evidence, fixedFirst = 0, onSnapshot = asTheyAre }: ProvedChanges,
+  { changes, evidence, model, fixedFirst = 0, onSnapshot = asTheyAre }: ProvedChanges,
 ): Decided {
   if (ending.kind === 'gone')
     return { verdict: { status: 'skipped', summary: goneReason, reason: goneReason }, changeSet: null }
@@ -34,12 +34,16 @@ export function decideOutcome(
     return { verdict: { status: 'unchanged', summary }, changeSet: null }
   const fault = evidenceFault(evidence)
   if (fault !== undefined) return failed(fault.code, 'submission', fault.reason)
-  const changeSet = changeSetOf(attempt, onSnapshot(changes), { evidence: [...evidence] })
+  const changeSet = changeSetOf(attempt, onSnapshot(changes), { model, evidence: [...evidence] })
   return { verdict: { status: 'succeeded', summary }, changeSet }
 }
 
 /** `onSnapshot`: where the changes are not of the snapshot, what they are there. */
-type ProvedChanges = Proof & { fixedFirst?: number; onSnapshot?(changes: readonly FileChange[]): OnSnapshot }
+type ProvedChanges = Proof & {
+  model: string
+  fixedFirst?: number
+  onSnapshot?(changes: readonly FileChange[]): OnSnapshot
+}
 
 function asTheyAre(changes: readonly FileChange[]): OnSnapshot {
   return { files: [...changes] }
@@ -52,7 +56,7 @@ type Changing = Pick<Attempt, 'operationId' | 'bundle' | 'node'>
 export function changeSetOf(
   { operationId, bundle, node }: Changing,
   changes: OnSnapshot,
-  proved: Pick<ChangeSet, 'rules' | 'evidence'>,
+  proved: Pick<ChangeSet, 'rules' | 'model' | 'evidence'>,
 ): ChangeSet {
   const id = changeSetId(operationId, changes.files, changes.builtOn)
   return { changeSetId: id, operationId, bundle, nodeId: node.nodeId, ...changes, ...proved }

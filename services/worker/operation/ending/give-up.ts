@@ -7,7 +7,8 @@ import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.
 import type { ObjectStore } from '#objects/object-store.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
 import { type AttemptJournal, isStoreFault } from '../attempt/attempt-journal.ts'
-import { reportFindings } from './report-findings.ts'
+import type { AgentEvent } from '../../agent/journal.ts'
+import { findingsOf } from './findings-of.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 /**
@@ -56,16 +57,16 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   const { attempt, journal } = given
   const fault = asAppError(error, 'TOOL_004', 'execution')
   const handBack = handBackFor(given, fault, deps)
-  const outcome = handBack === undefined ? await failedOutcome(given, fault, deps) : undefined
+  const failed = handBack === undefined ? await failedOutcome(given, fault, deps) : undefined
   const resume = handBack === undefined || isStoreFault(fault) ? undefined : await storeProgress(given, deps)
-  const { n, events } = await journal.close()
+  const { n, events } = await journal.close(failed?.reported)
   if (journal.stopped === 'lost') return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
   // A worker that stops, or an outage, hands back all its attempts: each is an event, and the reason is logged once.
   const isAlone = handBack === undefined && storeAtFault(error) === undefined
   const note = isAlone ? deps.log.warn : deps.log.debug
   note('attempt given up', { ...ids, attempt: attempt.attempt, error })
-  if (outcome !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome, events }))
+  if (failed !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome: failed.outcome, events }))
   if (handBack !== undefined) await deps.ledger.release(attempt, n, { ...handBack, resume, events })
 }
 
@@ -110,21 +111,25 @@ async function storeProgress({ running }: GivenUp, deps: GiveUpDeps): Promise<Re
   }
 }
 
-async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUpDeps): Promise<Outcome> {
+/** `reported`: the events of what it has found, if its record has that. */
+type Failed = { outcome: Outcome; reported: readonly AgentEvent[] }
+
+async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUpDeps): Promise<Failed> {
   const reason = { summary: fault.message.slice(0, 500), errorCode: fault.code, reason: fault.message }
   const cost = running === undefined ? noCost : costSoFar(running)
   const phase = fault.phase ?? 'execution'
   const outcome: Outcome = { status: 'failed', ...reason, phase, changedFiles: [], ...cost }
-  if (running === undefined || isStoreFault(fault)) return outcome
-  const { wire: _, ...counted } = reportFindings(running)
+  if (running === undefined || isStoreFault(fault)) return { outcome, reported: [] }
+  const { events: reported } = findingsOf(running)
   const { projectId, runId, operationId } = running.attempt
   try {
-    const told = { ...outcome, ...counted }
+    const told = reported.length === 0 ? outcome : { ...outcome, findings: reported.length }
     const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome: told }
-    return { ...told, recordHash: await putAttemptRecord(deps.objects, projectId, record) }
+    const recordHash = await putAttemptRecord(deps.objects, projectId, record)
+    return { outcome: { ...told, recordHash }, reported }
   } catch (error) {
     const note = storeAtFault(error) === undefined ? deps.log.warn : deps.log.debug
     note('attempt record not stored', { run_id: runId, operation_id: operationId, error })
-    return outcome
+    return { outcome, reported: [] }
   }
 }

@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isOfGoDirectives } from '#doc-comments/go-definition.ts'
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import { type Edit, type Evidence, type FileChange, isTestCheck } from '#domain/change-set.ts'
+import { type Edit, type Evidence, type FileChange, isTestCheck, isWorthCheck } from '#domain/change-set.ts'
 import type { Attempt } from '#ledger/attempt.ts'
+import { rehearsalLabel } from '#domain/model-kind.ts'
 import type { ErrorCode } from '#domain/error.ts'
+import { languageOf } from '#syntax/grammars.ts'
 import { checksOfFile, type EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
 import type { TestProofs } from '../../tools/tests/prove-tests.ts'
+import type { Transcript } from '../../agent/open-transcript.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import { textReader } from '../../workspace/search-files.ts'
 
@@ -13,9 +17,12 @@ import { textReader } from '../../workspace/search-files.ts'
 export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
 
 type Proven = {
-  attempt: Pick<Attempt, 'operationId' | 'repeats'> & { node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
+  attempt: Pick<Attempt, 'operationId' | 'repeats'> & {
+    node: Pick<Attempt['node'], 'path' | 'language' | 'startByte' | 'endByte'>
+  }
   bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
   rules: RunRules
+  transcript: Pick<Transcript, 'exchanges'>
   workspace: Pick<Workspace, 'written' | 'changes' | 'exists' | 'readText' | 'readBaseBytes'>
 }
 
@@ -39,7 +46,7 @@ export function openProof(proven: Proven, deps: ProofDeps): (signal: AbortSignal
 }
 
 async function evidenceOf(
-  { workspace, bundle, attempt, rules }: Proven,
+  { workspace, bundle, attempt, rules, transcript }: Proven,
   changes: readonly FileChange[],
   deps: ProofDeps,
   signal: AbortSignal,
@@ -56,7 +63,7 @@ async function evidenceOf(
     const own = await rules.of(path)
     const file = { path, before, after, inNode, executable, rules: own, readFile: textReader(workspace) }
     const checks = checksOfFile({ path, isDeleted: after === undefined }, bundle.bundle.file.evidence)
-    evidence.push(...(await deps.evidence.check(file, checks)))
+    evidence.push(...asWritten(path, await deps.evidence.check(file, checks), transcript))
   }
   signal.throwIfAborted()
   const asked = bundle.bundle.file.evidence.filter(isTestCheck)
@@ -75,23 +82,40 @@ function isInNode(
   const ranges = agentParts(rules, attempt).own
   const allowed = ranges.length === 0 ? [node] : ranges
   const inRange = (edit: Edit) =>
-    allowed.some(({ startByte, endByte }) => startIn(edit, startByte, base) >= startByte && edit.end <= endByte)
+    allowed.some(
+      ({ startByte, endByte }) =>
+        startIn(edit, { startByte, language: node.language, base }) >= startByte && edit.end <= endByte,
+    )
   return change.kind === 'edit' && change.path === node.path && change.edits.every(inRange)
 }
 
+type EditedNode = { startByte: number; language: string; base: Uint8Array | undefined }
+
 /**
  * Lines that are inserted above a node begin with its indentation: the same text comes of inserting, at the node's start, the
- * lines without it and then the indentation.
+ * lines without it and then the indentation. Directives of Go between the lines and the node are the end of its doc comment.
  */
-function startIn({ start, end, text }: Edit, startByte: number, base: Uint8Array | undefined): number {
+function startIn({ start, end, text }: Edit, { startByte, language, base }: EditedNode): number {
   if (start !== end || start >= startByte || base === undefined) return start
   const between = Buffer.from(base.subarray(start, startByte)).toString()
-  return text.startsWith(between) ? startByte : start
+  const isOfNode = text.startsWith(between) || (language === 'go' && isOfGoDirectives(between))
+  return isOfNode ? startByte : start
 }
 
-/** The failed checks, in words for the model and the outcome; undefined when none failed. */
+/** Texts that the rehearsal model wrote are made by rules, whatever words are in them: docstrings, and all of an article. */
+function asWritten(path: string, evidence: readonly Evidence[], { exchanges }: Proven['transcript']): Evidence[] {
+  if (!exchanges.some(({ model }) => model === rehearsalLabel)) return [...evidence]
+  const failed = { check: 'says_something' as const, path, ok: false, detail: `the ${rehearsalLabel} wrote it` }
+  const isArticle = languageOf(path) === 'markdown'
+  return [
+    ...evidence.map((one) => (one.check === failed.check ? { ...one, ...failed } : one)),
+    ...(isArticle ? [{ ...failed, tool: 'none' }] : []),
+  ]
+}
+
+/** The failed checks of harm, in words for the model and the outcome; undefined when none failed. */
 export function evidenceFault(evidence: readonly Evidence[]): { code: ErrorCode; reason: string } | undefined {
-  const failed = evidence.filter((one) => !one.ok)
+  const failed = evidence.filter(({ check, ok }) => !ok && !isWorthCheck(check))
   if (failed.length === 0) return undefined
   const code = failed.some((one) => one.check === 'parses') ? 'WORK_004' : 'WORK_005'
   return { code, reason: failed.map(faultText).join('; ') }

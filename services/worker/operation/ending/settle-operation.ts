@@ -8,7 +8,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { AgentEvent } from '../../agent/journal.ts'
 import type { Suspension } from '../../agent/run-agent.ts'
 import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
-import { reportFindings } from './report-findings.ts'
+import { findingsOf } from './findings-of.ts'
 import { onSnapshot } from './on-snapshot.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
@@ -29,10 +29,10 @@ export async function settleOperation(
   const proof = mayChange(running, ending) ? await running.prove(signal) : { changes: [], evidence: [] }
   const { verdict, changeSet } = decideOutcome(running.attempt, ending, {
     ...proof,
+    model: running.transcript.model,
     fixedFirst: running.fixedFirst,
     onSnapshot: (changes) => onSnapshot(running, changes),
   })
-  if (changeSet !== null) running.journal.emit(changeSetEvent(changeSet))
   const outcome = {
     ...verdict,
     ...(changeSet === null ? {} : { changeSetId: changeSet.changeSetId }),
@@ -67,7 +67,8 @@ export type Settlement = {
 
 /**
  * Stores everything the attempt did as one object, then commits outcome, result, events, counters and the operations that
- * became ready in one atomic command. A token that is no longer current is refused and leaves no trace.
+ * became ready in one atomic command. A token that is no longer current is refused and leaves no trace. The events that say what the
+ * attempt made and found come with that command, so that those of an attempt that ended before it are not in the run.
  */
 export async function commitOutcome(
   running: RunningAttempt,
@@ -75,16 +76,17 @@ export async function commitOutcome(
   deps: SettleDeps,
 ): Promise<void> {
   const { attempt, journal, bundle } = running
-  const { wire: findings, ...counted } = reportFindings(running)
-  const ended = { ...outcome, ...counted }
+  const { wire: findings, events: reported } = findingsOf(running)
+  const ended = findings.length === 0 ? outcome : { ...outcome, findings: findings.length }
   const record = { ...attemptSoFar(running, deps.versions), ...made, outcome: ended }
   const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, record)
-  const { n, events } = await journal.close()
+  const sets = changeSetsOf({ ...made, changeSet: made.changeSet })
+  const { n, events } = await journal.close([...sets.map(changeSetEvent), ...reported])
   const check = { valid: true, warnings: bundle.bundle.warnings }
   // The part of the results stream that the ledger does not know.
   const proved = { details: { ...details, grail_check: check }, evidence: evidence.map(wireEvidence) }
   const result = { ...proved, findings, learnings: [], artifacts: [] }
-  const builtOn = setsBySupport(changeSetsOf({ ...made, changeSet: made.changeSet }))
+  const builtOn = setsBySupport(sets)
   await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })
 }
 
@@ -97,7 +99,7 @@ function setsBySupport(sets: readonly ChangeSet[]): Map<string, string[]> {
   return built
 }
 
-export function changeSetEvent(set: ChangeSet): AgentEvent {
+function changeSetEvent(set: ChangeSet): AgentEvent {
   const files = set.files.map(({ path, kind }) => ({ path, kind }))
   const evidence = set.evidence.map(({ check, of, ok }) => ({ check, ...(of === undefined ? {} : { of }), ok }))
   const rules = set.rules === undefined ? {} : { rules: set.rules }

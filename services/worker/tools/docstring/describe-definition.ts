@@ -29,7 +29,7 @@ export function describeDefinition(site: DocstringSite) {
     kind: site.kind,
     has_docstring: site.docstring !== undefined || site.setsDoc,
     docstring: site.docstring === undefined ? null : docstringContent(site.docstring),
-    parameters: parametersOf(definition.childForFieldName('parameters')),
+    parameters: site.kind === 'function' ? parametersOf(definition) : [],
     returns: definition.childForFieldName('return_type')?.text ?? null,
     returns_value: own.some((node) => node.type === 'return_statement' && node.namedChildCount > 0),
     yields: own.some((node) => node.type === 'yield'),

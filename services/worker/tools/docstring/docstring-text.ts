@@ -1,6 +1,8 @@
 import type { DocstringStyle, TextStyle } from '#domain/path-rules.ts'
 import { foreignEncoding } from '#python/python-file.ts'
 import { styleOfDocstring } from '#python/docstring-style.ts'
+import { docstringTrap } from '#python/docstring-traps.ts'
+import { hiddenCharacter } from '#syntax/hidden-characters.ts'
 
 const maxDocstringLength = 4000
 
@@ -17,11 +19,11 @@ export function faultOfContent(content: string, quotes: TextStyle['docstringQuot
   if (content === '') return 'the docstring is empty'
   if (content.length > maxDocstringLength) return `the docstring is longer than ${maxDocstringLength} characters`
   if (content.includes(quotes)) return `the docstring contains ${quotes}`
-  // eslint-disable-next-line no-control-regex
-  if (/[\0-\x08\x0b-\x1f\x7f]/.test(content)) return 'the docstring contains control characters'
+  const hidden = hiddenCharacter(content)
+  if (hidden !== undefined) return `the docstring contains control characters: ${hidden}`
   if (content.endsWith('\\')) return 'the docstring ends with a backslash'
   if (!content.isWellFormed()) return 'the docstring contains half a character'
-  return undefined
+  return docstringTrap(content)
 }
 
 /** Why a text says nothing of the definition, whose source is `code`: small models repeat what they read, or themselves. */

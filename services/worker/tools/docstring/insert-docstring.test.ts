@@ -1,4 +1,6 @@
+import { draws, fc } from '#testing/fast-check.ts'
 import { afterAll, describe, expect, it } from 'vitest'
+import { hostileText } from '#doc-comments/hostile-texts.fixture.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
@@ -17,9 +19,9 @@ const checker = openEvidenceChecker({ linter, python, syntax })
 const rules = { ...wideRules, lint: { ...wideRules.lint, ignored: ['PIE790'] } }
 
 async function insert(source: string, docstring = 'Do it.', text: Partial<TextStyle> = {}): Promise<string> {
-  const index = source.search(/^ *(@|async def |def |class )/m)
+  const index = source.search(/^[ \f]*(@|async def |def |class )/m)
   const own = { ...rules, text: { ...rules.text, ...text } }
-  const start = index + (/^ */.exec(source.slice(index))?.[0].length ?? 0)
+  const start = index + (/^[ \f]*/.exec(source.slice(index))?.[0].length ?? 0)
   const answer = await insertDocstring({ source, index: start, docstring, rules: own }, { python, linter })
   if (answer.kind === 'refused') return `refused: ${answer.reason}`
   const file = { path: 'a.py', before: source, after: answer.text, rules }
@@ -72,6 +74,18 @@ describe('inserting a docstring', () => {
     ],
     ['an empty line first', 'def f():\n\n    return 1\n', 'def f():\n    """Do it."""\n    return 1\n'],
     ['a decorator', '@cached(1)\ndef f():\n    return 1\n', '@cached(1)\ndef f():\n    """Do it."""\n    return 1\n'],
+    ['a form feed before the body', 'def f():\n\f    return 1\n', 'def f():\n    """Do it."""\n\f    return 1\n'],
+    [
+      'a form feed within the indentation',
+      'class A:\n  \f    x = 1\n    y = 2\n',
+      'class A:\n    """Do it."""\n\n  \f    x = 1\n    y = 2\n',
+    ],
+    [
+      'a form feed before a body on the line of its definition',
+      '\fdef f(): return 1\n',
+      '\fdef f():\n    """Do it."""\n    return 1\n',
+    ],
+    ['tabs behind blanks', 'def f():\n  \treturn 1\n', 'def f():\n  \t"""Do it."""\n  \treturn 1\n'],
     ['async', 'async def f():\n    return 1\n', 'async def f():\n    """Do it."""\n    return 1\n'],
     ['no newline at the end', 'def f():\n    return 1', 'def f():\n    """Do it."""\n    return 1'],
     [
@@ -169,6 +183,18 @@ describe('inserting a docstring', () => {
     ['closing quotes inside', 'def f():\n    return 1\n', 'a """ b', '"""'],
     ['nothing', 'def f():\n    return 1\n', '  \n ', 'empty'],
     ['a control character', 'def f():\n    return 1\n', 'a\0b', 'control'],
+    [
+      'a line that shows another order than it has',
+      'def f():\n    return 1\n',
+      'a \u202e b',
+      'control characters: U+202E',
+    ],
+    [
+      'an example that doctest runs',
+      'def f():\n    return 1\n',
+      'Do it.\n\n>>> f()\n1',
+      'is run by documentation tools',
+    ],
     ['a backslash at the end', 'def f():\n    return 1\n', 'a\\', 'backslash'],
     ['a class with a slot for its own', "class A:\n    __slots__ = ('a', '__doc__')\n", 'Do it.', 'sets __doc__'],
     ['a class that assigns its own', 'class A:\n    x = 1\n    __doc__ = B.__doc__\n', 'Do it.', 'sets __doc__'],
@@ -190,5 +216,18 @@ describe('inserting a docstring', () => {
     const answer = await insert(source, docstring)
     expect(answer).toMatch(/^refused: /)
     expect(answer).toContain(reason)
+  })
+
+  it('of any text is refused, or leaves a file of which nothing but the docstring is another', async () => {
+    let inserted = 0
+    await fc.assert(
+      fc.asyncProperty(hostileText, async (text) => {
+        // `insert` asks for the evidence of what it has inserted.
+        const answer = await insert('class A:\n    def f(self):\n        return 1\n', text)
+        if (!answer.startsWith('refused: ')) inserted += 1
+      }),
+      { numRuns: draws(150) },
+    )
+    expect(inserted).toBeGreaterThan(draws(150) / 15)
   })
 })

@@ -183,9 +183,10 @@ async function objectionTo(text: string, { source, rules }: DocstringPlace, { li
   return { code, reason: `the repository's own linter (${rules.lint.source}) objects: ${code} ${message}` }
 }
 
+/** The white space that Python counts as the indentation of the line: what stands before a form feed is not counted. */
 export function indentationAt(source: string, index: number): string {
   const line = source.slice(source.lastIndexOf('\n', index - 1) + 1, index)
-  return /^[ \t]*/.exec(line)?.[0] ?? ''
+  return /^(?:[ \t]*\f)*([ \t]*)/.exec(line)?.[1] ?? ''
 }
 
 /**

@@ -50,7 +50,7 @@ describe('describe_section and mend_section', () => {
 
   it.each([
     ['docs/guide.txt', guide, 'docs/guide.txt is no Markdown'],
-    ['docs/guide.md', 'a '.repeat(150_000), 'docs/guide.md is larger than 200000 characters'],
+    ['docs/guide.md', 'a '.repeat(150_000), 'docs/guide.md is larger than 100000 characters'],
   ])('refuse another file, and a very long one: %s', async (path, source, reason) => {
     await expect((await opened(source, path)).section()).rejects.toThrow(reason)
   })

@@ -75,9 +75,11 @@ async function describeTests(
     runner: used.tool,
     runner_version: used.version,
     test_path: found.path,
+    style: found.style,
     imports: found.imports,
     import_here: found.importHere,
-    line_length: style.lineLength,
+    // A suite that is put around them indents them.
+    line_length: style.lineLength - (found.style === 'suites' ? 2 : 0),
     tests_naming_it: found.near.slice(0, Math.min(found.naming, shownPaths)),
     tests_near: found.near.slice(0, shownPaths),
     example: shown && { ...shown, text: clip(shown.text, maxExample) },

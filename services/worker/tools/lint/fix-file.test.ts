@@ -80,11 +80,11 @@ describe('the safe fixes of a file', () => {
     ['meet in one statement', 'import os, sys\nprint(sys)\n', ['F', 'E'], 'E401 F401', 'import sys\nprint(sys)\n'],
     ['come to the same edit', 'import b\nimport a\n\nprint(a)\n', ['F', 'I'], 'F401 I001', 'import a\n\nprint(a)\n'],
     [
-      'sort what another one adds to a line that keeps a fault',
-      'from typing import Iterator, IO, Dict\nimport os\n\nprint(os, IO, Dict, Iterator)\n',
+      'sort what another one adds',
+      'from collections import OrderedDict, Iterator\nimport os\n\nprint(os, OrderedDict, Iterator)\n',
       ['I', 'UP'],
       'I001 UP035',
-      'import os\nfrom collections.abc import Iterator\nfrom typing import IO, Dict\n\nprint(os, IO, Dict, Iterator)\n',
+      'import os\nfrom collections import OrderedDict\nfrom collections.abc import Iterator\n\nprint(os, OrderedDict, Iterator)\n',
     ],
     [
       'have one edit in common: the one removes what the other moves',

@@ -1,3 +1,4 @@
+import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
@@ -20,6 +21,8 @@ export type AttemptPrograms = {
   allowed: readonly string[]
   /** Runs a program over the attempt's files as they are now, at most `wallMs` long. What it does to files is gone with it. */
   run(program: AttemptProgram, options?: ProgramOptions): Promise<ProgramResult>
+  /** Throws what `run` would throw where no program can be run at all: TOOL_005, and SETUP_001 after a setup that failed. */
+  require(): Promise<void>
 }
 
 export type AttemptProgram = Omit<SandboxedProgram, 'files' | 'limits'>
@@ -28,7 +31,7 @@ export type AttemptProgram = Omit<SandboxedProgram, 'files' | 'limits'>
 export type ProgramOptions = { wallMs?: number | undefined; instead?: ReadonlyMap<string, string> }
 
 export type ProgramDeps = {
-  sandbox: Pick<Sandbox, 'run'>
+  sandbox: Pick<Sandbox, 'run' | 'state'>
   limits: SandboxLimits
   /** Opens a tar of the snapshot's files for reading; the descriptor is the caller's to close. */
   archive(project: ProjectId, snapshotId: string): Promise<number>
@@ -53,19 +56,26 @@ export type StartedPrograms = {
 
 export function attemptPrograms(
   started: StartedPrograms,
-  { sandbox, limits, archive, environment }: ProgramDeps,
+  { sandbox, limits, archive, environment: environmentOf }: ProgramDeps,
   signal: AbortSignal,
 ): AttemptPrograms {
+  const { projectId, snapshotId } = started.attempt
+  const found = async () => environmentOf(projectId, await started.environment())
   return {
     allowed: started.allowed,
+    async require() {
+      const state = await sandbox.state()
+      if (state.kind === 'lacking') throw new AppError('TOOL_005', state.reason)
+      await found()
+    },
     async run(program, { wallMs = limits.wallMs, instead = new Map() } = {}) {
-      const { projectId, snapshotId } = started.attempt
       const over = filesOver(started)
       const changed = [...over.changed.filter(({ path }) => !instead.has(path)), ...textFiles(instead)]
       const files = { ...over, changed, base: () => archive(projectId, snapshotId) }
-      const around = await environment(projectId, await started.environment())
+      const around = await found()
       const own = { ...limits, wallMs: Math.min(wallMs, limits.wallMs) }
-      return sandbox.run({ ...around, ...program, files, limits: own }, signal)
+      const environment = { ...around.environment, ...program.environment }
+      return sandbox.run({ ...around, ...program, environment, files, limits: own }, signal)
     },
   }
 }

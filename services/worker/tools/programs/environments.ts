@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { AppError, hasCode } from '#domain/error.ts'
 import { type ProjectId, sha256 } from '#domain/ids.ts'
-import { environmentFolder, type RunEnvironment } from '#domain/setup.ts'
+import { environmentFolder, goModuleCache, type RunEnvironment } from '#domain/setup.ts'
 import { parseJson } from '#domain/json.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
@@ -115,7 +115,7 @@ function surroundings(folder: string, { modules, caches }: z.infer<typeof Descri
   ]
   const path = `${environmentFolder}/bin:${workFolder}/node_modules/.bin:${programPath}`
   const folders = caches.map((cache) => `${workFolder}/${cache}`)
-  return { mounts, folders, environment: { PATH: path, VIRTUAL_ENV: environmentFolder } }
+  return { mounts, folders, environment: { PATH: path, VIRTUAL_ENV: environmentFolder, GOMODCACHE: goModuleCache } }
 }
 
 /** Removes those unused for longest while there is too much, and what killed processes have left. */

@@ -45,8 +45,9 @@ const parser = new XMLParser({
 })
 
 /**
- * The tests in a JUnit report, as pytest, node:test and vitest write it. Undefined for a text that is none, or not a whole one. The program that wrote it
- * ran the repository's code, so it is believed only as far as that is.
+ * Returns the tests in a JUnit report, as pytest, node:test and vitest write it; undefined for a text that is none, or not a whole one. The
+ * program that wrote it ran the repository's code, so it is believed only as far as that is. A large report takes seconds: `readTestReport`
+ * has it read in a thread.
  */
 export function readJunitReport(xml: string): TestCase[] | undefined {
   if (!/<\/?testsuites?\b[^<>]*>\s*$/.test(xml)) return undefined
@@ -79,9 +80,15 @@ function casesOf({ '@name': own, testcase = [], testsuite = [] }: Suite, around:
   return [...testcase.map((one) => caseOf(one, suites)), ...testsuite.flatMap((suite) => casesOf(suite, suites))]
 }
 
+/** Of a file of Python the classes around a test, as pytest names it: `tests/test_a.py::TestB::test_c`. */
+function classesOf(file: string, owner: string): string[] {
+  const module = file.replace(/\.py$/, '').replaceAll('/', '.')
+  return file.endsWith('.py') && owner.startsWith(`${module}.`) ? owner.slice(module.length + 1).split('.') : []
+}
+
 function caseOf(one: Case, suites: readonly string[]): TestCase {
   const { '@name': name, '@classname': owner, '@file': file, failure, error, skipped } = one
-  const where = file ?? (owner === 'test' ? '' : owner)
+  const where = file === undefined ? (owner === 'test' ? '' : owner) : [file, ...classesOf(file, owner)].join('::')
   const named = { name: [where, ...suites.filter((suite) => suite !== where), name].filter(Boolean).join('::') }
   const of = (outcome: TestOutcome, [fault]: z.infer<typeof Fault> = []): TestCase => {
     const message = [fault?.['@message'], fault?.['#text']].filter(Boolean).join('\n')

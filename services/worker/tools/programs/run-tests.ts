@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ProgramResult, SandboxedProgram } from '#sandbox/sandboxed-program.ts'
-import { readJunitReport, type TestCase } from './junit-report.ts'
+import type { TestCase } from './junit-report.ts'
+import { readTestReport } from './read-test-report.ts'
 
 export const testRunners = ['auto', 'pytest', 'unittest', 'node', 'vitest'] as const
 export type TestRunner = (typeof testRunners)[number]
@@ -8,24 +9,40 @@ export type TestRunner = (typeof testRunners)[number]
 /** `cases` is undefined when the runner wrote no report, as when it could not start. */
 export type TestRun = { runner: string; result: ProgramResult; cases: TestCase[] | undefined }
 
-type Run = (program: Pick<SandboxedProgram, 'command' | 'report'>) => Promise<ProgramResult>
+type Run = (program: Pick<SandboxedProgram, 'command' | 'report' | 'environment'>) => Promise<ProgramResult>
 
 const report = '/tmp/remora-tests.xml'
 const pythonRunner = new URL('run_python_tests.py', import.meta.url)
 const scripts = new Set(['javascript', 'typescript', 'tsx'])
 
-/** Runs the tests in `paths`, or all of the repository's, with the runner of the language unless another is named. */
+/**
+ * Another machine: what passes here alone depends on the language or the time zone of this one, or on the order of hashes. Python falls
+ * back to the plain C locale, since a sandbox seldom has others.
+ */
+const elsewhere = {
+  python: { LC_ALL: 'C', LANG: 'C', TZ: 'Pacific/Chatham', PYTHONHASHSEED: '7', TESTS_IN_REVERSE: '1' },
+  script: { LC_ALL: 'de_DE.UTF-8', LANG: 'de_DE.UTF-8', TZ: 'Pacific/Chatham' },
+} as const
+
+type TestOrder = { runner: TestRunner; paths: readonly string[]; language: string; isElsewhere?: boolean }
+
+/**
+ * Runs the tests in `paths`, or all of the repository's, with the runner of the language unless another is named. `isElsewhere`: under
+ * another locale, time zone and hash seed, and of Python and vitest in another order.
+ */
 export async function runTests(
-  { runner, paths, language }: { runner: TestRunner; paths: readonly string[]; language: string },
+  { runner, paths, language, isElsewhere = false }: TestOrder,
   run: Run,
 ): Promise<TestRun> {
   const used = runner === 'auto' && scripts.has(language) ? 'node' : runner
   // A name that begins with a dash is no option.
   const named = paths.map((path) => `./${path}`)
-  const result = await run({ command: await commandOf(used, named), report })
-  const cases =
-    result.report && !result.isReportCut ? readJunitReport(Buffer.from(result.report).toString()) : undefined
-  return { runner: used === 'node' || used === 'vitest' ? used : 'python', result, cases }
+  const isScript = used === 'node' || used === 'vitest'
+  const environment = isElsewhere ? { environment: isScript ? elsewhere.script : elsewhere.python } : {}
+  const order = isElsewhere && used === 'vitest' ? ['--sequence.shuffle.tests', '--sequence.seed=7'] : []
+  const result = await run({ command: await commandOf(used, [...order, ...named]), report, ...environment })
+  const cases = await readTestReport(result)
+  return { runner: isScript ? used : 'python', result, cases }
 }
 
 async function commandOf(runner: TestRunner, paths: readonly string[]): Promise<SandboxedProgram['command']> {

@@ -12,12 +12,21 @@ import unittest
 from xml.etree import ElementTree
 
 
+# So that a test that needs what another one has left is noticed.
+REVERSED = os.environ.pop("TESTS_IN_REVERSE", "") == "1"
+
+
 def run_pytest(report, paths):
     import pytest
 
     # The cache would be one more file of the working folder.
     options = ["-q", "-p", "no:cacheprovider", "--junitxml", report, "-o", "junit_family=xunit2"]
-    return int(pytest.main([*options, *paths]))
+    return int(pytest.main([*options, *paths], plugins=[Reversing()] if REVERSED else []))
+
+
+class Reversing:
+    def pytest_collection_modifyitems(self, items):
+        items.reverse()
 
 
 class Recorder(unittest.TextTestResult):
@@ -66,6 +75,8 @@ class Recorder(unittest.TextTestResult):
 
 def suite_of(paths):
     loader = unittest.TestLoader()
+    if REVERSED:
+        loader.sortTestMethodsUsing = lambda one, other: (one < other) - (one > other)
     if not paths:
         suite = loader.discover(".")
         folder = next((name for name in ("tests", "test") if os.path.isdir(name)), None)

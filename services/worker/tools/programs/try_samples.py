@@ -98,7 +98,7 @@ def plain(value, kind):
     if kind is datetime.timedelta and type(value) in (int, float):
         return datetime.timedelta(seconds=value)
     if issubclass(kind, enum.Enum):
-        found = [one for one in kind if one.value == value] or [one for one in kind if one.name == value]
+        found = [one for one in kind if one.value == value and type(one.value) is type(value)]
         if not found:
             raise Unfit
         return found[0]

@@ -1,7 +1,5 @@
-import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { parseJson } from '#domain/json.ts'
-import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import { scriptTestRunnerOf } from '#domain/script-test-runner.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import type { AttemptPrograms } from '../programs/attempt-programs.ts'
 import { type TestRunner, vitest } from '../programs/run-tests.ts'
@@ -59,31 +57,11 @@ async function usesPytest(near: string, workspace: Deps['workspace']): Promise<b
   return false
 }
 
-const Package = z.object({
-  scripts: z.record(z.string(), z.string()).catch({}),
-  dependencies: z.record(z.string(), z.unknown()).catch({}),
-  devDependencies: z.record(z.string(), z.unknown()).catch({}),
-})
-const otherRunners = ['jest', 'mocha', 'ava', 'jasmine', 'tap', 'tape', 'uvu', 'bun']
-
-/** By the nearest package.json that names one. */
 async function scriptRunner(near: string, { workspace, run }: Deps): Promise<FoundRunner> {
-  for (const folder of foldersUp(folderOf(near))) {
-    const path = folder === '' ? 'package.json' : `${folder}/package.json`
-    const parsed = Package.safeParse(parseJson(await textOf(workspace, path))).data
-    if (parsed === undefined) continue
-    const { scripts, dependencies, devDependencies } = parsed
-    const named = { ...dependencies, ...devDependencies }
-    const command = Object.entries(scripts)
-      .flatMap(([name, text]) => (/^(?:test|unit)/.test(name) ? text : []))
-      .join('\n')
-    if ('vitest' in named || /\bvitest\b/.test(command)) return foundVitest(path, run)
-    if (/\bnode\b.*--test\b/.test(command)) break
-    const other = otherRunners.find((name) => new RegExp(`(?:^|[\\s/])${name}\\b`).test(command))
-    if (other !== undefined)
-      throw new AppError('TOOL_005', `the tests of ${path} run with ${other}, which Remora does not know`)
-  }
-  return foundNode(run)
+  const named = await scriptTestRunnerOf(near, (path) => textOf(workspace, path))
+  if (named.kind === 'vitest') return foundVitest(named.path, run)
+  if (named.kind === 'node') return foundNode(run)
+  throw new AppError('TOOL_005', `the tests of ${named.path} run with ${named.name}, which Remora cannot run`)
 }
 
 async function foundNode(run: Deps['run']): Promise<FoundRunner> {

@@ -5,9 +5,14 @@ import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.t
 
 const runnable = new Set(['python', 'javascript', 'typescript', 'tsx'])
 
+/** Whether tests of the language can be run. */
+export function isTestable(language: string): boolean {
+  return runnable.has(language)
+}
+
 /** Whether a file has tests that can be run, by its name and place. */
 export function isTestFile(path: string): boolean {
-  return runnable.has(languageOf(path) ?? '') && purposeOf(path) === 'test'
+  return isTestable(languageOf(path) ?? '') && purposeOf(path) === 'test'
 }
 
 const maxFolders = 200
@@ -40,6 +45,16 @@ export async function textOf(workspace: Pick<Workspace, 'exists' | 'readText'>, 
     return await workspace.readText(path)
   } catch (error) {
     if (error instanceof WorkspaceFault) return ''
+    throw error
+  }
+}
+
+/** The text that a file had before the attempt; undefined for a new file and for one that was no text. */
+export async function baseTextOf(workspace: Pick<Workspace, 'readBase'>, path: string): Promise<string | undefined> {
+  try {
+    return await workspace.readBase(path)
+  } catch (error) {
+    if (error instanceof WorkspaceFault) return undefined
     throw error
   }
 }

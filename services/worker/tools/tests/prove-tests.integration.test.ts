@@ -58,6 +58,31 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
     expect(programs.length).toBeGreaterThan(12)
   })
 
+  it.each([
+    ['locale', 'import locale\n        self.assertEqual(locale.setlocale(locale.LC_ALL, ""), "C.UTF-8")'],
+    ['time zone', 'self.assertEqual(time.localtime(0).tm_hour, 0)'],
+    ['order of tests', 'PriceTest.seen = True'],
+  ])('fails for tests that pass only under the %s of this machine', async (_what, body) => {
+    const other = body.includes('seen') ? 'PriceTest.seen' : 'price(1)'
+    const next = `\n    def test_next(self):\n        self.assertTrue(${other})\n`
+    const [, passing] = (await evidenceFor(inClass(`    def test_it(self):\n        ${body}\n${next}`))).evidence
+    expect(passing).toMatchObject({ check: 'tests_pass', ok: false, after: 1 })
+    expect(passing?.detail).toContain('2 of 3 runs (not under another locale, time zone, hash seed and order)')
+  })
+
+  it.each([
+    ['locale', "(1.5).toLocaleString() === '1.5'"],
+    ['time zone', 'new Date(0).getHours() === 0'],
+  ])('fails for a test in JavaScript that passes only under the %s of this machine', async (_what, condition) => {
+    const files = { 'a.mjs': 'export const f = (x) => x * 2\n' }
+    const attempt = await bench.attempt(files, { path: 'a.mjs', text: 'export', name: 'f' })
+    const text = `import { test } from 'node:test'\nimport assert from 'node:assert'\nimport { f } from './a.mjs'\n\ntest('it', () => assert(f(2) === 4 && ${condition}))\n`
+    await attempt.workspace.writeText('a.test.mjs', text)
+    const [passing] = await attempt.tests.evidence(['a.test.mjs'], ['tests_pass'], never)
+    expect(passing).toMatchObject({ ok: false, after: 0 })
+    expect(passing?.detail).toContain('2 of 3 runs (not under another locale')
+  })
+
   it('says which faults no test has noticed', async () => {
     const { evidence } = await evidenceFor(inClass('    def test_it(self):\n        self.assertEqual(price(1), 3)\n'))
     const [killing] = evidence.filter(({ check }) => check === 'tests_kill_mutants')
@@ -205,7 +230,7 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
     const vitest = await bench.attempt(files, { path: 'a.js', text: 'export' })
     await expect(vitest.tests.runner('javascript', never)).rejects.toMatchObject({ code: 'TOOL_005' })
     const jest = await bench.attempt(files, { path: 'b/a.js', text: 'export' })
-    await expect(jest.tests.runner('javascript', never)).rejects.toThrow('run with jest, which Remora does not know')
+    await expect(jest.tests.runner('javascript', never)).rejects.toThrow('run with jest, which Remora cannot run')
   })
 
   it('asks the Node of the sandbox for its version, and is not made where it does not work', async () => {

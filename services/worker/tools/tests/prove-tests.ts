@@ -3,14 +3,14 @@ import type { Evidence, TestCheck } from '#domain/change-set.ts'
 import { unreachable } from '#domain/error.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
-import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import type { Workspace } from '../../workspace/open-workspace.ts'
 import type { AttemptPrograms, ProgramOptions } from '../programs/attempt-programs.ts'
 import type { TestCase } from '../programs/junit-report.ts'
 import { runTests, type TestRun } from '../programs/run-tests.ts'
 import { clip } from '../shorten.ts'
 import type { TargetNode } from '../target-node.ts'
 import { findRunner, type FoundRunner } from './find-runner.ts'
-import { isTestFile } from './find-tests.ts'
+import { baseTextOf, isTestFile } from './find-tests.ts'
 import { endingText, survivorsOf, type TriedMutants, tryMutants } from './try-mutants.ts'
 
 /** What running the tests of one file has shown. */
@@ -95,19 +95,20 @@ async function proofOf(
   const { limits, target, workspace } = proving
   const { run } = proving.programs(signal)
   const { runner } = used
-  const runOnce = (options: ProgramOptions = {}) =>
-    runTests({ runner, paths: [path], language: '' }, (program) => run(program, options))
-  const own = await runOften(limits.runs, runOnce)
-  const base = await baseText(path, workspace)
+  const runOnce = (options: ProgramOptions = {}, isElsewhere = false) =>
+    runTests({ runner, paths: [path], language: '', isElsewhere }, (program) => run(program, options))
+  const own = await runOften(limits.runs, (isElsewhere) => runOnce({}, isElsewhere))
+  const base = await baseTextOf(workspace, path)
   const asBefore = { instead: new Map([[path, base ?? '']]) }
-  const before = base === undefined ? [] : await runOften(limits.runs, () => runOnce(asBefore))
-  const { passed, failed } = judged(own, path)
-  const was = judged(before, path)
+  const before = base === undefined ? [] : await runOften(limits.runs, (isElsewhere) => runOnce(asBefore, isElsewhere))
+  const { passed, failed } = judgedTests(own, path)
+  const was = judgedTests(before, path)
   const wasFailed = was.failed.map(({ name }) => name).filter((name) => !isFileItself(name, path))
+  const others = new Set([...was.passed, ...was.failed.map(({ name }) => name)])
   const slowestMs = Math.max(...own.map(({ result }) => result.durationMs))
   const tried =
     failed.length === 0 && passed.length > 0
-      ? await tryMutants({ target, syntax: deps.syntax, most: limits.mutants, slowestMs, runOnce })
+      ? await tryMutants({ target, syntax: deps.syntax, most: limits.mutants, slowestMs, runOnce, others })
       : { mutants: [], unjudged: [], mutantsMs: 0 }
   const unreported = own.find(({ cases }) => cases === undefined)
   return {
@@ -123,20 +124,11 @@ async function proofOf(
   }
 }
 
-/** Undefined for a new file. */
-async function baseText(path: string, workspace: Pick<Workspace, 'readBase'>): Promise<string | undefined> {
-  try {
-    return await workspace.readBase(path)
-  } catch (error) {
-    if (error instanceof WorkspaceFault) return undefined
-    throw error
-  }
-}
-
-async function runOften(times: number, runOnce: () => Promise<TestRun>): Promise<TestRun[]> {
+/** The last one is as on another machine, so a single one is, too. */
+async function runOften(times: number, runOnce: (isElsewhere: boolean) => Promise<TestRun>): Promise<TestRun[]> {
   const runs: TestRun[] = []
   while (runs.length < times) {
-    const run = await runOnce()
+    const run = await runOnce(runs.length === times - 1)
     runs.push(run)
     if (run.cases === undefined) break
   }
@@ -147,7 +139,7 @@ async function runOften(times: number, runOnce: () => Promise<TestRun>): Promise
  * A test passes when every run has it and it passed there. Tests that every run skipped count as none, and so does a file that ran
  * without a test, which node:test reports as one.
  */
-function judged(runs: readonly TestRun[], path: string): Pick<TestProof, 'passed' | 'failed'> {
+export function judgedTests(runs: readonly TestRun[], path: string): Pick<TestProof, 'passed' | 'failed'> {
   const names = new Set(runs.flatMap(({ cases = [] }) => cases.map(({ name }) => name)))
   const found: Pick<TestProof, 'passed' | 'failed'> = { passed: [], failed: [] }
   for (const name of names) {
@@ -174,11 +166,13 @@ const maxFailure = 500
 
 function failureText(cases: readonly (TestCase | undefined)[], times: number): string {
   const message = cases.find((one) => one?.message !== undefined)?.message ?? 'it did not run to its end'
-  const flips = times === 0 ? '' : `it passed in only ${times} of ${cases.length} runs: `
+  const isBound = times === cases.length - 1 && cases.at(-1)?.outcome !== 'passed'
+  const where = isBound ? ' (not under another locale, time zone, hash seed and order)' : ''
+  const flips = times === 0 ? '' : `it passed in only ${times} of ${cases.length} runs${where}: `
   return clip(`${flips}${message}`, maxFailure)
 }
 
-function howItEnded(run: TestRun): string {
+export function howItEnded(run: TestRun): string {
   return clip(`${endingText(run)}: ${run.result.output.trim().slice(-maxMessage)}`, maxMessage)
 }
 

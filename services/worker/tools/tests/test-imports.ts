@@ -5,6 +5,7 @@ import { exportsOf } from '#syntax/export-kind.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { FoundRunner } from './find-runner.ts'
 import { textOf } from './find-tests.ts'
+import type { TestStyle } from './shape-tests.ts'
 
 type Importing = {
   /** The file of tests. */
@@ -12,6 +13,8 @@ type Importing = {
   source: string
   used: FoundRunner
   near: readonly string[]
+  style: TestStyle
+  isNew: boolean
   workspace: Pick<Workspace, 'exists' | 'readText'>
 }
 
@@ -32,7 +35,7 @@ export async function importsOf(node: Node, importing: Importing): Promise<Impor
 
 async function pythonImports(
   { path: source, qualifiedName }: Node,
-  { path, used, near, workspace }: Importing,
+  { path, used, near, style, isNew, workspace }: Importing,
 ): Promise<Imports> {
   const importHere = pythonImport({ path: source, qualifiedName }, workspace)
   if (importHere === undefined)
@@ -41,10 +44,11 @@ async function pythonImports(
   const [example] = near
   const othersDo = example !== undefined && (await textOf(workspace, example)).includes('sys.path')
   // Runners find modules at the top of the repository, and mostly in `src`.
-  const addsPath = top !== '' && (top !== 'src' || (used.runner === 'unittest' && othersDo))
+  // A file that is there finds the module already.
+  const addsPath = isNew && top !== '' && (top !== 'src' || (used.runner === 'unittest' && othersDo))
   const standard = [
     ...(addsPath ? ['import sys'] : []),
-    ...(used.runner === 'unittest' ? ['import unittest'] : []),
+    ...(style === 'unittest' ? ['import unittest'] : []),
     ...(addsPath ? ['from pathlib import Path'] : []),
   ]
   const up = path.split('/').length - 1
@@ -112,9 +116,9 @@ async function strictness({ near, workspace }: Importing): Promise<string> {
 }
 
 const headers = {
-  vitest: ["import { expect, test } from 'vitest'"],
-  module: ["import assert from 'node:assert/strict'", "import { test } from 'node:test'"],
-  script: ["const assert = require('node:assert/strict')", "const { test } = require('node:test')"],
+  vitest: ["import { describe, expect, test } from 'vitest'"],
+  module: ["import assert from 'node:assert/strict'", "import { describe, test } from 'node:test'"],
+  script: ["const assert = require('node:assert/strict')", "const { describe, test } = require('node:test')"],
 } as const
 
 function isEcmaScript(path: string, source: string): boolean {

@@ -24,7 +24,7 @@ const never = new AbortController().signal
 export type BenchFiles = Readonly<Record<string, string>>
 
 /** A sandbox and a parser for attempts over files that a test names. */
-export function openTestsBench(sandbox: Pick<Sandbox, 'run'>) {
+export function openTestsBench({ run }: Pick<Sandbox, 'run'>) {
   const syntax = openSyntaxChecker()
   const folders: string[] = []
 
@@ -53,7 +53,8 @@ export function openTestsBench(sandbox: Pick<Sandbox, 'run'>) {
       const environment = async () => null
       const started = { attempt: aPlannedOperation(name), workspace, built: undefined, allowed: [], environment }
       const places = { archive: async () => openSync(archive, 'r'), environment: async () => ({}) }
-      const deps = { sandbox, limits: { ...usualLimits, wallMs: 20_000 }, ...places }
+      const state = async () => ({ kind: 'works', with: 'bubblewrap' }) as const
+      const deps = { sandbox: { run, state }, limits: { ...usualLimits, wallMs: 20_000 }, ...places }
       const ids = { projectId: 'p', snapshotId: 's' }
       const programs = (signal: AbortSignal) =>
         attemptPrograms({ ...started, attempt: { ...started.attempt, ...ids } }, deps, signal)

@@ -21,6 +21,8 @@ type Trying = {
   /** The longest that the tests took without a fault. */
   slowestMs: number
   runOnce(options: ProgramOptions): Promise<TestRun>
+  /** The tests that the file had before: what these notice says nothing of the new ones. */
+  others: ReadonlySet<string>
 }
 
 /** A mutant that makes the tests hang is stopped after this many times what they take without it. */
@@ -30,7 +32,7 @@ const leastMutantMs = 5_000
 const mutantsAtOnce = 2
 
 /** Runs the tests with each mutant of the node. */
-export async function tryMutants({ target, syntax, most, slowestMs, runOnce }: Trying): Promise<TriedMutants> {
+export async function tryMutants({ target, syntax, most, slowestMs, runOnce, others }: Trying): Promise<TriedMutants> {
   const { path, language } = target.node
   const { source, start, end } = await target.locate()
   const mutants = await syntax.mutants({ language, text: source }, { start, end, most })
@@ -47,11 +49,11 @@ export async function tryMutants({ target, syntax, most, slowestMs, runOnce }: T
   return {
     mutantsMs: Math.round(tried.reduce((all, { durationMs }) => all + durationMs, 0)),
     mutants: tried.flatMap(({ mutant, ran }) => {
-      const isKilled = isNoticed(ran)
+      const isKilled = isNoticed(ran, others)
       return isKilled === undefined ? [] : { ...mutant, isKilled }
     }),
     unjudged: tried
-      .filter(({ ran }) => isNoticed(ran) === undefined)
+      .filter(({ ran }) => isNoticed(ran, others) === undefined)
       .map(({ mutant, ran }) => `${mutantText(mutant)} (${endingText(ran)})`),
   }
 }
@@ -61,10 +63,10 @@ function isExhausted({ result: { ending } }: TestRun): boolean {
 }
 
 /** Undefined where the run ended in a way that says nothing of the fault. */
-function isNoticed(ran: TestRun): boolean | undefined {
+function isNoticed(ran: TestRun, others: ReadonlySet<string>): boolean | undefined {
   if (isExhausted(ran)) return true
   if (ran.cases === undefined || ran.result.ending.kind === 'stopped') return undefined
-  return ran.cases.some(({ outcome }) => outcome === 'failed' || outcome === 'error')
+  return ran.cases.some(({ name, outcome }) => !others.has(name) && (outcome === 'failed' || outcome === 'error'))
 }
 
 /** The mutants that no test noticed, in words. */

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const shop = 'def price(count):\n    if count > 10:\n        return count * 2\n    return count * 3\n'
 const files: BenchFiles = { 'shop.py': shop, 'tests/test_other.py': 'import unittest\n' }
-const path = 'tests/test_shop_price.py'
+const path = 'tests/test_shop.py'
 
 async function externals(
   given: BenchFiles = files,
@@ -133,15 +133,54 @@ describe.skipIf(lack !== undefined)(`write_tests${lack === undefined ? '' : ` ($
     const test = (keyword: string) => `test('it adds', () => {\n  ${keyword} sum = f(1)\n  assert.equal(sum, 2)\n})\n`
     await expect(write([test('var')])).rejects.toThrow('no-var')
     await write([test('const')])
-    expect(await workspace.readText('test/lib-a-f.js')).toMatch(/^'use strict'\n\nconst assert = require/)
+    expect(await workspace.readText('test/lib-a.js')).toMatch(/^'use strict'\n\nconst assert = require/)
   })
 
-  it('never touches a file of the repository, and one that deletes them in the sandbox deletes nothing', async () => {
-    const there = { ...files, [path]: 'import unittest\n' }
-    expect(await written(inClass(few), there)).toMatchObject({
-      refused: `${path} exists: tests that are there are never changed`,
-      text: 'import unittest\n',
+  it('adds to the file that its module has, in its style, and touches no line of that', async () => {
+    const their = `import unittest
+from shop import (
+    cost,
+    tax,
+)
+
+
+class PriceTest(unittest.TestCase):
+    def test_tax(self):
+        self.assertEqual(tax(2), 1)
+
+
+if __name__ == '__main__':
+    unittest.main()
+`
+    const source = `${shop}\n\ndef tax(n):\n    return n // 2\n\n\ndef cost(n):\n    return price(n) + tax(n)\n`
+    const there = { 'shop.py': source, [path]: their }
+    const { text } = await written(
+      `"""Of price."""\n${inClass(few)}\n\nif __name__ == '__main__':\n    unittest.main()\n`,
+      there,
+    )
+    expect(text).toBe(
+      their
+        .replace('    tax,\n', '    tax,\n    price,\n')
+        .replace('if __name__', `class PriceTest2(unittest.TestCase):\n${few}\n\nif __name__`),
+    )
+    const inFunction = 'from shop import price\n\n\ndef test_few():\n    assert price(10) == 30\n'
+    expect(await written(inFunction, there)).toMatchObject({
+      refused: expect.stringContaining('unittest.TestCase'),
+      text: their,
     })
+  })
+
+  it('keeps no test because one that was there before notices a fault', async () => {
+    const source = `${shop}\n\ndef cost(n):\n    return price(n)\n`
+    const there = {
+      'shop.py': source,
+      [path]: inClass(few).replaceAll('price', 'cost').replace('PriceTest', 'CostTest'),
+    }
+    const idle = inClass('    def test_it(self):\n        price(1)\n')
+    expect(await written(idle, there)).toMatchObject({ refused: expect.stringContaining('whatever the code does') })
+  })
+
+  it('lets a test that deletes files in the sandbox delete nothing', async () => {
     const deleting = inClass(
       '    def test_it(self):\n        import os\n        os.remove("shop.py")\n        self.assertEqual(price(1), 3)\n',
     )

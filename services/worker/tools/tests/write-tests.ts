@@ -4,12 +4,16 @@ import type { PathRules } from '#domain/path-rules.ts'
 import type { Linter } from '#lint/linter.ts'
 import { hasCode } from '#domain/error.ts'
 import { languageOf } from '#syntax/grammars.ts'
+import { namesInBody } from '#composition/test-text.ts'
 import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { hasNewFault } from '../../evidence/parses.ts'
 import { type TestFunction, testNamed, withoutTests } from '../../evidence/test-functions.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import { applyFixes, type LintDeps } from '../lint/lint-node.ts'
 import type { TestProof, TestProofs } from './prove-tests.ts'
+import { extendTests } from './extend-tests.ts'
+import { pinnedCrashes } from './pinned-crashes.ts'
+import { shapeTests } from './shape-tests.ts'
 import { moduleName } from './test-imports.ts'
 import type { TestPlace } from './test-place.ts'
 import { survivorsOf } from './try-mutants.ts'
@@ -17,7 +21,7 @@ import { survivorsOf } from './try-mutants.ts'
 export type WritingDeps = LintDeps & {
   linter: Pick<Linter, 'keepFormat'>
   syntax: Pick<SyntaxChecker, 'read' | 'tests'>
-  workspace: Pick<Workspace, 'exists' | 'readText' | 'writeText' | 'deleteFile' | 'changedPaths'>
+  workspace: Pick<Workspace, 'exists' | 'readText' | 'writeText' | 'deleteFile'>
   tests: Pick<TestProofs, 'prove'>
   rulesOf(path: string): Promise<PathRules>
 }
@@ -30,10 +34,11 @@ const maxCharacters = 40_000
 const maxRounds = 3
 
 /**
- * Writes the tests of a node to their own new file, runs them, and keeps those that always pass. Throws WorkspaceFault refused, with a
- * reason that lets the model correct it, and leaves the file as it was before, where nothing can be kept: a text that does not parse
- * or has no test, one that the repository's linter finds fault with or that has lines over its limit, tests that cannot be run, all of which fail, or that notice none of the planted faults. A file of the repository
- * is never changed.
+ * Writes the tests of a node to the file with those of its module, runs them, and keeps those that always pass. Throws WorkspaceFault
+ * refused, with a reason that lets the model correct it, and leaves the file as it was before, where nothing can be kept: a text that does
+ * not parse or has no test, one in another style than that of the file, one that the repository's linter finds fault with or that has lines over
+ * its limit, tests that cannot be run, all of which fail, or that notice none of the planted faults. Tests that the repository has stay as they
+ * are.
  */
 export async function writeTests(
   given: string,
@@ -42,17 +47,27 @@ export async function writeTests(
   signal: AbortSignal,
 ): Promise<WrittenTests> {
   const { workspace } = deps
-  const { path } = place
-  const isOwn = workspace.changedPaths().some((one) => one === path)
-  if (workspace.exists(path) && !isOwn) throw refusal(`${path} exists: tests that are there are never changed`)
-  const former = isOwn ? await workspace.readText(path) : undefined
+  const { path, base } = place
+  const before = workspace.exists(path) ? await workspace.readText(path) : undefined
   try {
-    return await keptTests(beginning(given, place, source), path, deps, signal)
+    const text = await shaped(beginning(given, place, source), place, deps)
+    const meant = await withoutPinned(text, { path, source }, deps)
+    return await keptTests(meant, { path, base }, deps, signal)
   } catch (error) {
-    if (former !== undefined) await workspace.writeText(path, former)
+    if (before !== undefined) await workspace.writeText(path, before)
     else if (workspace.exists(path)) await workspace.deleteFile(path)
     throw error
   }
+}
+
+type Based = Pick<TestPlace, 'path' | 'base'>
+
+/** As a part of its module's file. */
+async function shaped(text: string, place: TestPlace, deps: WritingDeps): Promise<string> {
+  const { path, base } = place
+  const tests = await testsIn(text, languageOf(path) ?? '', deps)
+  const taken = new Set(base === undefined ? [] : namesInBody(path, base))
+  return shapeTests(text, tests, { ...place, taken })
 }
 
 function refusal(reason: string): WorkspaceFault {
@@ -72,16 +87,37 @@ function beginning(given: string, { imports, setup }: TestPlace, source: string)
   return `${isSetUp ? '' : setup}${text}\n`
 }
 
-async function keptTests(text: string, path: string, deps: WritingDeps, signal: AbortSignal): Promise<WrittenTests> {
+/** Without the tests that state a crash. Throws WorkspaceFault refused where no other is left. */
+async function withoutPinned(text: string, { path, source }: { path: string; source: string }, deps: WritingDeps) {
+  const language = languageOf(path) ?? ''
+  const tests = await testsIn(text, language, deps)
+  const code = await deps.workspace.readText(source)
+  const pinned = pinnedCrashes(tests, { text, source: code, isPython: language === 'python' })
+  if (pinned.length === 0) return text
+  const left = withoutTests(text, tests, new Set(pinned.map(({ test }) => test)))
+  if (left !== undefined) return left
+  const named = pinned.slice(0, shownFailures).map(({ test, error }) => `${test.name} (${error})`)
+  throw refusal(
+    `tests state what the code promises, and nothing in ${source} says that it raises this: ${named.join(', ')}`,
+  )
+}
+
+async function keptTests(
+  text: string,
+  { path, base }: Based,
+  deps: WritingDeps,
+  signal: AbortSignal,
+): Promise<WrittenTests> {
   const language = languageOf(path) ?? ''
   const dropped: TestProof['failed'] = []
   let left = await lintedText(text, path, deps)
   for (let round = 0; round < maxRounds; round++) {
     const tests = await testsIn(left, language, deps)
-    await deps.workspace.writeText(path, left)
+    await deps.workspace.writeText(path, base === undefined ? left : await extended(left, { path, base }, deps))
     const proof = await deps.tests.prove(path, signal)
     if (proof.unreported !== undefined) throw refusal(`the tests cannot be run: ${proof.unreported}`)
-    if (proof.failed.length === 0) return provedTests({ path, proof, dropped, kept: proof.passed.length })
+    const kept = proof.passed.filter((name) => !proof.before.collected.includes(name)).length
+    if (proof.failed.length === 0) return provedTests({ path, proof, dropped, kept })
     const failing = failedTests(proof, tests)
     const without = failing && withoutTests(left, tests, failing)
     if (without === undefined) throw refusal(failureText(proof.failed))
@@ -151,6 +187,17 @@ async function lintedText(text: string, path: string, deps: WritingDeps): Promis
   const long = tooLong(linted, lineLength)
   if (long !== undefined) throw refusal(`${long}; at most ${lineLength} are allowed`)
   return linted
+}
+
+/** The file with these tests, and its imports in order where they were before. */
+async function extended(text: string, { path, base }: Based & { base: string }, deps: WritingDeps): Promise<string> {
+  const rules = await deps.rulesOf(path)
+  const merged = extendTests(path, base, text)
+  const were = new Set((await lintOf(base, rules.lint, deps)).diagnostics.map(({ code }) => code))
+  const { diagnostics } = await lintOf(merged, rules.lint, deps)
+  const unsorted = diagnostics.filter(({ code }) => code === 'I001' && !were.has(code))
+  if (unsorted.length === 0) return merged
+  return (await applyFixes({ source: merged, rules: rules.lint, diagnostics: unsorted }, undefined, deps)).source
 }
 
 function isSame(one: Diagnostic, other: Diagnostic): boolean {

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { RunView } from '../run-views.ts'
+import { openPaint } from '../terminal-text.ts'
+import { holdLine } from './describe-hold.ts'
+import { openWaitingNotices } from './describe-waiting.ts'
+import { eventsOf, plannedRun } from './events.fixture.ts'
+import { foldProgress } from './fold-progress.ts'
+import { emptyProgress } from './progress-state.ts'
+import { renderScreen } from './render-progress.ts'
+
+const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
+const runWith = (more: object) =>
+  RunView.parse({
+    run_id: 'r1',
+    status: 'running',
+    phase: 'execution',
+    seq: 9,
+    counts: {},
+    request: { agents: ['lint'] },
+    ...more,
+  })
+
+const of = (id: string, event: string, more: object = {}) => ({ event, operation_id: id, agent: 'lint', ...more })
+const atWork = [
+  ...plannedRun,
+  ...['o1', 'o2', 'o3'].flatMap((id) => [of(id, 'operation.started'), of(id, 'model.requested')]),
+  of('o3', 'model.responded'),
+  of('o3', 'tool.called', { tool_name: 'run_tests' }),
+]
+
+describe('a run in which nothing moves', () => {
+  it.each([
+    [{ counts: { running: 3 } }, atWork, '3 operations at work, waiting: 2 for the model, 1 for run_tests'],
+    [{ counts: { dispatched: 1, ready: 4 } }, plannedRun, '1 operation in the queue, which no worker has taken'],
+    [{ counts: { ready: 4 } }, plannedRun, '4 operations ready, which discovery has not given to the workers'],
+    [{ phase: 'snapshot', status: 'queued' }, [], 'discovery is at its snapshot'],
+    [{ phase: 'review' }, plannedRun, 'no worker has begun to compose its patch'],
+  ])('says after half a minute what holds it: %j', (run, events, said) => {
+    expect(holdLine(fold(events), runWith(run), 42_800)).toBe(`nothing has moved for 42.0 s: ${said}`)
+    expect(holdLine(fold(events), runWith(run), 29_999)).toBeUndefined()
+    expect(holdLine(fold(events), runWith({ ...run, status: 'completed' }), 42_800)).toBeUndefined()
+    const waits = { ...run, waiting_for: [{ kind: 'answer', questions: 1 }] }
+    expect(holdLine(fold(events), runWith(waits), 42_800)).toBeUndefined()
+  })
+
+  it('says so on the screen and, once a minute, in a pipe, until something moves', () => {
+    const held = { ...fold(atWork), held: 'nothing has moved for 42.0 s: …' }
+    const screen = (state: typeof held) => renderScreen(state, { width: 120, elapsedMs: 0, paint: openPaint(false) })
+    expect(screen(held)).toContain(held.held)
+    const notices = openWaitingNotices()
+    expect([0, 2_000, 59_000, 61_000].flatMap((ms) => notices(held, ms))).toEqual([held.held, held.held])
+    const [last] = eventsOf([...atWork, of('o3', 'tool.returned')]).slice(-1)
+    if (last === undefined) throw new Error('there is an event')
+    const moved = foldProgress(held, last)
+    expect(moved).toMatchObject({ held: undefined, doing: { o1: 'the model', o2: 'the model' } })
+    expect(notices(moved, 62_000)).toEqual([])
+  })
+})

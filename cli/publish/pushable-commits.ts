@@ -1,0 +1,95 @@
+import type { CodeHost, NewCommit } from '#code-hosts/code-host.ts'
+import { type GitTree, gitBlobId, type PlannedCommit, type PlannedFile } from '#domain/planned-commit.ts'
+import { findRefused, type PublishConsent } from '#publication/check-publishable.ts'
+import type { PlannedCommits } from '../run-views.ts'
+
+export type MessagedCommit = PlannedCommit & NewCommit
+
+/** A file that is not pushed. `reason` is the end of a sentence about its path. */
+export type WithheldFile = { path: string; errorCode: 'PUBLISH_001'; reason: string; changeSetIds: string[] }
+
+export type PushableCommits = { planned: PlannedCommits; commits: MessagedCommit[]; withheld: WithheldFile[] }
+
+type Pushing = {
+  tree: GitTree
+  consent: PublishConsent
+  host: Pick<CodeHost, 'readBlob'>
+  /** The commits without these change sets and all that cannot be without them. */
+  planWithout(changeSetIds: readonly string[]): Promise<PlannedCommits>
+}
+
+/**
+ * The commits on top of what the base has, without what it has already. While a file must not be pushed they are asked for anew, without the change
+ * sets that change it.
+ */
+export async function pushableCommits(
+  first: PlannedCommits,
+  { tree, consent, host, planWithout }: Pushing,
+): Promise<PushableCommits> {
+  const out = new Set<string>()
+  const reasons = new Map<string, string>()
+  // Of a file that has moved nothing is pushed; that is said later, for all of them.
+  const readBase = async ({ path, baseHash, content }: PlannedFile & { baseHash: string }) =>
+    tree.get(path)?.sha === baseHash ? host.readBlob(baseHash) : (content ?? new Uint8Array())
+  for (let planned = first; ;) {
+    const commits = withoutThere(commitsOf(planned, tree), tree)
+    const refused = await findRefused(commits, { tree, readBase, ...consent, without: ['base'] })
+    const before = out.size
+    for (const { file, reason } of refused) {
+      reasons.set(file.path, reason)
+      for (const id of setsOf(planned).get(file.path) ?? []) out.add(id)
+    }
+    if (out.size === before) return { planned, commits, withheld: withheldOf(first, { planned, reasons }) }
+    planned = await planWithout([...out])
+  }
+}
+
+function setsOf({ commits }: PlannedCommits): Map<string, string[]> {
+  return new Map(commits.flatMap(({ files }) => files.map((file) => [file.path, file.change_set_ids])))
+}
+
+/** Returns the files that were planned first and are not any more. */
+function withheldOf(
+  first: PlannedCommits,
+  { planned, reasons }: { planned: PlannedCommits; reasons: ReadonlyMap<string, string> },
+): WithheldFile[] {
+  const left = setsOf(planned)
+  const gone = [...setsOf(first)].filter(([path]) => !left.has(path))
+  return gone.map(([path, changeSetIds]) => {
+    const reason = reasons.get(path) ?? 'is changed by a change set that is left out, or that needs one that is'
+    return { path, errorCode: 'PUBLISH_001', reason, changeSetIds }
+  })
+}
+
+/**
+ * Git's own names say which content a file was changed from. A bit that the run has not changed stays as the tree has it: where the run was
+ * made of a folder, its file system may know none.
+ */
+function commitsOf({ commits }: PlannedCommits, tree: GitTree): MessagedCommit[] {
+  return commits.map(({ agent, message, change_set_ids: changeSetIds, files }) => ({
+    agent,
+    message,
+    changeSetIds,
+    files: files.map(
+      ({ path, executable, changes_mode: changesMode, content_base64: content, base_sha1: baseHash }) => ({
+        path,
+        executable: changesMode || baseHash === null ? executable : tree.get(path)?.mode === '100755',
+        ...(changesMode && { changesMode }),
+        content: content === null ? null : Buffer.from(content, 'base64'),
+        baseHash,
+      }),
+    ),
+  }))
+}
+
+/** Leaves out the files that the base has as the last commit leaves them: somebody has merged these. */
+function withoutThere(commits: readonly MessagedCommit[], tree: GitTree): MessagedCommit[] {
+  const last = new Map(commits.flatMap(({ files }) => files.map((file) => [file.path, file])))
+  const isThere = (path: string) => {
+    const [file, there] = [last.get(path), tree.get(path)]
+    if (file === undefined || file.content === null) return there === undefined
+    return there?.sha === gitBlobId(file.content) && there.mode === (file.executable ? '100755' : '100644')
+  }
+  const left = commits.map((commit) => ({ ...commit, files: commit.files.filter(({ path }) => !isThere(path)) }))
+  return left.filter(({ files }) => files.length > 0)
+}

@@ -1,0 +1,10 @@
+/** Examples after a prompt, which doctest runs, and directives with which Sphinx runs code or reads files. */
+const run =
+  /^[ \t]*(?:>>>[ \t]|\.\.[ \t]+(?:doctest|test(?:code|setup|cleanup|output)|plot|ipython|exec[\w-]*|jupyter-\w+|(?:program|command)-output|(?:literal)?include|raw|eval-\w+)::).*/gm
+
+/** Why documentation tools would run a part of a docstring, in words; of a change, where it adds such a part. */
+export function docstringTrap(after: string, before = ''): string | undefined {
+  const left = Map.groupBy(before.match(run) ?? [], (line) => line.trim())
+  const added = after.match(run)?.find((line) => left.get(line.trim())?.pop() === undefined)
+  return added && `${JSON.stringify(added.trim().slice(0, 60))} is run by documentation tools: leave it out`
+}

@@ -1,0 +1,80 @@
+import type { Tree } from 'web-tree-sitter'
+import { z } from 'zod'
+import { purposeOf } from '#domain/path-purpose.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { readToml } from '#platform/toml-source.ts'
+import type { ImportedHere } from './import-facts.ts'
+import { moduleBindingsOf } from './module-bindings.ts'
+import { isStandardModule } from './standard-modules.ts'
+
+/**
+ * Whether users of a public module may have come to import the name of an import from it. PEP 8 calls such a name a detail, but
+ * its removal breaks them all the same. A module of the standard library is there for everybody under its own name, so nobody
+ * takes that from elsewhere.
+ */
+export function isOffered({ name, module, imported, scope }: ImportedHere): boolean {
+  if (scope !== '' || name.startsWith('_') || module === '__future__') return false
+  const isPlain = imported === undefined && name === module.split('.')[0]
+  return !(isPlain && isStandardModule(module))
+}
+
+/** Whether a module lists what it offers: its `__all__` has a name that the module binds, so it is no computed one. */
+export function listsItsNames(tree: Tree): boolean {
+  const { bindings, exported = [] } = moduleBindingsOf(tree)
+  const bound = new Set(bindings.flatMap(({ scope, name }) => (scope === '' ? [name] : [])))
+  return exported.some((name) => bound.has(name))
+}
+
+type Metadata = { path: string; text: string }
+
+/**
+ * Tells for the path of a Python file whether users of the repository may import it: it is installed with a package, since there
+ * is packaging metadata in a folder above it, it is no test, script, example or document, and no part of its module's name has
+ * a leading underscore. Whoever runs an application, which has no such metadata, imports nothing of it. `files` hold the
+ * texts of `pyproject.toml` and `setup.cfg`; of `setup.py` the path is enough.
+ */
+export function publicModules(paths: readonly string[], files: readonly Metadata[]): (path: string) => boolean {
+  const described = files.flatMap((file) => (describesPackage(file) ? [file.path] : []))
+  const packaged = new Set([...paths.filter((path) => /(?:^|\/)setup\.py$/.test(path)), ...described].map(folderOf))
+  return (path) => {
+    const root = foldersAbove(path).find((folder) => packaged.has(folder))
+    if (root === undefined) return false
+    const inside = root === '' ? path : path.slice(root.length + 1)
+    // A package of its own may lie in `tools/` of the repository, but not among its tests.
+    const isProduct = purposeOf(inside) === 'source' && ['source', 'script'].includes(purposeOf(path))
+    return isProduct && publicName.test(inside)
+  }
+}
+
+/** In no folder, or in folders whose names Python can import. */
+const publicName = /^(?:(?!_)[\p{L}\p{N}_]+\/)*(?!_)[\p{L}\p{N}_]+\.py$/u
+
+function foldersAbove(path: string): string[] {
+  const folders = [folderOf(path)]
+  for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) folders.push(folderOf(folder))
+  return folders
+}
+
+const Switches = z.object({
+  project: z.unknown().optional(),
+  'build-system': z.unknown().optional(),
+  tool: z
+    .object({
+      poetry: z.object({ 'package-mode': z.unknown().optional() }).optional(),
+      uv: z.object({ package: z.unknown().optional() }).optional(),
+    })
+    .optional(),
+})
+
+/** A `pyproject.toml` that cannot be read may describe a package. Poetry and uv have a switch for what is none. */
+function describesPackage({ path, text }: Metadata): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  if (name === 'setup.cfg') return /^\[metadata\]/m.test(text)
+  if (name !== 'pyproject.toml') return false
+  const read = readToml(text)
+  const found = 'table' in read ? Switches.safeParse(read.table).data : undefined
+  if (found === undefined) return true
+  const { poetry, uv } = found.tool ?? {}
+  if (poetry?.['package-mode'] === false || uv?.package === false) return false
+  return [found.project, found['build-system'], poetry].some((table) => table !== undefined)
+}

@@ -1,0 +1,18 @@
+/** A line that says why: by its words, at its very beginning, since what is indented only shows where. */
+const causes = [
+  // pytest's own mark of the error that a test ended with.
+  /^E {3}\S/,
+  /^(?:[\w.]*(?:Error|Exception)\b|--- FAIL|panic:|fatal:|not ok\b|Assertion)/,
+  /^\S.*\b(?:errors?|fatal|cannot|can't|could not|couldn't|unable to|not found|no such file|refused|denied|disabled|missing|requires?|timed out)\b/i,
+]
+const mostCharacters = 300
+
+/** The line of what a program wrote that says why it failed, as far as its words tell: else the last, where programs mostly say it. */
+export function causeIn(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  const said = causes.flatMap((cause) => lines.find((line) => cause.test(line)) ?? [])
+  return (said[0] ?? lines.at(-1) ?? 'it wrote nothing')
+    .replace(/^E {3}/, '')
+    .trim()
+    .slice(0, mostCharacters)
+}
