@@ -45,6 +45,7 @@ const usual: TestProjectInlineConfiguration[] = [
       include: [integration],
       exclude: elsewhere,
       globalSetup: stores,
+      isolate: false,
       maxWorkers: 3,
       testTimeout: 90_000,
       hookTimeout: 90_000,

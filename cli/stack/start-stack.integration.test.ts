@@ -77,6 +77,17 @@ describe('a stack', () => {
     expect(startedWorkers()).toEqual([])
   })
 
+  it.each([
+    ['redis', 'STORE_001'],
+    ['s3', 'STORE_002'],
+  ])('fails with what is wrong when its %s dies', async (name, code) => {
+    const stack = await startStack(options(0))
+    process.kill(stack.processes().find(({ service }) => service === name)?.pid ?? 0, 'SIGKILL')
+    await until(() => stack.failed.aborted)
+    expect(stack.failed.reason).toMatchObject({ code, message: expect.stringContaining('the embedded') })
+    await stack.stop()
+  })
+
   it('goes on when its workers die again and again: it answers, and a run ends', { timeout: 60_000 }, async () => {
     const restartPauses = { firstMs: 5, mostMs: 20, steadyMs: 60_000 }
     const stack = await startStack({ ...options(1), restartPauses })

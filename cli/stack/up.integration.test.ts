@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { until } from '#testing/until.ts'
@@ -24,20 +24,22 @@ const Ready = z.strictObject({
 })
 
 let dir = ''
-beforeEach(async () => {
+beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'remora-up-'))
 })
-afterEach(async () => {
+afterAll(async () => {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-function startUp(args: readonly string[] = [], secrets: Readonly<Record<string, string>> = {}) {
+type Up = ReturnType<typeof watchUp>
+
+function startUp(args: readonly string[] = [], secrets: Readonly<Record<string, string>> = {}): Up {
   const env = { ...process.env, ...secrets }
   return watchUp(spawn(process.execPath, [remora, 'up', '--port', '0', '--json', ...args], { cwd: dir, stdio, env }))
 }
 
 /** As npx starts it: behind a shell, and with npm's word for it. */
-function startUpByNpx() {
+function startUpByNpx(): Up {
   const env = { ...process.env, npm_command: 'exec' }
   const args = ['-c', '"$0" "$@"; true', process.execPath, remora, 'up', '--port', '0', '--json']
   return watchUp(spawn('sh', args, { cwd: dir, stdio, env }))
@@ -102,10 +104,24 @@ const secrets = {
   GH_TOKEN: 'token-of-a-host',
 }
 
+/** One `up` after the other in one folder, since each costs seconds: a test goes on with what the one before it has left. */
 describe('remora up', () => {
-  it('serves, hands no secret to a process that it starts, and leaves nothing behind when it is asked to stop', async () => {
-    const up = startUp(['--workers', '2'], secrets)
-    const { url, token, processes } = await up.ready
+  let up: Up
+  let ready: z.infer<typeof Ready>
+  let started: number[] = []
+  const pidOf = (service: string) => ready.processes.find((one) => one.service === service)?.pid ?? 0
+  const begin = async (next: Up) => {
+    up = next
+    ready = await up.ready
+    started = await descendants(up.child.pid ?? 0)
+    expect(started.length).toBeGreaterThan(3)
+  }
+  const leavesNothing = () => until(() => started.every((pid) => !isAlive(pid)))
+  afterAll(() => void up?.child.kill('SIGKILL'))
+
+  it('serves who has its token', async () => {
+    await begin(startUp(['--workers', '2'], secrets))
+    const { url, token, processes } = ready
     expect(processes.map(({ service }) => service)).toEqual([
       'redis',
       's3',
@@ -118,77 +134,41 @@ describe('remora up', () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
     expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
     expect((await fetch(`${url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+  })
 
-    const started = await descendants(up.child.pid ?? 0)
-    const workers = processes.filter(({ service }) => service === 'worker').map(({ pid }) => pid)
+  it('hands no secret to a process that it starts', async () => {
+    const workers = ready.processes.filter(({ service }) => service === 'worker').map(({ pid }) => pid)
     for (const pid of started) {
       const given = await environmentOf(pid)
       const mayHave = workers.includes(pid) ? ['REMORA_MODEL_API_KEY'] : []
       expect(Object.keys(secrets).filter((name) => given.has(name))).toEqual(mayHave)
-      expect([...given.values()].some((value) => value.includes(token))).toBe(false)
+      expect([...given.values()].some((value) => value.includes(ready.token))).toBe(false)
     }
-    const ofRedis = await environmentOf(processes.find(({ service }) => service === 'redis')?.pid ?? 0)
+    const ofRedis = await environmentOf(pidOf('redis'))
     expect(
       [...ofRedis.keys()].filter((name) => !/^(?:PATH|LD_LIBRARY_PATH|TMPDIR|TZ|LANG|LANGUAGE|LC_\w+)$/.test(name)),
     ).toEqual([])
-    up.child.kill('SIGTERM')
-    expect(await up.exited).toBe(0)
-    expect(started.filter(isAlive)).toEqual([])
-    expect(await readdir(join(dir, '.remora'))).not.toContain('stack.lock')
-  })
-
-  it('takes everything with it when it is killed outright, and its data serves the next one', async () => {
-    const first = startUp()
-    const { processes } = await first.ready
-    const started = await descendants(first.child.pid ?? 0)
-    expect(started.length).toBeGreaterThanOrEqual(processes.length - 2)
-    first.child.kill('SIGKILL')
-    await first.exited
-
-    const second = startUp()
-    const { url } = await second.ready
-    expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    await until(() => started.every((pid) => !isAlive(pid)))
-    second.child.kill('SIGINT')
-    expect(await second.exited).toBe(0)
   })
 
   it('says where the metrics of each service and of each worker are', async () => {
-    const up = startUp(['--workers', '2'])
-    const { processes } = await up.ready
-    const served = processes.filter(({ service }) => service !== 'redis' && service !== 's3')
+    const served = ready.processes.filter(({ service }) => service !== 'redis' && service !== 's3')
     expect(new Set(served.map(({ metrics_url: url }) => url)).size).toBe(5)
     const texts = await Promise.all(served.map(async ({ metrics_url: url = '' }) => (await fetch(url)).text()))
     for (const text of texts) expect(text).toContain('process_cpu_seconds_total')
     const discovery = served.findIndex(({ service }) => service === 'discovery')
     expect(texts[discovery]).toContain('remora_window ')
-    up.child.kill('SIGTERM')
-    expect(await up.exited).toBe(0)
-  })
-
-  it('ends when npx, which hands on no signal of its own, is ended', async () => {
-    const up = startUpByNpx()
-    await up.ready
-    const started = await descendants(up.child.pid ?? 0)
-    expect(started.length).toBeGreaterThan(3)
-    up.child.kill('SIGKILL')
-    await until(() => started.every((pid) => !isAlive(pid)))
   })
 
   it('refuses a second stack in the same folder, and says who has it', async () => {
-    const first = startUp()
-    await first.ready
-    const second = startUp()
-    second.ready.catch(() => {})
-    expect(await second.exited).toBe(1)
-    expect(second.errors()).toContain(`CONFIG_006 Process ${first.child.pid} already runs the services`)
-    first.child.kill('SIGTERM')
-    expect(await first.exited).toBe(0)
+    const second = await inFolder('up', '--port', '0', '--workers', '1')
+    expect(second).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`CONFIG_006 Process ${up.child.pid} already runs the services`),
+    })
   })
 
-  it('is found by the other commands in its folder', { timeout: 90_000 }, async () => {
-    const up = startUp()
-    const { url, token } = await up.ready
+  it('is found by the other commands in its folder', async () => {
+    const { url, token } = ready
     await writeFile(join(dir, 'a.py'), 'def price():\n    return f"price"\n')
     const submitted = await inFolder('submit', '.', '--agents', 'lint')
     expect(submitted).toMatchObject({ code: 0, err: expect.not.stringContaining('remora:') })
@@ -206,12 +186,56 @@ describe('remora up', () => {
 
     const run = await inFolder('run', '.', '--agents', 'lint')
     expect(run).toMatchObject({ code: 1, err: expect.stringMatching(/already runs the services in .*"remora submit"/) })
+  })
+
+  it('starts a killed worker again', async () => {
+    const worker = pidOf('worker')
+    const before = await childrenOf(up.child.pid ?? 0)
+    expect(before).toContain(worker)
+    process.kill(worker, 'SIGKILL')
+    await until(async () => (await childrenOf(up.child.pid ?? 0)).some((pid) => !before.includes(pid)))
+    expect(await childrenOf(up.child.pid ?? 0)).not.toContain(worker)
+  })
+
+  it('takes everything with it when it is killed outright', async () => {
+    started = await descendants(up.child.pid ?? 0)
+    up.child.kill('SIGKILL')
+    await up.exited
+    await leavesNothing()
+  })
+
+  it('goes on with the data of one that was killed, and leaves nothing behind when it is asked to stop', async () => {
+    await begin(startUp())
+    expect((await fetch(`${ready.url}/readyz`)).status).toBe(200)
+    expect((await inFolder('runs')).out).toContain('completed')
     up.child.kill('SIGTERM')
     expect(await up.exited).toBe(0)
+    expect(started.filter(isAlive)).toEqual([])
+    expect(await readdir(join(dir, '.remora'))).not.toContain('stack.lock')
     expect(await readdir(join(dir, '.remora'))).not.toContain('stack-access.json')
     expect((await inFolder('submit', '.', '--agents', 'lint')).err).toMatch(
       /CONFIG_001 no services run in \.remora: .*up/,
     )
+  })
+
+  it('ends when npx, which hands on no signal of its own, is ended', async () => {
+    await begin(startUpByNpx())
+    up.child.kill('SIGKILL')
+    await leavesNothing()
+  })
+
+  it('says that no model server answers, which runs would wait for', async () => {
+    const nobody = 'http://127.0.0.1:9/v1'
+    await begin(startUp(['--workers', '1', '--model', nobody]))
+    await until(() => up.errors().includes(`CONFIG_005 no model server answers at ${nobody}: runs wait until it does`))
+  })
+
+  it('ends with what is wrong when its Redis dies', async () => {
+    process.kill(pidOf('redis'), 'SIGKILL')
+    expect(await up.exited).toBe(1)
+    expect(up.errors()).toContain('STORE_001 the embedded')
+    expect(up.errors()).toContain('the runs are kept: "remora up" continues them\n')
+    expect(started.filter(isAlive)).toEqual([])
   })
 
   it('says in one line that its port is taken', async () => {
@@ -224,41 +248,5 @@ describe('remora up', () => {
       code: 1,
       err: `remora: CONFIG_006 port ${port} is taken: use --port or REMORA_API_PORT for another one\n`,
     })
-  })
-
-  it('says that no model server answers, which runs would wait for', async () => {
-    const nobody = 'http://127.0.0.1:9/v1'
-    const up = startUp(['--workers', '1', '--model', nobody])
-    await up.ready
-    await until(() => up.errors().includes(`CONFIG_005 no model server answers at ${nobody}: runs wait until it does`))
-    up.child.kill('SIGTERM')
-    expect(await up.exited).toBe(0)
-  })
-
-  it('starts a killed worker again', async () => {
-    const up = startUp()
-    const { processes } = await up.ready
-    const worker = processes.find(({ service }) => service === 'worker')?.pid ?? 0
-    const before = await childrenOf(up.child.pid ?? 0)
-    expect(before).toContain(worker)
-    process.kill(worker, 'SIGKILL')
-    await until(async () => (await childrenOf(up.child.pid ?? 0)).some((pid) => !before.includes(pid)))
-    expect(await childrenOf(up.child.pid ?? 0)).not.toContain(worker)
-    up.child.kill('SIGTERM')
-    expect(await up.exited).toBe(0)
-  })
-
-  it.each([
-    ['redis', 'STORE_001'],
-    ['s3', 'STORE_002'],
-  ])('ends with what is wrong when its %s dies', async (name, code) => {
-    const up = startUp()
-    const { processes } = await up.ready
-    const started = await descendants(up.child.pid ?? 0)
-    process.kill(processes.find(({ service }) => service === name)?.pid ?? 0, 'SIGKILL')
-    expect(await up.exited).toBe(1)
-    expect(up.errors()).toContain(`${code} the embedded`)
-    expect(up.errors()).toContain('the runs are kept: "remora up" continues them\n')
-    expect(started.filter(isAlive)).toEqual([])
   })
 })
