@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testSeed } from '#testing/fast-check.ts'
+import { draws, testSeed } from '#testing/fast-check.ts'
 import { languages } from '#syntax/grammars.ts'
 import { type HardSource, hardSources, soundSource } from './languages/hard-source.fixture.ts'
 import type { ParseResult } from './parse-pool.ts'
@@ -7,11 +7,11 @@ import { openParsePool, type ParsePool } from './parse-pool.ts'
 import { loadQueryPacks, type QueryPack } from './query-pack.ts'
 
 const hardness = {
-  depth: 10_000,
-  definitions: 1_000,
-  nameLength: 1_000_000,
-  lineLength: 3_000_000,
-  noise: 10_000,
+  depth: draws(10_000),
+  definitions: draws(1_000),
+  nameLength: draws(1_000_000),
+  lineLength: draws(3_000_000),
+  noise: draws(10_000),
   seed: testSeed,
 }
 
