@@ -148,7 +148,7 @@ describe('remora up', () => {
     const second = startUp()
     const { url } = await second.ready
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    await until(() => started.every((pid) => !isAlive(pid)))
+    await until(() => started.filter(isAlive), { holds: ({ length }) => length === 0 })
     second.child.kill('SIGINT')
     expect(await second.exited).toBe(0)
   })
@@ -172,7 +172,7 @@ describe('remora up', () => {
     const started = await descendants(up.child.pid ?? 0)
     expect(started.length).toBeGreaterThan(3)
     up.child.kill('SIGKILL')
-    await until(() => started.every((pid) => !isAlive(pid)))
+    await until(() => started.filter(isAlive), { holds: ({ length }) => length === 0 })
   })
 
   it('refuses a second stack in the same folder, and says who has it', async () => {
@@ -195,7 +195,7 @@ describe('remora up', () => {
     const runId = submitted.out.trim()
     const watched = await inFolder('watch', runId)
     expect(watched).toMatchObject({ code: 0, out: expect.stringContaining(`Its patch: remora diff ${runId}`) })
-    await until(async () => (await inFolder('show', runId)).out.includes('completed'))
+    await until(() => inFolder('show', runId), { holds: ({ out }) => out.includes('completed') })
     expect((await inFolder('show', runId)).out).toMatch(/\nstatus +completed\n[^]*\n\S+ {2}succeeded +lint {2}a\.py/)
     expect((await inFolder('runs')).out).toContain(runId)
     expect((await inFolder('diff', runId)).out).toContain('+    return "price"')
@@ -230,7 +230,9 @@ describe('remora up', () => {
     const nobody = 'http://127.0.0.1:9/v1'
     const up = startUp(['--workers', '1', '--model', nobody])
     await up.ready
-    await until(() => up.errors().includes(`CONFIG_005 no model server answers at ${nobody}: runs wait until it does`))
+    await until(() => up.errors(), {
+      holds: (text) => text.includes(`CONFIG_005 no model server answers at ${nobody}: runs wait until it does`),
+    })
     up.child.kill('SIGTERM')
     expect(await up.exited).toBe(0)
   })
@@ -242,7 +244,9 @@ describe('remora up', () => {
     const before = await childrenOf(up.child.pid ?? 0)
     expect(before).toContain(worker)
     process.kill(worker, 'SIGKILL')
-    await until(async () => (await childrenOf(up.child.pid ?? 0)).some((pid) => !before.includes(pid)))
+    await until(() => childrenOf(up.child.pid ?? 0), {
+      holds: (children) => children.some((pid) => !before.includes(pid)),
+    })
     expect(await childrenOf(up.child.pid ?? 0)).not.toContain(worker)
     up.child.kill('SIGTERM')
     expect(await up.exited).toBe(0)

@@ -102,8 +102,8 @@ describe('as many clients as there may be that do not read what they asked for',
     const held = Array.from({ length: 10 }, () => openSocket(small.url).pause())
     for (const socket of held) socket.write(ask)
     const fresh = () => rawRequest(small.url, 'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
-    await until(async () => (await fresh()).status === 0)
-    await until(async () => (await fresh()).status === 200, { withinMs: 60_000 })
+    await until(fresh, { holds: ({ status }) => status === 0 })
+    await until(fresh, { holds: ({ status }) => status === 200, withinMs: 60_000 })
     for (const socket of held) socket.destroy()
     expect((await fresh()).status).toBe(200)
     await small.close()
@@ -113,7 +113,7 @@ describe('as many clients as there may be that do not read what they asked for',
 describe('more connections than there may be', () => {
   it('are closed, and there is room again when others go', async () => {
     const held = Array.from({ length: 200 }, () => slowSender('GET /v1/runs HTTP/1.1\r\n'))
-    await until(() => held.filter(({ isOver }) => isOver).length >= 80)
+    await until(() => held.filter(({ isOver }) => isOver), { holds: ({ length }) => length >= 80 })
     for (const { socket } of held) socket.destroy()
     const answer = await until(() => api.fetch('/healthz').catch(() => undefined))
     expect(answer.status).toBe(200)
