@@ -38,6 +38,11 @@ it('shows a long value by its beginning and its end', async () => {
   expect(String(failure).length).toBeLessThan(2_200)
 })
 
+it('points at the test that waits', async () => {
+  const failure: unknown = await until(() => false, soon).catch((error: unknown) => error)
+  expect(failure).toHaveProperty('stack', expect.stringMatching(/last value: false\n +at .*until\.test\.ts/))
+})
+
 it('fails at once with what was read before when a reading fails', async () => {
   let pages = 0
   const read = () => {

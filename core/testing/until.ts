@@ -23,7 +23,10 @@ export async function until(
   const failure = (reason: string, options?: ErrorOptions) => {
     const condition = holds === isAnswer ? '' : `\nholds: ${excerpt(String(holds), 300)}`
     const shown = last === undefined ? 'nothing' : excerpt(show(last.value), 2_000)
-    return new Error(`${reason}\nread: ${excerpt(String(read), 300)}${condition}\nlast value: ${shown}`, options)
+    const message = `${reason}\nread: ${excerpt(String(read), 300)}${condition}\nlast value: ${shown}`
+    const error = new Error(message, options)
+    Error.captureStackTrace(error, until) // the trace begins where the test waits
+    return error
   }
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {
     try {
