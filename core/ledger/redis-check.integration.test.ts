@@ -19,11 +19,8 @@ import { redisCheck, refuseEviction } from './redis-check.ts'
 const readinessOf = (redis: RedisClient, share?: number) => openReadiness({ redis: redisCheck(redis, share) })
 
 async function untilFound(readiness: Readiness, state: string): Promise<string | undefined> {
-  const found = await until(async () => {
-    const { redis } = (await readiness()).parts
-    return redis?.state === state && redis
-  })
-  return found.message
+  const { parts } = await until(readiness, { holds: ({ parts: { redis } }) => redis?.state === state })
+  return parts['redis']?.message
 }
 
 const answers = { status: 'ready', parts: { redis: { state: 'ok', message: 'it answers' } } }
