@@ -40,7 +40,7 @@ it('waits for the end of the run without reading what was before', async () => {
   const program = buildProgram({ io, config, signal, terminal: undefined, colored: false, cwd: '.' })
   const ended = program.parseAsync(['cancel', runId, '--reason', 'not wanted'], { from: 'user' })
   const pages = () => asked.map((url) => new URL(url)).filter(({ pathname }) => pathname.endsWith('/events'))
-  await until(() => pages().length > 0)
+  await until(pages, { holds: ({ length }) => length > 0 })
   await api.ledger.endSlice(runId, 0)
   await api.ledger.move(runId, {
     from: [{ status: 'queued' }],

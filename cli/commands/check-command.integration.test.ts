@@ -209,10 +209,10 @@ limits: { max_turn: 3 }
     await writeFile(join(dir, 'loop.pym'), loop)
     const stop = new AbortController()
     const checked = checkUntil(stop.signal, join(dir, 'loop.pym'))
-    await until(() => processes() > before)
+    await until(processes, { holds: (count) => count > before })
     stop.abort(new Error('interrupted'))
     await expect(checked).rejects.toThrow('interrupted')
-    await until(() => processes() === before)
+    await until(processes, { holds: (count) => count === before })
   })
 
   it('says that a folder holds no bundle', async () => {

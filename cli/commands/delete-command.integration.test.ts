@@ -44,10 +44,7 @@ it('says that the run is deleted when nothing of it is left, not before', async 
   const runId = await playRun(api, [])
   await composeRun(api, runId, { files: [] })
   const { printed, ended } = remora('delete', runId)
-  const [run] = await until(async () => {
-    const asked = await retention.runsBeingDeleted()
-    return asked.length > 0 && asked
-  })
+  const [run] = await until(() => retention.runsBeingDeleted(), { holds: ({ length }) => length > 0 })
   expect([run?.runId, printed.out]).toEqual([runId, ''])
   await retention.forgetRun({ runId, projectId: api.project })
   await retention.endDeletion({ runId, projectId: api.project })

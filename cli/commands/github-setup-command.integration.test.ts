@@ -57,8 +57,7 @@ const Manifest = z.looseObject({
 /** The address of the local page, once it is printed. */
 async function addressIn(printed: { err: string }): Promise<string> {
   const address = () => /http:\/\/127\.0\.0\.1:\d+\/\S+/.exec(printed.err)?.[0]
-  await until(() => address() !== undefined)
-  return address() ?? ''
+  return until(address)
 }
 
 async function makeApp(args: readonly string[], env: Readonly<Record<string, string>> = {}) {

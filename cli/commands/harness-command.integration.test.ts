@@ -210,11 +210,11 @@ describe('remora harness', () => {
     const server = await barrier(1000)
     const stop = new AbortController()
     const ended = harness(['--model', server.origin, '--requests', '5'], { signal: stop.signal })
-    await until(() => server.waiting() === 25)
+    await until(() => server.waiting(), { holds: (count) => count === 25 })
     stop.abort(new Error('interrupted'))
     await expect(ended).rejects.toThrow('interrupted')
     expect(server.bodies).toHaveLength(25)
-    await until(async () => (await server.connections()) === 0)
+    await until(() => server.connections(), { holds: (count) => count === 0 })
   })
 
   it('says which server does not answer', async () => {

@@ -57,7 +57,7 @@ describe('remora watch', () => {
     const runId = await playRun(api, [one])
     const { seq } = await api.ledger.getRun(runId)
     const { printed, ended } = watch([runId, '--json', '--events', 'events.jsonl'])
-    await until(() => printed.out.split('\n').length > seq)
+    await until(() => printed.out, { holds: (text) => text.split('\n').length > seq })
     expect(printed.out).not.toContain('run.completed')
     await composeRun(api, runId, { files: [] })
     await ended
@@ -97,7 +97,7 @@ describe('remora watch', () => {
   it('says that the run goes on when it is stopped', async () => {
     const runId = await submitRun(api)
     const { printed, ended, stop } = watch([runId])
-    await until(() => printed.err !== '')
+    await until(() => printed.err, { holds: (text) => text !== '' })
     stop()
     await expect(ended).rejects.toThrow('interrupted')
     expect(printed.err).toContain(`Run ${runId} continues`)

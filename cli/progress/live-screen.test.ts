@@ -25,7 +25,7 @@ describe('the live screen', () => {
     const terminal = recordingTerminal()
     const screen = openLiveScreen(terminal)
     for (let count = 0; count < 1000; count++) screen.draw(() => [`picture ${count}`])
-    await until(() => terminal.writes.length === 2)
+    await until(() => terminal.writes, { holds: ({ length }) => length === 2 })
     expect(terminal.writes[1]).toContain('picture 999')
     screen.close()
   })

@@ -93,9 +93,10 @@ describe('a stack', () => {
     const stack = await startStack({ ...options(1), restartPauses })
     for (let killed = 0; killed < 8; killed++) {
       // The first has to come up: workers that never did end the stack.
-      if (killed === 0) await until(async () => (await readFile(join(dir, 'stack.log'), 'utf8')).includes('"ready"'))
+      if (killed === 0)
+        await until(() => readFile(join(dir, 'stack.log'), 'utf8'), { holds: (text) => text.includes('"ready"') })
       process.kill(await until(() => workerOf(stack)), 'SIGKILL')
-      await until(() => reported.length === killed + 1)
+      await until(() => reported, { holds: ({ length }) => length === killed + 1 })
     }
     expect(reported[7]).toMatch(/^worker process \d+ ended with SIGKILL; another starts in 0\.02 s$/)
     expect((await fetch(`${stack.url}/readyz`)).status).toBe(200)

@@ -116,7 +116,7 @@ describe('remora up', () => {
     started = await descendants(up.child.pid ?? 0)
     expect(started.length).toBeGreaterThan(3)
   }
-  const leavesNothing = () => until(() => started.every((pid) => !isAlive(pid)))
+  const leavesNothing = () => until(() => started.filter(isAlive), { holds: ({ length }) => length === 0 })
   afterAll(() => void up?.child.kill('SIGKILL'))
 
   it('serves who has its token', async () => {
@@ -175,7 +175,7 @@ describe('remora up', () => {
     const runId = submitted.out.trim()
     const watched = await inFolder('watch', runId)
     expect(watched).toMatchObject({ code: 0, out: expect.stringContaining(`Its patch: remora diff ${runId}`) })
-    await until(async () => (await inFolder('show', runId)).out.includes('completed'))
+    await until(() => inFolder('show', runId), { holds: ({ out }) => out.includes('completed') })
     expect((await inFolder('show', runId)).out).toMatch(/\nstatus +completed\n[^]*\n\S+ {2}succeeded +lint {2}a\.py/)
     expect((await inFolder('runs')).out).toContain(runId)
     expect((await inFolder('diff', runId)).out).toContain('+    return "price"')
@@ -193,7 +193,9 @@ describe('remora up', () => {
     const before = await childrenOf(up.child.pid ?? 0)
     expect(before).toContain(worker)
     process.kill(worker, 'SIGKILL')
-    await until(async () => (await childrenOf(up.child.pid ?? 0)).some((pid) => !before.includes(pid)))
+    await until(() => childrenOf(up.child.pid ?? 0), {
+      holds: (children) => children.some((pid) => !before.includes(pid)),
+    })
     expect(await childrenOf(up.child.pid ?? 0)).not.toContain(worker)
   })
 
@@ -227,7 +229,9 @@ describe('remora up', () => {
   it('says that no model server answers, which runs would wait for', async () => {
     const nobody = 'http://127.0.0.1:9/v1'
     await begin(startUp(['--workers', '1', '--model', nobody]))
-    await until(() => up.errors().includes(`CONFIG_005 no model server answers at ${nobody}: runs wait until it does`))
+    await until(() => up.errors(), {
+      holds: (text) => text.includes(`CONFIG_005 no model server answers at ${nobody}: runs wait until it does`),
+    })
   })
 
   it('ends with what is wrong when its Redis dies', async () => {

@@ -35,7 +35,7 @@ describe('the worker pool', () => {
     const pool = startWorkerPool({ count: 2, env: {}, log, say, entry: await entryOf(staysAlive) })
     const [first = 0, second] = pidsOf(pool)
     process.kill(first, 'SIGKILL')
-    await until(() => pidsOf(pool).length === 2 && !pidsOf(pool).includes(first))
+    await until(() => pidsOf(pool), { holds: (pids) => pids.length === 2 && !pids.includes(first) })
     expect(pidsOf(pool)).toContain(second)
     const last = pidsOf(pool)
     await pool.stop()
@@ -48,7 +48,7 @@ describe('the worker pool', () => {
       "process.send({ healthPort: 8423 }, () => { process.stderr.write('out of luck\\n'); process.exit(7) })",
     )
     const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses, entry })
-    await until(() => reported.length >= 8)
+    await until(() => reported, { holds: ({ length }) => length >= 8 })
     expect(reported.slice(0, 4).map((line) => line.replace(/\d+ ended/, 'PID ended'))).toEqual(
       ['0.02', '0.04', '0.05', '0.05'].map(
         (seconds) => `worker process PID ended with exit code 7: out of luck; another starts in ${seconds} s`,
@@ -64,7 +64,7 @@ describe('the worker pool', () => {
   it('begins with the shortest pause again after a worker that lived long', async () => {
     const entry = await entryOf('process.send({ healthPort: 8423 }, () => process.exit(7))')
     const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses: { ...pauses, steadyMs: 0 }, entry })
-    await until(() => reported.length >= 3)
+    await until(() => reported, { holds: ({ length }) => length >= 3 })
     expect(reported.filter((line) => !line.endsWith('another starts in 0.02 s'))).toEqual([])
     await pool.stop()
   })
@@ -91,7 +91,7 @@ describe('the worker pool', () => {
       const work = Array.from({ length: 200 }, () => ${JSON.stringify(`${line}\n`)}).join('')
       process.send({ healthPort: 8423 }, () => process.stderr.write(work, () => process.kill(process.pid, 'SIGKILL')))`)
     const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses, entry })
-    await until(() => reported.length >= 1)
+    await until(() => reported, { holds: ({ length }) => length >= 1 })
     expect(reported[0]).toMatch(/^worker process \d+ ended with SIGKILL; another starts in 0\.02 s$/)
     await pool.stop()
   })
@@ -107,11 +107,7 @@ describe('the worker pool', () => {
       say,
       entry: await entryOf(source),
     })
-    const seen = await until(() =>
-      readFile(report, 'utf8')
-        .catch(() => undefined)
-        .then((text) => text || undefined),
-    )
+    const seen = await until(() => readFile(report, 'utf8').catch(() => ''), { holds: (text) => text !== '' })
     await pool.stop()
     expect(JSON.parse(seen)).toEqual({ REMORA_REDIS_URL: 'redis://here' })
   })

@@ -100,7 +100,7 @@ describe('the inbox of deliveries', () => {
     for (const id of ['one', 'two']) await inboxOf().put(ping(id))
     expect(idsOf(await inboxOf().take('dead', 10))).toEqual(['one', 'two'])
     expect(await inboxOf().take('other', 10)).toEqual([])
-    await until(async () => (await inboxOf(1).take('other', 10)).length === 2)
+    await until(() => inboxOf(1).take('other', 10), { holds: ({ length }) => length === 2 })
   })
 
   it('gives nothing to others that its consumer keeps, and at once what it leaves', async () => {

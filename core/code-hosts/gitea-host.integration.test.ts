@@ -43,7 +43,7 @@ describe.skipIf(lacks('git')).each(hosts)('%s', (_name, start) => {
     await git('push', '-q', gitea.url, 'main', 'main:release/1.0')
     base = (await git('rev-parse', 'HEAD')).stdout.toString().trim()
     // A Gitea needs a moment to see that a new repository is not empty any more.
-    await until(async () => Array.isArray(await ask('/pulls?state=open')), { withinMs: 20_000 })
+    await until(() => ask('/pulls?state=open'), { holds: Array.isArray, withinMs: 20_000 })
   }, 120_000)
   afterAll(async () => {
     await gitea.close()

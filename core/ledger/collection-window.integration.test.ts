@@ -115,7 +115,7 @@ describe('inTurn', () => {
   it('lets one process in at a time, and none again before the rest is over', async () => {
     let end = (): void => {}
     const first = retention.inTurn(0, () => new Promise<string>((resolve) => (end = () => resolve('first'))))
-    await until(async () => (await test.redis.exists(collectionKeys(test.namespace).lease)) === 1)
+    await until(() => test.redis.exists(collectionKeys(test.namespace).lease), { holds: (count) => count === 1 })
     expect(await retention.inTurn(0, async () => 'second')).toBeUndefined()
     end()
     expect(await first).toBe('first')

@@ -137,10 +137,7 @@ describe('an operation handed back with a rest', () => {
     await ledger.release(await onlyAttempt(runId), 1, { reason: 'store', delayMs: 300, events: [] })
     expect(await ledger.dispatch(runId, 5)).toMatchObject({ taken: [], ready: 1 })
     expect((await ledger.verify(runId)).violations).toEqual([])
-    const { taken } = await until(async () => {
-      const answer = await ledger.dispatch(runId, 5)
-      return answer.taken.length > 0 ? answer : undefined
-    })
+    const { taken } = await until(() => ledger.dispatch(runId, 5), { holds: (answer) => answer.taken.length > 0 })
     expect(taken).toEqual([{ operationId: root.operationId, dispatch: 2 }])
     expect((await ledger.verify(runId)).violations).toEqual([])
   })

@@ -19,11 +19,8 @@ import { redisCheck, refuseEviction } from './redis-check.ts'
 const readinessOf = (redis: RedisClient, share?: number) => openReadiness({ redis: redisCheck(redis, share) })
 
 async function untilFound(readiness: Readiness, state: string): Promise<string | undefined> {
-  const found = await until(async () => {
-    const { redis } = (await readiness()).parts
-    return redis?.state === state && redis
-  })
-  return found.message
+  const { parts } = await until(readiness, { holds: ({ parts: { redis } }) => redis?.state === state })
+  return parts['redis']?.message
 }
 
 const answers = { status: 'ready', parts: { redis: { state: 'ok', message: 'it answers' } } }
@@ -84,7 +81,7 @@ describe('a Redis', () => {
     } finally {
       process.kill(server.pid, 'SIGCONT')
     }
-    await until(async () => (await readiness()).status === 'ready')
+    await until(readiness, { holds: ({ status }) => status === 'ready' })
     expect(await callsOf('ping', 'info')).toEqual([1, 1])
   })
 
@@ -128,7 +125,7 @@ describe('a Redis', () => {
     await redis.set('a', '1')
     await rm(dir, { recursive: true })
     await redis.bgsave()
-    await until(async () => (await redis.info('persistence')).includes('rdb_last_bgsave_status:err'))
+    await until(() => redis.info('persistence'), { holds: (text) => text.includes('rdb_last_bgsave_status:err') })
     await expect(redis.set('a', '2')).rejects.toThrow(/^MISCONF /)
     expect((await readinessOf(redis)()).parts).toEqual({
       redis: { state: 'full', message: 'it cannot write to its disk, and refuses every write' },

@@ -14,7 +14,7 @@ beforeEach(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
   signals = openStopSignals({ redisUrl: server.url, namespace: server.namespace, log: silentLog })
-  await until(async () => (await redis.pubsub('NUMSUB', stopsChannel(server.namespace)))[1] === 1)
+  await until(() => redis.pubsub('NUMSUB', stopsChannel(server.namespace)), { holds: ([, count]) => count === 1 })
   return async () => {
     await redis.quit()
     await server.close()
@@ -31,9 +31,9 @@ describe('stop signals', () => {
     signals.on('r00000001', () => void heard.push('second'))
     signals.on('r00000002', () => void heard.push('other'))
     await tell('r00000001')
-    await until(() => heard.length >= 2)
+    await until(() => heard, { holds: ({ length }) => length >= 2 })
     await tell('r00000002')
-    await until(() => heard.length >= 3)
+    await until(() => heard, { holds: ({ length }) => length >= 3 })
     expect(heard).toEqual(['first', 'second', 'other'])
   })
 
@@ -48,7 +48,7 @@ describe('stop signals', () => {
     await tell('r00000002')
     signals.on('r00000003', () => void heard.push('last'))
     await tell('r00000003')
-    await until(() => heard.includes('last'))
+    await until(() => heard, { holds: (listeners) => listeners.includes('last') })
     expect(heard).toEqual(['again', 'last'])
   })
 

@@ -75,7 +75,7 @@ describe('a cancelled run', () => {
     await subscriber.subscribe(stopsChannel(test.namespace))
     const runId = await test.executing([root])
     await ledger.cancel(runId, request)
-    await until(() => heard.length > 0)
+    await until(() => heard, { holds: ({ length }) => length > 0 })
     expect(heard).toEqual([runId])
     await subscriber.quit()
   })

@@ -12,7 +12,7 @@ let stops: StopSignals
 beforeAll(async () => {
   test = await testLedger()
   stops = openStopSignals({ redisUrl: test.redisUrl, namespace: test.namespace, log: silentLog })
-  await until(async () => (await test.redis.pubsub('NUMSUB', stopsChannel(test.namespace)))[1] === 1)
+  await until(() => test.redis.pubsub('NUMSUB', stopsChannel(test.namespace)), { holds: ([, count]) => count === 1 })
 })
 afterAll(async () => {
   stops.close()
@@ -68,7 +68,7 @@ describe('a stage', () => {
     const stage = async (signal: AbortSignal) => {
       const { asked } = ledger
       await test.redis.publish(stopsChannel(test.namespace), runId)
-      await until(() => ledger.asked > asked)
+      await until(() => ledger.asked, { holds: (count) => count > asked })
       signal.throwIfAborted()
     }
     await untilStopped(runId, stage, { ledger, stops, askEveryMs: 60_000 }, never)

@@ -122,7 +122,7 @@ describe('an operation that waits for a person', () => {
   it('is resumed again from the same place when the attempt that went on is lost or handed back', async () => {
     const { runId, operationId } = await suspended()
     const { startedAt } = await test.ledger.getOperation(runId, operationId)
-    await until(async () => (await redisNowMs(test.redis)) > (startedAt ?? Infinity))
+    await until(() => redisNowMs(test.redis), { holds: (nowMs) => nowMs > (startedAt ?? Infinity) })
     await test.ledger.resume(runId, answering('no'))
     const lost = await nextAttempt(runId)
     await test.redis.zadd(`${test.namespace}:{${runId}}:leases`, 'XX', 1, operationId)

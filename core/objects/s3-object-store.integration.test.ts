@@ -151,7 +151,7 @@ describe('the S3 object store', () => {
       door.open()
       expect(Buffer.from(await objects.get(key('before'))).toString()).toBe('x')
       await objects.ping()
-      await until(() => messages().length === 2)
+      await until(messages, { holds: ({ length }) => length === 2 })
       expect(messages()).toEqual(['the object store cannot be used', 'the object store can be used again'])
     } finally {
       objects.close()

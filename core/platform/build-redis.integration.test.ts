@@ -108,7 +108,7 @@ describe('a Redis that is built', () => {
     await make(`echo $$ > ${dir}/started; sleep 600`)
     const stop = new AbortController()
     const stopped = build({ signal: stop.signal })
-    await until(async () => (await readFile(join(dir, 'started'), 'utf8').catch(() => '')).endsWith('\n'))
+    await until(() => readFile(join(dir, 'started'), 'utf8').catch(() => ''), { holds: (text) => text.endsWith('\n') })
     stop.abort(new Error('interrupted'))
     await expect(stopped).rejects.toThrow('interrupted')
     const compiler = Number(await readFile(join(dir, 'started'), 'utf8'))

@@ -63,12 +63,15 @@ describe('an answer that becomes stale', () => {
     const answers = stale()
     const { load, waiting } = countedLoads()
     answers.set('a', { n: 1 })
-    await until(async () => {
-      expect(await answers.get('a', load)).toEqual({ n: 1 })
-      return waiting.length === 1
-    })
+    await until(
+      async () => {
+        expect(await answers.get('a', load)).toEqual({ n: 1 })
+        return waiting
+      },
+      { holds: ({ length }) => length === 1 },
+    )
     waiting[0]?.resolve({ n: 2 })
-    await until(async () => (await answers.get('a', load)).n === 2)
+    await until(() => answers.get('a', load), { holds: ({ n }) => n === 2 })
   })
 
   it('is handed to the load, and stays when that fails', async () => {
@@ -79,10 +82,13 @@ describe('an answer that becomes stale', () => {
       seen.push(old)
       throw new Error('away')
     }
-    await until(async () => {
-      expect(await answers.get('a', failing)).toEqual({ n: 1 })
-      return seen.length > 1
-    })
+    await until(
+      async () => {
+        expect(await answers.get('a', failing)).toEqual({ n: 1 })
+        return seen
+      },
+      { holds: ({ length }) => length > 1 },
+    )
     expect(seen[0]).toEqual({ n: 1 })
   })
 })

@@ -218,7 +218,7 @@ describe('a Redis for the stack', () => {
     const stop = new AbortController()
     await debian({ apt: slowly })
     const stopped = obtain({ signal: stop.signal }).got
-    await until(async () => (await readdir(dir)).includes('started'))
+    await until(() => readdir(dir), { holds: (names) => names.includes('started') })
     stop.abort(new Error('interrupted'))
     await expect(stopped).rejects.toThrow('interrupted')
     expect(await readdir(join(dir, 'own'))).toEqual([])
@@ -234,12 +234,12 @@ describe('a Redis for the stack', () => {
     const stop = new AbortController()
     await program('dnf', slowly)
     const { got, said } = obtain({ signal: stop.signal })
-    await until(async () => (await readdir(dir)).includes('started'))
+    await until(() => readdir(dir), { holds: (names) => names.includes('started') })
     stop.abort(new Error('interrupted'))
     await expect(got).rejects.toThrow('interrupted')
     expect(said.at(-1)).toBe('dnf is not stopped halfway: it continues in the background')
     await writeFile(join(dir, 'go'), '')
-    await until(async () => (await readdir(dir)).includes('done'))
+    await until(() => readdir(dir), { holds: (names) => names.includes('done') })
   })
 
   it('is not looked for elsewhere while a package manager that takes too long goes on', async () => {
@@ -251,9 +251,9 @@ describe('a Redis for the stack', () => {
       /^dnf takes longer than 0\.05 s and continues in the background: wait until it has ended/,
     )
     expect(said).toHaveLength(1)
-    await until(async () => (await readdir(dir)).includes('started'))
+    await until(() => readdir(dir), { holds: (names) => names.includes('started') })
     await writeFile(join(dir, 'go'), '')
-    await until(async () => (await readdir(dir)).includes('done'))
+    await until(() => readdir(dir), { holds: (names) => names.includes('done') })
     expect(await calls()).toHaveLength(1)
   })
 })

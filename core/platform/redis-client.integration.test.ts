@@ -50,7 +50,7 @@ describe('a connection that goes silent', () => {
       silencer.silence()
       expect(await Promise.all([redis.get('key'), redis.incr('count')])).toEqual(['value', 1])
       expect(silencer.connections()).toBe(2)
-      await until(() => messages().includes('Redis can be used again'))
+      await until(messages, { holds: (lines) => lines.includes('Redis can be used again') })
       expect(messages()).toEqual(['Redis cannot be used', 'Redis can be used again'])
     } finally {
       redis.disconnect()
@@ -95,10 +95,10 @@ describe('a connection to a cluster', () => {
       const waiting: Promise<unknown>[] = []
       await cluster.restart(cluster.nodeUrls, async () => {
         for (const { redis } of opened) waiting.push(redis.get('key').catch(() => undefined))
-        await until(() => messages().includes('Redis cannot be used'))
+        await until(messages, { holds: (lines) => lines.includes('Redis cannot be used') })
       })
       await Promise.all(waiting)
-      await until(() => messages().includes('Redis can be used again'), { withinMs: 20_000 })
+      await until(messages, { holds: (lines) => lines.includes('Redis can be used again'), withinMs: 20_000 })
       // A cluster also names the node that it lost first.
       const ofAll = messages().filter((message) => !message.startsWith('Redis node'))
       expect(ofAll).toEqual(['Redis cannot be used', 'Redis can be used again'])
@@ -118,7 +118,7 @@ describe('a connection to a cluster', () => {
       const waiting: Promise<unknown>[] = []
       await cluster.restart([away], async () => {
         waiting.push(...readAll())
-        await until(() => messages().length > 0)
+        await until(messages, { holds: ({ length }) => length > 0 })
       })
       await Promise.all(waiting)
       const ofNode = messages().filter((message) => message.startsWith('Redis node'))

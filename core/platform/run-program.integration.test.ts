@@ -53,15 +53,12 @@ describe('a program of the system', () => {
     expect(await runProgram(command, { ...running, limitMs: 300 })).toMatchObject({ kind: 'late' })
     const stop = new AbortController()
     const stopped = runProgram(command, { ...running, signal: stop.signal })
-    await until(() => there('started'))
+    await until(() => readdir(dir), { holds: (names) => names.includes('started') })
     stop.abort(new Error('interrupted'))
     await expect(stopped).rejects.toThrow('interrupted')
     await writeFile(join(dir, 'go'), '')
     const left = ['/bin/sh', '-c', `ps -eo args | grep -c '^/bin/sh ${dir}'`] as const
-    await until(async () => {
-      const count = await runProgram(left, running)
-      return count.kind === 'ended' && count.out === '0\n'
-    })
+    await until(() => runProgram(left, running), { holds: (count) => count.kind === 'ended' && count.out === '0\n' })
     expect(await there('done')).toBe(false)
   })
 
@@ -69,7 +66,7 @@ describe('a program of the system', () => {
     const stop = new AbortController()
     const command = await script(`trap '' TERM; echo $$ > pid; : > started; while :; do /bin/sleep 0.05; done`)
     const stopped = runProgram(command, { ...running, signal: stop.signal })
-    await until(() => there('started'))
+    await until(() => readdir(dir), { holds: (names) => names.includes('started') })
     const pid = Number(await readFile(join(dir, 'pid'), 'utf8'))
     stop.abort(new Error('interrupted'))
     await expect(stopped).rejects.toThrow('interrupted')
@@ -86,7 +83,7 @@ describe('a program that must not be stopped halfway', () => {
     const end = await runUnharmed(await script(slow), { ...running, limitMs: 50, logPath: join(dir, 'log') })
     expect(end.kind).toBe('late')
     await writeFile(join(dir, 'go'), '')
-    await until(() => there('done'))
+    await until(() => readdir(dir), { holds: (names) => names.includes('done') })
   })
 
   it.each(['SIGINT', 'SIGHUP', 'SIGKILL'] as const)(
@@ -101,11 +98,11 @@ describe('a program that must not be stopped halfway', () => {
         detached: true,
         stdio: 'ignore',
       })
-      await until(() => there('started'))
+      await until(() => readdir(dir), { holds: (names) => names.includes('started') })
       process.kill(-(command.pid ?? Number.NaN), name)
       await once(command, 'close')
       await writeFile(join(dir, 'go'), '')
-      await until(() => there('done'))
+      await until(() => readdir(dir), { holds: (names) => names.includes('done') })
       expect(await readFile(join(dir, 'log'), 'utf8')).toContain('working')
     },
   )

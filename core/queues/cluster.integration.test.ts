@@ -83,7 +83,7 @@ describe('a cluster of three', () => {
 
     for (const runId of ids) await enqueueReady(runId)
     for (const runId of ids) {
-      await until(async () => (await ledger.getRun(runId)).phase === 'review', { withinMs: 20_000 })
+      await until(() => ledger.getRun(runId), { holds: ({ phase }) => phase === 'review', withinMs: 20_000 })
     }
     for (const worker of workers) await worker.close({ graceMs: 5_000 })
     for (const runId of ids) {
@@ -116,7 +116,7 @@ describe('a cluster of three', () => {
       expect(await ledger.relayResults(runId)).toBe(plan.length)
       expect((await ledger.verify(runId)).violations).toEqual([])
     }
-    await until(() => heard.length >= ids.length)
+    await until(() => heard, { holds: ({ length }) => length >= ids.length })
     expect(heard.toSorted()).toEqual(ids.toSorted())
   })
 

@@ -20,18 +20,18 @@ it('a consumer with work in hand asks a full Redis for more once a second, and d
       },
       { concurrency: 1, log },
     )
-    await until(() => begun.size === 1)
+    await until(() => begun, { holds: ({ size }) => size === 1 })
     await holdsTo('1kb')
     consumer.setConcurrency(0)
     consumer.setConcurrency(4)
-    await until(() => failures > 0)
+    await until(() => failures, { holds: (count) => count > 0 })
     const from = performance.now()
     await until(() => performance.now() - from > 3_000)
     expect(failures).toBeLessThan(20)
     expect(begun.size).toBe(1)
     await holdsTo('30mb')
     letGo.resolve()
-    await until(() => begun.size === 4)
+    await until(() => begun, { holds: ({ size }) => size === 4 })
   } finally {
     letGo.resolve()
     await holdsTo('30mb')

@@ -28,16 +28,16 @@ describe('a consumer', () => {
     const { seen, handler, letGo } = holdingFirst()
     await queue.add(1)
     queue.consume(handler, { concurrency })
-    await until(() => seen.length === 1)
+    await until(() => seen, { holds: ({ length }) => length === 1 })
     await queue.add(2, 3)
-    if (concurrency > 1) await until(() => seen.length === 3)
+    if (concurrency > 1) await until(() => seen, { holds: ({ length }) => length === 3 })
     await queue.wipe()
     letGo()
     await queue.add(4, 5)
-    await until(() => seen.includes(4) && seen.includes(5))
+    await until(() => seen, { holds: (ids) => ids.includes(4) && ids.includes(5) })
     await queue.wipe()
     await queue.add(6)
-    await until(() => seen.includes(6))
+    await until(() => seen, { holds: (ids) => ids.includes(6) })
     expect(seen).toHaveLength(concurrency === 1 ? 4 : 6)
   })
 
@@ -45,18 +45,18 @@ describe('a consumer', () => {
     const { seen, handler, wasAborted } = holdingFirst()
     await queue.add(1)
     queue.consume(handler, { concurrency: 1, lockMs: 400 })
-    await until(() => seen.length === 1)
+    await until(() => seen, { holds: ({ length }) => length === 1 })
     await queue.redis.del(queue.key(aJobId(1)), queue.key(`${aJobId(1)}:lock`))
     await until(wasAborted)
     await queue.add(2)
-    await until(() => seen.includes(2))
+    await until(() => seen, { holds: (ids) => ids.includes(2) })
     const traces = () =>
       Promise.all([
         queue.redis.llen(queue.key('active')),
         queue.redis.llen(queue.key('wait')),
         queue.redis.exists(queue.key(aJobId(1)), queue.key(`${aJobId(1)}:lock`)),
       ])
-    await until(async () => (await traces()).every((count) => count === 0))
+    await until(traces, { holds: (counts) => counts.every((count) => count === 0) })
     expect(seen).toEqual([1, 2])
   })
 
@@ -65,10 +65,12 @@ describe('a consumer', () => {
     await queue.add(1, 2)
     await queue.redis.rpush(queue.key('wait'), aJobId(1), aJobId(2))
     queue.consume(handler, { concurrency: 1 })
-    await until(() => seen.length >= 1)
+    await until(() => seen, { holds: ({ length }) => length >= 1 })
     letGo()
     await queue.add(3)
-    await until(async () => seen.includes(3) && (await queue.redis.llen(queue.key('wait'))) === 0)
+    await until(async () => ({ ids: seen, waiting: await queue.redis.llen(queue.key('wait')) }), {
+      holds: ({ ids, waiting }) => ids.includes(3) && waiting === 0,
+    })
     expect(new Set(seen)).toEqual(new Set([1, 2, 3]))
     expect(queue.logged()).not.toContain('jobs did not end when aborted')
   })

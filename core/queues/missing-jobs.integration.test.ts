@@ -16,7 +16,7 @@ describe('the jobs a queue is asked for', () => {
     await queue.add(1, 3)
     expect(await missing(1, 2, 3)).toEqual([aJobId(2)])
     queue.consume(async () => {})
-    await until(async () => (await missing(1, 3)).length === 2)
+    await until(() => missing(1, 3), { holds: ({ length }) => length === 2 })
     expect(await queue.producer.missing('operations', [])).toEqual([])
   })
 

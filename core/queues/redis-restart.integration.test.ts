@@ -26,16 +26,16 @@ async function worksOver(queue: TestQueue, restart: () => Promise<void>): Promis
   }
   const consumer = queue.consume(handler, { lockMs: 1_000 })
   await queue.add(1, 2)
-  await until(() => seen.size === 2)
+  await until(() => seen, { holds: ({ size }) => size === 2 })
   await restart()
   await queue.add(3)
-  await until(() => seen.has(3), patience)
+  await until(() => seen, { holds: (ids) => ids.has(3), ...patience })
   gate.resolve()
   await restart()
   await queue.add(4)
-  await until(() => seen.has(4), patience)
+  await until(() => seen, { holds: (ids) => ids.has(4), ...patience })
   const ids = [1, 2, 3, 4].map(aJobId)
-  await until(async () => (await queue.producer.missing('operations', ids)).length === 4, patience)
+  await until(() => queue.producer.missing('operations', ids), { holds: ({ length }) => length === 4, ...patience })
   await consumer.close({ graceMs: 5_000 })
   return [...seen].toSorted((one, other) => one - other)
 }
@@ -48,7 +48,10 @@ function aborted(signal: AbortSignal): Promise<never> {
 async function hasWritten(nodeUrl: string): Promise<void> {
   const client = new Redis(nodeUrl)
   try {
-    await until(async () => /^aof_buffer_length:0\r?$/m.test(await client.info('persistence')), patience)
+    await until(() => client.info('persistence'), {
+      holds: (text) => /^aof_buffer_length:0\r?$/m.test(text),
+      ...patience,
+    })
   } finally {
     client.disconnect()
   }
@@ -112,7 +115,7 @@ describe('a consumer', { timeout: testMs }, () => {
       })
       const seen: number[] = []
       queue.consume(async ({ dispatch }) => void seen.push(dispatch), { lockMs: 1_000 })
-      await until(() => seen.length > 0, patience)
+      await until(() => seen, { holds: ({ length }) => length > 0, ...patience })
       expect(queue.logged()).not.toContain('jobs did not end when aborted')
     } finally {
       await queue.close()

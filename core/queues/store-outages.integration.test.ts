@@ -23,7 +23,7 @@ async function holdJobs(queue: TestQueue) {
   }
   queue.consume(handler, { concurrency: dispatches.length, lockMs })
   await queue.add(...dispatches)
-  await until(() => counts.begun === dispatches.length)
+  await until(() => counts, { holds: ({ begun }) => begun === dispatches.length })
   return { letGo: gate.resolve, counts }
 }
 
@@ -42,7 +42,9 @@ describe('the log of a consumer', () => {
       throw new AppError('STORE_002', 'away', { cause: new Error('refused') })
     })
     await queue.add(...dispatches)
-    await until(() => [...tries.values()].filter((count) => count === 2).length === dispatches.length)
+    await until(() => [...tries.values()], {
+      holds: (counts) => counts.filter((count) => count === 2).length === dispatches.length,
+    })
     expect(queue.logged()).toHaveLength(1)
     await queue.close()
   })
@@ -51,9 +53,9 @@ describe('the log of a consumer', () => {
     const queue = await openTestQueue()
     const { letGo, counts } = await holdJobs(queue)
     await loseLocks(queue)
-    await until(() => counts.aborted === dispatches.length)
+    await until(() => counts, { holds: ({ aborted }) => aborted === dispatches.length })
     letGo()
-    await until(() => counts.begun === 2 * dispatches.length)
+    await until(() => counts, { holds: ({ begun }) => begun === 2 * dispatches.length })
     expect(queue.logged()).toHaveLength(1)
     await queue.close()
   })
@@ -64,7 +66,7 @@ describe('the log of a consumer', () => {
     await queue.add(1)
     await queue.redis.hset(queue.key(aJobId(1)), 'data', 'not JSON')
     queue.consume(async () => {})
-    await until(() => queue.logged().length > 1)
+    await until(() => queue.logged(), { holds: ({ length }) => length > 1 })
     expect(queue.logged()).toEqual(['Redis cannot be used', 'worker of a queue'])
     await queue.close()
   })
@@ -76,11 +78,11 @@ describe('the log of a consumer', () => {
     const { letGo, counts } = await holdJobs(queue)
     process.kill(server.pid, 'SIGKILL')
     await server.stop()
-    await until(() => queue.logged().length > 0)
+    await until(() => queue.logged(), { holds: ({ length }) => length > 0 })
     server = await startLocalRedis({ env: process.env, dir, port: Number(new URL(server.url).port) })
     await loseLocks(queue)
     letGo()
-    await until(() => counts.begun > dispatches.length, patience)
+    await until(() => counts, { holds: ({ begun }) => begun > dispatches.length, ...patience })
     expect(queue.logged()).toHaveLength(1)
     await queue.close()
     await server.stop()

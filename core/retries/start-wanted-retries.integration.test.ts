@@ -182,7 +182,7 @@ describe('a retry that was asked for beside a rejection', () => {
     await test.ledger.noteRetry(run, { retry, how: 'asked' })
     await decided(run, told, { retry: run })
     const saidAt = (await test.ledger.readDecisions(run)).byChangeSet.get(setOf(told))?.at ?? Infinity
-    await until(async () => (await redisNowMs(test.redis)) > saidAt)
+    await until(() => redisNowMs(test.redis), { holds: (nowMs) => nowMs > saidAt })
     const attempts = await test.claimReady(retry)
     for (const operation of [same, different, failed]) await decided(run, operation, { retry: run })
     for (const attempt of attempts) {

@@ -29,7 +29,9 @@ describe.each(sandboxes)('a program in $name whose worker is killed', ({ lack, o
       const word = `orphan-${process.pid}`
       const child = await startWorker(`exec bash -c 'exec -a ${word} sleep 600'`, word)
       child.kill('SIGKILL')
-      await until(async () => child.signalCode !== null && !(await isRunning(word)))
+      await until(async () => ({ signal: child.signalCode, isLeft: await isRunning(word) }), {
+        holds: ({ signal, isLeft }) => signal !== null && !isLeft,
+      })
       expect(await isRunning(word)).toBe(false)
     })
 
@@ -40,7 +42,7 @@ describe.each(sandboxes)('a program in $name whose worker is killed', ({ lack, o
       const living = open.sandbox()
       const other = runIn(living, ['sh', '-c', 'sleep 3; echo whole'])
       child.kill('SIGKILL')
-      await until(async () => child.signalCode !== null)
+      await until(() => child.signalCode, { holds: (signal) => signal !== null })
       expect(await isRunning(word)).toBe(true)
       expect(await open.sandbox().state()).toMatchObject({ kind: 'works' })
       expect(await isRunning(word)).toBe(false)

@@ -68,17 +68,17 @@ describe.each(sandboxes)('what a hostile program can do in $name', ({ sandbox, l
       const script = `(exec -a ${word} setsid sleep 600) & (setsid sh -c 'sleep 600; : ${word}' &) ; sleep 0.1; echo done`
       const { output } = await runIn(sandbox, ['bash', '-c', script])
       expect(output).toBe('done\n')
-      await until(async () => (await processesWith(word)).length === 0)
+      await until(() => processesWith(word), { holds: ({ length }) => length === 0 })
     })
 
     it('ends with all that it has started when its run is cancelled', async () => {
       const word = `cancelled-${process.pid}`
       const stop = new AbortController()
       const running = runIn(sandbox, shell(`: ${word}; sleep 600 & sleep 600`), { signal: stop.signal })
-      await until(async () => (await processesWith(word)).length > 0)
+      await until(() => processesWith(word), { holds: ({ length }) => length > 0 })
       stop.abort(new Error('enough'))
       await expect(running).rejects.toThrow('enough')
-      await until(async () => (await processesWith(word)).length === 0)
+      await until(() => processesWith(word), { holds: ({ length }) => length === 0 })
     })
 
     it('reaches no network, not even this machine', async () => {

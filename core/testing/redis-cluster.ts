@@ -63,7 +63,7 @@ async function joinNodes(nodes: readonly Node[]): Promise<void> {
     for (const { port, busPort } of nodes.slice(1)) {
       await clients[0]?.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort)
     }
-    for (const client of clients) await until(async () => isWhole(await client.cluster('INFO')))
+    for (const client of clients) await until(() => client.cluster('INFO'), { holds: isWhole })
   } finally {
     for (const client of clients) client.disconnect()
   }

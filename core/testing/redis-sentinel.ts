@@ -39,7 +39,7 @@ export async function startSentinel() {
       sentinel.kill('SIGKILL')
       await gone
     })
-    await until(async () => (await masterPortAt(port)) === masterPort)
+    await until(() => masterPortAt(port), { holds: (answered) => answered === masterPort })
     const mute = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1')
     await once(mute, 'listening')
     releaser.add('mute sentinel', async () => void mute.close())
@@ -49,7 +49,7 @@ export async function startSentinel() {
       /** Kills the master for good; resolves when the replica has taken its place. */
       async failOver() {
         process.kill(first.pid, 'SIGKILL')
-        await until(async () => (await masterPortAt(port)) === replicaPort, { withinMs: 30_000 })
+        await until(() => masterPortAt(port), { holds: (answered) => answered === replicaPort, withinMs: 30_000 })
       },
       stop: releaser.release,
     }
@@ -75,7 +75,7 @@ async function follow(replicaUrl: string, masterPort: number): Promise<void> {
   const replica = new Redis(replicaUrl)
   try {
     await replica.replicaof('127.0.0.1', masterPort)
-    await until(async () => (await replica.info('replication')).includes('master_link_status:up'))
+    await until(() => replica.info('replication'), { holds: (text) => text.includes('master_link_status:up') })
   } finally {
     replica.disconnect()
   }

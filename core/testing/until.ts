@@ -1,16 +1,54 @@
+import { inspect } from 'node:util'
 import { delay } from '#platform/clock.ts'
 
-/** The first answer of `condition` but undefined or false. Fails when it throws, or `withinMs` have passed. */
-export async function until<T>(
-  condition: () => T | undefined | false | Promise<T | undefined | false>,
-  options: { withinMs?: number } = {},
-): Promise<T> {
-  const { withinMs = 45_000 } = options
+type Read<T> = () => T | Promise<T>
+type Limit = { withinMs?: number }
+
+/**
+ * Reads again and again, until `holds` is true of what was read, or without it until that is neither undefined nor false,
+ * and returns it. Fails when one of them throws, or `withinMs` have passed; the error shows both, and the last value.
+ */
+export async function until<T>(read: Read<T | undefined | false>, options?: Limit & { holds?: never }): Promise<T>
+export async function until<T, Held extends T>(
+  read: Read<T>,
+  options: Limit & { holds: (value: T) => value is Held },
+): Promise<Held>
+export async function until<T>(read: Read<T>, options: Limit & { holds: (value: T) => boolean }): Promise<T>
+export async function until(
+  read: Read<unknown>,
+  { holds = isAnswer, withinMs = 45_000 }: Limit & { holds?: (value: unknown) => boolean } = {},
+): Promise<unknown> {
   const deadline = performance.now() + withinMs
+  let last: { value: unknown } | undefined
+  const failure = (reason: string, options?: ErrorOptions) => {
+    const condition = holds === isAnswer ? '' : `\nholds: ${excerpt(String(holds), 300)}`
+    const shown = last === undefined ? 'nothing' : excerpt(show(last.value), 2_000)
+    const message = `${reason}\nread: ${excerpt(String(read), 300)}${condition}\nlast value: ${shown}`
+    const error = new Error(message, options)
+    Error.captureStackTrace(error, until) // the trace begins where the test waits
+    return error
+  }
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {
-    const answer = await condition()
-    if (answer !== undefined && answer !== false) return answer
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${String(condition).slice(0, 300)}`)
+    try {
+      last = { value: await read() }
+      if (holds(last.value)) return last.value
+    } catch (cause) {
+      throw failure(cause instanceof Error ? cause.message : String(cause), { cause })
+    }
+    if (performance.now() > deadline) throw failure(`not within ${withinMs} ms`)
     await delay(waitMs)
   }
+}
+
+function isAnswer(value: unknown): boolean {
+  return value !== undefined && value !== false
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? value : inspect(value, { depth: 4, maxArrayLength: null, maxStringLength: null })
+}
+
+/** Leaves out the middle: a log is told by its end, an object by its beginning. */
+function excerpt(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most / 2)} … ${text.slice(-most / 2)}`
 }

@@ -129,7 +129,7 @@ describe('an abort', () => {
   it('ends a computing call at once and the pool goes on', async () => {
     const abort = new AbortController()
     const spinning = probe.run('while True:\n    pass', {}, abort.signal)
-    await until(() => probe.pids().length > 0)
+    await until(() => probe.pids(), { holds: ({ length }) => length > 0 })
     abort.abort(new Error('stop'))
     await expect(spinning).rejects.toThrow('stop')
     expect(await probe.run('5')).toMatchObject({ kind: 'returned', value: 5 })

@@ -33,7 +33,7 @@ describe('a process', () => {
     const { ending, release } = await probe.waitingCall({ calls: asked })
     const [pid = 0] = probe.pids()
     process.kill(pid, 'SIGKILL')
-    await until(() => !probe.pids().includes(pid))
+    await until(() => probe.pids(), { holds: (pids) => !pids.includes(pid) })
     expect(await probe.run('2')).toMatchObject({ kind: 'returned', value: 2 })
     release('late')
     expect(await ending).toMatchObject({ kind: 'returned', value: 'late' })
@@ -128,11 +128,11 @@ describe('a process', () => {
       }),
     )
     const settled = Promise.allSettled(endings)
-    await until(() => asked === 32)
+    await until(() => asked, { holds: (count) => count === 32 })
     const [pid = 0] = probe.pids()
     lost = true
     process.kill(pid, 'SIGKILL')
-    await until(() => !probe.pids().includes(pid))
+    await until(() => probe.pids(), { holds: (pids) => !pids.includes(pid) })
     release('late')
     const rejection = { status: 'rejected', reason: { code: 'TOOL_004', message: 'the answer is gone' } }
     expect(await settled).toMatchObject(endings.map(() => rejection))

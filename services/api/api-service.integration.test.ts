@@ -105,7 +105,7 @@ describe('startApi', () => {
       log,
       handler: async (payload) => void queued.push(payload.run_id),
     })
-    await until(() => queued.length > 0)
+    await until(() => queued, { holds: ({ length }) => length > 0 })
     await consumer.close({ graceMs: 1000 })
     expect(accepted).toMatchObject({ run_id: queued[0], status: 'queued' })
   })

@@ -75,7 +75,7 @@ describe('the metrics of discovery', () => {
     await producer.add('compositions', runId, { run_id: runId, traceparent: null })
     const handler = () => Promise.reject(new AppError('STORE_002', 'the object store is away'))
     const consumer = openConsumer({ ...queues(), log: silentLog, queue: 'compositions', concurrency: 1, handler })
-    await until(async () => (await producer.countJobs('compositions')).delayed === 1)
+    await until(() => producer.countJobs('compositions'), { holds: ({ delayed }) => delayed === 1 })
     await consumer.close({ graceMs: 1_000 })
     expect((await shown.of([]))('remora_demand')).toBe(1)
   })

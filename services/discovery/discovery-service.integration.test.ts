@@ -96,9 +96,8 @@ async function openService(over: Partial<DiscoveryConfig> = {}, serviceLog: Log 
       await ledger.createRun(run)
       return run.runId
     },
-    async isIn(runId: string, where: Run['phase'] | Run['status']) {
-      const { phase, status } = await ledger.getRun(runId)
-      return phase === where || status === where
+    untilIn(runId: string, where: Run['phase'] | Run['status']) {
+      return until(() => ledger.getRun(runId), { holds: ({ phase, status }) => phase === where || status === where })
     },
     async close() {
       await service.close()
@@ -117,23 +116,23 @@ beforeEach(async () => {
 afterEach(() => service.close())
 
 it('leaves a large run that is cancelled in its discovery for the next one', async () => {
-  const { ledger, objects, submit, isIn } = service
+  const { ledger, objects, submit, untilIn } = service
   const large = await submit('large', await archiveOf(largeFiles, lines))
-  await until(() => isIn(large, 'discovery'))
+  await untilIn(large, 'discovery')
   const small = await submit('small', await archiveOf(1, 0))
   await ledger.cancel(large, { reason: 'not wanted', origin: { kind: 'human', id: 'me' } })
-  await until(() => isIn(small, 'execution'))
-  await until(() => isIn(large, 'cancelled'))
+  await untilIn(small, 'execution')
+  await untilIn(large, 'cancelled')
   const indexed = await Array.fromAsync(objects.list(objectKeys.nodeIndex('large', '')))
   expect(indexed.length).toBeLessThan(largeFiles)
-  await until(async () => (await stages('discoveries', 'stopped')) === 1)
+  await until(() => stages('discoveries', 'stopped'), { holds: (count) => count === 1 })
   expect(await stages('snapshots', 'ok')).toBe(2)
 })
 
 it('counts the snapshot of a broken archive as failed, though its job is done', async () => {
   const broken = await service.submit('broken', Buffer.from('no archive'))
-  await until(() => service.isIn(broken, 'failed'))
-  await until(async () => (await stages('snapshots', 'failed')) === 1)
+  await service.untilIn(broken, 'failed')
+  await until(() => stages('snapshots', 'failed'), { holds: (count) => count === 1 })
   expect(await stages('snapshots', 'ok')).toBeUndefined()
 })
 
@@ -146,10 +145,10 @@ it('fetches the code of a run when its host works again, and tells nobody the to
     host.answers.archives = saying(503)
     const run = aNewRun({ request: aRequest({ repository: aSource() }) })
     await service.ledger.createRun(run)
-    await until(() => logged.some((line) => line.includes('HOST_001')))
+    await until(() => logged, { holds: (entries) => entries.some((line) => line.includes('HOST_001')) })
     delete host.answers.archives
     host.put(host.answers.branch, await hostArchive({ 'a.py': 'def f():\n    return f"x"\n' }))
-    await until(() => service.isIn(run.runId, 'execution'))
+    await service.untilIn(run.runId, 'execution')
     expect(await service.ledger.getRun(run.runId)).toMatchObject({ commit: host.answers.branch, nodes: 2 })
     expect(host.asked).toHaveLength(2) // the host was not asked every second
     for (const line of logged) expect(line).not.toContain(token)
@@ -168,7 +167,7 @@ it('keeps the nodes of a run, those a folder of the same files has', async () =>
     ),
   )
   const runId = await service.submit('example', await packTar(entries.toSorted(byName)))
-  await until(async () => (await service.ledger.getRun(runId)).nodeListKey !== null)
+  await until(() => service.ledger.getRun(runId), { holds: ({ nodeListKey }) => nodeListKey !== null })
   const { nodes, nodeListKey } = await service.ledger.getRun(runId)
   const ref = { projectId: 'example', runId, hash: nodeListKey ?? '' }
   const lists = openNodeLists(service.objects)

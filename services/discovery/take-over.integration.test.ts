@@ -46,7 +46,7 @@ it('empties the queues, also of jobs a dead worker holds, and they take the same
   const delivered: string[] = []
   const handler = async ({ operation_id: name }: { operation_id: string }) => void delivered.push(name)
   const consumer = openConsumer({ queue: 'operations', redisUrl: server.url, concurrency: 1, log: silentLog, handler })
-  await until(() => delivered.length === 1)
+  await until(() => delivered, { holds: ({ length }) => length === 1 })
   await consumer.close({ graceMs: 1_000 })
   await producer.close()
   redis.disconnect()

@@ -81,7 +81,7 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     await at.publisher.look(runId)
     expect(at.repository.checkRuns()).toHaveLength(1)
     late.resolve()
-    await until(() => at.repository.checkRuns().length === 2)
+    await until(() => at.repository.checkRuns(), { holds: ({ length }) => length === 2 })
     const failed = {
       from: [{ status: 'queued' }],
       command: 'fail',
@@ -108,10 +108,13 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     expect(await dueIn(62 * 60_000)).toEqual(expect.arrayContaining(runs))
     rateLimit.set(5_000)
     const [, runId = ''] = runs
-    await until(async () => {
-      await at.publisher.look(runId)
-      return (await at.publisher.publicationOf(runId)) !== null
-    })
+    await until(
+      async () => {
+        await at.publisher.look(runId)
+        return at.publisher.publicationOf(runId)
+      },
+      { holds: (publication) => publication !== null },
+    )
     await at.publisher.settle(runId)
     expect(at.repository.pulls()).toHaveLength(1)
   })
@@ -135,10 +138,13 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     await at.publisher.look(runId)
     expect(github.requests.length).toBe(before)
     github.rateLimit.set(5_000)
-    await until(async () => {
-      await at.publisher.look(runId)
-      return (await at.publisher.publicationOf(runId))?.isSettled === true
-    })
+    await until(
+      async () => {
+        await at.publisher.look(runId)
+        return at.publisher.publicationOf(runId)
+      },
+      { holds: (publication) => publication?.isSettled === true },
+    )
     expect(at.repository.pulls()).toHaveLength(1)
   })
 
@@ -151,10 +157,13 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     await at.publisher.look(runId)
     expect(requests.length).toBe(before)
     // In this test an hour is 3.6 s.
-    await until(async () => {
-      await at.publisher.look(runId)
-      return requests.length > before
-    })
+    await until(
+      async () => {
+        await at.publisher.look(runId)
+        return requests
+      },
+      { holds: ({ length }) => length > before },
+    )
     await at.publisher.settle(runId)
     expect(at.repository.pulls()).toHaveLength(1)
   })

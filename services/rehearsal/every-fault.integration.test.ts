@@ -85,12 +85,12 @@ describe.each([
     const timed = stream && 'toolCalls' in endings[fault] ? { firstTokenMs: aNumber } : {}
     expect(ended).toMatchObject({ ...endings[fault], ...timed })
     // Before the pool is closed no request is open, and there are no more sockets than idle ones that may be reused.
-    await until(async () => (await rehearsal.load()).unanswered === 0)
+    await until(() => rehearsal.load(), { holds: ({ unanswered }) => unanswered === 0 })
     const { asked, sockets } = await rehearsal.load()
     expect(asked - before.asked).toBe(sentFor(fault))
     expect(sockets).toBeLessThanOrEqual(maxSockets)
     await pool.close()
-    await until(async () => (await rehearsal.load()).sockets === 0)
+    await until(() => rehearsal.load(), { holds: (load) => load.sockets === 0 })
   })
 })
 

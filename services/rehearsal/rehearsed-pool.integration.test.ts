@@ -128,11 +128,11 @@ describe('the pool', () => {
   it('ends at once with the reason when aborted, and closes the socket', async () => {
     const abort = new AbortController()
     const asked = openPool({ requestTimeoutMs: 60_000 }).complete(request('hang'), abort.signal)
-    await until(async () => (await requestsRunning()) === 1)
+    await until(requestsRunning, { holds: (count) => count === 1 })
     const reason = new AppError('AGENT_010', 'cancelled')
     abort.abort(reason)
     await expect(asked).rejects.toBe(reason)
-    await until(async () => (await requestsRunning()) === 0)
+    await until(requestsRunning, { holds: (count) => count === 0 })
   })
 
   it('waits in line for a place, and leaves the line when aborted', async () => {
@@ -142,7 +142,7 @@ describe('the pool', () => {
     const hanging = pool.complete(request('hang'), first.signal)
     const aborted = pool.complete(request(), second.signal)
     const waiting = pool.complete(request(), never)
-    await until(async () => (await requestsRunning()) === 1)
+    await until(requestsRunning, { holds: (count) => count === 1 })
     second.abort(new Error('left'))
     await expect(aborted).rejects.toThrow('left')
     first.abort(new Error('gone'))
@@ -154,12 +154,12 @@ describe('the pool', () => {
     const pool = openPool({ requestTimeoutMs: 60_000, retryBudgetMs: 60_000 })
     await pool.complete(request(), never)
     const asked = pool.complete(request('hang'), never).catch((error: unknown) => error)
-    await until(async () => (await requestsRunning()) === 1)
+    await until(requestsRunning, { holds: (count) => count === 1 })
     const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
     const open = sockets()
     await pool.close()
     expect(await asked).toMatchObject({ code: 'AGENT_002' })
-    await until(() => sockets() <= open - 2) // both ends of a connection are in this process
-    await until(async () => (await requestsRunning()) === 0)
+    await until(sockets, { holds: (count) => count <= open - 2 }) // both ends of a connection are in this process
+    await until(requestsRunning, { holds: (count) => count === 0 })
   })
 })

@@ -54,11 +54,11 @@ it('a worker whose server takes less of its requests than another’s takes fewe
     programs: { names: ['python3', 'node'] },
   })
   one.cut(2)
-  await until(() => one.takes.includes(32))
-  await until(async () => (await readFleet(server.redis)).operations === 288)
+  await until(() => one.takes, { holds: (takes) => takes.includes(32) })
+  await until(() => readFleet(server.redis), { holds: ({ operations }) => operations === 288 })
   // When all are cut alike, none takes less: the dispatcher hands out less.
   other.cut(2)
-  await until(async () => (await readFleet(server.redis)).operations === 512)
+  await until(() => readFleet(server.redis), { holds: ({ operations }) => operations === 512 })
   expect(await readFleet(server.redis)).toMatchObject({ capacity: 4 })
   expect(one.takes.at(-1)).toBe(256)
 })
@@ -98,8 +98,8 @@ async function workerWith(id: string, ...names: readonly string[]) {
 }
 
 const fleet = () => readFleet(server.redis)
-const isServed = (model: string) => until(async () => (await fleet()).served.has(model))
-const isAway = (model: string) => until(async () => (await fleet()).away.some((one) => one.model === model))
+const isServed = (model: string) => until(fleet, { holds: ({ served }) => served.has(model) })
+const isAway = (model: string) => until(fleet, { holds: ({ away }) => away.some((one) => one.model === model) })
 
 describe('a worker whose own model is away', () => {
   it('takes no operations while others have what works here, and takes them when nobody else has an adapter', async () => {
@@ -119,12 +119,12 @@ describe('a worker whose own model is away', () => {
     const [good, poor] = [await workerWith('good', 'own'), await workerWith('poor', 'own')]
     poor.breaks('own')
     await poor.asks('own')
-    await until(() => poor.most() === 0)
+    await until(() => poor.most(), { holds: (count) => count === 0 })
     good.breaks('own')
     await good.asks('own')
-    await until(() => poor.most() === 8 && good.most() === 8)
+    await until(() => [poor.most(), good.most()], { holds: (shares) => shares.every((share) => share === 8) })
     good.mends('own')
-    await until(() => good.most() === 256)
+    await until(() => good.most(), { holds: (count) => count === 256 })
     await until(() => !poor.takes())
     expect((await fleet()).served).toContain('default')
   }, 60_000)
@@ -155,13 +155,12 @@ it('says how many requests wait for a slot, also while its model is away, and wh
   const pool = openModelPool({ endpoints: [{ url: modelServer.url }], ...limits })
   const never = new AbortController().signal
   const endings = Promise.allSettled([1, 2, 3].map(() => pool.complete(modelRequest('m'), never)))
-  await until(() => pool.status().waiting === 2 && modelServer.seen.completions === 1)
+  await until(() => ({ ...pool.status(), ...modelServer.seen }), {
+    holds: ({ waiting, completions }) => waiting === 2 && completions === 1,
+  })
   modelServer.plays(401) // answers the probes, and leaves the first request hanging
   const models = openModelsInUse(pool, 'm')
-  const found = await until(async () => {
-    const part = await models.check()
-    return part.state === 'away' && part
-  })
+  const found = await until(() => models.check(), { holds: (part) => part.state === 'away' })
   expect(found.message).toMatch(/^the model server does not work since \S+Z; 2 requests wait for a slot: http:/)
   expect(found.message).toContain(`: ${modelServer.url}: refuses the key (set REMORA_MODEL_API_KEY): answered 401`)
   await pool.close()
@@ -174,10 +173,10 @@ it('is not ready when its servers stop while nothing asks for them', async () =>
   const limits = { requestTimeoutMs: 1000, retryBudgetMs: 0, maxInFlight: 1 }
   const pool = openModelPool({ endpoints: [{ url: modelServer.url }], ...limits })
   const models = openModelsInUse(pool, 'm', { idleMs: 100 })
-  await until(() => models.reports().some(({ isWorking }) => isWorking === true))
+  await until(() => models.reports(), { holds: (reports) => reports.some(({ isWorking }) => isWorking === true) })
   modelServer.plays('reset')
   const stopAttending = repeatEvery(50, async () => models.attend([]))
-  await until(async () => (await models.check()).state !== 'ok')
+  await until(() => models.check(), { holds: ({ state }) => state !== 'ok' })
   expect(await models.check()).toMatchObject({ state: 'away' })
   await stopAttending()
   await pool.close()
@@ -189,10 +188,10 @@ it('says once that Redis hangs, and once that it answers again', async () => {
   await worker('one', log)
   const beside = server.redis.duplicate()
   await beside.call('CLIENT', 'PAUSE', '120000', 'WRITE')
-  await until(() => entries.length > 0)
+  await until(() => entries, { holds: ({ length }) => length > 0 })
   await beside.call('CLIENT', 'UNPAUSE')
   beside.disconnect()
-  await until(() => entries.length > 1)
+  await until(() => entries, { holds: ({ length }) => length > 1 })
   expect(entries).toMatchObject([{ level: 'warn' }, { level: 'warn' }])
 }, 60_000)
 

@@ -79,7 +79,7 @@ export async function openChaosNetwork(names: readonly string[]): Promise<ChaosN
         })
         return (await Promise.all(perAddress)).flat()
       }
-      await until(async () => (await held()).length === 0, { withinMs: noticedWithinMs }).catch(() => {})
+      await until(held, { holds: ({ length }) => length === 0, withinMs: noticedWithinMs }).catch(() => {})
       const left = await held()
       for (const address of silent.keys()) for (const relay of relays) relay.closeFrom(address)
       silent.clear()

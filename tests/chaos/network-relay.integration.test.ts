@@ -47,7 +47,7 @@ describe('the way from a machine to a server', () => {
     const { socket, heard } = dial()
     delayMs = 100
     socket.write('first ')
-    await until(() => relay.late() > 0)
+    await until(() => relay.late(), { holds: (count) => count > 0 })
     expect(heard.text).toBe('')
     delayMs = 0
     socket.end('second')
@@ -58,7 +58,7 @@ describe('the way from a machine to a server', () => {
   it('closes what came from an address', async () => {
     const { socket, heard } = dial()
     socket.write('hello')
-    await until(() => heard.text === 'hello')
+    await until(() => heard, { holds: ({ text }) => text === 'hello' })
     relay.closeFrom('127.0.0.2')
     expect(heard.closed || heard.ended).toBe(false)
     relay.closeFrom('127.0.0.1')

@@ -21,7 +21,7 @@ it.skipIf(lacks('git'))(
       'README.md': article('Readme'),
     })
     const run = remora(programs, folder, ['run', '.', '--agents', 'article_summary', '--accept', 'auto'])
-    await until(() => (run.err().match(/ TEXT/g) ?? []).length === 2, { withinMs: 60_000 })
+    await until(() => run.err(), { holds: (text) => text.match(/ TEXT/g)?.length === 2, withinMs: 60_000 })
     expect(run.err()).toContain('This article is about Stock: Counting.')
     const runId = /remora answer (\S+) q\d/.exec(run.err())?.[1] ?? ''
     const questionOf = (path: string) =>

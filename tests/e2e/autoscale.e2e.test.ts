@@ -80,13 +80,13 @@ describe('workers that are scaled by remora_demand', () => {
   }
 
   it('come from nothing when a run asks for them, and go when it needs them no more; nothing is lost', async () => {
-    await until(async () => (await demand()) === 0)
+    await until(demand, { holds: (count) => count === 0 })
     await answerAfter(2000) // an operation has two turns at least, and a worker that is ended has 0.3 s
     const folder = await sourceFolder({ 'prices.py': manyFunctions(120) })
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
-    await until(async () => (await beginners(runId)).has(`scaled-${most}`), { withinMs: 60_000 })
+    await until(() => beginners(runId), { holds: (ids) => ids.has(`scaled-${most}`), withinMs: 60_000 })
     allowed = 1
-    await until(() => workers.length === 1)
+    await until(() => workers, { holds: ({ length }) => length === 1 })
     await answerAfter(150)
     allowed = most
     const { status, events } = await services.api.follow(runId)
@@ -94,7 +94,10 @@ describe('workers that are scaled by remora_demand', () => {
     expect(seen.most).toBe(most)
     const operations = await services.api.operations(runId)
     expect(operations.filter((one) => one.status !== 'succeeded')).toEqual([])
-    await until(() => workers.length === 0 && seen.ended.length === seen.started, { withinMs: 60_000 })
+    await until(() => ({ ...seen, workers }), {
+      holds: ({ ended, started, workers: left }) => left.length === 0 && ended.length === started,
+      withinMs: 60_000,
+    })
     // A worker that gets SIGTERM while Node loads it has begun nothing, and ends by that signal.
     expect(seen.ended.filter((code) => code !== 0 && code !== 'SIGTERM')).toEqual([])
     expect(seen.ended.filter((code) => code === 0).length).toBeGreaterThanOrEqual((await beginners(runId)).size)

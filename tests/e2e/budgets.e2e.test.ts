@@ -39,7 +39,8 @@ describe('budgets, over two discoveries and two workers of which one is killed',
     return program.out()
   }
   const stateOf = async (runId: string) => RunState.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
-  const waits = (runId: string) => until(async () => (await stateOf(runId)).status === 'waiting', { withinMs: 60_000 })
+  const waits = (runId: string) =>
+    until(() => stateOf(runId), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
   const submit = async (request: object) => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(60) })
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'], ...request })
@@ -53,7 +54,7 @@ describe('budgets, over two discoveries and two workers of which one is killed',
 
   it('hold a run until its budget is raised, and no worker is asked for meanwhile', async () => {
     const runId = await submit({ budget: { tokens: 2_000 } })
-    await until(async () => (await stateOf(runId)).budget.used > 0, { withinMs: 60_000 })
+    await until(() => stateOf(runId), { holds: ({ budget }) => budget.used > 0, withinMs: 60_000 })
     services.named('worker-2').kill('SIGKILL')
     await waits(runId)
     const state = await stateOf(runId)
@@ -69,7 +70,7 @@ describe('budgets, over two discoveries and two workers of which one is killed',
     expect(await remora('budget', runId, '--tokens', '2001')).toMatch(/: it is used up, and what needs a model waits/)
     const more = state.budget.used + 1_000
     expect(await remora('budget', runId, '--tokens', String(more))).toMatch(/ of [\d,]+ tokens used/)
-    await until(async () => (await stateOf(runId)).budget.used >= more, { withinMs: 60_000 })
+    await until(() => stateOf(runId), { holds: ({ budget }) => budget.used >= more, withinMs: 60_000 })
     await remora('budget', runId, '--unlimited')
     const { events, status } = await services.api.follow(runId)
     expect(status).toBe('completed')

@@ -75,7 +75,7 @@ describe.skipIf(lacks('git'))('work that builds on work', () => {
   async function answerAll(runId: string, count: number): Promise<void> {
     const asked = async () =>
       Questions.parse(await (await services.api.ask(`/v1/runs/${runId}/questions`)).json()).questions
-    await until(async () => (await asked()).length === count, { withinMs: 30_000 })
+    await until(asked, { holds: ({ length }) => length === count, withinMs: 30_000 })
     for (const { request_id: id } of await asked()) {
       const headers = { 'content-type': 'application/json' }
       const init = { method: 'POST', headers, body: JSON.stringify({ answer: 'selling' }) }

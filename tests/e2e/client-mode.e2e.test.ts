@@ -21,7 +21,7 @@ beforeAll(async () => {
   home = await sourceFolder({})
   folder = await sourceFolder(smallSource)
   const up = remora(programs, home, ['up', '--port', '0', '--workers', '1', '--json'])
-  const line = await until(() => up.out().includes('\n') && up.out(), { withinMs: 60_000 })
+  const line = await until(() => up.out(), { holds: (text) => text.includes('\n'), withinMs: 60_000 })
   access = Ready.parse(JSON.parse(line))
 })
 afterAll(async () => {

@@ -64,10 +64,10 @@ export async function startWithGitHub(
     /** Waits for the end of the check run of a commit; answers the id of its run. */
     async checked({ checkRuns }: FakeRepository, commit: string, withinMs = 90_000): Promise<string> {
       const ended = () => checkRuns().find((one) => one.headSha === commit && one.status === 'completed')
-      await until(() => ended() !== undefined, { withinMs }).catch((error: unknown) => {
+      const { externalId } = await until(ended, { withinMs }).catch((error: unknown) => {
         throw new Error(`${String(error)}\n${services.named('publisher').err().slice(-4_000)}`)
       })
-      return ended()?.externalId ?? ''
+      return externalId ?? ''
     },
     /** After the services have ended. */
     stop: releaser.release,

@@ -41,20 +41,22 @@ describe.skipIf(lacks('git'))('the way of docs/guide/github.md', () => {
     await layOutRehearsedDocstrings(agents)
     const settings = { ...environment, REMORA_AGENTS_DIR: agents, REMORA_GITHUB_POLL_S: '5' }
     const up = remora(programs, folder, ['up', '--port', String(port), '--workers', '1', '--json'], settings)
-    await until(() => up.out().includes('"url"'), { withinMs: 60_000 })
+    await until(() => up.out(), { holds: (text) => text.includes('"url"'), withinMs: 60_000 })
     expect(up.out()).toContain('"service":"publisher"')
     const repository = await github.addRepository({ owner: 'acme', name: 'shop', files: { 'README.md': '# Shop\n' } })
     github.install({ account: 'acme' })
     await repository.humanCommit('main', { 'shop/stock.py': undocumented('count') })
-    await until(() => repository.pulls().length === 1, { withinMs: 90_000 }).catch((error: unknown) => {
-      throw new Error(`${String(error)}\n${up.err()}\n${JSON.stringify(github.requests.slice(-20))}`)
-    })
+    await until(() => repository.pulls(), { holds: ({ length }) => length === 1, withinMs: 90_000 }).catch(
+      (error: unknown) => {
+        throw new Error(`${String(error)}\n${up.err()}\n${JSON.stringify(github.requests.slice(-20))}`)
+      },
+    )
     const ended = () => repository.checkRuns().filter(({ status }) => status === 'completed').length
-    await until(() => ended() === 1, { withinMs: 30_000 })
+    await until(ended, { holds: (count) => count === 1, withinMs: 30_000 })
 
     github.webhooks.sendTo('http://127.0.0.1:1/webhooks/github')
     await repository.humanCommit('main', { 'shop/prices.py': undocumented('total') })
-    await until(() => ended() === 2, { withinMs: 90_000 })
+    await until(ended, { holds: (count) => count === 2, withinMs: 90_000 })
     up.interrupt()
     expect(await up.exited).toBe(0)
   })
@@ -63,8 +65,7 @@ describe.skipIf(lacks('git'))('the way of docs/guide/github.md', () => {
 /** Presses the button on the page, and on that of GitHub. */
 async function makeApp(setup: Program): Promise<void> {
   const address = () => /http:\/\/127\.0\.0\.1:\d+\/\S+/.exec(setup.err())?.[0]
-  await until(() => address() !== undefined, { withinMs: 30_000 })
-  const page = await (await fetch(address() ?? '')).text()
+  const page = await (await fetch(await until(address, { withinMs: 30_000 }))).text()
   const of = (pattern: RegExp) => (pattern.exec(page)?.[1] ?? '').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
   const body = new URLSearchParams({ manifest: of(/name="manifest" value="([^"]*)"/) })
   expect((await fetch(of(/action="([^"]*)"/), { method: 'POST', body })).status).toBe(200)

@@ -55,13 +55,11 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
       expect(await clone.git('merge-base', 'origin/main', 'origin/remora/main')).toBe(second)
 
       await repository.mergePull(1)
-      const merged = async () => {
-        const answer = await services.api.ask(`/v1/runs/${runId}`)
-        return (await answer.text()).includes('"state":"merged"')
-      }
-      await until(merged, { withinMs: 30_000 })
-      const counted = await (await services.api.ask(`/v1/runs/${runId}`)).json()
-      expect(counted).toMatchObject({ funnel: expect.arrayContaining([expect.objectContaining({ merged: 1 })]) })
+      const answer = async () => (await services.api.ask(`/v1/runs/${runId}`)).text()
+      const counted = await until(answer, { holds: (text) => text.includes('"state":"merged"'), withinMs: 30_000 })
+      expect(JSON.parse(counted)).toMatchObject({
+        funnel: expect.arrayContaining([expect.objectContaining({ merged: 1 })]),
+      })
       expect(await repository.read('main', 'shop/stock.py')).toBe(`${kept}\n`)
     } finally {
       await clone.remove()
@@ -98,12 +96,12 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
       services.api.ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
     const submit = (name: string) =>
       post('/v1/runs', { agents: ['docstring'], accept: 'auto', repository: { url: `acme/${name}`, ref: 'work' } })
-    await until(async () => (await submit('prices')).status === 202, { withinMs: 20_000 })
+    await until(() => submit('prices'), { holds: ({ status }) => status === 202, withinMs: 20_000 })
     const { run_id: runId } = z.looseObject({ run_id: z.string() }).parse(await (await submit('prices')).json())
     expect(await services.api.follow(runId)).toMatchObject({ status: 'completed' })
     expect(repository.pulls()).toEqual([])
     expect((await post(`/v1/runs/${runId}/publish`, {})).status).toBe(202)
-    await until(() => repository.pulls().length === 1, { withinMs: 60_000 })
+    await until(() => repository.pulls(), { holds: ({ length }) => length === 1, withinMs: 60_000 })
     expect(repository.pulls()).toMatchObject([{ base: { ref: 'work' }, head: { ref: 'remora/work' }, draft: true }])
     expect(await repository.read('remora/work', 'stock.py')).toMatch(/def count.*\n {4}"""/)
     expect((await submit('nowhere')).status).toBe(404)

@@ -50,11 +50,11 @@ it('a Redis that keeps its connections and answers nothing is away for the API a
       expect(answer.status).toBe(503)
       expect(Problem.parse(await answer.json()).error_code).toBe('STORE_001')
     }
-    for (const name of names) await until(() => since(name).length > 0, { withinMs: 60_000 })
+    for (const name of names) await until(() => since(name), { holds: ({ length }) => length > 0, withinMs: 60_000 })
     for (const name of names)
       expect([name, since(name)]).toEqual([name, [{ level: 'warn', message: expect.anything() }]])
   } finally {
     process.kill(redis.pid, 'SIGCONT')
   }
-  await until(async () => (await services.api.ask('/v1/runs')).status === 200, { withinMs: 60_000 })
+  await until(() => services.api.ask('/v1/runs'), { holds: ({ status }) => status === 200, withinMs: 60_000 })
 }, 180_000)

@@ -81,7 +81,7 @@ describe.skipIf(lacks('git'))('a publisher that is killed with kill -9', { timeo
     expect(await repository.commits('main..remora/main')).toHaveLength(1)
     expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('stock.py')
     expect(await repository.read('remora/main', 'stock.py')).toBe(text)
-    await until(async () => (await pushesHandled(repository)).length >= commits.length)
+    await until(() => pushesHandled(repository), { holds: ({ length }) => length >= commits.length })
     expect(await pushesHandled(repository)).toHaveLength(commits.length)
   }
 

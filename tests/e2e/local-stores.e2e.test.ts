@@ -20,7 +20,7 @@ async function startStores() {
   folder = await mkdtemp(join(tmpdir(), 'remora-stores-'))
   const home = process.env['HOME'] ?? folder // where a Redis that was built or downloaded is kept
   const stores = programs.start(['scripts/service.mjs', 'stores', join(folder, 'stores')], { env: { HOME: home } })
-  await until(() => stores.out().includes('"env"'), { withinMs: 60_000 })
+  await until(() => stores.out(), { holds: (text) => text.includes('"env"'), withinMs: 60_000 })
   const lines = (await readFile(join(folder, 'stores', 'env'), 'utf8')).trim().split('\n')
   return { stores, values: Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))) }
 }
@@ -41,10 +41,7 @@ it('the stores of this machine serve a service that reads their file, and end wh
 
   stores.interrupt()
   expect(await stores.exited).toBe(0)
-  const answer = await until(async () => {
-    const one = await fetch(`${origin}/readyz`)
-    return one.status === 503 && one
-  })
+  const answer = await until(() => fetch(`${origin}/readyz`), { holds: ({ status }) => status === 503 })
   const redis = { state: 'away', message: 'it cannot be reached' }
   expect(await answer.json()).toMatchObject({ parts: { redis, models: { state: 'unknown' } } })
 })

@@ -51,9 +51,8 @@ describe.each(ways)('a worker that is $way while it runs operations', ({ signal,
     const folder = await sourceFolder({ 'prices.py': manyFunctions(12) })
     await answerAfter(2000) // an operation has two turns at least: four seconds
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
-    await until(async () => {
-      const [first, second] = [await heldBy('worker-1', runId), await heldBy('worker-2', runId)]
-      return first.length > 0 && second.length > 0
+    await until(() => Promise.all([heldBy('worker-1', runId), heldBy('worker-2', runId)]), {
+      holds: (held) => held.every(({ length }) => length > 0),
     })
     const worker = services.named('worker-1')
     const children = await descendantsOf(worker.pid)
@@ -77,7 +76,7 @@ describe.each(ways)('a worker that is $way while it runs operations', ({ signal,
     const swept = 'remora_recovered_operations_total{how="swept"}'
     const taken = reason === 'lost' ? held.length : 0 // what is handed back is not taken
     expect(await readMetric(services.named('discovery').health, swept)).toBe(taken)
-    await until(async () => (await stillRunning(children)).length === 0)
+    await until(() => stillRunning(children), { holds: ({ length }) => length === 0 })
 
     const patch = await services.api.ask(`/v1/runs/${runId}/patch`)
     await folder.apply(await patch.text())
@@ -125,7 +124,7 @@ describe.each(ways)('a worker that is $way while it composes a run', ({ signal, 
     const model = { REMORA_MODEL_URLS: `${services.named('rehearsal').origin}/v1` }
     programs.start(['scripts/service.mjs', 'worker'], { env: { ...storeEnv(stores), ...workerEnv, ...own, ...model } })
     expect((await services.api.follow(runId)).status).toBe('completed')
-    await until(async () => (await stillRunning(children)).length === 0)
+    await until(() => stillRunning(children), { holds: ({ length }) => length === 0 })
     const patch = await services.api.ask(`/v1/runs/${runId}/patch`)
     await folder.apply(await patch.text())
     expect(await folder.read('prices.py')).not.toMatch(undocumented)

@@ -51,11 +51,11 @@ describe('a run whose model servers stop working', () => {
     async (what) => {
       await set('latency', { ms: 300 })
       const first = await submit(60)
-      await until(async () => (await stateOf(first)).counts.succeeded > 3, { withinMs: 60_000 })
+      await until(() => stateOf(first), { holds: ({ counts }) => counts.succeeded > 3, withinMs: 60_000 })
       await set('faults', { shares: { [what]: 1 } })
-      await until(async () => (await stateOf(first)).status === 'waiting', { withinMs: 60_000 })
+      await until(() => stateOf(first), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
       const second = await submit(5)
-      await until(async () => (await stateOf(second)).status === 'waiting', { withinMs: 60_000 })
+      await until(() => stateOf(second), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
       expect(await stateOf(first)).toMatchObject({ counts: { failed: 0, blocked: 0, running: 0 } })
       expect([await readiness('worker-1'), await readiness('api')]).toEqual([503, 200])
 
@@ -98,7 +98,7 @@ describe('a run whose model servers stop working', () => {
         REMORA_MODEL_URLS: 'http://127.0.0.1:1/v1',
       },
     })
-    await until(() => lost.err().includes('takes no operations'), { withinMs: 60_000 })
+    await until(() => lost.err(), { holds: (text) => text.includes('takes no operations'), withinMs: 60_000 })
     const runId = await submit(40)
     const { events, status } = await services.api.follow(runId)
     expect(status).toBe('completed')
@@ -112,11 +112,11 @@ describe('a run whose model servers stop working', () => {
   it('goes on when the server is started again', async () => {
     await set('latency', { ms: 300 })
     const runId = await submit(20)
-    await until(async () => (await stateOf(runId)).counts.succeeded > 3, { withinMs: 60_000 })
+    await until(() => stateOf(runId), { holds: ({ counts }) => counts.succeeded > 3, withinMs: 60_000 })
     const { port } = new URL(services.named('rehearsal').origin)
     services.named('rehearsal').kill('SIGKILL')
     await services.named('rehearsal').exited
-    await until(async () => (await stateOf(runId)).status === 'waiting', { withinMs: 60_000 })
+    await until(() => stateOf(runId), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
     const again = programs.start(['scripts/service.mjs', 'rehearsal'], { env: { REMORA_REHEARSAL_PORT: port } })
     await isReady({ ...again, name: 'rehearsal', origin: services.named('rehearsal').origin })
     expect((await services.api.follow(runId)).status).toBe('completed')

@@ -45,7 +45,7 @@ describe.skipIf(lacks('prometheus'))('a Prometheus that scrapes the services', (
     for (const expr of ['remora_operations_total', 'sum(rate(remora_operations_total[5m])) > 0']) {
       const runId = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
       await services.api.follow(runId)
-      await until(async () => (await query(expr)).length > 0, { withinMs: 60_000 })
+      await until(() => query(expr), { holds: ({ length }) => length > 0, withinMs: 60_000 })
     }
     await folder.remove()
   })
@@ -79,7 +79,7 @@ describe.skipIf(lacks('prometheus'))('a Prometheus that scrapes the services', (
     ]
     const asked = panels.filter(({ title }) => !mayBeEmpty.includes(title)).flatMap(({ targets }) => targets)
     expect(asked.length).toBeGreaterThan(20)
-    for (const { expr } of asked) await until(async () => (await query(expr)).length > 0)
+    for (const { expr } of asked) await until(() => query(expr), { holds: ({ length }) => length > 0 })
   })
 
   it('loads the alerts, and none of them fires for services that work', async () => {

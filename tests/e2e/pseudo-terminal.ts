@@ -68,9 +68,9 @@ export function openTerminals() {
           await until(
             () => {
               if (!running.has(child)) throw new Error(`it ended without "${text}": ${out}${pid}`)
-              return screenIn(out).includes(text)
+              return screenIn(out)
             },
-            { withinMs: 30_000 },
+            { holds: (screen) => screen.includes(text), withinMs: 30_000 },
           ).catch((error: unknown) => {
             throw new Error(`the terminal does not show "${text}" but\n${screenIn(out)}`, { cause: error })
           })

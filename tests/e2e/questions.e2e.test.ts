@@ -29,7 +29,10 @@ describe('a run whose agents ask a person', () => {
     async () => {
       const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': source, ...askingAgent })
       const first = remora(programs, folder, ['run', '.', '--agents', 'purpose', '--json'])
-      await until(() => eventsOf(first).some(({ event }) => event === 'run.waiting'), { withinMs: 60_000 })
+      await until(() => eventsOf(first), {
+        holds: (events) => events.some(({ event }) => event === 'run.waiting'),
+        withinMs: 60_000,
+      })
       const runId = eventsOf(first)[0]?.run_id ?? ''
 
       // While its stack runs, and by two people at once: the first answer counts.
@@ -44,7 +47,9 @@ describe('a run whose agents ask a person', () => {
       expect(new Set(codes)).toEqual(new Set([0, 1])) // one answer counts, the other is refused
       expect(both.map(({ err }) => err).join('')).toContain('ASK_002')
       const word = codes[0] === 0 ? 'holding' : 'keeping'
-      await until(() => eventsOf(first).filter(({ event }) => event === 'operation.ended').length === 1)
+      await until(() => eventsOf(first), {
+        holds: (events) => events.filter(({ event }) => event === 'operation.ended').length === 1,
+      })
 
       first.kill('SIGTERM')
       await first.exited
@@ -84,7 +89,7 @@ describe('a run whose agents ask a person', () => {
       'agents/purpose/tools/ask_purpose.pym': choosing,
     })
     const run = remora(programs, folder, ['run', '.', '--agents', 'purpose', '--out', 'purpose.patch'])
-    await until(() => run.err().includes(' TEXT'), { withinMs: 60_000 })
+    await until(() => run.err(), { holds: (text) => text.includes(' TEXT'), withinMs: 60_000 })
     expect(run.err()).toContain('q1  purpose shop.py shelf asks: What is shelf for? (use | show)')
     const runId = /remora answer (\S+) q1/.exec(run.err())?.[1] ?? ''
     const give = async (...words: string[]): Promise<[number, string]> => {

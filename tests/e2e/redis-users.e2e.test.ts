@@ -67,7 +67,10 @@ describe.skipIf(lacks('git'))('services with a user of Redis each', () => {
       return services.api.ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
     }
     expect((await post(`/v1/runs/${runId}/decisions`, { where: {}, verdict: 'reject' })).status).toBe(200)
-    await until(() => repository.pulls().every(({ state }) => state === 'closed'), { withinMs: 60_000 })
+    await until(() => repository.pulls(), {
+      holds: (pulls) => pulls.every(({ state }) => state === 'closed'),
+      withinMs: 60_000,
+    })
     const made = z.looseObject({ token_id: z.string() }).parse(await (await post('/v1/tokens', {})).json())
     expect((await services.api.ask(`/v1/tokens/${made.token_id}`, { method: 'DELETE' })).status).toBe(204)
     expect(await refusals()).toEqual([])

@@ -38,7 +38,10 @@ describe('a run whose whole stack is killed', () => {
     async () => {
       const quick = { REMORA_LEASE_MS: '3000' }
       const first = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--json'], quick)
-      await until(() => named(eventsOf(first), 'operation.ended').length >= 20, { withinMs: 60_000 })
+      await until(() => named(eventsOf(first), 'operation.ended'), {
+        holds: ({ length }) => length >= 20,
+        withinMs: 60_000,
+      })
       first.kill('SIGKILL')
       await first.exited
       const before = eventsOf(first)
@@ -95,7 +98,10 @@ describe('a run that was begun with a model server', () => {
 
   it('is never continued by the rehearsal model: not resumed, not during another run, not by a retry', async () => {
     const begun = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--json', '--model', model])
-    await until(() => named(eventsOf(begun), 'operation.started').length > 0, { withinMs: 60_000 })
+    await until(() => named(eventsOf(begun), 'operation.started'), {
+      holds: ({ length }) => length > 0,
+      withinMs: 60_000,
+    })
     begun.interrupt()
     expect(await begun.exited).toBe(130)
     const runId = eventsOf(begun)[0]?.run_id ?? ''

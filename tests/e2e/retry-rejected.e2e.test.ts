@@ -36,7 +36,7 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
     open.services = await startServices(programs, open.stores, { env: { REMORA_AGENTS_DIR: agents } })
     const request = { agents: ['docstring', 'purpose'], paths: ['shop.py'] }
     runId = await services().api.submit(await folder().pack(), request)
-    await until(async () => (await docstrings()).length === 2, { withinMs: 60_000 })
+    await until(docstrings, { holds: ({ length }) => length === 2, withinMs: 60_000 })
   })
   afterAll(async () => {
     await programs.end()
@@ -108,7 +108,7 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
   it('is one retry after the end, also when those who start it are killed and others take over', async () => {
     const { questions } = await get(`/v1/runs/${runId}/questions`, Questions)
     for (const { request_id: id } of questions) await cli('answer', runId, id, 'selling')
-    await until(async () => (await runOf(runId)).status === 'completed', { withinMs: 60_000 })
+    await until(() => runOf(runId), { holds: ({ status }) => status === 'completed', withinMs: 60_000 })
     services().named('discovery').kill('SIGKILL')
     const ports = await freePorts(2)
     for (const port of ports) {
@@ -117,7 +117,7 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
         env: { ...env, REMORA_DISCOVERY_HEALTH_PORT: String(port) },
       })
     }
-    await until(async () => (await runOf(runId)).retried_by !== null, { withinMs: 60_000 })
+    await until(() => runOf(runId), { holds: ({ retried_by }) => retried_by !== null, withinMs: 60_000 })
     retry = given((await runOf(runId)).retried_by ?? undefined)
     expect((await services().api.follow(retry)).status).toBe('completed')
     expect((await retries()).map(({ run_id: id }) => id)).toEqual([retry])
@@ -146,7 +146,7 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
       cli('reject', runId, 'purpose', 'shop.py', 'price', '--because', because, '--retry')
     const answered = async (id: string) => {
       const asked = async () => (await get(`/v1/runs/${id}/questions?status=open`, Questions)).questions
-      await until(async () => (await asked()).length === 1, { withinMs: 60_000 })
+      await until(asked, { holds: ({ length }) => length === 1, withinMs: 60_000 })
       return async () => {
         for (const { request_id: question } of await asked()) await cli('answer', id, question, 'selling')
         expect((await services().api.follow(id)).status).toBe('completed')
@@ -157,7 +157,7 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
     const answerSecond = await answered(second)
     expect((await reject('Say that it is in cents.')).out).toContain(`to be tried again when run ${second} has ended`)
     await answerSecond()
-    await until(async () => (await runOf(second)).retried_by !== null, { withinMs: 60_000 })
+    await until(() => runOf(second), { holds: ({ retried_by }) => retried_by !== null, withinMs: 60_000 })
     const third = given((await runOf(second)).retried_by ?? undefined)
     await (
       await answered(third)

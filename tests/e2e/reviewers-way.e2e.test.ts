@@ -71,7 +71,7 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
 
     // It runs again, with what was said in its prompt.
     const retriedBy = async () => Retried.parse(await (await services.api.ask(`/v1/runs/${run}`)).json()).retried_by
-    await until(async () => (await retriedBy()) !== null, { withinMs: 30_000 })
+    await until(retriedBy, { holds: (runId) => runId !== null, withinMs: 30_000 })
     const retry = (await retriedBy()) ?? ''
     expect((await services.api.follow(retry)).status).toBe('completed')
     const [again] = await services.api.operations(retry)

@@ -72,12 +72,15 @@ it.skipIf(noGit)(
     const folder = await sourceFolder({ 'prices.py': manyFunctions(40) })
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
     const ended = async () => (await services.api.events(runId, 0, 1000)).events
-    await until(async () => endedBy(await ended()).has('old-worker'), { withinMs: 30_000 })
+    await until(async () => endedBy(await ended()), { holds: (workers) => workers.has('old-worker'), withinMs: 30_000 })
 
     await startNext('discovery', {})
     await stop(services.named('discovery')) // from here on, every job is the next version's
     await startNext('worker', { REMORA_MODEL_URLS: `${origin}/v1`, REMORA_WORKER_SLOTS: '1' })
-    await until(async () => endedBy(await ended()).has('next-worker'), { withinMs: 30_000 })
+    await until(async () => endedBy(await ended()), {
+      holds: (workers) => workers.has('next-worker'),
+      withinMs: 30_000,
+    })
     await stop(services.named('old-worker'))
 
     const { events, status } = await services.api.follow(runId)

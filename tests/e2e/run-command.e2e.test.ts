@@ -31,12 +31,11 @@ const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), status
 /** Everything a run starts, once it works: Redis and its guard, S3, a worker and its script processes. */
 async function atWork(program: Program): Promise<LivingProcess[]> {
   return until(
-    async () => {
+    () => {
       if (!program.running()) throw new Error(`it has ended: ${program.err()}`)
-      const found = await descendantsOf(program.pid)
-      return found.length >= 5 && found
+      return descendantsOf(program.pid)
     },
-    { withinMs: 60_000 },
+    { holds: ({ length }) => length >= 5, withinMs: 60_000 },
   )
 }
 
@@ -105,7 +104,7 @@ describe('remora run that is stopped on the way', () => {
   async function inMidRun() {
     const run = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--out', 'half.patch', '--json'])
     const started = await atWork(run)
-    await until(() => run.out().includes('"operation.ended"'), { withinMs: 30_000 })
+    await until(() => run.out(), { holds: (text) => text.includes('"operation.ended"'), withinMs: 30_000 })
     return { run, started }
   }
 
@@ -143,7 +142,7 @@ describe('remora run that is stopped on the way', () => {
     const { run, started } = await inMidRun()
     run.kill('SIGKILL')
     expect(await run.exited).toBe('SIGKILL')
-    await until(async () => (await stillRunning(started)).length === 0)
+    await until(() => stillRunning(started), { holds: ({ length }) => length === 0 })
     expect(await processesNaming(folder.path)).toEqual([])
     expect(await written(folder)).toEqual([])
 

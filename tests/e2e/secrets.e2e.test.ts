@@ -131,7 +131,7 @@ describe('a run over a repository that holds secrets', () => {
       shown.set('questions', `${shown.get('questions') ?? ''}${text}`)
       return Questions.parse(JSON.parse(text)).questions.filter(({ status }) => status === 'open')
     }
-    await until(async () => (await questions()).length === plantedSecrets.length, { withinMs: 120_000 })
+    await until(questions, { holds: ({ length }) => length === plantedSecrets.length, withinMs: 120_000 })
     for (const { request_id: id } of await questions()) {
       const text = `yes, and my token is ${plantedSecrets[2]?.code ?? ''}`
       const answer = await services.api.ask(`/v1/runs/${runId}/questions/${id}`, {

@@ -137,10 +137,9 @@ export async function isReady(service: Service): Promise<void> {
     async () => {
       if (!service.running()) throw new Error(`${service.name} ended: ${service.err().slice(-2000)}`)
       const answer = await fetch(`${service.origin}/readyz`).catch(() => undefined)
-      await answer?.body?.cancel()
-      return answer?.status === 200
+      return { status: answer?.status, readiness: await answer?.text() }
     },
-    { withinMs: 60_000 },
+    { holds: ({ status }) => status === 200, withinMs: 60_000 },
   )
 }
 

@@ -40,7 +40,9 @@ describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', 
     const folder = await sourceFolder({ 'prices.py': manyFunctions(60) })
     await answerAfter(300) // so that most of the run is still to come when the first operation is seen to have ended
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
-    await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'))
+    await until(() => services.api.operations(runId), {
+      holds: (operations) => operations.some(({ status }) => status === 'succeeded'),
+    })
     await answerAfter(600_000)
     const asking = async () => {
       const { events } = await services.api.events(runId, 0, 1000)
@@ -48,7 +50,7 @@ describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', 
       const answered = events.filter(({ event }) => event === 'model.responded')
       return asked.length - answered.length
     }
-    await until(async () => (await asking()) >= 8, { withinMs: 60_000 })
+    await until(asking, { holds: (count) => count >= 8, withinMs: 60_000 })
 
     await post(`${runId}/cancel`)
     const { events, status } = await services.api.follow(runId)
@@ -93,13 +95,10 @@ describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', 
     await redis.hset(compositions, 'paused', '1') // as BullMQ pauses a queue: no worker takes a job of it
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
     const State = z.object({ phase: z.string(), status: z.string() })
-    const isIn = async (where: string) => {
-      const { phase, status } = State.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
-      return phase === where || status === where
-    }
-    await until(() => isIn('review'), { withinMs: 30_000 })
+    const state = async () => State.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+    await until(state, { holds: ({ phase }) => phase === 'review', withinMs: 30_000 })
     await post(`${runId}/cancel`)
-    await until(() => isIn('cancelled'))
+    await until(state, { holds: ({ status }) => status === 'cancelled' })
     await redis.hdel(compositions, 'paused')
     redis.disconnect()
     const { run_id: again } = Retried.parse(await post(`${runId}/retry`))

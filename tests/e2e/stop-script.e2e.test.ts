@@ -47,9 +47,8 @@ describe('a run that is cancelled while tool scripts compute', () => {
   it('ends them on every worker instead of waiting for their limits', async () => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(40) })
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
-    await until(async () => {
-      const called = unanswered((await services.api.events(runId, 0, 1000)).events)
-      return new Set(called.map(({ origin }) => origin.id)).size === 2 ? called.length >= 8 : false
+    await until(async () => unanswered((await services.api.events(runId, 0, 1000)).events), {
+      holds: (called) => new Set(called.map(({ origin }) => origin.id)).size === 2 && called.length >= 8,
     })
     const answer = await services.api.ask(`/v1/runs/${runId}/cancel`, { method: 'POST' })
     expect(answer.status).toBe(202)

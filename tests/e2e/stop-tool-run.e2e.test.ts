@@ -21,13 +21,10 @@ describe('a tool script that is tried', () => {
   it('is ended by Ctrl-C with its process, while it computes', async () => {
     const args = ['cli/main.ts', 'tool', 'run', join(dir, 'forever.pym'), '--limits', 'permissive']
     const program = programs.start(args, { env: {} })
-    const children = await until(async () => {
-      const found = await descendantsOf(program.pid)
-      return found.length > 0 && found
-    })
+    const children = await until(() => descendantsOf(program.pid), { holds: ({ length }) => length > 0 })
     program.interrupt()
     expect(await program.exited).toBe(130)
     expect(program.out()).toBe('')
-    await until(async () => (await stillRunning(children)).length === 0)
+    await until(() => stillRunning(children), { holds: ({ length }) => length === 0 })
   })
 })

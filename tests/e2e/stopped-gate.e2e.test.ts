@@ -60,7 +60,7 @@ describe.skipIf(lack !== undefined)(
       const { runId, program } = await runAtGate(600)
       expect((await services.api.ask(`/v1/runs/${runId}/cancel`, { method: 'POST' })).status).toBe(202)
       expect((await services.api.follow(runId)).status).toBe('cancelled')
-      await until(async () => (await stillRunning(program)).length === 0)
+      await until(() => stillRunning(program), { holds: ({ length }) => length === 0 })
       await proveAccounts(runId)
     })
 
@@ -69,7 +69,7 @@ describe.skipIf(lack !== undefined)(
       worker.kill('SIGKILL')
       expect((await services.api.follow(runId)).status).toBe('completed')
       expect((await read(runId)).gate).toMatchObject({ verdict: 'passed', tests: null, runs: 3 })
-      await until(async () => (await stillRunning(processes)).length === 0)
+      await until(() => stillRunning(processes), { holds: ({ length }) => length === 0 })
       await proveAccounts(runId)
     })
   },

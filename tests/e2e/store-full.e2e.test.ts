@@ -45,11 +45,11 @@ describe('a worker whose object store is full or away', () => {
     const worker = services.named('worker-1')
     worker.kill('SIGSTOP')
     const runId = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
-    await until(async () => (await stateOf(runId)).counts['dispatched'] !== 0, { withinMs: 60_000 })
+    await until(() => stateOf(runId), { holds: ({ counts }) => counts['dispatched'] !== 0, withinMs: 60_000 })
     proxy.setFault('full')
     worker.kill('SIGCONT')
     const waits = { kind: 'store', store: 'object_store', state: 'full' }
-    await until(async () => (await stateOf(runId)).waiting_for.some(({ kind }) => kind === 'store'))
+    await until(() => stateOf(runId), { holds: ({ waiting_for }) => waiting_for.some(({ kind }) => kind === 'store') })
     expect(await stateOf(runId)).toMatchObject({ status: 'running', waiting_for: [waits] })
     const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
     const { out } = await remoraHere(folder, ['runs'], env)
@@ -59,16 +59,16 @@ describe('a worker whose object store is full or away', () => {
     const { events } = await services.api.follow(runId)
     expect(await stateOf(runId)).toMatchObject({ status: 'completed', waiting_for: [] })
     expect(events.filter(({ event }) => event === 'operation.retried')).toEqual([])
-    await until(() => complaints().includes(takesAgain))
+    await until(complaints, { holds: (lines) => lines.includes(takesAgain) })
     expect(complaints().filter((line) => line === takesNone || line === takesAgain)).toEqual([takesNone, takesAgain])
   })
 
   it('notices also without any operation that the store is away, and that it is back', async () => {
     const before = complaints().length
     proxy.setFault('reset')
-    await until(() => complaints().slice(before).includes(takesNone))
+    await until(complaints, { holds: (lines) => lines.slice(before).includes(takesNone) })
     proxy.setFault(undefined)
-    await until(() => complaints().slice(before).includes(takesAgain))
+    await until(complaints, { holds: (lines) => lines.slice(before).includes(takesAgain) })
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
     expect((await services.api.follow(runId)).status).toBe('completed')
   })

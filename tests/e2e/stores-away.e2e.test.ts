@@ -55,7 +55,7 @@ describe('while the object store is away', () => {
     }
     expect(complaints('api')).toMatchObject([{ level: 'warn' }])
     proxy.setFault(undefined)
-    await until(async () => (await stateOf(runId)).unread.length === 0)
+    await until(() => stateOf(runId), { holds: ({ unread }) => unread.length === 0 })
     // What was read once is known.
     proxy.setFault('silent')
     expect(await stateOf(runId)).toMatchObject({ status: 'completed', unread: [] })
@@ -65,7 +65,9 @@ describe('while the object store is away', () => {
   it('stages wait for it with one line, and the run is completed when it is back', async () => {
     const discovery = services.named('discovery')
     // It has noticed the outage before this one, though it needed nothing.
-    await until(() => complaints('discovery').at(-1)?.message === 'the object store can be used again')
+    await until(() => complaints('discovery'), {
+      holds: (entries) => entries.at(-1)?.message === 'the object store can be used again',
+    })
     const before = complaints('discovery').length
     discovery.kill('SIGSTOP')
     const runId = await submit()
@@ -73,7 +75,7 @@ describe('while the object store is away', () => {
     const asked = proxy.requests()
     discovery.kill('SIGCONT')
     // Each try of the snapshot asks the store some times.
-    await until(() => proxy.requests() - asked > 30, { withinMs: 60_000 })
+    await until(() => proxy.requests() - asked, { holds: (count) => count > 30, withinMs: 60_000 })
     expect(complaints('discovery').slice(before)).toMatchObject([{ level: 'warn' }])
     expect((await stateOf(runId)).status).not.toBe('completed')
     proxy.setFault(undefined)

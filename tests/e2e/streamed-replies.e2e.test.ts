@@ -78,9 +78,11 @@ describe('a run whose replies are streamed', () => {
   it('goes on after its server has died in the middle of replies and is started again', async () => {
     await set('latency', { ms: 300 }) // most operations are still to come when the first one is done
     const runId = await submit()
-    await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'))
+    await until(() => services.api.operations(runId), {
+      holds: (operations) => operations.some(({ status }) => status === 'succeeded'),
+    })
     await set('faults', { shares: { stall: 1 } })
-    await until(async () => (await running()) >= 4)
+    await until(running, { holds: (count) => count >= 4 })
     const { port } = new URL(model().origin)
     model().kill('SIGKILL')
     await model().exited
@@ -94,7 +96,7 @@ describe('a run whose replies are streamed', () => {
   it('goes on at another worker when one is told to stop in the middle of replies, which ends at once', async () => {
     await set('faults', { shares: { stall: 1 } })
     const runId = await submit()
-    await until(async () => (await running()) >= 4, { withinMs: 60_000 })
+    await until(running, { holds: (count) => count >= 4, withinMs: 60_000 })
     const worker = services.named('worker-2')
     worker.kill('SIGTERM')
     expect(await worker.exited, worker.err()).toBe(0)

@@ -82,7 +82,7 @@ describe.concurrent('remora run with a model server that it cannot use', () => {
     const folder = await openFolder(test)
     const first = run(folder, '--model', nobody)
     // Long before it could find out by itself that the server does not answer, and cancel the run.
-    await until(() => first.err().includes('discovery: '), { withinMs: 60_000 })
+    await until(() => first.err(), { holds: (text) => text.includes('discovery: '), withinMs: 60_000 })
     first.kill('SIGTERM')
     await first.exited
     const { run_id: runId = '' } = (await theRun(folder)) ?? {}

@@ -108,11 +108,11 @@ async function runBefore(fault: FaultName, { stream, times }: { stream: boolean;
   const { agent, files, events } = fileAgent(pool)
   const ended = await runAgent(agent, never).catch((error: unknown) => ({ thrown: error }))
   // Before the pool is closed no request is open, and there are no more sockets than idle ones that may be reused.
-  await until(async () => (await load()).unanswered === 0)
+  await until(load, { holds: (now) => now.unanswered === 0 })
   const { asked, sockets } = await load()
   expect(sockets).toBeLessThanOrEqual(maxSockets)
   await pool.close()
-  await until(async () => (await load()).sockets === 0)
+  await until(load, { holds: (now) => now.sockets === 0 })
   const named = (name: string) => events.filter(({ event }) => event === name)
   return { ended, asked, files, exchanges: agent.transcript.exchanges, named }
 }

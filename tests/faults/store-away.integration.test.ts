@@ -62,7 +62,7 @@ function worker(onTurn: (turn: number) => unknown = () => {}) {
 /** Until the store has refused so many more requests. */
 async function untilRefused(most = 12): Promise<void> {
   const before = proxy.requests()
-  await until(() => proxy.requests() - before > most, { withinMs: 20_000 })
+  await until(() => proxy.requests() - before, { holds: (count) => count > most, withinMs: 20_000 })
 }
 
 describe('an operation whose object store is away or full', () => {
@@ -87,7 +87,7 @@ describe('an operation whose object store is away or full', () => {
     const planned = await bench.planned(bundle, source, 'shelf')
     const { deps } = worker((turn) => turn === 1 && proxy.setFault('reset'))
     const running = runOperation(planned.job, deps, never)
-    await until(async () => (await eventsOf(planned)).some(({ event }) => event === 'tool.called'))
+    await until(() => eventsOf(planned), { holds: (events) => events.some(({ event }) => event === 'tool.called') })
     const from = performance.now()
     await until(() => performance.now() - from > 2_500)
     proxy.setFault(undefined)

@@ -74,15 +74,12 @@ describe('the readiness of a service', () => {
       proxy.setFault('full')
       expect((await ready()).status).toBe(200)
       await expect(objects.put('projects/p/blobs/one', 'x')).rejects.toMatchObject({ code: 'STORE_002' })
-      const answer = await until(async () => {
-        const one = await ready()
-        return one.status === 503 && one
-      })
+      const answer = await until(ready, { holds: ({ status }) => status === 503 })
       const message = 'it has no room left, and refuses every write'
       expect(await answer.json()).toEqual({ status: 'not ready', parts: { object_store: { state: 'full', message } } })
       expect(Buffer.from(await objects.get('ping').catch(() => Buffer.from('none'))).toString()).toBe('none')
       proxy.setFault(undefined)
-      await until(async () => (await ready()).status === 200)
+      await until(ready, { holds: ({ status }) => status === 200 })
     } finally {
       proxy.setFault(undefined)
       await health.close()
@@ -105,7 +102,7 @@ describe('the readiness of a service', () => {
       expect(late.parts).toEqual({ object_store: { state: 'away', message } })
       expect(proxy.requests() - before).toBe(1)
       proxy.setFault(undefined)
-      await until(async () => (await readiness()).status === 'ready')
+      await until(readiness, { holds: ({ status }) => status === 'ready' })
     } finally {
       proxy.setFault(undefined)
       objects.close()
@@ -123,12 +120,16 @@ it('an object store that is frozen is one outage in the log, and so is one that 
     await objects.put('projects/p/blobs/frozen', 'x')
     process.kill(s3.pid, 'SIGSTOP')
     const reading = [1, 2, 3].map(() => objects.get('projects/p/blobs/frozen'))
-    await until(async () => (await readiness()).status === 'not ready' && asked.entries.length > 0)
-    await until(() => used.entries.length > 0)
+    await until(async () => ({ ...(await readiness()), entries: asked.entries }), {
+      holds: ({ status, entries }) => status === 'not ready' && entries.length > 0,
+    })
+    await until(() => used.entries, { holds: ({ length }) => length > 0 })
     process.kill(s3.pid, 'SIGCONT')
     await Promise.all(reading)
-    await until(async () => (await readiness()).status === 'ready' && asked.entries.length > 1)
-    await until(() => used.entries.length > 1)
+    await until(async () => ({ ...(await readiness()), entries: asked.entries }), {
+      holds: ({ status, entries }) => status === 'ready' && entries.length > 1,
+    })
+    await until(() => used.entries, { holds: ({ length }) => length > 1 })
     const lines = ['the object store cannot be used', 'the object store can be used again']
     expect([used.messages(), asked.messages()]).toEqual([lines, lines])
   } finally {

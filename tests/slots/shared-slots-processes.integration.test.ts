@@ -28,21 +28,22 @@ describe('slots that processes share', () => {
     const options = { url: server.url, redisUrl, namespace, maxInFlightOfAll: 4, leaseMs, atOnce: 8 }
     asking = Array.from({ length: count }, (_, at) => startAsking(`p${at}`, options))
   }
-  const eachServed = (least: number) => () => asking.every(({ holder }) => server.served(holder) >= least)
+  const served = () => asking.map(({ holder }) => server.served(holder))
+  const untilEachServed = (least: number) => until(served, { holds: (counts) => Math.min(...counts) >= least })
 
   it('are used by the others when one is killed that held some, after its lease, and never above their number', async () => {
     const redis = await testRedis()
     closing.push(redis.close)
     start(3, redis.url, 2000)
-    await until(eachServed(5))
+    await untilEachServed(5)
     const [dead, ...others] = asking
-    await until(() => server.now(dead?.holder) > 0)
+    await until(() => server.now(dead?.holder), { holds: (count) => count > 0 })
     await dead?.kill()
     expect(server.most()).toBe(4)
     asking = others
     server.forget()
-    await until(() => others.reduce((sum, { holder }) => sum + server.now(holder), 0) === 4)
-    await until(eachServed(20))
+    await until(() => others.reduce((sum, { holder }) => sum + server.now(holder), 0), { holds: (sum) => sum === 4 })
+    await untilEachServed(20)
     expect(server.most()).toBe(4)
   })
 
@@ -54,17 +55,19 @@ describe('slots that processes share', () => {
     closing.push(() => rm(dir, { recursive: true, force: true }))
     const redis = await startLocalRedis({ env: process.env, dir })
     start(3, redis.url, 6000)
-    await until(eachServed(5))
+    await untilEachServed(5)
     // Each process holds some: while Redis is down, a process without a slot takes one anyway.
-    await until(() => asking.every(({ holder }) => server.now(holder) > 0))
+    await until(() => asking.map(({ holder }) => server.now(holder)), {
+      holds: (counts) => counts.every((count) => count > 0),
+    })
     await redis.stop()
     if (loses) await rm(dir, { recursive: true })
     const again = await startLocalRedis({ env: process.env, dir, port: Number(new URL(redis.url).port) })
     closing.push(again.stop)
     server.forget()
-    await until(eachServed(60))
+    await untilEachServed(60)
     // After Redis lost its data, no more slots are granted for half a lease: a slot may have been released before.
-    await until(() => server.now() === 4)
+    await until(() => server.now(), { holds: (count) => count === 4 })
     expect(server.most()).toBe(4)
   })
 })

@@ -178,7 +178,7 @@ it('leaves no process and no folder behind, although its owner is killed', async
   const env = { ...process.env, TMPDIR: folder }
   const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env })
   expect(signal).toBe('SIGKILL')
-  await until(async () => (await readdir(folder)).length === 0)
+  await until(() => readdir(folder), { holds: ({ length }) => length === 0 })
   await rm(folder, { recursive: true })
 })
 

@@ -102,7 +102,7 @@ describe('what is found of a server', () => {
     closing.push(() => client.disconnect())
     const turn = `${sharing.namespace}:{findings:${url} small}:turn`
     void sharingPool(url, sharing).probe('small', never)
-    await until(() => probes() === 1)
+    await until(probes, { holds: (count) => count === 1 })
     const mark = await client.get(turn)
     void sharingPool(url, sharing).probe('small', never)
     for (const seen = { leftMs: 0, renewals: -1 }; seen.renewals < 8;) {

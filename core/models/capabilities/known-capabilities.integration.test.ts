@@ -54,11 +54,14 @@ describe('what is known of a server', () => {
     pass(10 * minuteMs)
     const asked = bodies.length
     for (const misses of [1, 2, 3, 4, 5]) {
-      await until(async () => {
-        expect(await named()).toBe(false)
-        pass(minuteMs)
-        return rests.length > misses
-      })
+      await until(
+        async () => {
+          expect(await named()).toBe(false)
+          pass(minuteMs)
+          return rests
+        },
+        { holds: ({ length }) => length > misses },
+      )
     }
     expect(rests.map((ms) => ms / minuteMs)).toEqual([10, 0.5, 1, 2, 5, 5])
     expect(bodies).toHaveLength(asked + 5)

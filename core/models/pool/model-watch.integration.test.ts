@@ -61,7 +61,7 @@ describe('a model', () => {
       expect(await fail()).toMatchObject({ code: 'AGENT_002', isAway: true })
       expect(servers[0]?.seen.completions).toBe(asked)
       servers[0]?.plays('good')
-      await until(() => pool.health.report('m').isWorking === true, { withinMs: 20_000 })
+      await until(() => pool.health.report('m'), { holds: (report) => report.isWorking === true, withinMs: 20_000 })
       expect(changes()).toBe(2)
       expect(await pool.complete(modelRequest('m'), never)).toMatchObject({ content: 'hi' })
     },
@@ -71,7 +71,9 @@ describe('a model', () => {
   it('works while one of its servers does, and the others are named', async () => {
     const { pool, servers } = await playedPool('reset', 'good')
     pool.health.watch('m')
-    await until(() => pool.health.report('m').servers.every(({ isWorking }) => isWorking !== null))
+    await until(() => pool.health.report('m'), {
+      holds: (report) => report.servers.every(({ isWorking }) => isWorking !== null),
+    })
     expect(pool.health.report('m')).toMatchObject({ isWorking: true, awaySince: null })
     const bad = pool.health.report('m').servers.find(({ url }) => url === servers[0]?.url)
     expect(bad).toMatchObject({ isWorking: false, hasAnswered: false })

@@ -53,9 +53,10 @@ async function routerOver(playing: Played) {
   if (server === undefined) throw new Error('no server')
   const sentAt = quick.now()
   const asked = Promise.allSettled(Array.from({ length: 3 }, () => router.complete(modelRequest('m'), never)))
-  await until(() => server.seen.completions === 3)
+  await until(() => server.seen, { holds: ({ completions }) => completions === 3 })
   // After 15 s of silence, at the next look (every 5 s), 5 s for the list of models and 10 s for the probe.
-  const away = () => until(() => router.health.report('m').awaySince !== null, { withinMs: 60_000 })
+  const away = () =>
+    until(() => router.health.report('m'), { holds: ({ awaySince }) => awaySince !== null, withinMs: 60_000 })
   return { server, router, asked, sentAt, close, away }
 }
 
@@ -83,13 +84,13 @@ describe.concurrent(
       for (let round = 0; round < 5; round++) await ask(8)
       expect([one.seen.completions, other.seen.completions]).toEqual(before)
       one.plays('good')
-      await until(async () => (await ask(8)).some(({ endpoint }) => endpoint === one.url))
+      await until(() => ask(8), { holds: (answers) => answers.some(({ endpoint }) => endpoint === one.url) })
     })
 
     it('are noticed by a probe before there is a request, and again after a pause', async () => {
       const { played, servers, router } = await openPlayed(['frozen', 'good'])
       router.health.watch('m')
-      await until(() => servers[0]?.breaker.state() === 'open', { withinMs: 30_000 })
+      await until(() => servers[0]?.breaker.state(), { holds: (state) => state === 'open', withinMs: 30_000 })
       await quick.delay(60_000)
       const keys = Array.from({ length: 16 }, (_, at) => `key ${at}`)
       const replies = await Promise.all(keys.map((key) => router.complete(modelRequest('m', key), never)))
@@ -130,7 +131,7 @@ describe.concurrent(
 
     it('are left alone while the server lists its models, however long they take', async () => {
       const { server, router, asked, close } = await routerOver('hang')
-      await until(() => server.seen.gets.length >= 2)
+      await until(() => server.seen.gets, { holds: ({ length }) => length >= 2 })
       expect(router.health.report('m')).toMatchObject({ awaySince: null })
       expect(server.seen).toMatchObject({ completions: 3, left: 0 })
       await close()
@@ -142,7 +143,7 @@ describe.concurrent(
       server.plays(429)
       expect(await router.health.works('m')).toBe(false)
       server.plays('good')
-      await until(() => router.health.report('m').isWorking === true)
+      await until(() => router.health.report('m'), { holds: ({ isWorking }) => isWorking === true })
       await quick.delay(3000)
       expect(server.seen.left).toBe(0)
       await close()
@@ -153,7 +154,7 @@ describe.concurrent(
       if (when === 'after') await away()
       await close()
       expect(await asked).toMatchObject(allThree({ status: 'rejected', reason: { code: 'AGENT_002' } }))
-      await until(async () => (await server.connections()) === 0)
+      await until(() => server.connections(), { holds: (count) => count === 0 })
       expect(server.seen.left).toBe(server.seen.completions)
     })
   },

@@ -90,7 +90,9 @@ describe('requests', () => {
     const servers = [await server('hang'), await server('hang'), await server('hang'), await server('hang')]
     const pool = poolOver(servers)
     const asked = Array.from({ length: 16 }, () => pool.complete(modelRequest('m'), never).catch(() => undefined))
-    await until(() => pool.status().endpoints.reduce((sum, { inFlight }) => sum + inFlight, 0) === 16)
+    await until(() => pool.status(), {
+      holds: ({ endpoints }) => endpoints.reduce((sum, { inFlight }) => sum + inFlight, 0) === 16,
+    })
     expect(Math.max(...pool.status().endpoints.map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(5)
     await pool.close()
     await Promise.all(asked)
@@ -122,7 +124,9 @@ describe('requests', () => {
     const asked = Array.from({ length: 9 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
     const replies = await Promise.all(asked)
     expect(new Set(replies.map(({ endpoint }) => endpoint))).toEqual(new Set([good.url]))
-    await until(() => stalled.every(({ seen }) => seen.left === seen.completions))
+    await until(() => stalled.map(({ seen }) => seen), {
+      holds: (all) => all.every((seen) => seen.left === seen.completions),
+    })
     // The first one costs a time limit; after it, the second is not waited for so long.
     expect(Math.max(...replies.map(({ failedTries = [] }) => failedTries.length))).toBe(1)
   })
@@ -138,7 +142,7 @@ describe('requests', () => {
     const alone = poolOver([cutting], { stream: true })
     const again = alone.complete(modelRequest('m'), never)
     const before = cutting.seen.completions
-    await until(() => cutting.seen.completions > before)
+    await until(() => cutting.seen, { holds: (seen) => seen.completions > before })
     cutting.plays('good')
     expect(await again).toMatchObject({ content: 'hi', endpoint: cutting.url })
   })
@@ -166,19 +170,23 @@ describe('requests', () => {
     const pool = poolOver([bad, good])
     const breaker = () => pool.status().endpoints[0]?.breaker
     let key = 0
-    await until(() => pool.complete(modelRequest('m', `key ${key++}`), never).then(() => breaker() === 'open'))
+    await until(() => pool.complete(modelRequest('m', `key ${key++}`), never).then(breaker), {
+      holds: (state) => state === 'open',
+    })
     const failed = bad.seen.completions
     await Promise.all(Array.from({ length: 8 }, () => pool.complete(modelRequest('m', `key ${key++}`), never)))
     expect(bad.seen.completions - failed).toBeLessThanOrEqual(1)
     bad.plays('good')
-    await until(() => pool.complete(modelRequest('m', `key ${key++}`), never).then(() => breaker() === 'closed'))
+    await until(() => pool.complete(modelRequest('m', `key ${key++}`), never).then(breaker), {
+      holds: (state) => state === 'closed',
+    })
   })
 
   it('wait while no server works, and are answered when one does', async () => {
     const only = await server('reset')
     const pool = poolOver([only])
     const asked = Promise.all(Array.from({ length: 12 }, () => pool.complete(modelRequest('m'), never)))
-    await until(() => pool.status().endpoints[0]?.breaker === 'open')
+    await until(() => pool.status(), { holds: ({ endpoints }) => endpoints[0]?.breaker === 'open' })
     only.plays('good')
     expect(await asked).toHaveLength(12)
   })
@@ -190,7 +198,7 @@ describe('requests', () => {
     for (const failed of await Promise.allSettled(asked)) {
       expect(failed).toMatchObject({ status: 'rejected', reason: { code: 'AGENT_002', phase: 'model' } })
     }
-    await until(() => pool.status().endpoints[0]?.breaker === 'open')
+    await until(() => pool.status(), { holds: ({ endpoints }) => endpoints[0]?.breaker === 'open' })
     const late = pool.complete(modelRequest('m'), never)
     await expect(late).rejects.toThrow(only.url)
     expect(pool.status().waiting).toBe(0)
@@ -201,10 +209,10 @@ describe('requests', () => {
     const pool = poolOver([only], { maxInFlight: 1 })
     const [first, second] = [new AbortController(), new AbortController()]
     const hanging = pool.complete(modelRequest('m'), first.signal)
-    await until(() => only.seen.completions === 1)
+    await until(() => only.seen, { holds: (seen) => seen.completions === 1 })
     const left = pool.complete(modelRequest('m'), second.signal)
     const stays = pool.complete(modelRequest('other'), never)
-    await until(() => pool.status().waiting === 2)
+    await until(() => pool.status(), { holds: ({ waiting }) => waiting === 2 })
     second.abort(new Error('left'))
     await expect(left).rejects.toThrow('left')
     expect(pool.status().waiting).toBe(1)
@@ -212,7 +220,7 @@ describe('requests', () => {
     first.abort(new Error('gone'))
     await expect(hanging).rejects.toThrow('gone')
     expect(await stays).toMatchObject({ content: 'hi' })
-    await until(() => only.seen.left === 1)
+    await until(() => only.seen, { holds: (seen) => seen.left === 1 })
     expect(only.seen.completions).toBe(2)
   })
 })
@@ -227,7 +235,7 @@ describe('servers behind one address', () => {
     const pool = poolOver(endpoints, { maxInFlight: 1 })
     const cancel = new AbortController()
     const asked = endpoints.map((_, key) => pool.complete(modelRequest('m', `key ${key}`), cancel.signal))
-    await until(() => gateway.seen.completions === 4)
+    await until(() => gateway.seen, { holds: (seen) => seen.completions === 4 })
     const reason = new Error('cancelled')
     cancel.abort(reason)
     for (const ended of await Promise.allSettled(asked)) expect(ended).toMatchObject({ reason })
@@ -242,7 +250,7 @@ describe('hedging', () => {
     const replies = await Promise.all(asked)
     expect(new Set(replies.map((reply) => reply.endpoint))).toEqual(new Set([quick.url]))
     expect(replies.some((reply) => reply.tries === 2)).toBe(true)
-    await until(() => stuck.seen.left === stuck.seen.completions)
+    await until(() => stuck.seen, { holds: (seen) => seen.left === seen.completions })
     expect(stuck.seen.completions).toBeGreaterThan(0)
     expect(pool.status().endpoints).toMatchObject([
       { inFlight: 0, breaker: 'closed' },

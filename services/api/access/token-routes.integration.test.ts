@@ -88,7 +88,7 @@ describe('a token', () => {
       one.tokenId === id ? [key] : [],
     )
     await api.tokenStore.remove([hash])
-    await until(async () => (await askWith(token)).status === 401)
+    await until(() => askWith(token), { holds: ({ status }) => status === 401 })
   })
 
   it('is worthless when its time has passed, and is still listed', async () => {
@@ -98,7 +98,7 @@ describe('a token', () => {
     const record = (await api.tokenStore.readAll()).records.get(hash)
     if (record === undefined) throw new Error('it was not kept')
     await api.tokenStore.add(hash, { ...record, expiresAt: Date.now() - 1 })
-    await until(async () => (await askWith(token)).status === 401)
+    await until(() => askWith(token), { holds: ({ status }) => status === 401 })
     expect((await list()).find((one) => one.token_id === id)).toMatchObject({ expired: true })
   })
 

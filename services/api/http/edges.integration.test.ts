@@ -155,10 +155,7 @@ describe('the log', () => {
   it('has one line per request, without its token or query', async () => {
     const id = 'logged-once'
     await ask('/v1/runs?limit=3&before=r0123456789', { headers: { 'x-request-id': id } })
-    const found = await until(() => {
-      const own = lines.filter((line) => line.includes(id))
-      return own.length > 0 && own
-    })
+    const found = await until(() => lines.filter((line) => line.includes(id)), { holds: ({ length }) => length > 0 })
     expect(found).toHaveLength(1)
     expect(Line.parse(parseJson(found[0] ?? ''))).toMatchObject({
       level: 'info',

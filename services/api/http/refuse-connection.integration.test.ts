@@ -50,7 +50,7 @@ describe('a connection that is refused', () => {
   it('gets its answer when there was none', async () => {
     const { client, requests, refuseLast } = await served(() => {})
     client.socket.write(partOfPost)
-    await until(() => requests.length === 1)
+    await until(() => requests, { holds: ({ length }) => length === 1 })
     refuseLast()
     await ended(client)
     expect(answersIn(client)).toEqual(['HTTP/1.1 408'])
@@ -59,7 +59,7 @@ describe('a connection that is refused', () => {
   it('gets it after the answers of requests before', async () => {
     const { client } = await served((_request, response) => response.end('fine'))
     client.socket.write(wholeGet)
-    await until(() => client.said.endsWith('fine'))
+    await until(() => client.said, { holds: (text) => text.endsWith('fine') })
     client.socket.write('hello\r\n\r\n')
     await ended(client)
     expect(answersIn(client)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
@@ -71,7 +71,7 @@ describe('a connection that is refused', () => {
   ])('gets no second answer where the first %s', async ([, serve]) => {
     const { client, refuseLast } = await served(serve)
     client.socket.write(partOfPost)
-    await until(() => client.said.includes('begun'))
+    await until(() => client.said, { holds: (text) => text.includes('begun') })
     refuseLast()
     await ended(client)
     expect(answersIn(client)).toEqual(['HTTP/1.1 200'])
@@ -80,7 +80,7 @@ describe('a connection that is refused', () => {
   it('gets none in place of the answer that an earlier request still waits for', async () => {
     const { client, requests, refuseLast } = await served(() => {})
     client.socket.write(`${wholeGet}${partOfPost}`)
-    await until(() => requests.length === 2)
+    await until(() => requests, { holds: ({ length }) => length === 2 })
     refuseLast()
     await ended(client)
     expect(answersIn(client)).toBeNull()
@@ -93,7 +93,9 @@ describe('a connection that is refused', () => {
     for (const _part of [1, 2]) {
       const before = arrived.bytes()
       client.socket.write('more\r\n\r\n')
-      await until(() => client.errors.length > 0 || arrived.bytes() > before)
+      await until(() => ({ errors: client.errors, bytes: arrived.bytes() }), {
+        holds: ({ errors, bytes }) => errors.length > 0 || bytes > before,
+      })
     }
     client.socket.end()
     await once(client.socket, 'close')

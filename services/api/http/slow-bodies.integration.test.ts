@@ -51,7 +51,7 @@ async function watched(serve: (request: IncomingMessage, response: ServerRespons
 async function sent(bytes: number, { socket, request }: { socket: Socket; request: IncomingMessage }): Promise<void> {
   const before = request.socket.bytesRead
   socket.write('x'.repeat(bytes))
-  await until(() => request.socket.bytesRead === before + bytes)
+  await until(() => request.socket.bytesRead, { holds: (read) => read === before + bytes })
 }
 
 describe('a body', () => {
@@ -84,13 +84,13 @@ describe('a body', () => {
     const { clock, slow, begin } = await watched(() => {})
     const { socket, request } = await begin()
     socket.write('x'.repeat(90_000))
-    await until(() => request.readableLength >= request.readableHighWaterMark)
+    await until(() => request.readableLength, { holds: (length) => length >= request.readableHighWaterMark })
     for (let look = 0; look < 3; look += 1) {
       clock.now += limits.windowMs
       expect(slow()).toEqual([])
     }
     request.resume()
-    await until(() => request.readableLength === 0)
+    await until(() => request.readableLength, { holds: (length) => length === 0 })
     clock.now += limits.windowMs
     slow() // what was held up has come since the last look
     clock.now += limits.windowMs

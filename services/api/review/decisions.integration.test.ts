@@ -245,7 +245,7 @@ describe('GET /v1/runs/{run_id}/patch after a decision', () => {
   async function asked(runId: string) {
     const jobs = api.jobs.length
     const answer = api.ask(`/v1/runs/${runId}/patch?of=accepted`)
-    await until(() => api.jobs.length > jobs)
+    await until(() => api.jobs, { holds: ({ length }) => length > jobs })
     const { last: decided } = await api.ledger.readDecisions(runId)
     return { answer, decided, jobs: api.jobs.slice(jobs) }
   }

@@ -68,7 +68,7 @@ describe('GET /v1/runs/{run_id}/events as a stream', () => {
     const reading = allFrames(stream)
     await run.emit(some(30))
     const seq = await run.seq()
-    await until(() => stream.text().includes(`: heartbeat\nid: ${seq}\n\n`))
+    await until(() => stream.text(), { holds: (text) => text.includes(`: heartbeat\nid: ${seq}\n\n`) })
     await run.end()
     const shown = (await reading).map(({ data }) => Categorised.parse(data).category)
     expect(new Set(shown)).toEqual(new Set(['run_lifecycle', undefined])) // the end has none
@@ -128,11 +128,13 @@ describe('a reader of a stream', () => {
     const reading = streams.map(async (stream, at) => {
       for await (const { id, event } of stream.frames()) if (event !== 'end') received[at]?.push(id)
     })
-    await until(() => received.every((ids) => ids.length === before))
+    await until(() => received, { holds: (readers) => readers.every((ids) => ids.length === before) })
     server.source.events = 0
     for (let batch = 0; batch < 10; batch += 1) {
       await run.emit(some(15))
-      await until(async () => received.every((ids) => ids.length === before + 15 * (batch + 1)))
+      await until(() => received, {
+        holds: (readers) => readers.every((ids) => ids.length === before + 15 * (batch + 1)),
+      })
     }
     await run.end()
     await Promise.all(reading)
@@ -158,7 +160,7 @@ describe('a reader of a stream', () => {
     const before = await run.seq()
     for (let batch = 1; batch <= count / 100; batch += 1) {
       await run.emit(some(100, { text }))
-      await until(() => seen.length === 100 * batch)
+      await until(() => seen, { holds: ({ length }) => length === 100 * batch })
     }
     // 20 MB are through. What of it the slow one was given is in the socket; the rest it now reads page by page.
     const read = server.source.events
@@ -179,7 +181,7 @@ describe('a reader of a stream', () => {
     await frames.next()
     server.source.isAway = true
     await run.emit([anEvent({ data: { late: true } })])
-    await until(() => server.source.refused > 0)
+    await until(() => server.source.refused, { holds: (count) => count > 0 })
     server.source.isAway = false
     expect(await frames.next()).toMatchObject({ value: { data: { data: { late: true } } } })
     stream.leave()
@@ -189,9 +191,13 @@ describe('a reader of a stream', () => {
     const other = await runningRun(test)
     const staying = await openFrames(`${server.url}/v1/runs/${other.runId}/events`)
     const going = await openFrames(eventsOf())
-    await until(() => server.source.asked.filter((runId) => runId === run.runId).length > 2)
+    await until(() => server.source.asked, {
+      holds: (asked) => asked.filter((runId) => runId === run.runId).length > 2,
+    })
     going.leave()
-    await until(() => server.source.asked.slice(-8).every((runId) => runId === other.runId))
+    await until(() => server.source.asked, {
+      holds: (asked) => asked.slice(-8).every((runId) => runId === other.runId),
+    })
     expect(server.source.refused).toBe(0)
     staying.leave()
   })
@@ -200,14 +206,14 @@ describe('a reader of a stream', () => {
     const source = countedSource(test.ledger)
     const readers = openEventReaders(source)
     const first = readers.join(await test.ledger.getRun(run.runId))
-    await until(() => source.polls > 1)
+    await until(() => source.polls, { holds: (polls) => polls > 1 })
     first.leave()
     const second = readers.join(await test.ledger.getRun(run.runId))
     await run.emit(some(10))
     const wait = { limit: 100, waitMs: 10_000, signal: new AbortController().signal }
     expect((await second.next((await run.seq()) - 10, wait)).events).toHaveLength(10)
     const { polls } = source
-    await until(() => source.polls > polls + 3)
+    await until(() => source.polls, { holds: (count) => count > polls + 3 })
     expect(source.events).toBe(10)
     second.leave()
   })
@@ -218,7 +224,9 @@ describe('a page that waits', () => {
     const after = await run.seq()
     const own = 7 // how many events these pages ask for, and nobody else does
     const asking = Array.from({ length: 20 }, () => fetch(eventsOf(`?after=${after}&limit=${own}&wait_ms=10000`)))
-    await until(() => server.source.limits.filter((limit) => limit === own).length === asking.length)
+    await until(() => server.source.limits, {
+      holds: (limits) => limits.filter((limit) => limit === own).length === asking.length,
+    })
     await run.emit(some(3))
     for (const answer of await Promise.all(asking)) {
       expect(await answer.json()).toMatchObject({ next_after: after + 3, run_status: 'running', events: { length: 3 } })
@@ -232,7 +240,7 @@ describe('a service that stops', () => {
     const stream = await openFrames(eventsOf())
     const reading = allFrames(stream)
     await run.emit(some(500))
-    await until(() => stream.text().includes('id: 400\n'))
+    await until(() => stream.text(), { holds: (text) => text.includes('id: 400\n') })
     await server.close()
     const frames = await reading
     expect(stream.text().endsWith('\n\n')).toBe(true)

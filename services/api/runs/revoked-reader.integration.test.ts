@@ -39,7 +39,9 @@ const eventsOf = () => `${api.url}/v1/runs/${runId}/events`
 
 it('a stream ends soon after its token was revoked, without an end of the run; those of others go on', async () => {
   const [leaked, good] = [await openReader(), await openReader()]
-  await until(() => leaked.read.events.has(undefined) && good.read.events.has(undefined))
+  await until(() => [leaked.read.events, good.read.events], {
+    holds: (both) => both.every((events) => events.has(undefined)),
+  })
   const gone = await api.fetch(`/v1/tokens/${leaked.token.token_id}`, { method: 'DELETE' })
   expect(gone.status).toBe(204)
   await until(() => leaked.read.isOver)

@@ -49,7 +49,7 @@ describe('a run that waits', () => {
     const report = { model: 'default', isWorking: false, awaySince: since, servers: [server] }
     await announceWorker(api.redis, { id: 'w1', operations: 4, models: [report] }, api.namespace)
     const waitingFor = [{ ...waitsForModel, servers: [shownServer] }, question]
-    await until(async () => JSON.stringify(await json(`/v1/runs/${runId}`)).includes('answered 503'))
+    await until(() => json(`/v1/runs/${runId}`), { holds: (run) => JSON.stringify(run).includes('answered 503') })
     expect(await json(`/v1/runs/${runId}`)).toMatchObject({ waiting_for: waitingFor })
     expect(await json('/v1/runs?limit=1')).toMatchObject({ runs: [{ waiting_for: waitingFor }] })
   })
@@ -65,12 +65,14 @@ describe('a run that waits', () => {
 describe('GET /readyz', () => {
   it('says to anyone only that runs wait for a model: not how many, for which, nor its servers; and stays ready', async () => {
     for (const runId of [await submitRun(api), await submitRun(api)]) await api.ledger.setAway(runId, [away])
-    const shown = await until(async () => {
-      const answer = await api.askAs('none', '/readyz')
-      expect(answer.status).toBe(200)
-      const text = await answer.text()
-      return text.includes('runs wait') && text
-    })
+    const shown = await until(
+      async () => {
+        const answer = await api.askAs('none', '/readyz')
+        expect(answer.status).toBe(200)
+        return answer.text()
+      },
+      { holds: (parts) => parts.includes('runs wait') },
+    )
     const models = { state: 'away', message: 'no server works of a model that runs wait for' }
     const ok = { state: 'ok', message: 'it answers' }
     expect(JSON.parse(shown)).toEqual({ status: 'ready', parts: { redis: ok, object_store: ok, models } })

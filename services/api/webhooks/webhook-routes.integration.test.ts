@@ -249,8 +249,9 @@ describe('POST /webhooks/github', () => {
       socket.write(`POST /webhooks/github HTTP/1.1\r\n${lines.join('')}${framing}`)
       socket.write(push.slice(0, 4), () => socket.destroy())
     }
-    await until(() => logged.slice(before).filter((line) => line.includes('"/webhooks/github"')).length >= 2)
-    expect(logged.slice(before).filter((line) => line.includes('"level":"error"'))).toEqual([])
+    const since = (text: string) => logged.slice(before).filter((line) => line.includes(text))
+    await until(() => since('"/webhooks/github"'), { holds: ({ length }) => length >= 2 })
+    expect(since('"level":"error"')).toEqual([])
     expect((await kept()).has(headers['x-github-delivery'] ?? '')).toBe(false)
   })
 
@@ -294,7 +295,5 @@ async function sendRaw(
   const lines = Object.entries({ host: 'a', ...headers, ...framing }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`POST /webhooks/github HTTP/1.1\r\n${lines.join('')}\r\n`)
   send((part) => void socket.write(part))
-  const answer = parseAnswer(await answered.promise)
-  socket.destroy()
-  return answer
+  return parseAnswer(await answered.promise.finally(() => socket.destroy()))
 }

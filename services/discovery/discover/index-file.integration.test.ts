@@ -25,7 +25,7 @@ beforeAll(async () => {
       'src/data.xyz': 'no language\n',
     })
   }
-  await until(async () => (await discover()).parsed === 0)
+  await until(discover, { holds: ({ parsed }) => parsed === 0 })
 })
 afterAll(() => rm(base, { recursive: true }))
 beforeEach(() => {

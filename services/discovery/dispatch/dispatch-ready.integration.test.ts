@@ -41,7 +41,7 @@ describe('dispatchReady', () => {
     await dispatchReady({ ...deps, producer })
     const started: RunId[] = []
     consume(async ({ run_id: runId }) => void started.push(runId), { concurrency: 1 })
-    await until(() => started.length === 13)
+    await until(() => started, { holds: ({ length }) => length === 13 })
     // The small run has four of nine, and goes on as evenly as the large one, though that was there first.
     const places = started.flatMap((runId, at) => (runId === small ? [at] : []))
     expect(places).toHaveLength(4)

@@ -48,7 +48,7 @@ describe('the retries of rejected changes', () => {
     const runId = await rejected()
     const stops = [runRejectedRetries(deps()), runRejectedRetries(deps())]
     await end(runId)
-    await until(async () => (await retriesOf(runId)).length > 0)
+    await until(() => retriesOf(runId), { holds: ({ length }) => length > 0 })
     await Promise.all(stops.map((stop) => stop()))
     expect(await retriesOf(runId)).toHaveLength(1)
     expect(await test.ledger.activeRuns()).toContainEqual(

@@ -52,11 +52,13 @@ it('takes a silent worker’s operation back, but not at once after the store wa
     await test.redis.zadd(runKeys(test.namespace, runId).leases, 1, id)
   }
   const patient = dispatcher(1)
-  await until(() => patient.seen.rounds >= 20)
+  await until(() => patient.seen, { holds: ({ rounds }) => rounds >= 20 })
   expect(await test.ledger.getRun(runId)).toMatchObject({ counts: { running: 1 } })
   await patient.stop()
   const other = dispatcher(0)
-  await until(async () => (await test.ledger.getOperation(runId, aPlannedOperation('root').operationId)).lost === 1)
+  await until(() => test.ledger.getOperation(runId, aPlannedOperation('root').operationId), {
+    holds: ({ lost }) => lost === 1,
+  })
   await other.stop()
 })
 

@@ -267,7 +267,7 @@ it('have one line in the log for an outage of a store, however often they are tr
   }
   const { log, entries } = recordedLog()
   const stop = runDeletions(deps({ retention, log }), { isAlone: true })
-  await until(() => tries > 2)
+  await until(() => tries, { holds: (count) => count > 2 })
   await stop()
   expect(entries).toHaveLength(1)
 })

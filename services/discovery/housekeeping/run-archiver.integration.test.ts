@@ -21,7 +21,9 @@ it('keeps a long run within its limit in Redis while it goes on, and every event
   const events = Array.from({ length: 500 }, () => anEvent())
   for (let n = 1; n <= 25; n++) await ledger.append(attempt, n, events)
   const { seq } = await ledger.getRun(runId)
-  await until(async () => (await redis.xlen(runKeys(namespace, runId).events)) < 10_000 + 2 * segmentLength)
+  await until(() => redis.xlen(runKeys(namespace, runId).events), {
+    holds: (length) => length < 10_000 + 2 * segmentLength,
+  })
   const seen: number[] = []
   for (let page = await ledger.readEvents(runId, { after: 0, limit: 1_000 }); page.length > 0;) {
     seen.push(...page.map((event) => event.seq))

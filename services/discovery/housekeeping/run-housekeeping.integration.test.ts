@@ -144,7 +144,7 @@ describe('the housekeeping', () => {
       },
     }
     const stopFailing = runHousekeeping(deps({ retention }), 5)
-    await until(() => failures > 1)
+    await until(() => failures, { holds: (count) => count > 1 })
     await stopFailing()
     expect(lines[0]).toMatchObject(['housekeeping was cut short', { error: { code: 'STORE_001' } }])
 

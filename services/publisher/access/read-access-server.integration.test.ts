@@ -101,7 +101,7 @@ describe.skipIf(lacks('git'))('the right to read the code of a run', () => {
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(1_000)
     }
     expect(publisher.github.requests.slice(before).filter(({ path }) => path.includes('commits'))).toHaveLength(1)
-    await until(async () => (await post()).status === 200)
+    await until(post, { holds: ({ status }) => status === 200 })
   })
 
   it('is given to nobody without the secret', async () => {

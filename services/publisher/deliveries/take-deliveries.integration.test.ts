@@ -49,19 +49,19 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     await publisher.github.webhooks.settled()
     const stop = take('one')
     try {
-      await until(async () => (await handledOf('acme/shop')).length === 1)
+      await until(() => handledOf('acme/shop'), { holds: ({ length }) => length === 1 })
       expect(held.size).toBeLessThanOrEqual(2)
       // Several times as long as others wait for somebody who says nothing.
       const stopOther = take('other')
       for (let pushes = 2; pushes < 6; pushes++) {
         await publisher.repository.humanCommit('main', { 'a.py': `a = ${pushes + 1}\n` })
-        await until(async () => (await handledOf('acme/shop')).length === pushes)
+        await until(() => handledOf('acme/shop'), { holds: ({ length }) => length === pushes })
       }
       expect(await handledOf('slow/shop0')).toEqual([])
       expect(held.size).toBeLessThanOrEqual(2)
       release()
-      for (const one of repositories) await until(async () => (await handledOf(one.fullName)).length > 0)
-      await until(async () => (await handledOf('slow/shop0')).length === 2)
+      for (const one of repositories) await until(() => handledOf(one.fullName), { holds: ({ length }) => length > 0 })
+      await until(() => handledOf('slow/shop0'), { holds: ({ length }) => length === 2 })
       expect((await handledOf('slow/shop0')).map((reason) => reason.slice(-3))).toEqual(['bob', 'eve'])
       await stopOther()
     } finally {
@@ -82,7 +82,7 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     for (let pushes = 0; pushes < 3; pushes++) {
       const handled = (await handledOf('acme/shop')).length
       await publisher.repository.humanCommit('main', { 'a.py': `a = 2${pushes}\n` })
-      await until(async () => (await handledOf('acme/shop')).length > handled)
+      await until(() => handledOf('acme/shop'), { holds: ({ length }) => length > handled })
     }
     // What was on its way at once.
     expect(requests.slice(before).filter((one) => path.test(one.path)).length).toBeLessThanOrEqual(2)
@@ -90,11 +90,13 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     faults.clear()
     const left = await publisher.inbox.take('next', 100)
     expect(left.filter(({ delivery }) => delivery.event === 'push')).toHaveLength(repositories.length)
-    await until(async () => {
-      await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
-      const handled = await Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
-      return handled.every((reasons) => reasons.length === 1)
-    })
+    await until(
+      async () => {
+        await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
+        return Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
+      },
+      { holds: (handled) => handled.every((reasons) => reasons.length === 1) },
+    )
   })
 
   it('all wait while GitHub refuses the app itself, and are handled once it does not', async () => {
@@ -108,17 +110,19 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     const asked = () => requests.filter((one) => path.test(one.path)).length
     const before = asked()
     const stop = take('refused')
-    await until(async () => said().length > 0)
+    await until(said, { holds: ({ length }) => length > 0 })
     await stop()
     expect(said()).toHaveLength(1)
     // What was on its way at once.
     expect(asked() - before).toBeLessThanOrEqual(2)
     faults.clear()
-    await until(async () => {
-      await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
-      const handled = await Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
-      return handled.every((reasons) => reasons.length === 1)
-    })
+    await until(
+      async () => {
+        await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
+        return Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
+      },
+      { holds: (handled) => handled.every((reasons) => reasons.length === 1) },
+    )
     const failed = (await publisher.inbox.listHandled(1_000)).filter(({ outcome }) => outcome === 'failed')
     expect(failed).toEqual([])
   })
@@ -129,7 +133,7 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
     await publisher.github.webhooks.settled()
     const stop = take('stopping')
-    await until(() => held.size === 2)
+    await until(() => held, { holds: ({ size }) => size === 2 })
     const stopped = stop()
     release()
     await stopped

@@ -40,7 +40,7 @@ describe('calls of one reply in real script processes', () => {
     const answer = async ([path]: readonly unknown[]) => {
       seen.now += 1
       seen.most = Math.max(seen.most, seen.now)
-      await until(() => seen.now === Math.min(together, seen.rest))
+      await until(() => seen, { holds: ({ now, rest }) => now === Math.min(together, rest) })
       await Promise.resolve()
       seen.now -= 1
       seen.rest -= 1

@@ -36,7 +36,7 @@ describe('several calls in one reply', () => {
     const { agent, transcript } = scriptedAgent([reads(7), [submitting()]], { parallelTools }, tools)
     const ending = runAgent(agent, never)
     for (let left = 7; left > 0; left--) {
-      await until(() => running.length === Math.min(parallelTools, left))
+      await until(() => running, { holds: ({ length }) => length === Math.min(parallelTools, left) })
       await settled()
       expect(running).toHaveLength(Math.min(parallelTools, left))
       running.at(-1)?.end() // the last one first: results keep the order of the calls all the same
@@ -58,7 +58,7 @@ describe('several calls in one reply', () => {
     const together: string[][] = []
     while (together.flat().length < 5) {
       const before = together.flat().length
-      await until(() => seen.order.length > before)
+      await until(() => seen.order, { holds: ({ length }) => length > before })
       await settled()
       together.push(seen.order.slice(before))
       endAll()
@@ -76,7 +76,7 @@ describe('several calls in one reply', () => {
     const calls = [call('late', { path: 'x' }, 'late'), ...reads(2), call('none', {}, 'none')]
     const { agent, transcript, events } = scriptedAgent([calls, [submitting()]], {}, [...tools, late])
     const ending = runAgent(agent, never)
-    await until(() => running.length === 2)
+    await until(() => running, { holds: ({ length }) => length === 2 })
     endAll()
     expect(await ending).toMatchObject({ kind: 'submitted' })
     expect(transcript.toolRuns.map(({ result }) => result.errorCode)).toEqual([
@@ -93,12 +93,12 @@ describe('several calls in one reply', () => {
     const { agent, transcript } = scriptedAgent([reads(4)], { parallelTools: 3 }, tools)
     let isOver = false
     const ending = runAgent(agent, never).finally(() => (isOver = true))
-    await until(() => running.length === 3)
+    await until(() => running, { holds: ({ length }) => length === 3 })
     running.find(({ path }) => path === '0')?.end()
-    await until(() => running.some(({ path }) => path === '3'))
+    await until(() => running, { holds: (calls) => calls.some(({ path }) => path === '3') })
     const fault = new Error('ours')
     running.find(({ path }) => path === '1')?.end(fault)
-    await until(() => running.every((one) => one.isAborted()))
+    await until(() => running.filter((one) => !one.isAborted()), { holds: ({ length }) => length === 0 })
     await settled()
     expect(isOver).toBe(false)
     endAll()
@@ -112,7 +112,7 @@ describe('several calls in one reply', () => {
     const { agent } = scriptedAgent([reads(5)], { parallelTools: 2 }, tools)
     const stop = new AbortController()
     const ending = runAgent(agent, stop.signal)
-    await until(() => running.length === 2)
+    await until(() => running, { holds: ({ length }) => length === 2 })
     const reason = new Error('cancelled')
     stop.abort(reason)
     endAll()

@@ -35,10 +35,12 @@ it.each([
   const deps = { ...bench.deps, model, stops, ledger: bench.withLease(3_600_000) }
   const running = runOperation(planned.job, deps, new AbortController().signal)
   const listeners = () => bench.redis.pubsub('NUMSUB', stopsChannel(namespace))
-  await until(async () => (await listeners())[1] === 1 && (await requestsRunning()) === 1)
+  await until(() => Promise.all([listeners(), requestsRunning()]), {
+    holds: ([[, listening], count]) => listening === 1 && count === 1,
+  })
 
   await bench.ledger.cancel(planned.runId, { reason: 'enough', origin: { kind: 'human', id: 'test' } })
-  await until(async () => (await requestsRunning()) === 0) // while the pool is open: the request itself was taken back
+  await until(requestsRunning, { holds: (count) => count === 0 }) // while the pool is open: the request itself was taken back
   await running
   expect((await bench.operation(planned)).outcome).toMatchObject({ status: 'cancelled', errorCode: 'AGENT_010' })
   expect(model.status()).toMatchObject({ waiting: 0, endpoints: [{ inFlight: 0, breaker: 'closed' }] })

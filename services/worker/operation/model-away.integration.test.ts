@@ -99,9 +99,8 @@ async function turnsOf(bench: OperationBench, planned: Planned): Promise<number>
 }
 
 async function dispatchedAgain(bench: OperationBench, { runId }: Planned): Promise<Planned['job']> {
-  const [taken] = await until(async () => {
-    const answer = await bench.ledger.dispatch(runId, 1)
-    return answer.taken.length > 0 ? answer.taken : undefined
+  const [taken] = await until(async () => (await bench.ledger.dispatch(runId, 1)).taken, {
+    holds: ({ length }) => length > 0,
   })
   if (taken === undefined) throw new Error('nothing was dispatched')
   return { runId, ...taken }

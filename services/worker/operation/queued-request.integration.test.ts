@@ -44,7 +44,7 @@ describe('an operation whose request waits for a slot', () => {
     const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 10_000, maxInFlight: 1 }
     const model = openModelPool({ endpoints: [{ url: bench.modelUrl }], slots, ...limits })
     const running = runOperation(planned.job, { ...bench.deps, model }, never)
-    await until(() => model.status().waiting === 1)
+    await until(() => model.status(), { holds: ({ waiting }) => waiting === 1 })
     const longer = openAttemptStop([], 1.2 * timeoutS * 1000)
     await until(() => longer.signal.aborted)
     open()

@@ -200,7 +200,7 @@ describe('runOperation', () => {
 
     const late = await bench.planned(await faultyLint('hang', {}), source, 'shelf')
     const running = runOperation(late.job, { ...bench.deps, ledger: bench.withLease(600) }, never)
-    await until(async () => (await eventsOf(late)).some(({ event }) => event === 'model.requested'))
+    await until(() => eventsOf(late), { holds: (events) => events.some(({ event }) => event === 'model.requested') })
     await cancel(late)
     await running
     const cancelled = await bench.operation(late)
@@ -214,7 +214,7 @@ describe('runOperation', () => {
     const planned = await bench.planned(await faultyLint('hang', {}), source, 'shelf')
     const stop = new AbortController()
     const running = runOperation(planned.job, bench.deps, stop.signal)
-    await until(async () => (await eventsOf(planned)).some(({ event }) => event === 'model.requested'))
+    await until(() => eventsOf(planned), { holds: (events) => events.some(({ event }) => event === 'model.requested') })
     stop.abort(new Error('the worker is shutting down'))
     await running
     expect(await bench.operation(planned)).toMatchObject({ status: 'ready', attempt: 1, lost: 0 })
@@ -240,9 +240,8 @@ describe('runOperation', () => {
       reasons.push((await eventsOf(planned)).at(-1)?.data['reason'])
       const { ready } = await bench.ledger.dispatch(planned.runId, 0)
       if (ready === 0) break
-      const [taken] = await until(async () => {
-        const answer = await bench.ledger.dispatch(planned.runId, 1)
-        return answer.taken.length > 0 ? answer.taken : undefined
+      const [taken] = await until(async () => (await bench.ledger.dispatch(planned.runId, 1)).taken, {
+        holds: ({ length }) => length > 0,
       })
       if (taken !== undefined) job = { runId: planned.runId, ...taken }
     }
@@ -269,7 +268,9 @@ describe('runOperation', () => {
     let isLost = false
     const put: OperationDeps['objects']['put'] = async (key, ...content) => {
       if (key.includes('/attempts/') && !isLost) {
-        await until(async () => (await eventsOf(planned)).some(({ event }) => event === 'submission.received'))
+        await until(() => eventsOf(planned), {
+          holds: (events) => events.some(({ event }) => event === 'submission.received'),
+        })
         isLost = true
         await bench.ledger.sweep(planned.runId, 'abandoned')
       }

@@ -98,7 +98,7 @@ describe('the first model', () => {
   it('is no longer waited for once the pool is closed', async () => {
     const { pool: opened, asked } = await poolOver([['reset']], 60_000)
     const waiting = opened.firstModel(never)
-    await until(() => asked.length > 1)
+    await until(() => asked, { holds: ({ length }) => length > 1 })
     await opened.close()
     await expect(waiting).rejects.toMatchObject({ code: 'AGENT_002', message: 'the model pool is closed' })
   })
@@ -107,7 +107,7 @@ describe('the first model', () => {
     const { pool: opened, asked } = await poolOver([['hang']], 60_000, 60_000)
     const abort = new AbortController()
     const waiting = opened.firstModel(abort.signal)
-    await until(() => asked.length === 1)
+    await until(() => asked, { holds: ({ length }) => length === 1 })
     const reason = new Error('cancelled')
     abort.abort(reason)
     await expect(waiting).rejects.toBe(reason)

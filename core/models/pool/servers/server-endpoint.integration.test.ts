@@ -26,7 +26,7 @@ describe('the context length of a model', () => {
   it('is read once for callers that ask together, once for each model, and cached', async () => {
     const { endpoint, waiting, answer } = await slowServer()
     const asked = ['a', 'a', 'b'].map((model) => endpoint.contextTokens(model, never))
-    await until(() => waiting.length === 2)
+    await until(() => waiting, { holds: ({ length }) => length === 2 })
     answer()
     answer()
     expect(await Promise.all(asked)).toEqual([4096, 4096, 4096])
@@ -41,7 +41,7 @@ describe('the context length of a model', () => {
     const reason = new Error('aborted')
     abort.abort(reason)
     await expect(aborted).rejects.toBe(reason)
-    await until(() => waiting.length === 1)
+    await until(() => waiting, { holds: ({ length }) => length === 1 })
     answer()
     expect(await other).toBe(4096)
   })

@@ -42,7 +42,7 @@ async function watching(pages: Pages, given?: PlayedServer, { afterRound = () =>
     watch.touch()
     time.now += 5000
     time.due.shift()?.()
-    await until(() => rounds.done > before)
+    await until(() => rounds, { holds: ({ done }) => done > before })
   }
   return { server, watch, pooled, turn, due: () => time.due.length, idle: () => time.due.shift()?.() }
 }

@@ -99,7 +99,7 @@ describe('slots that are shared', () => {
     const busy = Array.from({ length: 12 }, async () => {
       while (!stop.signal.aborted) await first.complete(modelRequest('m'), never)
     })
-    await until(() => seen.now === 8)
+    await until(() => seen, { holds: ({ now }) => now === 8 })
     await Promise.all(Array.from({ length: 20 }, () => second.complete(modelRequest('m'), never)))
     const [before, endpoint] = [seen.served, first.status().endpoints[0]]
     expect(endpoint?.inFlight).toBeLessThanOrEqual(8)
@@ -114,15 +114,15 @@ describe('slots that are shared', () => {
     const sharing = { namespace: uniqueNamespace(), leaseMs: 1000 }
     const { client, slots } = slotSource(sharing)
     const lost = slots.at(url, 4)
-    await until(() => lost.take(4) === 'taken')
+    await until(() => lost.take(4), { holds: (answer) => answer === 'taken' })
     while (lost.take(1) === 'taken') continue
     client.disconnect()
     const pool = sharingPool(url, 4, sharing)
     const first = pool.complete(modelRequest('m'), never)
-    await until(() => pool.status().waiting === 1)
+    await until(() => pool.status(), { holds: ({ waiting }) => waiting === 1 })
     expect((await first).content).toBe('hi')
     const askEight = () => Promise.all(Array.from({ length: 8 }, () => pool.complete(modelRequest('m'), never)))
-    await until(() => askEight().then(() => seen.most === 4))
+    await until(async () => ({ replies: await askEight(), ...seen }), { holds: ({ most }) => most === 4 })
   })
 
   it('are not given twice when Redis has lost who holds them', async () => {
@@ -136,12 +136,12 @@ describe('slots that are shared', () => {
       }),
     )
     const { client } = slotSource(sharing)
-    const eachAtWork = () => seen.now === 4 && pools.every((pool) => pool.status().endpoints[0]?.inFlight === 2)
-    await until(eachAtWork)
+    const atWork = () => [seen.now, ...pools.map((pool) => pool.status().endpoints[0]?.inFlight)]
+    await until(atWork, { holds: (counts) => counts.join() === '4,2,2' })
     await client.del(...(await client.keys(`${sharing.namespace}:*`)))
     const before = seen.served
-    await until(() => seen.served > before + 200)
-    await until(eachAtWork)
+    await until(() => seen, { holds: ({ served }) => served > before + 200 })
+    await until(atWork, { holds: (counts) => counts.join() === '4,2,2' })
     stop.abort()
     await Promise.all(busy)
     expect(seen.most).toBe(4)
@@ -173,7 +173,7 @@ describe('a server that says when to come back', () => {
     await holding.complete(modelRequest('m'), never)
     const asking = [refused.complete(modelRequest('m'), never).catch(() => undefined)]
     const pausedMs = (pool: ModelPool) => pool.status().endpoints[0]?.pausedMs ?? 0
-    await until(() => pausedMs(holding) > 0)
+    await until(() => pausedMs(holding), { holds: (ms) => ms > 0 })
     const late = sharingPool(url, 8, sharing)
     for (const pool of [holding, late])
       for (let more = 0; more < 4; more++) asking.push(pool.complete(modelRequest('m'), never))
@@ -189,12 +189,13 @@ describe('a limit that is cut', () => {
     const sharing = { namespace: uniqueNamespace() }
     const [one, other] = [slotSource(sharing).slots.at('s', 64), slotSource(sharing).slots.at('s', 64)]
     for (const slots of [one, other])
-      for (let taken = 0; taken < 8; taken++) await until(() => slots.take(1) === 'taken')
+      for (let taken = 0; taken < 8; taken++)
+        await until(() => slots.take(1), { holds: (answer) => answer === 'taken' })
     for (const slots of [one, other]) slots.cut(0.75)
-    await until(() => one.most() === 12 && other.most() === 12)
+    await until(() => [one.most(), other.most()], { holds: (shares) => shares.every((share) => share === 12) })
     const late = slotSource(sharing).slots.at('s', 64)
     late.take(1)
-    await until(() => late.take(1) === 'full')
+    await until(() => late.take(1), { holds: (answer) => answer === 'full' })
     expect(late.most()).toBe(12)
     for (let ended = 0; ended < 4; ended++) {
       expect([one.take(1), other.take(1), late.take(1)]).not.toContain('taken')
@@ -202,7 +203,7 @@ describe('a limit that is cut', () => {
     }
     expect(late.take(1)).not.toBe('taken') // 12 are in flight
     one.give()
-    await until(() => late.take(1) === 'taken')
+    await until(() => late.take(1), { holds: (answer) => answer === 'taken' })
   })
 })
 
@@ -227,6 +228,6 @@ describe('while Redis is unreachable', () => {
     await Promise.all([askAll(40), fresh.complete(modelRequest('m'), never)])
     expect(seen.served).toBe(121)
     expect(seen.most).toBeLessThanOrEqual(7) // one for the process that never had any
-    await until(() => logs.every(({ entries }) => entries.length === 1))
+    await until(() => logs.map(({ entries }) => entries), { holds: (all) => all.every(({ length }) => length === 1) })
   })
 })

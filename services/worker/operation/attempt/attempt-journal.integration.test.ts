@@ -59,7 +59,7 @@ describe('what an attempt tells', () => {
         await bench.ledger.cancel(runId, { reason: 'a newer push', origin: by, letFinish: true })
         const told = async () =>
           (await bench.ledger.readEvents(runId, { after: 0, limit: 100 })).map(({ event }) => event)
-        await until(async () => (await told()).includes('model.requested')) // the ledger was asked since
+        await until(told, { holds: (names) => names.includes('model.requested') }) // the ledger was asked since
         return complete(request)
       },
     }
@@ -80,7 +80,7 @@ describe('what an attempt tells', () => {
     const { complete, requests } = scriptedModel([[speaking], [submitting()]])
     const model = {
       async complete(request: ModelRequest) {
-        if (requests.length > 0) await until(() => tries.length > 0)
+        if (requests.length > 0) await until(() => tries, { holds: ({ length }) => length > 0 })
         return complete(request)
       },
     }

@@ -45,7 +45,7 @@ describe('commands about an attempt, while Redis is full', () => {
     const patient = patientCommands(ledger, new AbortController().signal)
     await fill()
     const settling = patient.settle(attempt, 1, { outcome: anOutcome(), events: [] })
-    await until(() => tries() > 1)
+    await until(tries, { holds: (count) => count > 1 })
     await empty()
     expect(await settling).toEqual({ kind: 'settled' })
     expect((await ledger.getRun(runId)).counts.succeeded).toBe(1)
