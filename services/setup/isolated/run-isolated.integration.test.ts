@@ -25,7 +25,7 @@ async function processesWith(word: string): Promise<string[]> {
   return commands.filter((command) => command.includes(word))
 }
 
-describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lack})`}`, { timeout: 120_000 }, () => {
+describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lack})`}`, { timeout: 240_000 }, () => {
   let registry: PackageRegistry
   /** Of this machine, on no list. */
   let other: Server
@@ -61,7 +61,7 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
       command,
       hasPython: false,
       sandbox: { runtime: 'auto', searchPath: process.env['PATH'] ?? '', paths: [], ...(bubblewrap && { bubblewrap }) },
-      limits: usualLimits,
+      limits: { ...usualLimits, wallMs: 200_000 },
       registries: [],
       internalRegistries: [registry.url],
       variables: registry.variables,
