@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { openPrograms } from './program.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { openPrograms } from '../e2e/program.ts'
+import { manyFunctions, sourceFolder } from '../e2e/source-folder.ts'
 
 const programs = openPrograms()
 afterAll(() => programs.end())
