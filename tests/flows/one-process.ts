@@ -34,10 +34,17 @@ export type OneProcess = {
   named(name: string): Place
   /** The lines that the services have logged so far. */
   log: readonly string[]
-  /** `npx remora …` in a folder, as a client of the API. */
-  remora(folder: { path: string }, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Answer>
+  /** `npx remora …` in a folder, as a client of the API. `printed` grows while it runs. */
+  remora(
+    folder: { path: string },
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    printed?: { out: string; err: string },
+  ): Promise<Answer>
   /** `remora verify`, which reads the stores. */
   verify(runId: string): Promise<Answer>
+  /** Ends the rehearsal model; resolves to what starts it again at the same address. */
+  takeModelAway(): Promise<() => Promise<void>>
   close(): Promise<void>
 }
 
@@ -56,12 +63,18 @@ export async function startInOneProcess(options: Omit<ServicesOptions, 'checkout
   }
 }
 
+/**
+ * Few threads and processes. With 16 slots and less a worker gives back all the memory that its heap can spare before it composes,
+ * which takes seconds of a process that has the heap of a test runner.
+ */
+const few = { REMORA_WORKER_SLOTS: '17', REMORA_WORKER_SCRIPT_PROCESSES: '1', REMORA_DISCOVERY_THREADS: '1' }
+
 async function startAll(options: ServicesOptions, releaser: Releaser): Promise<OneProcess> {
   const { workers = ['worker-1'], publishing } = options
   const stores = { redisUrl: await ownRedis(releaser), s3: await ownBucket(releaser) }
   const log: string[] = []
   const places = new Map<string, Place>()
-  const machine = { PATH: process.env['PATH'], REMORA_WORKER_SLOTS: '17', REMORA_WORKER_SCRIPT_PROCESSES: '1', REMORA_DISCOVERY_THREADS: '1' }
+  const machine = { PATH: process.env['PATH'], ...few }
   const started = <T extends { close(): Promise<void> }>(name: string, service: T, at: (service: T) => Place): T => {
     releaser.add(name, () => service.close())
     places.set(name, at(service))
@@ -105,9 +118,16 @@ async function startAll(options: ServicesOptions, releaser: Releaser): Promise<O
       if (place === undefined) throw new Error(`no service ${name} was started`)
       return place
     },
-    remora: (folder, args, env = {}) =>
-      remoraHere(folder, args, { REMORA_API_URL: api.url, REMORA_TOKEN: token, ...env }),
+    remora: (folder, args, env = {}, printed = { out: '', err: '' }) =>
+      remoraHere(folder, args, { REMORA_API_URL: api.url, REMORA_TOKEN: token, ...env }, printed),
     verify: (runId) => remoraHere({ path: tmpdir() }, ['verify', runId], storeEnv(stores)),
+    async takeModelAway() {
+      await model.close()
+      return async () => {
+        const again = await startRehearsal(parseRehearsal(serviceEnvs(stores, options, reached).rehearsal))
+        releaser.add('rehearsal again', again.close)
+      }
+    },
     close: releaser.release,
   }
 }
