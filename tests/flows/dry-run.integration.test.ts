@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import type { Answer } from '../remora-here.ts'
@@ -66,7 +66,10 @@ describe('remora run --dry-run', () => {
   afterAll(() => folder.remove())
 
   it('prints what would be done and what is skipped and why, and changes nothing', async () => {
-    const run = await planned(folder, '--agents', 'lint,docstring')
+    // As where `remora run` starts the rehearsal model: it is asked for no lint fault.
+    const rehearsed = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
+    onTestFinished(rehearsed.close)
+    const run = await rehearsed.remora(folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run'])
     expect(run).toMatchObject({ code: 0 })
     expect(run.out).toMatch(
       /\nLooked at \d+ nodes\. 5 operations would be run, for about [\d,]+ tokens\. Nothing was done\.\n/,

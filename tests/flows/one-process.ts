@@ -67,7 +67,12 @@ export async function startInOneProcess(options: Omit<ServicesOptions, 'checkout
  * Few threads and processes. With 16 slots and less a worker gives back all the memory that its heap can spare before it composes,
  * which takes seconds of a process that has the heap of a test runner.
  */
-const few = { REMORA_WORKER_SLOTS: '17', REMORA_WORKER_SCRIPT_PROCESSES: '1', REMORA_DISCOVERY_THREADS: '1' }
+const few = {
+  REMORA_WORKER_SLOTS: '17',
+  REMORA_WORKER_SCRIPT_PROCESSES: '1',
+  REMORA_DISCOVERY_THREADS: '1',
+  REMORA_LOG_LEVEL: 'warn', // the thread that composes writes its log to stderr
+}
 
 async function startAll(options: ServicesOptions, releaser: Releaser): Promise<OneProcess> {
   const { workers = ['worker-1'], publishing } = options
