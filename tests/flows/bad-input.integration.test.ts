@@ -28,7 +28,7 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }).listen(0, '127.0.0.1')
   await once(talker, 'listening')
-  services = await startInOneProcess()
+  services = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
 })
 afterAll(async () => {
   await services.close()

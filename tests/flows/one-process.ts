@@ -6,7 +6,7 @@ import { CreateBucketCommand } from '@aws-sdk/client-s3'
 import { inject } from 'vitest'
 import { openS3Client } from '#objects/s3-client.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
-import { openLog } from '#platform/log.ts'
+import { type Logging, openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { startTestS3, type TestS3 } from '#testing/s3.ts'
@@ -77,59 +77,29 @@ const few = {
 async function startAll(options: ServicesOptions, releaser: Releaser): Promise<OneProcess> {
   const { workers = ['worker-1'], publishing } = options
   const stores = { redisUrl: await ownRedis(releaser), s3: await ownBucket(releaser) }
-  const log: string[] = []
-  const places = new Map<string, Place>()
-  const machine = { PATH: process.env['PATH'], ...few }
-  const started = <T extends { close(): Promise<void> }>(name: string, service: T, at: (service: T) => Place): T => {
-    releaser.add(name, () => service.close())
-    places.set(name, at(service))
-    return service
-  }
-  const deps = (service: string, { logging, secrets }: Pick<ReturnType<typeof parseApi>, 'logging' | 'secrets'>) => {
-    const redactor = openRedactor(secrets)
-    return { log: openLog({ service, ...logging, redactor, write: (line) => void log.push(line) }), redactor }
-  }
+  const parts = openParts(releaser)
   const unknown = { rehearsal: 0, api: publishing?.port ?? 0, apiHealth: 0, discovery: 0, publisher: 0, access: 0 }
-
   const model = await startRehearsal(parseRehearsal(serviceEnvs(stores, options, unknown).rehearsal))
-  started('rehearsal', model, ({ origin }) => ({ origin, health: origin }))
-  const reached = { ...unknown, rehearsal: Number(new URL(model.origin).port) }
-  const ofPublisher = serviceEnvs(stores, options, reached).publisher
-  if (ofPublisher !== undefined) {
-    const config = parsePublisher({ ...machine, ...ofPublisher })
-    const publisher = await startPublisher(config.publisher, deps('publisher', config))
-    started('publisher', publisher, ({ healthPort }) => at(healthPort))
-    reached.access = publisher.accessPort ?? 0
-  }
-  const envs = serviceEnvs(stores, options, reached)
-  const apiConfig = parseApi({ ...machine, ...envs.api })
-  const api = await startApi(apiConfig.api, deps('api', apiConfig))
-  started('api', api, ({ url, healthPort }) => ({ origin: url, health: at(healthPort).health }))
-  const discoveryConfig = parseDiscovery({ ...machine, ...envs.discovery })
-  const discovery = await startDiscovery(discoveryConfig.discovery, deps('discovery', discoveryConfig))
-  started('discovery', discovery, ({ healthPort }) => at(healthPort))
-  for (const name of workers) {
-    const { worker: config, secrets } = parseWorker({ ...machine, ...envs.worker(name, 0) })
-    const worker = await startWorker(config, deps('worker', { logging: config.logging, secrets }))
-    started(name, worker, ({ healthPort }) => at(healthPort))
-  }
+  parts.add('rehearsal', model, { origin: model.origin, health: model.origin })
+  const ports = { ...unknown, rehearsal: Number(new URL(model.origin).port) }
+  ports.access = await addPublisher(parts, serviceEnvs(stores, options, ports).publisher)
+  const envs = serviceEnvs(stores, options, ports)
+  const url = await addApi(parts, envs.api)
+  await addDiscovery(parts, envs.discovery)
+  for (const name of workers) await addWorker(parts, name, envs.worker(name, 0))
   return {
-    api: openRunApi({ url: api.url, token }),
+    api: openRunApi({ url, token }),
     token,
     stores,
-    log,
-    named(name) {
-      const place = places.get(name)
-      if (place === undefined) throw new Error(`no service ${name} was started`)
-      return place
-    },
+    log: parts.log,
+    named: parts.named,
     remora: (folder, args, env = {}, printed = { out: '', err: '' }) =>
-      remoraHere(folder, args, { REMORA_API_URL: api.url, REMORA_TOKEN: token, ...env }, printed),
+      remoraHere(folder, args, { REMORA_API_URL: url, REMORA_TOKEN: token, ...env }, printed),
     verify: (runId) => remoraHere({ path: tmpdir() }, ['verify', runId], storeEnv(stores)),
     async takeModelAway() {
       await model.close()
       return async () => {
-        const again = await startRehearsal(parseRehearsal(serviceEnvs(stores, options, reached).rehearsal))
+        const again = await startRehearsal(parseRehearsal(envs.rehearsal))
         releaser.add('rehearsal again', again.close)
       }
     },
@@ -137,9 +107,66 @@ async function startAll(options: ServicesOptions, releaser: Releaser): Promise<O
   }
 }
 
-function at(port: number): Place {
+type Parts = ReturnType<typeof openParts>
+type Given = Readonly<Record<string, string>>
+
+/** The services that run, and the lines that they log. */
+function openParts(releaser: Releaser) {
+  const log: string[] = []
+  const places = new Map<string, Place>()
+  return {
+    log,
+    add(name: string, service: { close(): Promise<void> }, place: Place) {
+      releaser.add(name, () => service.close())
+      places.set(name, place)
+    },
+    named(name: string): Place {
+      const place = places.get(name)
+      if (place === undefined) throw new Error(`no service ${name} was started`)
+      return place
+    },
+    depsOf(service: string, { logging, secrets }: { logging: Logging; secrets: readonly string[] }) {
+      const redactor = openRedactor(secrets)
+      return { log: openLog({ service, ...logging, redactor, write: (line) => void log.push(line) }), redactor }
+    },
+  }
+}
+
+function placeAt(port: number): Place {
   const origin = `http://127.0.0.1:${port}`
   return { origin, health: origin }
+}
+
+function withMachine(env: Given) {
+  return { PATH: process.env['PATH'], ...few, ...env }
+}
+
+/** Answers the port at which it gives the right to read code; 0 without one. */
+async function addPublisher(parts: Parts, env: Given | undefined): Promise<number> {
+  if (env === undefined) return 0
+  const config = parsePublisher(withMachine(env))
+  const publisher = await startPublisher(config.publisher, parts.depsOf('publisher', config))
+  parts.add('publisher', publisher, placeAt(publisher.healthPort))
+  return publisher.accessPort ?? 0
+}
+
+async function addApi(parts: Parts, env: Given): Promise<string> {
+  const config = parseApi(withMachine(env))
+  const api = await startApi(config.api, parts.depsOf('api', config))
+  parts.add('api', api, { ...placeAt(api.healthPort), origin: api.url })
+  return api.url
+}
+
+async function addDiscovery(parts: Parts, env: Given): Promise<void> {
+  const config = parseDiscovery(withMachine(env))
+  const discovery = await startDiscovery(config.discovery, parts.depsOf('discovery', config))
+  parts.add('discovery', discovery, placeAt(discovery.healthPort))
+}
+
+async function addWorker(parts: Parts, name: string, env: Given): Promise<void> {
+  const { worker: config, secrets } = parseWorker(withMachine(env))
+  const worker = await startWorker(config, parts.depsOf('worker', { logging: config.logging, secrets }))
+  parts.add(name, worker, placeAt(worker.healthPort))
 }
 
 async function ownRedis(releaser: Releaser): Promise<string> {

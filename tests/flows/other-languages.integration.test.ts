@@ -57,7 +57,9 @@ let services: OneProcess
 let bundles: SourceFolder
 beforeAll(async () => {
   bundles = await sourceFolder(rewritingAgent)
-  services = await startInOneProcess({ env: { REMORA_AGENTS_DIR: join(bundles.path, 'agents') } })
+  services = await startInOneProcess({
+    env: { REMORA_AGENTS_DIR: join(bundles.path, 'agents'), REMORA_MODEL_URLS: 'rehearsal' },
+  })
 })
 afterAll(async () => {
   await services.close()

@@ -22,7 +22,7 @@ describe.skipIf(lacks('git'))('remora run on a part of a repository', () => {
   beforeAll(async () => {
     folder = await sourceFolder(files)
     await promisify(execFile)('git', ['init', '-q', folder.path])
-    services = await startInOneProcess()
+    services = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
   })
   afterAll(async () => {
     await services.close()

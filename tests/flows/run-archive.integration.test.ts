@@ -17,7 +17,7 @@ describe('remora run on an archive', () => {
   beforeAll(async () => {
     place = await sourceFolder({})
     unpacked = await sourceFolder(smallSource)
-    services = await startInOneProcess()
+    services = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
   })
   afterAll(async () => {
     await services.close()
