@@ -30,7 +30,7 @@ export async function atWork(program: Program): Promise<LivingProcess[]> {
       const found = await descendantsOf(program.pid)
       return found.length >= 5 && found
     },
-    { withinMs: 60_000 },
+    { withinMs: 110_000 },
   )
 }
 

@@ -150,7 +150,7 @@ export async function isReady(service: Service): Promise<void> {
       await answer?.body?.cancel()
       return answer?.status === 200
     },
-    { withinMs: 60_000 },
+    { withinMs: 110_000 },
   )
 }
 
