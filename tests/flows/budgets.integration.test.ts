@@ -1,10 +1,10 @@
+import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readMetric } from '#testing/metric-value.ts'
 import { until } from '#testing/until.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { manyFunctions, sourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const RunState = z.looseObject({
   status: z.string(),
@@ -13,49 +13,34 @@ const RunState = z.looseObject({
   waiting_for: z.array(z.looseObject({ kind: z.string() })),
 })
 
-describe('budgets, over two discoveries and two workers of which one is killed', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let stores: Stores
-  let services: Services
-
+describe('budgets', () => {
+  let services: OneProcess
   beforeAll(async () => {
-    stores = open.stores = await startStores()
-    const env = { REMORA_WORKER_SLOTS: '2', REMORA_LEASE_MS: '1000' }
-    services = await startServices(programs, stores, { env, workers: ['worker-1', 'worker-2'] })
-    programs.start(['scripts/service.mjs', 'discovery'], {
-      env: { ...storeEnv(stores), ...env, REMORA_DISCOVERY_HEALTH_PORT: '0' },
-    })
+    services = await startInOneProcess({ env: { REMORA_WORKER_SLOTS: '2' }, workers: ['worker-1', 'worker-2'] })
   })
-  afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
-  })
+  afterAll(() => services.close())
 
   const remora = async (...args: string[]) => {
-    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token, REMORA_CONFIG: 'none' }
-    const program = programs.start(['cli/remora.mjs', ...args], { env })
-    expect(await program.exited, program.out()).toBe(0)
-    return program.out()
+    const answer = await services.remora({ path: tmpdir() }, args, { REMORA_CONFIG: 'none' })
+    expect(answer).toMatchObject({ code: 0 })
+    return answer.out
   }
   const stateOf = async (runId: string) => RunState.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
   const waits = (runId: string) =>
     until(() => stateOf(runId), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
   const submit = async (request: object) => {
-    const folder = await sourceFolder({ 'prices.py': manyFunctions(60) })
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(30) })
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'], ...request })
     await folder.remove()
     return runId
   }
   const verified = async (runId: string) => {
-    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-    expect(await verify.exited, verify.out()).toBe(0)
+    expect(await services.verify(runId)).toMatchObject({ code: 0, err: '' })
   }
 
   it('hold a run until its budget is raised, and no worker is asked for meanwhile', async () => {
     const runId = await submit({ budget: { tokens: 2_000 } })
     await until(() => stateOf(runId), { holds: ({ budget }) => budget.used > 0, withinMs: 60_000 })
-    services.named('worker-2').kill('SIGKILL')
     await waits(runId)
     const state = await stateOf(runId)
     expect(state).toMatchObject({
@@ -77,7 +62,7 @@ describe('budgets, over two discoveries and two workers of which one is killed',
     const names = events.map(({ event }) => event).filter((name) => name.startsWith('budget.'))
     expect(names.slice(0, 4)).toEqual(['budget.reached', 'budget.set', 'budget.set', 'budget.renewed'])
     await verified(runId)
-  }, 180_000)
+  })
 
   it('hold the runs of a project for the rest of its day, until that is raised', async () => {
     await remora('project', 'budget', 'default', '--tokens-per-day', '1k')
@@ -94,5 +79,5 @@ describe('budgets, over two discoveries and two workers of which one is killed',
       expect((await services.api.follow(runId)).status).toBe('completed')
       await verified(runId)
     }
-  }, 180_000)
+  })
 })
