@@ -1,15 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand } from '@aws-sdk/client-s3'
-import { inject } from 'vitest'
-import { openS3Client } from '#objects/s3-client.ts'
+import { ownBucket } from '#objects/own-bucket.fixture.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
 import { type Logging, openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
-import { startTestS3, type TestS3 } from '#testing/s3.ts'
 import { parseConfig as parseApi } from '../../services/api/api-config.ts'
 import { startApi } from '../../services/api/api-service.ts'
 import { parseConfig as parseDiscovery } from '../../services/discovery/discovery-config.ts'
@@ -76,7 +72,9 @@ const few = {
 
 async function startAll(options: ServicesOptions, releaser: Releaser): Promise<OneProcess> {
   const { workers = ['worker-1'], publishing } = options
-  const stores = { redisUrl: await ownRedis(releaser), s3: await ownBucket(releaser) }
+  const bucket = await ownBucket()
+  releaser.add('bucket', bucket.stop)
+  const stores = { redisUrl: await ownRedis(releaser), s3: bucket.s3 }
   const parts = openParts(releaser)
   const unknown = { rehearsal: 0, api: publishing?.port ?? 0, apiHealth: 0, discovery: 0, publisher: 0, access: 0 }
   const model = await startRehearsal(parseRehearsal(serviceEnvs(stores, options, unknown).rehearsal))
@@ -175,16 +173,4 @@ async function ownRedis(releaser: Releaser): Promise<string> {
   const redis = await startLocalRedis({ env: process.env, dir })
   releaser.add('Redis', redis.stop)
   return redis.url
-}
-
-/** A bucket in the S3 that the suite shares, or in one of this file where there is none. */
-async function ownBucket(releaser: Releaser): Promise<TestS3> {
-  const shared = inject('s3')
-  const { s3, stop } = shared === undefined ? await startTestS3() : { s3: shared, stop: async () => {} }
-  releaser.add('S3', stop)
-  const bucket = `t${randomBytes(8).toString('hex')}`
-  const { endpoint, region, accessKeyId, secretAccessKey } = s3
-  const client = openS3Client({ endpoint, region, credentials: { accessKeyId, secretAccessKey } })
-  await client.send(new CreateBucketCommand({ Bucket: bucket })).finally(() => client.destroy())
-  return { ...s3, bucket }
 }
