@@ -25,22 +25,17 @@ export type HostOptions = {
   envOf?(service: 'api' | 'discovery' | 'worker' | 'publisher'): Record<string, string>
 }
 
-/** Every service as a process of its own, with a publisher, beside a fake GitHub that sends them its webhooks. */
-export async function startWithGitHub(
-  programs: Programs,
-  { env = {}, redisOf = async (url) => url, stores: given, envOf = () => ({}) }: HostOptions = {},
-) {
+/** A fake GitHub that sends its webhooks to the API, and what services need to work for it. */
+export async function startHost({ env = {}, envOf = () => ({}) }: Pick<HostOptions, 'env' | 'envOf'> = {}) {
   const releaser = openReleaser()
   const [port = 0] = await freePorts(1)
-  const stores = given ?? (await startStores())
-  releaser.add('stores', stores.stop)
   const github = await startFakeGitHub({ webhookUrl: `http://127.0.0.1:${port}/webhooks/github` })
   releaser.add('fake GitHub', github.close)
   const { app, apiUrl } = github
   const agents = await mkdtemp(join(tmpdir(), 'remora-agents-'))
   releaser.add('agents', () => rm(agents, { recursive: true }))
   await layOutRehearsedDocstrings(agents)
-  const services = await startServices(programs, stores, {
+  const options = {
     env: { REMORA_AGENTS_DIR: agents },
     workerEnv: envOf('worker'),
     discoveryEnv: envOf('discovery'),
@@ -52,23 +47,44 @@ export async function startWithGitHub(
         REMORA_GITHUB_PRIVATE_KEY: app.privateKey,
         REMORA_GITHUB_API_URL: apiUrl,
         REMORA_GITHUB_POLL_S: '5',
-        REMORA_REDIS_URL: await redisOf(stores.redisUrl),
         ...envOf('publisher'),
         ...env,
       },
     },
+  }
+  return { github, options, stop: releaser.release }
+}
+
+/** Waits for the end of the check run of a commit; answers the id of its run. `log`: of the publisher. */
+export async function untilChecked(
+  { checkRuns }: FakeRepository,
+  commit: string,
+  { withinMs = 90_000, log }: { withinMs?: number; log(): string },
+): Promise<string> {
+  const ended = () => checkRuns().find((one) => one.headSha === commit && one.status === 'completed')
+  await until(() => ended() !== undefined, { withinMs }).catch((error: unknown) => {
+    throw new Error(`${String(error)}\n${log().slice(-4_000)}`)
   })
+  return ended()?.externalId ?? ''
+}
+
+/** Every service as a process of its own, with a publisher, beside a fake GitHub that sends them its webhooks. */
+export async function startWithGitHub(
+  programs: Programs,
+  { env = {}, redisOf = async (url) => url, stores: given, envOf = () => ({}) }: HostOptions = {},
+) {
+  const releaser = openReleaser()
+  const stores = given ?? (await startStores())
+  releaser.add('stores', stores.stop)
+  const ofPublisher = { REMORA_REDIS_URL: await redisOf(stores.redisUrl), ...envOf('publisher'), ...env }
+  const { github, options, stop } = await startHost({ env: ofPublisher, envOf })
+  releaser.add('host', stop)
+  const services = await startServices(programs, stores, options)
   return {
     github,
     services,
-    /** Waits for the end of the check run of a commit; answers the id of its run. */
-    async checked({ checkRuns }: FakeRepository, commit: string, withinMs = 90_000): Promise<string> {
-      const ended = () => checkRuns().find((one) => one.headSha === commit && one.status === 'completed')
-      await until(() => ended() !== undefined, { withinMs }).catch((error: unknown) => {
-        throw new Error(`${String(error)}\n${services.named('publisher').err().slice(-4_000)}`)
-      })
-      return ended()?.externalId ?? ''
-    },
+    checked: (repository: FakeRepository, commit: string, withinMs?: number) =>
+      untilChecked(repository, commit, { log: services.named('publisher').err, ...(withinMs && { withinMs }) }),
     /** After the services have ended. */
     stop: releaser.release,
   }

@@ -47,31 +47,67 @@ export type ServicesOptions = {
   checkout?: string
 }
 
-const token = 'a-token-only-for-the-tests'
+export const token = 'a-token-only-for-the-tests'
+
+/** Of each service, by its folder; those that are not known yet are 0. `access`: where the publisher gives the right to read code. */
+type Ports = Record<'rehearsal' | 'api' | 'apiHealth' | 'discovery' | 'publisher' | 'access', number>
+
+/** What each service reads, however it is started: the address of the API, say, is the same for a process and for a part of one. */
+export function serviceEnvs(stores: StoreAddress, options: ServicesOptions, ports: Ports) {
+  const { env: common = {}, workerEnv = {}, discoveryEnv = {}, publishing } = options
+  const store = { ...common, ...storeEnv(stores) }
+  const access = { REMORA_PUBLISHER_SECRET: 'only-the-tests-use-this-secret' }
+  const url = { REMORA_PUBLISHER_URL: `http://127.0.0.1:${ports.access}` }
+  return {
+    rehearsal: { ...common, REMORA_REHEARSAL_PORT: String(ports.rehearsal) },
+    api: {
+      ...store,
+      REMORA_TOKEN: token,
+      REMORA_SIGNING_KEY: testSigningKey,
+      REMORA_API_PORT: String(ports.api),
+      REMORA_API_HEALTH_PORT: String(ports.apiHealth),
+      ...publishing?.apiEnv,
+      ...(publishing && url),
+    },
+    discovery: {
+      ...store,
+      REMORA_DISCOVERY_HEALTH_PORT: String(ports.discovery),
+      ...(publishing && { ...access, ...url }),
+      ...discoveryEnv,
+    },
+    publisher: publishing && {
+      ...store,
+      ...access,
+      REMORA_SIGNING_KEY: testSigningKey,
+      REMORA_PUBLISHER_PORT: String(ports.access),
+      REMORA_PUBLISHER_HEALTH_PORT: String(ports.publisher),
+      ...publishing.publisherEnv,
+    },
+    worker: (name: string, port: number) => ({
+      ...store,
+      REMORA_WORKER_ID: name,
+      REMORA_WORKER_HEALTH_PORT: String(port),
+      REMORA_MODEL_URLS: `http://127.0.0.1:${ports.rehearsal}/v1`,
+      ...workerEnv,
+    }),
+  }
+}
 
 /** Every service as a process of its own, configured by the environment alone, and ready. */
 export async function startServices(
   programs: Programs,
   stores: Stores,
-  {
-    workers = ['worker-1'],
-    env: common = {},
-    workerEnv = {},
-    discoveryEnv = {},
-    publishing,
-    checkout,
-  }: ServicesOptions = {},
+  options: ServicesOptions = {},
 ): Promise<Services> {
-  const [freePort, apiHealth, discoveryPort, rehearsalPort, publisherPort, accessPort, ...workerPorts] =
+  const { workers = ['worker-1'], publishing, checkout } = options
+  const [freePort = 0, apiHealth = 0, discovery = 0, rehearsal = 0, publisher = 0, access = 0, ...workerPorts] =
     await freePorts(6 + workers.length)
-  const apiPort = publishing?.port ?? freePort
-  const access = { REMORA_PUBLISHER_SECRET: 'only-the-tests-use-this-secret' }
-  const reached = publishing && { ...access, REMORA_PUBLISHER_URL: `http://127.0.0.1:${accessPort}` }
+  const api = publishing?.port ?? freePort
+  const envs = serviceEnvs(stores, options, { rehearsal, api, apiHealth, discovery, publisher, access })
   const starters = new Map<string, () => Service>()
-  const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => {
-    const options = { env: { ...common, ...env }, ...(checkout && { checkout }) }
+  const start = (name: string, folder: string, port: number, env: Record<string, string>): Service => {
     const begin = (): Service => ({
-      ...programs.start(['scripts/service.mjs', folder], options),
+      ...programs.start(['scripts/service.mjs', folder], { env, ...(checkout && { checkout }) }),
       name,
       origin: `http://127.0.0.1:${port}`,
       health: `http://127.0.0.1:${folder === 'api' ? apiHealth : port}`,
@@ -79,40 +115,14 @@ export async function startServices(
     starters.set(name, begin)
     return begin()
   }
-  const store = storeEnv(stores)
-  const modelUrl = `http://127.0.0.1:${rehearsalPort}/v1`
   const all = [
-    start('rehearsal', 'rehearsal', rehearsalPort, { REMORA_REHEARSAL_PORT: String(rehearsalPort) }),
-    start('api', 'api', apiPort, {
-      ...store,
-      REMORA_TOKEN: token,
-      REMORA_SIGNING_KEY: testSigningKey,
-      REMORA_API_PORT: String(apiPort),
-      REMORA_API_HEALTH_PORT: String(apiHealth),
-      ...publishing?.apiEnv,
-      ...(reached && { REMORA_PUBLISHER_URL: reached.REMORA_PUBLISHER_URL }),
-    }),
-    start('discovery', 'discovery', discoveryPort, {
-      ...store,
-      REMORA_DISCOVERY_HEALTH_PORT: String(discoveryPort),
-      ...reached,
-      ...discoveryEnv,
-    }),
-    ...(publishing === undefined
-      ? []
-      : [
-          start('publisher', 'publisher', publisherPort, {
-            ...store,
-            ...access,
-            REMORA_SIGNING_KEY: testSigningKey,
-            REMORA_PUBLISHER_PORT: String(accessPort),
-            REMORA_PUBLISHER_HEALTH_PORT: String(publisherPort),
-            ...publishing.publisherEnv,
-          }),
-        ]),
+    start('rehearsal', 'rehearsal', rehearsal, envs.rehearsal),
+    start('api', 'api', api, envs.api),
+    start('discovery', 'discovery', discovery, envs.discovery),
+    ...(envs.publisher === undefined ? [] : [start('publisher', 'publisher', publisher, envs.publisher)]),
     ...workers.map((name, at) => {
-      const own = { REMORA_WORKER_ID: name, REMORA_WORKER_HEALTH_PORT: String(workerPorts[at]) }
-      return start(name, 'worker', workerPorts[at], { ...store, ...own, REMORA_MODEL_URLS: modelUrl, ...workerEnv })
+      const port = workerPorts[at] ?? 0
+      return start(name, 'worker', port, envs.worker(name, port))
     }),
   ]
   await Promise.all(all.map(isReady))
@@ -140,7 +150,7 @@ export async function isReady(service: Service): Promise<void> {
       await answer?.body?.cancel()
       return answer?.status === 200
     },
-    { withinMs: 60_000 },
+    { withinMs: 110_000 },
   )
 }
 

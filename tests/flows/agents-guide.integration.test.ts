@@ -1,8 +1,11 @@
 import { cp, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPrograms, remora, repository } from './program.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { loadSettings } from '#settings/load-settings.ts'
+import { repository } from '../e2e/program.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { remoraHere } from '../remora-here.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 /** A fenced block of the guide, and the file that the text before it names last. */
 type Block = { language: string; text: string; file: string | undefined }
@@ -20,7 +23,7 @@ async function blocksOfGuide(): Promise<Block[]> {
   })
 }
 
-const programs = openPrograms()
+let services: OneProcess
 let folder: SourceFolder
 let commands: string[]
 let files: string[]
@@ -32,20 +35,35 @@ beforeAll(async () => {
   folder = await sourceFolder(Object.fromEntries(written.slice(0, 3).map(({ file = '', text }) => [file, text])))
   await cp(join(repository, 'examples/inventory'), join(folder.path, 'examples/inventory'), { recursive: true })
   await writeFile(join(folder.path, 'later.yaml'), written[3]?.text ?? '')
+  services = await startInOneProcess({ env: settingsOf('remora.yaml') })
   commands = blocks.flatMap(({ language, text }) => (language === 'sh' ? text.trim().split('\n') : []))
 })
 afterAll(async () => {
-  await programs.end()
+  await services.close()
   await folder.remove()
 })
+
+const needService = new Set(['run', 'findings', 'transcript'])
+
+/** What discovery reads of a settings file of the folder, whose own stack would have it from there. */
+function settingsOf(file: string): Record<string, string> {
+  const { env } = loadSettings({ REMORA_CONFIG: join(folder.path, file) }, folder.path)
+  const { REMORA_AGENTS_DIR: dir = '', REMORA_AGENTS_SETTINGS: values } = env
+  return { REMORA_AGENTS_DIR: resolve(folder.path, dir), ...(values && { REMORA_AGENTS_SETTINGS: values }) }
+}
 
 /** The command of the guide that begins so, with the id of the run in its place. */
 async function follow(beginning: string, runId = ''): Promise<string> {
   const line = commands.find((one) => one.startsWith(`npx remora ${beginning}`))?.replace(/\bRUN\b/, runId)
   const words = [...(line ?? '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, ...parts]) => parts.join(''))
-  const program = remora(programs, folder, words.slice(2))
-  expect([line, await program.exited, program.err()]).toMatchObject([line, 0, expect.any(String)])
-  return program.out()
+  // The services have their model: only a command that starts its own takes one.
+  const args = words
+    .slice(2)
+    .filter((word, at, all) => word !== '--model' && all[at - 1] !== '--model')
+    .map((word) => (word.startsWith('my-agents') ? join(folder.path, word) : word)) // the folder of this process is another
+  const answer = needService.has(args[0] ?? '') ? await services.remora(folder, args) : await remoraHere(folder, args)
+  expect([line, answer]).toMatchObject([line, { code: 0 }])
+  return answer.out
 }
 
 describe('the guide to writing an agent', () => {
@@ -73,7 +91,8 @@ describe('the guide to writing an agent', () => {
   })
 
   it('is right about what its settings find', async () => {
-    await writeFile(join(folder.path, 'remora.yaml'), await folder.read('later.yaml'))
+    await services.close()
+    services = await startInOneProcess({ env: settingsOf('later.yaml') })
     expect(await follow('run')).toMatch(/^14 findings: /m)
   })
 })

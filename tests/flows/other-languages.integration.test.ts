@@ -1,8 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testGofmt } from '#lint/go/go-linter.fixture.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { sourceFolder } from './source-folder.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 /** A bundle whose tool writes each file's own description, and a note next to it. */
 const rewritingAgent = {
@@ -51,20 +53,29 @@ const Result = z.object({
 })
 
 const gofmt = await testGofmt(process.env)
-const programs = openPrograms()
-afterAll(() => programs.end())
+let services: OneProcess
+let bundles: SourceFolder
+beforeAll(async () => {
+  bundles = await sourceFolder(rewritingAgent)
+  services = await startInOneProcess({
+    env: { REMORA_AGENTS_DIR: join(bundles.path, 'agents'), REMORA_MODEL_URLS: 'rehearsal' },
+  })
+})
+afterAll(async () => {
+  await services.close()
+  await bundles.remove()
+})
 
 describe('a run over files that are not Python', () => {
   it('takes no change that does not parse, and reports what it could not check', async () => {
     const folder = await sourceFolder({
-      ...rewritingAgent,
       'src/good.ts': '// export const a = 1\n',
       'src/bad.ts': '// export function (((\n',
     })
     const args = ['run', 'src', '--agents', 'rewrite', '--out', 'x.patch', '--json']
-    const run = remora(programs, folder, args, { REMORA_AGENTS_DIR: 'agents' })
-    expect(await run.exited, run.err()).toBe(3)
-    const { checks, failures } = Result.parse(lastDocument(run.out())).result
+    const run = await services.remora(folder, args, { REMORA_AGENTS_DIR: join(bundles.path, 'agents') })
+    expect(run).toMatchObject({ code: 3 })
+    const { checks, failures } = Result.parse(lastDocument(run.out)).result
     expect(failures).toMatchObject([
       { error_code: 'WORK_004', reason: expect.stringMatching(/^parses failed for bad\.ts .*: line 1: /) },
     ])
@@ -82,9 +93,9 @@ describe('a run over files that are not Python', () => {
       'src/Sum.java': 'public class Sum {\n  public int add(int a) { return a; }\n}\n',
     })
     const args = ['run', 'src', '--agents', 'docstring', '--out', 'x.patch', '--json']
-    const run = remora(programs, folder, args)
-    expect(await run.exited, run.err()).toBe(0)
-    const { failures } = Result.parse(lastDocument(run.out())).result
+    const run = await services.remora(folder, args)
+    expect(run).toMatchObject({ code: 0 })
+    const { failures } = Result.parse(lastDocument(run.out)).result
     expect(failures).toEqual([])
     const added = (await folder.read('x.patch')).match(/^\+(?!\+).*$/gm)?.map((line) => line.slice(1)) ?? []
     expect(added).toEqual(
@@ -109,19 +120,10 @@ describe('a run over files that are not Python', () => {
       'src/b.ts': '// eslint-disable-next-line prefer-const\nlet a: number = 1\nlet b: number = a\nexport { b }\n',
       'src/broken.ts': 'let a = (1\n',
     })
-    const run = remora(programs, folder, [
-      'run',
-      'src',
-      '--agents',
-      'lint',
-      '--accept',
-      'auto',
-      '--out',
-      'x.patch',
-      '--json',
-    ])
-    expect(await run.exited, run.err()).toBe(0)
-    const { checks } = Result.parse(lastDocument(run.out())).result
+    const args = ['run', 'src', '--agents', 'lint', '--accept', 'auto', '--out', 'x.patch', '--json']
+    const run = await services.remora(folder, args)
+    expect(run).toMatchObject({ code: 0 })
+    const { checks } = Result.parse(lastDocument(run.out)).result
     expect(checks).toMatchObject({
       lint_before_after: { ok: 2, total: 2 },
       comments_kept: { ok: 2, total: 2 },
@@ -152,9 +154,9 @@ describe('a run over files that are not Python', () => {
         'src/testdata/given.go': 'package given\nvar  a = 1\n',
       })
       const agents = ['--agents', 'lint,docstring', '--out', 'x.patch', '--json']
-      const run = remora(programs, folder, ['run', 'src', ...agents])
-      expect(await run.exited, run.err()).toBe(0)
-      const { checks, failures } = Result.parse(lastDocument(run.out())).result
+      const run = await services.remora(folder, ['run', 'src', ...agents])
+      expect(run).toMatchObject({ code: 0 })
+      const { checks, failures } = Result.parse(lastDocument(run.out)).result
       expect(failures).toEqual([])
       expect(checks).toMatchObject({ lint_before_after: { ok: 1, total: 1 }, operands_kept: { ok: 1, total: 1 } })
       const patch = await folder.read('x.patch')

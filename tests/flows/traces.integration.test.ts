@@ -1,38 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attributeOf, type CollectedSpan, startTraceCollector, type TraceCollector } from '#testing/trace-collector.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
-import { smallSource, sourceFolder } from './source-folder.ts'
+import { smallSource, sourceFolder } from '../e2e/source-folder.ts'
+import { startInOneProcess } from './one-process.ts'
 
 describe('a run of services that have a collector of traces', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores; collector?: TraceCollector } = {}
-  let services: Services
-  let runId = ''
+  let collector: TraceCollector
   let spans: CollectedSpan[] = []
 
   beforeAll(async () => {
-    const stores = (open.stores = await startStores())
-    const collector = (open.collector = await startTraceCollector())
+    collector = await startTraceCollector()
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector',
       REMORA_TRACES_OPERATIONS: '1',
     }
-    services = await startServices(programs, stores, { env })
+    const services = await startInOneProcess({ env })
     const folder = await sourceFolder(smallSource)
-    runId = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
     await folder.remove()
     await services.api.follow(runId)
-    for (const { kill } of services.all) kill('SIGTERM')
-    await Promise.all(services.all.map(({ exited }) => exited))
+    await services.close()
     spans = collector.spans
   })
-  afterAll(async () => {
-    await programs.end()
-    await open.collector?.close()
-    await open.stores?.stop()
-  })
+  afterAll(() => collector.close())
 
   const named = (name: string) => spans.filter((span) => span.name === name)
   const parentOf = (span: CollectedSpan | undefined) => spans.find(({ spanId }) => spanId === span?.parentSpanId)
@@ -43,7 +33,7 @@ describe('a run of services that have a collector of traces', () => {
     expect(roots).toMatchObject([{ name: 'POST /v1/runs', service: 'remora-api' }])
     expect(spans.filter((span) => parentOf(span) === undefined)).toEqual(roots)
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
-    expect(open.collector?.authorized).toContain('Bearer of-the-collector')
+    expect(collector.authorized).toContain('Bearer of-the-collector')
   })
 
   it('goes from the run to its stages, attempts, turns, requests to the model and tools', () => {

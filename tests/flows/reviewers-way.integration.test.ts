@@ -2,10 +2,8 @@ import { afterAll, beforeAll, expect, describe, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { remoraHere } from '../remora-here.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const source = `import os
 
@@ -30,24 +28,19 @@ const Change = z.looseObject({
 })
 
 describe.skipIf(lacks('git'))('the way of a reviewer', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores; services?: Services; folder?: SourceFolder } = {}
+  let services: OneProcess
+  let folder: SourceFolder
   beforeAll(async () => {
-    open.stores = await startStores()
-    open.services = await startServices(programs, open.stores)
-    open.folder = await sourceFolder({ 'shop.py': source })
+    services = await startInOneProcess()
+    folder = await sourceFolder({ 'shop.py': source })
   })
   afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
-    await open.folder?.remove()
+    await services.close()
+    await folder.remove()
   })
 
   it('goes from a run over decisions and a second try to a working copy, and back', async () => {
-    const { stores, services, folder } = open
-    if (stores === undefined || services === undefined || folder === undefined) throw new Error('nothing was opened')
-    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
-    const cli = (...args: string[]) => remoraHere(folder, args, env)
+    const cli = (...args: string[]) => services.remora(folder, args)
     const changesOf = async (run: string) => z.array(Change).parse(await services.api.changes(run))
     const verdictsOf = async (run: string) =>
       (await changesOf(run)).map(({ agent, qualified_name: name, verdict }) => `${agent} ${name} ${verdict}`).toSorted()
@@ -114,9 +107,6 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
     expect(await copy.read('shop.py')).toBe(text)
     await Promise.all([copy.remove(), fresh.remove()])
 
-    for (const id of [run, retry]) {
-      const verify = programs.start(['cli/remora.mjs', 'verify', id], { env: storeEnv(stores) })
-      expect(await verify.exited, verify.out()).toBe(0)
-    }
+    for (const id of [run, retry]) expect(await services.verify(id)).toMatchObject({ code: 0, err: '' })
   })
 })

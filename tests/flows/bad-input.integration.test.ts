@@ -1,21 +1,38 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { remoraHere } from '../remora-here.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
-const programs = openPrograms()
 const folders: SourceFolder[] = []
 afterEach(async () => {
-  await programs.end()
   for (const folder of folders.splice(0)) await folder.remove()
+})
+
+let services: OneProcess
+/** It answers with words alone. */
+let talker: Server
+beforeAll(async () => {
+  talker = createServer((request, response) => {
+    const message = { role: 'assistant', content: 'What a nice function.' }
+    const reply = { id: 'r', model: 'talker', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    const body = request.url?.endsWith('/models') ? { data: [{ id: 'talker', object: 'model' }] } : reply
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }).listen(0, '127.0.0.1')
+  await once(talker, 'listening')
+  services = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
+})
+afterAll(async () => {
+  await services.close()
+  await closeServer(talker)
 })
 
 async function folderOf(files: Readonly<Record<string, string>>): Promise<SourceFolder> {
@@ -86,9 +103,9 @@ describe('a call that cannot work', () => {
       [['runs'], {}],
       [run, { REMORA_DATA_DIR: '/proc/remora/data' }],
     ] as const) {
-      const program = remora(programs, { path: '/proc' }, args, env)
-      expect(await program.exited).toBe(1)
-      expect(program.err()).toMatch(/^remora: CONFIG_003 [^\n]*\/proc\/[^\n]*REMORA_DATA_DIR\n$/)
+      const answer = await remoraHere({ path: '/proc' }, args, env)
+      expect(answer.code).toBe(1)
+      expect(answer.err).toMatch(/^remora: CONFIG_003 [^\n]*\/proc\/[^\n]*REMORA_DATA_DIR\n$/)
     }
   })
 
@@ -103,29 +120,22 @@ describe('a call that cannot work', () => {
   it('fails the run when no node matches', async () => {
     const folder = await folderOf(smallSource)
     const args = ['run', '.', '--agents', 'lint', '--paths', 'nowhere/**', '--out', 'x.patch', '--json']
-    const run = remora(programs, folder, args)
-    expect(await run.exited).toBe(1)
-    expect(run.out()).toMatch(/"event":"run\.failed".*"error_code":"INTAKE_007"/)
-    expect(Result.parse(lastDocument(run.out())).result).toMatchObject({ status: 'failed', error_code: 'INTAKE_007' })
+    const run = await services.remora(folder, args)
+    expect(run.code).toBe(1)
+    expect(run.out).toMatch(/"event":"run\.failed".*"error_code":"INTAKE_007"/)
+    expect(Result.parse(lastDocument(run.out)).result).toMatchObject({ status: 'failed', error_code: 'INTAKE_007' })
     expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
   })
 })
 
 describe('a model that only talks', () => {
   it('fails the command when every operation failed', async () => {
-    const model = createServer((request, response) => {
-      const message = { role: 'assistant', content: 'What a nice function.' }
-      const reply = { id: 'r', model: 'talker', choices: [{ index: 0, message, finish_reason: 'stop' }] }
-      const body = request.url?.endsWith('/models') ? { data: [{ id: 'talker', object: 'model' }] } : reply
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    }).listen(0, '127.0.0.1')
-    await once(model, 'listening')
     const folder = await folderOf(smallSource)
-    const url = `http://127.0.0.1:${boundPort(model)}/v1`
-    const run = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--model', url, '--json'])
-    const code = await run.exited
-    await closeServer(model)
-    const { result } = Result.parse(lastDocument(run.out()))
+    const workerEnv = { REMORA_MODEL_URLS: `http://127.0.0.1:${boundPort(talker)}/v1` }
+    const talking = await startInOneProcess({ workerEnv })
+    onTestFinished(talking.close)
+    const { code, out } = await talking.remora(folder, ['run', '.', '--agents', 'docstring', '--json'])
+    const { result } = Result.parse(lastDocument(out))
     expect({ code, status: result.status, patch: result.patch }).toEqual({ code: 1, status: 'failed', patch: null })
   })
 })
@@ -134,9 +144,9 @@ describe('sources with faults', () => {
   it.skipIf(lacks('git'))('are worked on as far as they parse', async () => {
     const broken = 'def fine():\n    return f"fine"\n\n\ndef torn(:\n    return 1\n'
     const folder = await folderOf({ ...smallSource, 'shop/broken.py': broken })
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--out', 'x.patch', '--json'])
-    expect(await run.exited, run.err()).toBe(0)
-    const { result } = Result.parse(lastDocument(run.out()))
+    const run = await services.remora(folder, ['run', '.', '--agents', 'lint,docstring', '--out', 'x.patch', '--json'])
+    expect(run).toMatchObject({ code: 0 })
+    const { result } = Result.parse(lastDocument(run.out))
     expect(result.status).toBe('completed')
     expect(result.patch).not.toBeNull()
     await folder.apply(await folder.read('x.patch'))

@@ -1,12 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms, remora } from './program.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
-
-const programs = openPrograms()
-afterEach(() => programs.end())
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const label = 'def label(row):\n    return f"shelf" + row\n'
 const stock = `import json\nimport os\nimport sys\n\n\n${label}`
@@ -20,17 +17,22 @@ const files = {
 }
 
 describe.skipIf(lacks('git'))('remora run on a part of a repository', () => {
+  let services: OneProcess
   let folder: SourceFolder
   beforeAll(async () => {
     folder = await sourceFolder(files)
     await promisify(execFile)('git', ['init', '-q', folder.path])
+    services = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
   })
-  afterAll(() => folder.remove())
+  afterAll(async () => {
+    await services.close()
+    await folder.remove()
+  })
 
   const run = async (...args: string[]) => {
-    const program = remora(programs, folder, ['run', ...args, '--agents', 'lint', '--out', 'proposed.patch'])
-    expect(await program.exited, program.err()).toBe(0)
-    return { patch: await folder.read('proposed.patch'), printed: program.out() }
+    const answer = await services.remora(folder, ['run', ...args, '--agents', 'lint', '--out', 'proposed.patch'])
+    expect(answer).toMatchObject({ code: 0 })
+    return { patch: await folder.read('proposed.patch'), printed: answer.out }
   }
 
   it('works on that part only, under the rules above it, and keeps what files outside of it use', async () => {

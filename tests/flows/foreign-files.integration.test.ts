@@ -1,8 +1,9 @@
+import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const faulty = 'def f(items, name):\n    if not name in items:\n        return 1\n'
 const skips: Readonly<Record<string, string>> = {
@@ -44,18 +45,14 @@ const NodePage = z.looseObject({
 })
 const Result = z.object({ result: z.looseObject({ run_id: z.string(), status: z.string() }) })
 
-const programs = openPrograms()
-let stores: Stores
-let services: Services
+let services: OneProcess
 let folder: SourceFolder
 beforeAll(async () => {
-  stores = await startStores()
   folder = await sourceFolder(source)
-  services = await startServices(programs, stores)
+  services = await startInOneProcess()
 })
 afterAll(async () => {
-  await programs.end()
-  await stores.stop()
+  await services.close()
   await folder.remove()
 })
 
@@ -111,16 +108,12 @@ describe('what is not a repository’s own', () => {
   })
 
   it('is the same for a folder that the command line sends, whose flags open it', async () => {
-    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
     const runIdOf = async (...flags: string[]) => {
-      const run = remora(
-        programs,
-        folder,
-        ['run', '.', '--agents', 'lint', '--out', '../x.patch', '--json', ...flags],
-        env,
-      )
-      expect(await run.exited, run.err()).toBe(0)
-      return Result.parse(lastDocument(run.out())).result.run_id
+      const out = `${folder.path}.patch`
+      const run = await services.remora(folder, ['run', '.', '--agents', 'lint', '--out', out, '--json', ...flags])
+      expect(run).toMatchObject({ code: 0 })
+      await rm(out)
+      return Result.parse(lastDocument(run.out)).result.run_id
     }
     const { 'src/_version.py': _version, 'src/build': _build, ...sent } = skips
     expect(await found(await runIdOf())).toEqual({ paths: ['src/own.py'], skipped: sent })

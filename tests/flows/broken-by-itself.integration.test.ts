@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { editingAgent } from './editing-agent.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { editingAgent } from '../e2e/editing-agent.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const agents = {
   ...editingAgent('unused', { from: 'return price', to: 'import json\n    return price' }),
@@ -18,22 +20,19 @@ const files = {
 const Run = z.object({ result: z.looseObject({ run_id: z.string() }) })
 
 describe('a change set that breaks its file by itself', () => {
-  const programs = openPrograms()
+  let services: OneProcess
   let folder: SourceFolder
   let runId: string
-  const ask = async (...args: string[]) => {
-    const command = remora(programs, folder, args, { REMORA_AGENTS_DIR: 'agents' })
-    const code = await command.exited
-    return { code, out: command.out(), err: command.err() }
-  }
+  const ask = (...args: string[]) => services.remora(folder, args, { REMORA_AGENTS_DIR: 'agents' })
 
   beforeAll(async () => {
     folder = await sourceFolder({ ...agents, ...files })
+    services = await startInOneProcess({ env: { REMORA_AGENTS_DIR: join(folder.path, 'agents') } })
     const run = await ask('run', 'src', '--agents', 'unused,half,using,import', '--json')
     runId = Run.parse(lastDocument(run.out)).result.run_id
   })
   afterAll(async () => {
-    await programs.end()
+    await services.close()
     await folder.remove()
   })
 

@@ -1,14 +1,11 @@
-import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { freePorts, lacks } from '#testing/this-machine.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { askingAgent } from './asking-agent.ts'
-import { remoraHere } from '../remora-here.ts'
-import { openPrograms, repository } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { askingAgent } from '../e2e/asking-agent.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const source = 'def price(amount):\n    return amount * 2\n\n\ndef discount(amount):\n    return amount / 2\n'
 
@@ -23,49 +20,40 @@ const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), reques
 const Questions = z.object({ questions: z.array(z.looseObject({ request_id: z.string() })) })
 
 describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores; services?: Services; folder?: SourceFolder } = {}
+  let services: OneProcess
+  let folder: SourceFolder
   let runId: string
   let retry: string
 
   beforeAll(async () => {
-    open.stores = await startStores()
-    open.folder = await sourceFolder({ 'shop.py': source, ...askingAgent })
-    const agents = join(open.folder.path, 'agents')
-    await cp(join(repository, 'agents/docstring'), join(agents, 'docstring'), { recursive: true })
-    open.services = await startServices(programs, open.stores, { env: { REMORA_AGENTS_DIR: agents } })
+    folder = await sourceFolder({ 'shop.py': source, ...askingAgent })
+    services = await startInOneProcess({ env: { REMORA_AGENTS_DIR: join(folder.path, 'agents') } })
     const request = { agents: ['docstring', 'purpose'], paths: ['shop.py'] }
-    runId = await services().api.submit(await folder().pack(), request)
+    runId = await services.api.submit(await folder.pack(), request)
     await until(async () => (await docstrings()).length === 2, { withinMs: 60_000 })
   })
   afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
-    await open.folder?.remove()
+    await services.close()
+    await folder.remove()
   })
 
   function given<T>(part: T | undefined): T {
     if (part === undefined) throw new Error('it has not started')
     return part
   }
-  const services = () => given(open.services)
-  const folder = () => given(open.folder)
   const get = async <T>(path: string, schema: z.ZodType<T>): Promise<T> =>
-    schema.parse(await (await services().api.ask(path)).json())
+    schema.parse(await (await services.api.ask(path)).json())
   const runOf = (id: string) => get(`/v1/runs/${id}`, Run)
   const docstrings = async () =>
     z
       .array(Change)
-      .parse(await services().api.changes(runId))
+      .parse(await services.api.changes(runId))
       .filter(({ agent }) => agent === 'docstring')
   const retries = async () => (await get('/v1/runs', Runs)).runs.filter(({ request }) => request.retry_of !== undefined)
-  const cli = async (...args: string[]) => {
-    const env = { REMORA_API_URL: services().named('api').origin, REMORA_TOKEN: services().token }
-    return remoraHere(folder(), args, env)
-  }
+  const cli = (...args: string[]) => services.remora(folder, args)
   const transcript = async (id: string, name: string) => {
-    const [operation] = (await services().api.operations(id)).filter(({ node }) => node.qualified_name === name)
-    const answer = await services().api.ask(
+    const [operation] = (await services.api.operations(id)).filter(({ node }) => node.qualified_name === name)
+    const answer = await services.api.ask(
       `/v1/runs/${id}/operations/${operation?.operation_id}/transcript?format=markdown`,
     )
     return answer.text()
@@ -80,7 +68,7 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
       { where: {}, verdict: 'accept', reason: 'fine', retry: true },
       { decisions: [{ change_set_id: 'c1', verdict: 'undo', reason: 'no', retry: true }] },
     ]) {
-      const answer = await services().api.ask(`/v1/runs/${runId}/decisions`, {
+      const answer = await services.api.ask(`/v1/runs/${runId}/decisions`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -105,23 +93,14 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
     expect(await retries()).toEqual([])
   })
 
-  it('is one retry after the end, also when those who start it are killed and others take over', async () => {
+  it('is one retry after the end', async () => {
     const { questions } = await get(`/v1/runs/${runId}/questions`, Questions)
     for (const { request_id: id } of questions) await cli('answer', runId, id, 'selling')
-    await until(async () => (await runOf(runId)).status === 'completed', { withinMs: 60_000 })
-    services().named('discovery').kill('SIGKILL')
-    const ports = await freePorts(2)
-    for (const port of ports) {
-      const env = { ...storeEnv(given(open.stores)), REMORA_AGENTS_DIR: join(folder().path, 'agents') }
-      programs.start(['scripts/service.mjs', 'discovery'], {
-        env: { ...env, REMORA_DISCOVERY_HEALTH_PORT: String(port) },
-      })
-    }
     await until(async () => (await runOf(runId)).retried_by !== null, { withinMs: 60_000 })
     retry = given((await runOf(runId)).retried_by ?? undefined)
-    expect((await services().api.follow(retry)).status).toBe('completed')
+    expect((await services.api.follow(retry)).status).toBe('completed')
     expect((await retries()).map(({ run_id: id }) => id)).toEqual([retry])
-    const names = (await services().api.operations(retry)).map(({ node }) => node.qualified_name)
+    const names = (await services.api.operations(retry)).map(({ node }) => node.qualified_name)
     expect(names.toSorted()).toEqual(['discount', 'price'])
     expect(await transcript(retry, 'price')).toContain('Say that it is in cents.')
     const other = await transcript(retry, 'discount')
@@ -136,7 +115,7 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
     const third = /tried again in run (\S+): remora watch \1/.exec(again.out)?.[1] ?? ''
     expect(third, again.out + again.err).not.toBe('')
     expect((await runOf(third)).request.retry_of).toBe(retry)
-    expect((await services().api.follow(third)).status).toBe('completed')
+    expect((await services.api.follow(third)).status).toBe('completed')
     expect(await transcript(third, 'price')).toContain('Cents, please.')
     expect(await retries()).toHaveLength(2)
   })
@@ -149,7 +128,7 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
       await until(async () => (await asked()).length === 1, { withinMs: 60_000 })
       return async () => {
         for (const { request_id: question } of await asked()) await cli('answer', id, question, 'selling')
-        expect((await services().api.follow(id)).status).toBe('completed')
+        expect((await services.api.follow(id)).status).toBe('completed')
       }
     }
     const started = (await reject('Which currency?')).out
@@ -166,9 +145,6 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
   })
 
   it('leaves runs that verify finds nothing wrong with', async () => {
-    for (const id of [runId, retry]) {
-      const verify = programs.start(['cli/remora.mjs', 'verify', id], { env: storeEnv(given(open.stores)) })
-      expect(await verify.exited, verify.out()).toBe(0)
-    }
+    for (const id of [runId, retry]) expect(await services.verify(id)).toMatchObject({ code: 0, err: '' })
   })
 })

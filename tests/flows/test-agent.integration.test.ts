@@ -4,11 +4,12 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const exec = promisify(execFile)
-const { lack } = await testSandbox(process.env)
+const { lack, bubblewrap } = await testSandbox(process.env)
 const files = {
   'repo/shop.py': `def price(count):
     if count > 10:
@@ -35,18 +36,16 @@ const Change = z.object({ change_set_id: z.string(), qualified_name: z.string(),
 const Reviewed = z.object({ changes: z.array(Change) })
 
 describe.skipIf(lack !== undefined)(`the agent that writes tests${lack === undefined ? '' : ` (${lack})`}`, () => {
-  const programs = openPrograms()
+  let services: OneProcess
   let folder: SourceFolder
-  const ask = async (...args: string[]) => {
-    const command = remora(programs, folder, args)
-    return { code: await command.exited, out: command.out(), err: command.err() }
-  }
+  const ask = (...args: string[]) => services.remora(folder, args)
 
   beforeAll(async () => {
     folder = await sourceFolder(files)
+    services = await startInOneProcess({ workerEnv: { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap } })
   })
   afterAll(async () => {
-    await programs.end()
+    await services.close()
     await folder.remove()
   })
 
@@ -73,7 +72,7 @@ describe.skipIf(lack !== undefined)(`the agent that writes tests${lack === undef
     expect(python.stderr).toContain('test_price_3')
     expect(python.stderr).toContain('HalfTest')
     expect(python.stderr).not.toContain('TotalTest')
-    expect(await ask('verify', result.run_id)).toMatchObject({ code: 0 })
+    expect(await services.verify(result.run_id)).toMatchObject({ code: 0 })
     const node = await exec('node', ['--test', '--test-reporter=tap'], { cwd, env: { PATH: process.env['PATH'] } })
     expect(node.stdout).toContain('label(3) is 4')
   })

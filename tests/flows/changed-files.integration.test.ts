@@ -1,9 +1,10 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { sourceFolder } from './source-folder.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { sourceFolder } from '../e2e/source-folder.ts'
+import { startInOneProcess } from './one-process.ts'
 
 /** A bundle whose tool does everything to files that a tool can do. */
 const tidyingAgent = {
@@ -64,9 +65,6 @@ answer
 
 const Run = z.object({ result: z.looseObject({ run_id: z.string() }) })
 
-const programs = openPrograms()
-afterAll(() => programs.end())
-
 it('a run deletes, makes, renames and replaces files, with their modes, and its patch keeps every byte', async () => {
   const folder = await sourceFolder({
     ...tidyingAgent,
@@ -79,9 +77,12 @@ it('a run deletes, makes, renames and replaces files, with their modes, and its 
   const at = (path: string) => join(folder.path, 'src', path)
   await chmod(at('run.sh'), 0o755)
   await writeFile(at('latin1.txt'), Buffer.from('caf\u00e9\r\n', 'latin1'))
-  const env = { REMORA_AGENTS_DIR: 'agents' }
-  const run = remora(programs, folder, ['run', 'src', '--agents', 'tidy', '--apply', '--json'], env)
-  expect(await run.exited, run.err()).toBe(0)
+  onTestFinished(folder.remove)
+  const env = { REMORA_AGENTS_DIR: join(folder.path, 'agents') }
+  const services = await startInOneProcess({ env })
+  onTestFinished(services.close)
+  const run = await services.remora(folder, ['run', 'src', '--agents', 'tidy', '--apply', '--json'], env)
+  expect(run).toMatchObject({ code: 0 })
   const read = async (path: string) => ({
     text: await readFile(at(path), 'latin1').catch(() => undefined),
     isExecutable: (((await stat(at(path)).catch(() => undefined))?.mode ?? 0) & 0o100) !== 0,
@@ -96,8 +97,6 @@ it('a run deletes, makes, renames and replaces files, with their modes, and its 
     { text: Buffer.from('é\n').toString('latin1'), isExecutable: false },
     { text: Buffer.from('\uFEFFno end').toString('latin1'), isExecutable: false },
   ])
-  const { run_id: runId } = Run.parse(lastDocument(run.out())).result
-  const proof = remora(programs, folder, ['verify', runId, '--json'], env)
-  expect(await proof.exited, proof.err() + proof.out()).toBe(0)
-  await folder.remove()
+  const { run_id: runId } = Run.parse(lastDocument(run.out)).result
+  expect(await services.verify(runId)).toMatchObject({ code: 0, err: '' })
 })

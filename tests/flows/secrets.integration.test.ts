@@ -7,10 +7,9 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { plantedSecrets, privateKey } from '#testing/planted-secrets.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { remoraHere } from '../remora-here.ts'
-import { openPrograms, repository } from './program.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { repository } from '../e2e/program.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const modelKey = 'key-of-the-model-that-nobody-may-see'
 
@@ -89,22 +88,18 @@ const Page = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.
 const Nodes = z.looseObject({ nodes: z.array(z.looseObject({ node_id: z.string() })) })
 
 describe('a run over a repository that holds secrets', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores; folder?: SourceFolder } = {}
   /** Everything that was shown, by where it was shown. */
   const shown = new Map<string, string>()
-  let services: Services
+  let services: OneProcess
   let folder: SourceFolder
-  let stores: Stores
   let runId: string
   let patch: string
 
   beforeAll(async () => {
-    stores = open.stores = await startStores()
-    folder = open.folder = await sourceFolder(files)
+    folder = await sourceFolder(files)
     await cp(join(repository, 'agents'), join(folder.path, 'agents'), { recursive: true })
     const env = { REMORA_AGENTS_DIR: join(folder.path, 'agents'), REMORA_LOG_LEVEL: 'debug', REMORA_CONFIG: 'none' }
-    services = await startServices(programs, stores, {
+    services = await startInOneProcess({
       env: { ...env, REMORA_DISCOVERY_EXCLUDE: 'agents' },
       workerEnv: { REMORA_MODEL_API_KEY: modelKey },
     })
@@ -118,9 +113,8 @@ describe('a run over a repository that holds secrets', () => {
     await showAll()
   }, 240_000)
   afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
-    await open.folder?.remove()
+    await services.close()
+    await folder.remove()
   })
 
   /** Each question asks about a function's source; the answer holds a secret, too. */
@@ -149,13 +143,13 @@ describe('a run over a repository that holds secrets', () => {
     const stream = await services.api.ask(`/v1/runs/${runId}/events`, { headers: { accept: 'text/event-stream' } })
     shown.set('event stream', await stream.text())
     await showCommands()
-    const redis = new Redis(stores.redisUrl)
+    const redis = new Redis(services.stores.redisUrl)
     const streams = await Promise.all(
       ['remora:results', ...(await redis.keys('*events'))].map((key) => redis.xrange(key, '-', '+')),
     )
     shown.set('events and results in Redis', JSON.stringify(streams))
     await redis.quit()
-    for (const { name, out, err } of services.all) shown.set(`log of ${name}`, out() + err())
+    shown.set('logs', services.log.join(''))
   }
 
   async function showRoutes(): Promise<void> {
@@ -184,8 +178,6 @@ describe('a run over a repository that holds secrets', () => {
   async function showCommands(): Promise<void> {
     const [operation] = (await services.api.operations(runId)).filter(({ agent }) => agent === 'telling')
     const id = operation?.operation_id ?? ''
-    const { origin } = services.named('api')
-    const env = { REMORA_API_URL: origin, REMORA_TOKEN: services.token, REMORA_CONFIG: 'none' }
     const calls = [
       ['runs'],
       ['show', runId],
@@ -201,7 +193,7 @@ describe('a run over a repository that holds secrets', () => {
       ['tool', 'run', 'agents/telling/tools/tell.pym', '--node', 'shop/keys.py:secret_0', '--answer', 'yes', '--json'],
     ]
     for (const args of calls) {
-      const { out, err } = await remoraHere(folder, args, env)
+      const { out, err } = await services.remora(folder, args, { REMORA_CONFIG: 'none' })
       shown.set(`remora ${args.join(' ')}`, out + err)
       if (args[0] === 'diff' && args.length === 3) expect(err).toContain('this diff is to be read')
     }
@@ -221,7 +213,7 @@ describe('a run over a repository that holds secrets', () => {
   })
 
   it('shows that they are hidden, so that the run was over text that has them', () => {
-    const places = ['event stream', 'questions', 'events and results in Redis', 'log of worker-1']
+    const places = ['event stream', 'questions', 'events and results in Redis', 'logs']
     for (const place of places) expect(shown.get(place), place).toContain('[secret]')
     const transcripts = [...shown].filter(([place, text]) => place.endsWith('/transcript') && text.includes('secret_'))
     expect(transcripts).toHaveLength(2 * 2 * plantedSecrets.length)
@@ -246,7 +238,7 @@ describe('a run over a repository that holds secrets', () => {
     const run = shown.get(`application/json of /v1/runs/${runId}`) ?? ''
     for (const path of ['.env', 'deploy/server.pem'])
       expect(run).toContain(`{"path":"${path}","reason":"a secret by its name"}`)
-    const objects = openS3ObjectStore({ ...stores.s3, credentials: stores.s3 })
+    const objects = openS3ObjectStore({ ...services.stores.s3, credentials: services.stores.s3 })
     try {
       const blobs = await Array.fromAsync(objects.list('projects/'))
       const stored = blobs.map(({ key }) => key).filter((key) => key.includes('/blobs/'))

@@ -5,10 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { remoraHere } from '../remora-here.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const execute = promisify(execFile)
 
@@ -32,9 +30,7 @@ const identity = {
 }
 
 describe.skipIf(lacks('git'))('what is accepted of a run of a checkout', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores; folder?: SourceFolder } = {}
-  let services: Services
+  let services: OneProcess
   let folder: SourceFolder
   const git = async (place: string, ...args: string[]) => {
     const env = { PATH: process.env['PATH'], HOME: folder.path, ...identity }
@@ -42,10 +38,8 @@ describe.skipIf(lacks('git'))('what is accepted of a run of a checkout', () => {
   }
 
   beforeAll(async () => {
-    open.stores = await startStores()
-    services = await startServices(programs, open.stores, { workers: ['worker-1'] })
+    services = await startInOneProcess()
     folder = await sourceFolder({ 'shop/shop.py': source, 'shop/other.py': 'def f():\n    return 1\n' })
-    open.folder = folder
     await git('.', 'init', '-q', '--bare', '-b', 'main', 'bare.git')
     await git('shop', 'init', '-q', '-b', 'main')
     await git('shop', 'add', '-A')
@@ -53,14 +47,12 @@ describe.skipIf(lacks('git'))('what is accepted of a run of a checkout', () => {
     await git('shop', 'push', '-q', '../bare.git', 'main')
   })
   afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
-    await open.folder?.remove()
+    await services.close()
+    await folder.remove()
   })
 
   it('is pushed as one commit of each agent, and their tree is that of the archive', async () => {
-    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token, ...identity }
-    const cli = (...args: string[]) => remoraHere({ path: join(folder.path, 'shop') }, args, env)
+    const cli = (...args: string[]) => services.remora({ path: join(folder.path, 'shop') }, args, identity)
     const ran = await cli('run', '.', '--agents', 'lint,docstring', '--json')
     const { run_id: run } = Started.parse(JSON.parse(ran.out.split('\n')[0] ?? ''))
     expect(await cli('publish', run, '--to', '../bare.git')).toMatchObject({

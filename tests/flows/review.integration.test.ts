@@ -5,10 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { remoraHere } from '../remora-here.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const execute = promisify(execFile)
 
@@ -33,31 +31,22 @@ const Counted = z.looseObject({ funnel: z.array(z.looseObject({ agent: z.string(
 const Accepted = z.looseObject({ run_id: z.string() })
 const Decided = z.looseObject({ made: z.int(), refused_count: z.int() })
 
-function fail(message: string): never {
-  throw new Error(message)
-}
-
 describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let services: Services
+  let services: OneProcess
   let folder: SourceFolder
   let runId: string
 
   beforeAll(async () => {
-    open.stores = await startStores()
-    services = await startServices(programs, open.stores, { workers: ['worker-1'] })
+    services = await startInOneProcess()
     folder = await sourceFolder({ 'shop.py': source })
     runId = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
     await services.api.follow(runId)
   })
   afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
+    await services.close()
     await folder.remove()
   })
 
-  const stores = () => open.stores ?? fail('the stores have not started')
   const asJson = (body: object) => ({
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -137,8 +126,7 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     await writeFile(join(copy.path, 'notes.txt'), 'two\n')
     await writeFile(join(copy.path, 'shop.py'), source.replace('amount / 2', 'amount / 4'))
     await git('commit', '-qm', 'half of it', 'shop.py')
-    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
-    const apply = (...args: string[]) => remoraHere(copy, ['apply', runId, ...args], env)
+    const apply = (...args: string[]) => services.remora(copy, ['apply', runId, ...args])
     const applied = await apply('--commit')
     expect(applied).toMatchObject({ code: 0, err: '' })
     expect(applied.out).toMatch(
@@ -193,8 +181,7 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     expect(accepted).toContain('-import os')
     expect(accepted).not.toMatch(/^\+ +"""/m)
     expect(proposed).toMatch(/^\+ +"""/m)
-    const verify = programs.start(['cli/remora.mjs', 'verify', auto], { env: storeEnv(stores()) })
-    expect(await verify.exited, verify.out()).toBe(0)
+    expect(await services.verify(auto)).toMatchObject({ code: 0, err: '' })
   })
 
   it('is tried again with what was said of it, and stays rejected when the same is made again', async () => {
@@ -221,8 +208,7 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     ])
     const answer = await services.api.ask(`/v1/runs/${retry}/patch?of=proposed`)
     expect(await answer.text()).not.toContain('discount(amount):\n+')
-    const verify = programs.start(['cli/remora.mjs', 'verify', retry], { env: storeEnv(stores()) })
-    expect(await verify.exited, verify.out()).toBe(0)
+    expect(await services.verify(retry)).toMatchObject({ code: 0, err: '' })
     const nothingNew = await services.api.ask(`/v1/runs/${retry}/retry`, asJson({ rejected: true }))
     expect(await nothingNew.json()).toMatchObject({ error_code: 'INTAKE_007' })
     const more = [{ change_set_id: id, verdict: 'reject', reason: 'It is still not said.' }]
@@ -232,7 +218,6 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
   })
 
   it('leaves a run that verify finds nothing wrong with', async () => {
-    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores()) })
-    expect(await verify.exited, verify.out()).toBe(0)
+    expect(await services.verify(runId)).toMatchObject({ code: 0, err: '' })
   })
 })

@@ -2,10 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { remoraHere } from '../remora-here.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const Result = z.object({
   result: z.looseObject({
@@ -24,38 +23,29 @@ const Readiness = z.looseObject({ parts: z.looseObject({ models: z.looseObject({
 const unlucky = 'def unlucky():\n    # [[rehearsal:fault=503]]\n    return f"never"\n'
 
 describe('a run whose model has trouble', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let services: Services
+  let services: OneProcess
   let folder: SourceFolder
 
   beforeAll(async () => {
-    open.stores = await startStores()
     // Three failing tries and a fourth fit into the budget: there are at most 200, 400 and 800 ms between them.
-    services = await startServices(programs, open.stores, { workerEnv: { REMORA_MODEL_RETRY_BUDGET_MS: '1500' } })
+    services = await startInOneProcess({ workerEnv: { REMORA_MODEL_RETRY_BUDGET_MS: '1500' } })
   })
   afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
+    await services.close()
   })
   beforeEach(async () => {
     folder = await sourceFolder({ ...smallSource, 'shop/unlucky.py': unlucky })
   })
   afterEach(() => folder.remove())
 
-  const clientEnv = () => ({ REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token })
-  function start(paths: string) {
-    const args = ['run', '.', '--agents', 'docstring', '--paths', paths, '--out', 'x.patch', '--json']
-    return remora(programs, folder, args, clientEnv())
-  }
   async function run(paths: string) {
-    const program = start(paths)
-    const code = await program.exited
-    return { code, ...Result.parse(lastDocument(program.out())).result }
+    const args = ['run', '.', '--agents', 'docstring', '--paths', paths, '--out', 'x.patch', '--json']
+    const { code, out } = await services.remora(folder, args)
+    return { code, out, ...Result.parse(lastDocument(out)).result }
   }
 
   async function readiness(name: string): Promise<object> {
-    const answer = await fetch(`${services.named(name).origin}/readyz`)
+    const answer = await fetch(`${services.named(name).health}/readyz`)
     return { status: answer.status, parts: Readiness.parse(await answer.json()).parts }
   }
 
@@ -80,10 +70,8 @@ describe('a run whose model has trouble', () => {
   it.skipIf(lacks('git'))(
     'waits while the model is away, says so everywhere, and goes on when it is back',
     async () => {
-      const rehearsal = services.named('rehearsal')
-      rehearsal.kill('SIGTERM')
-      expect(await rehearsal.exited).toBe(0)
-      const program = start('shop/stock.py')
+      const backAgain = await services.takeModelAway()
+      const running = run('shop/stock.py')
       const waiting = await until(
         async () => {
           const { runs } = Runs.parse(await (await services.api.ask('/v1/runs?limit=1')).json())
@@ -93,7 +81,7 @@ describe('a run whose model has trouble', () => {
       )
       const server = { has_answered: true, last_error: expect.stringContaining('ECONNREFUSED') }
       expect(waiting).toMatchObject({ waiting_for: [{ kind: 'models', model: 'default', servers: [server] }] })
-      const shown = await remoraHere(folder, ['show', waiting.run_id], clientEnv())
+      const shown = await services.remora(folder, ['show', waiting.run_id])
       expect(shown.code).toBe(0)
       expect(shown.out).toMatch(/^status +waiting \(execution; waits for the model\)$/m)
       expect(shown.out).toMatch(/^ {2}http:\S+\/v1: no answer: ECONNREFUSED; asked again at /m)
@@ -105,12 +93,10 @@ describe('a run whose model has trouble', () => {
         { status: 503, parts: models },
       ])
 
-      const again = programs.start(['scripts/service.mjs', 'rehearsal'], {
-        env: { REMORA_REHEARSAL_PORT: new URL(rehearsal.origin).port },
-      })
-      expect(await program.exited, again.err()).toBe(0)
-      expect(Result.parse(lastDocument(program.out())).result).toMatchObject({ status: 'completed', failures: [] })
-      const events = program.out().match(/"event":"(?:models|run)\.(?:away|back|waiting)"/g)
+      await backAgain()
+      const { out, ...ended } = await running
+      expect(ended).toMatchObject({ code: 0, status: 'completed', failures: [] })
+      const events = out.match(/"event":"(?:models|run)\.(?:away|back|waiting)"/g)
       expect(events).toEqual(['"event":"models.away"', '"event":"run.waiting"', '"event":"models.back"'])
       await folder.apply(await folder.read('x.patch'))
     },

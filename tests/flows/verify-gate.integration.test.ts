@@ -1,15 +1,23 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
-import { editingAgent } from './editing-agent.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { editingAgent } from '../e2e/editing-agent.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
-const { lack } = await testSandbox(process.env)
+const { lack, bubblewrap } = await testSandbox(process.env)
 const count = 30
 const numbers = Array.from({ length: count }, (_, at) => at)
 /** Renames a parameter, which breaks whoever passes it by its name: the tests of every tenth function. */
-const agents = editingAgent('renaming', { from: 'value', to: 'amount' })
+const renaming = editingAgent('renaming', { from: 'value', to: 'amount' })
+/** Each function gets the name of the other one's new self, which the linter refuses for both together. */
+const toSame = (name: string, from: string) =>
+  editingAgent(name, { from: `${from}(`, to: 'same(', evidence: 'parses, lint_before_after' })
+/** Two changes to functions that are right only together. */
+const halving = editingAgent('halving', { from: '8', to: '4' })
+const agents = { ...renaming, ...toSame('left', 'add'), ...toSame('right', 'take'), ...halving }
 const functions = numbers.map((n) => `def double${n}(value):\n    return value * 2\n`).join('\n\n')
 const tests = numbers.map((n) => {
   const call = n % 10 === 4 ? 'value=3' : '3'
@@ -31,22 +39,24 @@ const Run = z.object({
 describe.skipIf(lack !== undefined)(
   `a run whose changes must keep the tests passing${lack === undefined ? '' : ` (${lack})`}`,
   () => {
-    const programs = openPrograms()
+    let services: OneProcess
     let folder: SourceFolder
-    const ask = async (...args: string[]) => {
-      const command = remora(programs, folder, args, { REMORA_AGENTS_DIR: 'agents' })
-      const code = await command.exited
-      return { code, out: command.out(), err: command.err() }
-    }
+    const askIn = (place: SourceFolder, ...args: string[]) =>
+      services.remora(place, args, { REMORA_AGENTS_DIR: join(folder.path, 'agents') })
+    const ask = (...args: string[]) => askIn(folder, ...args)
 
     beforeAll(async () => {
       folder = await sourceFolder({
         ...agents,
         ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`repo/${path}`, text])),
       })
+      services = await startInOneProcess({
+        env: { REMORA_AGENTS_DIR: join(folder.path, 'agents') },
+        workerEnv: { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap },
+      })
     })
     afterAll(async () => {
-      await programs.end()
+      await services.close()
       await folder.remove()
     })
 
@@ -83,19 +93,11 @@ describe.skipIf(lack !== undefined)(
       ['stays out when it fails, too', 'def test_take(self):\n        self.assertEqual(sums.take(9), 1)\n'],
       ['is tested once somebody accepts it', 'def test_sum(self):\n        pass\n'],
     ])('a change that collided with one that is left out %s', async (what, test) => {
-      // Each function gets the name of the other one's new self, which the linter refuses for both together.
-      const renaming = (name: string, from: string) =>
-        editingAgent(name, { from: `${from}(`, to: 'same(', evidence: 'parses, lint_before_after' })
       const pair = await sourceFolder({
-        ...renaming('left', 'add'),
-        ...renaming('right', 'take'),
         'repo/src/sums.py': 'def add(x):\n    return x + 8\n\n\ndef take(x):\n    return x - 8\n',
         'repo/tests/test_sums.py': `import unittest\n\nimport sums\n\n\nclass Sums(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(sums.add(1), 9)\n\n    ${test}`,
       })
-      const inPair = async (...args: string[]) => {
-        const command = remora(programs, pair, args, { REMORA_AGENTS_DIR: 'agents' })
-        return { code: await command.exited, out: command.out(), err: command.err() }
-      }
+      const inPair = (...args: string[]) => askIn(pair, ...args)
       const options = ['--paths', 'src/**', '--verify', 'python3 -m unittest', '--json']
       const { result } = Run.parse(
         lastDocument((await inPair('run', 'repo', '--agents', 'left,right', ...options)).out),
@@ -113,18 +115,12 @@ describe.skipIf(lack !== undefined)(
     })
 
     it('tests what was accepted of them once more, since a part may fail that passes as a whole', async () => {
-      // Two changes to functions that are right only together.
-      const halves = editingAgent('halving', { from: '8', to: '4' })
       const pair = await sourceFolder({
-        ...halves,
         'repo/src/sums.py': 'def add(x):\n    return x + 8\n\n\ndef take(x):\n    return x - 8\n',
         'repo/tests/test_sums.py':
           'import unittest\n\nimport sums\n\n\nclass Sums(unittest.TestCase):\n    def test_both(self):\n        self.assertEqual(sums.take(sums.add(1)), 1)\n',
       })
-      const inPair = async (...args: string[]) => {
-        const command = remora(programs, pair, args, { REMORA_AGENTS_DIR: 'agents' })
-        return { code: await command.exited, out: command.out(), err: command.err() }
-      }
+      const inPair = (...args: string[]) => askIn(pair, ...args)
       const options = ['--paths', 'src/**', '--verify', 'python3 -m unittest', '--json']
       const ran = await inPair('run', 'repo', '--agents', 'halving', ...options)
       const { result } = Run.parse(lastDocument(ran.out))

@@ -2,15 +2,13 @@ import { execFile } from 'node:child_process'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { type Answer, remoraHere } from '../remora-here.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
-
-const programs = openPrograms()
+import type { Answer } from '../remora-here.ts'
+import { lastDocument } from '../e2e/program.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const files = {
   'shop/stock.py':
@@ -44,22 +42,14 @@ async function shownIn(folder: SourceFolder): Promise<string[]> {
   return (await readdir(folder.path)).filter((name) => !name.startsWith('.')).toSorted()
 }
 
-/** A service, so that not every plan needs a stack of its own. */
-const open: { stores?: Stores; services?: Services } = {}
+let services: OneProcess
 beforeAll(async () => {
-  open.stores = await startStores()
-  open.services = await startServices(programs, open.stores)
+  services = await startInOneProcess()
 })
-afterAll(async () => {
-  await programs.end()
-  await open.stores?.stop()
-})
+afterAll(() => services.close())
 
 async function planned(folder: SourceFolder, ...args: string[]): Promise<Answer> {
-  const { services } = open
-  if (services === undefined) throw new Error('the services have not started')
-  const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
-  return remoraHere(folder, ['run', '.', '--dry-run', ...args], env)
+  return services.remora(folder, ['run', '.', '--dry-run', ...args])
 }
 
 async function planOf(folder: SourceFolder, ...args: string[]) {
@@ -76,14 +66,17 @@ describe('remora run --dry-run', () => {
   afterAll(() => folder.remove())
 
   it('prints what would be done and what is skipped and why, and changes nothing', async () => {
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run'])
-    expect(await run.exited, run.err()).toBe(0)
-    expect(run.out()).toMatch(
+    // As where `remora run` starts the rehearsal model: it is asked for no lint fault.
+    const rehearsed = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
+    onTestFinished(rehearsed.close)
+    const run = await rehearsed.remora(folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run'])
+    expect(run).toMatchObject({ code: 0 })
+    expect(run.out).toMatch(
       /\nLooked at \d+ nodes\. 5 operations would be run, for about [\d,]+ tokens\. Nothing was done\.\n/,
     )
-    expect(run.out()).toMatch(/\nlint +5 +0 +2 +0\n/)
-    expect(run.out()).toContain('1 node: its lint faults have no safe fix, and no model is asked (lint.depth: safe)')
-    expect(run.out()).toContain('lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked')
+    expect(run.out).toMatch(/\nlint +5 +0 +2 +0\n/)
+    expect(run.out).toContain('1 node: its lint faults have no safe fix, and no model is asked (lint.depth: safe)')
+    expect(run.out).toContain('lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked')
     expect(await shownIn(folder)).toEqual(['old', 'shop', 'web'])
     for (const [path, text] of Object.entries(files)) expect(await folder.read(path)).toBe(text)
   })
@@ -131,10 +124,10 @@ describe('remora run on a repository without faults', () => {
     const dry = await planned(folder, '--agents', 'lint,docstring')
     expect(dry.code, dry.err).toBe(0)
     expect(dry.out).toContain('Nothing to do: no operation would be run.')
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring'])
-    expect(await run.exited, run.err()).toBe(0)
-    expect(run.out()).toMatch(/nothing to do/i)
-    expect(run.out()).toContain('completed')
+    const run = await services.remora(folder, ['run', '.', '--agents', 'lint,docstring'])
+    expect(run).toMatchObject({ code: 0 })
+    expect(run.out).toMatch(/nothing to do/i)
+    expect(run.out).toContain('completed')
     expect(await shownIn(folder)).toEqual(['shop'])
     await folder.remove()
   })

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { askingAgent } from './asking-agent.ts'
-import { editingAgent } from './editing-agent.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { askingAgent } from '../e2e/asking-agent.ts'
+import { editingAgent } from '../e2e/editing-agent.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
 
 const source = `def price(amount):
     return amount * 2
@@ -55,20 +54,15 @@ const Operation = z.looseObject({
 })
 
 describe.skipIf(lacks('git'))('work that builds on work', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let services: Services
+  let services: OneProcess
   let folder: SourceFolder
 
   beforeAll(async () => {
     folder = await sourceFolder({ 'shop.py': source, ...agents })
-    open.stores = await startStores()
-    const env = { REMORA_AGENTS_DIR: join(folder.path, 'agents') }
-    services = await startServices(programs, open.stores, { workers: ['worker-1'], env })
+    services = await startInOneProcess({ env: { REMORA_AGENTS_DIR: join(folder.path, 'agents') } })
   })
   afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
+    await services.close()
     await folder.remove()
   })
 
@@ -88,10 +82,7 @@ describe.skipIf(lacks('git'))('work that builds on work', () => {
     const runId = await services.api.submit(await folder.pack(), request)
     if (names.includes('purpose')) await answerAll(runId, 2)
     const { events, status } = await services.api.follow(runId)
-    const stores = open.stores
-    if (stores === undefined) throw new Error('the stores have not started')
-    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-    expect(await verify.exited, verify.out()).toBe(0)
+    expect(await services.verify(runId)).toMatchObject({ code: 0, err: '' })
     const operations = z.array(Operation).parse(await services.api.operations(runId))
     const changes = z.array(Change).parse(await services.api.changes(runId))
     const copy = await sourceFolder({ 'shop.py': source })

@@ -1,0 +1,82 @@
+import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { readMetric } from '#testing/metric-value.ts'
+import { until } from '#testing/until.ts'
+import { manyFunctions, sourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from './one-process.ts'
+
+const RunState = z.looseObject({
+  status: z.string(),
+  counts: z.looseObject({ running: z.int(), ready: z.int(), succeeded: z.int() }),
+  budget: z.object({ tokens: z.int().nullable(), used: z.int() }),
+  waiting_for: z.array(z.looseObject({ kind: z.string() })),
+})
+
+describe('budgets', () => {
+  let services: OneProcess
+  beforeAll(async () => {
+    services = await startInOneProcess({ env: { REMORA_WORKER_SLOTS: '2' }, workers: ['worker-1', 'worker-2'] })
+  })
+  afterAll(() => services.close())
+
+  const remora = async (...args: string[]) => {
+    const answer = await services.remora({ path: tmpdir() }, args, { REMORA_CONFIG: 'none' })
+    expect(answer).toMatchObject({ code: 0 })
+    return answer.out
+  }
+  const stateOf = async (runId: string) => RunState.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+  const waits = (runId: string) => until(async () => (await stateOf(runId)).status === 'waiting', { withinMs: 60_000 })
+  const submit = async (request: object) => {
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(30) })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'], ...request })
+    await folder.remove()
+    return runId
+  }
+  const verified = async (runId: string) => {
+    expect(await services.verify(runId)).toMatchObject({ code: 0, err: '' })
+  }
+
+  it('hold a run until its budget is raised, and no worker is asked for meanwhile', async () => {
+    const runId = await submit({ budget: { tokens: 2_000 } })
+    await until(async () => (await stateOf(runId)).budget.used > 0, { withinMs: 60_000 })
+    await waits(runId)
+    const state = await stateOf(runId)
+    expect(state).toMatchObject({
+      counts: { running: 0 },
+      waiting_for: [{ kind: 'budget', of: 'run', limit: 2_000, used: state.budget.used, resets_at: null }],
+    })
+    expect(state.counts.ready).toBeGreaterThan(0)
+    expect(await remora('show', runId)).toContain(`"remora budget ${runId} --tokens N" lets it go on`)
+    const { health } = services.named('discovery')
+    expect(await readMetric(health, 'remora_demand')).toBe(0)
+    expect(await readMetric(health, 'remora_waiting{reason="budget"}')).toBe(state.counts.ready)
+    expect(await remora('budget', runId, '--tokens', '2001')).toMatch(/: it is used up, and what needs a model waits/)
+    const more = state.budget.used + 1_000
+    expect(await remora('budget', runId, '--tokens', String(more))).toMatch(/ of [\d,]+ tokens used/)
+    await until(async () => (await stateOf(runId)).budget.used >= more, { withinMs: 60_000 })
+    await remora('budget', runId, '--unlimited')
+    const { events, status } = await services.api.follow(runId)
+    expect(status).toBe('completed')
+    const names = events.map(({ event }) => event).filter((name) => name.startsWith('budget.'))
+    expect(names.slice(0, 4)).toEqual(['budget.reached', 'budget.set', 'budget.set', 'budget.renewed'])
+    await verified(runId)
+  })
+
+  it('hold the runs of a project for the rest of its day, until that is raised', async () => {
+    await remora('project', 'budget', 'default', '--tokens-per-day', '1k')
+    const runs = [await submit({}), await submit({})]
+    for (const runId of runs) await waits(runId)
+    for (const runId of runs) {
+      expect((await stateOf(runId)).waiting_for).toMatchObject([{ kind: 'budget', of: 'project', limit: 1_000 }])
+    }
+    expect(await remora('project', 'budget', 'default')).toMatch(
+      /^default: [\d,]+ of 1,000 tokens used today; the day ends /,
+    )
+    await remora('project', 'budget', 'default', '--unlimited')
+    for (const runId of runs) {
+      expect((await services.api.follow(runId)).status).toBe('completed')
+      await verified(runId)
+    }
+  })
+})

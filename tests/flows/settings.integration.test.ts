@@ -1,0 +1,58 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { remoraHere } from '../remora-here.ts'
+import { startInOneProcess } from './one-process.ts'
+import { loadSettings } from '#settings/load-settings.ts'
+import { manyFunctions, sourceFolder } from '../e2e/source-folder.ts'
+
+describe('remora run in a folder with settings', () => {
+  it('works on what they leave in, with the bundles as they want them', async () => {
+    const settings = 'discovery: { exclude: [vendor] }\nagents: { mapping: { docstring: { node_kinds: [class] } } }\n'
+    const source = `${manyFunctions(2)}\n\nclass Shop:\n    open = True\n`
+    const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': source, 'vendor/other.py': source })
+    onTestFinished(folder.remove)
+    const { env } = loadSettings({}, folder.path)
+    const services = await startInOneProcess({ env: { REMORA_AGENTS_MAPPING: env['REMORA_AGENTS_MAPPING'] ?? '' } })
+    onTestFinished(services.close)
+    const run = await services.remora(folder, ['run', '--agents', 'docstring', '--out', 'docs.patch', '--json'])
+    expect(run).toMatchObject({ code: 0 })
+    const patch = await folder.read('docs.patch')
+    expect(patch.match(/^diff --git.*$/gm)).toEqual(['diff --git a/shop.py b/shop.py'])
+    expect(patch.match(/^\+.*"""/gm)).toHaveLength(1)
+  })
+
+  it('does not send a key to servers they name by being there', async () => {
+    const settings = 'model: { pool: [{ url: "http://127.0.0.1:1/v1" }] }\n'
+    const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': manyFunctions(1) })
+    const refused = await remoraHere(folder, ['run', '--agents', 'docstring'], { REMORA_MODEL_API_KEY: 'key-of-mine' })
+    expect(refused.code).toBe(1)
+    expect(refused.err).toMatch(/CONFIG_003 .*remora\.yaml:1: REMORA_MODEL_API_KEY would be sent/)
+    await expect(folder.read('.remora/.gitignore')).rejects.toThrow('ENOENT')
+    await folder.remove()
+  })
+
+  it('starts nothing when they name a setting that the agent does not have, and names the place', async () => {
+    const settings = 'agents:\n  settings: { docstring: { styl: google } }\n'
+    const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': manyFunctions(1) })
+    const run = await remoraHere(folder, ['run', '--agents', 'lint'])
+    expect(run.code).toBe(1)
+    expect(run.err).toMatch(/CONFIG_004 .*remora\.yaml:2: .*did you mean style\?/)
+    await expect(folder.read('.remora/.gitignore')).rejects.toThrow('ENOENT')
+    await folder.remove()
+  })
+
+  it('starts nothing when they are wrong, and names the place', async () => {
+    const folder = await sourceFolder({ 'remora.yaml': 'execution: { concurency: 2 }\n', 'shop.py': manyFunctions(1) })
+    const run = await remoraHere(folder, ['run', '--agents', 'lint'])
+    expect(run.code).toBe(1)
+    expect(run.err).toMatch(/CONFIG_004 .*remora\.yaml:1: .*did you mean concurrency\?/)
+    await expect(folder.read('.remora/.gitignore')).rejects.toThrow('ENOENT')
+    const doctor = await remoraHere(folder, ['doctor', '--json'])
+    expect(doctor.code).toBe(1)
+    expect(JSON.parse(doctor.out)).toMatchObject({
+      ok: false,
+      findings: expect.arrayContaining([expect.objectContaining({ name: 'settings', state: 'missing' })]),
+    })
+    expect((await remoraHere(folder, ['--version'])).code).toBe(0)
+    await folder.remove()
+  })
+})
