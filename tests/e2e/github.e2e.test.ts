@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { openPersonClone, startWithGitHub } from './github-host.ts'
@@ -66,46 +65,5 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
     } finally {
       await clone.remove()
     }
-  })
-
-  it('of a bot works on nothing, and brings the open pull request to the new commit', async () => {
-    const { github, services, checked } = host
-    const files = { 'README.md': '# Tools\n' }
-    const repository = await github.addRepository({ owner: 'acme', name: 'tools', files })
-    await checked(repository, await repository.humanCommit('main', shop))
-    const changed = `${shop['shop/stock.py']}\n\ndef triple(number: int) -> int:\n    return number * 3\n`
-    const commit = await repository.humanCommit('main', { 'shop/stock.py': changed }, { by: 'dependabot[bot]' })
-    const runId = await checked(repository, commit)
-    expect(await services.api.operations(runId)).toEqual([])
-    expect(repository.pulls()).toMatchObject([{ state: 'open', number: 1 }])
-    expect(await repository.git(['merge-base', 'main', 'remora/main'])).toBe(commit)
-    const kept = await repository.read('remora/main', 'shop/stock.py')
-    expect(kept).toMatch(/def count.*\n {4}"""/)
-    expect(kept).toMatch(/def triple.*\n {4}return/)
-    expect(await repository.read('remora/main', 'shop/prices.py')).not.toMatch(/^import os/)
-  })
-
-  it('a run that somebody submits of a repository gets a pull request when somebody asks for it', async () => {
-    const { github, services } = host
-    const repository = await github.addRepository({
-      owner: 'acme',
-      name: 'prices',
-      files: { 'README.md': '# Prices\n' },
-    })
-    await repository.humanCommit('work', { 'prices.py': shop['shop/prices.py'], 'stock.py': shop['shop/stock.py'] })
-    const headers = { 'content-type': 'application/json' }
-    const post = (path: string, body: object) =>
-      services.api.ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
-    const submit = (name: string) =>
-      post('/v1/runs', { agents: ['docstring'], accept: 'auto', repository: { url: `acme/${name}`, ref: 'work' } })
-    await until(async () => (await submit('prices')).status === 202, { withinMs: 20_000 })
-    const { run_id: runId } = z.looseObject({ run_id: z.string() }).parse(await (await submit('prices')).json())
-    expect(await services.api.follow(runId)).toMatchObject({ status: 'completed' })
-    expect(repository.pulls()).toEqual([])
-    expect((await post(`/v1/runs/${runId}/publish`, {})).status).toBe(202)
-    await until(() => repository.pulls().length === 1, { withinMs: 60_000 })
-    expect(repository.pulls()).toMatchObject([{ base: { ref: 'work' }, head: { ref: 'remora/work' }, draft: true }])
-    expect(await repository.read('remora/work', 'stock.py')).toMatch(/def count.*\n {4}"""/)
-    expect((await submit('nowhere')).status).toBe(404)
   })
 })

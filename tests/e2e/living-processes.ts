@@ -1,4 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { until } from '#testing/until.ts'
+import type { Program } from './program.ts'
 
 /**
  * `startedAt` distinguishes a process from a later one with the same id; `name` is that of its program, 15 characters at most.
@@ -18,6 +20,18 @@ export async function descendantsOf(pid: number): Promise<LivingProcess[]> {
     parents = new Set(children.map((child) => child.pid))
   }
   return found.map(({ pid: id, startedAt, name }) => ({ pid: id, startedAt, name }))
+}
+
+/** Everything a `remora run` starts, once it works: Redis and its guard, S3, a worker and its script processes. */
+export async function atWork(program: Program): Promise<LivingProcess[]> {
+  return until(
+    async () => {
+      if (!program.running()) throw new Error(`it has ended: ${program.err()}`)
+      const found = await descendantsOf(program.pid)
+      return found.length >= 5 && found
+    },
+    { withinMs: 110_000 },
+  )
 }
 
 /** Those that still run. A zombie, which has ended and was not yet waited for by its parent, does not. */

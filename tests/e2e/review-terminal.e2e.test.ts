@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms } from './program.ts'
+import { type OneProcess, startInOneProcess } from '../flows/one-process.ts'
 import { openTerminals } from './pseudo-terminal.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const source = `import os
@@ -29,21 +28,17 @@ const takesScreen = '\u001B[?1049h'
 const leavesScreen = '\u001B[?25h\u001B[?1049l'
 
 describe.skipIf(lacks('python3'))('remora review in a terminal', () => {
-  const programs = openPrograms()
   const terminals = openTerminals()
-  const open: { stores?: Stores } = {}
-  let services: Services
+  let services: OneProcess
   let folder: SourceFolder
 
   beforeAll(async () => {
-    open.stores = await startStores()
-    services = await startServices(programs, open.stores, { workers: ['worker-1'] })
+    services = await startInOneProcess()
     folder = await sourceFolder({ 'shop.py': source })
   })
   afterAll(async () => {
     await terminals.end()
-    await programs.end()
-    await open.stores?.stop()
+    await services.close()
     await folder.remove()
   })
 

