@@ -62,7 +62,9 @@ describe('a run whose replies are streamed', () => {
   it('goes on after its server has died in the middle of replies and is started again', async () => {
     await set('latency', { ms: 300 }) // most operations are still to come when the first one is done
     const runId = await submit()
-    await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'))
+    await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'), {
+      withinMs: 120_000,
+    })
     await set('faults', { shares: { stall: 1 } })
     await until(async () => (await running()) >= 4)
     const { port } = new URL(model().origin)
@@ -73,7 +75,7 @@ describe('a run whose replies are streamed', () => {
     const events = await wholeRun(runId)
     const retried = events.filter(({ event }) => event === 'operation.retried')
     expect(retried.filter(({ data }) => data['reason'] !== 'models')).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   it('goes on at another worker when one is told to stop in the middle of replies, which ends at once', async () => {
     await set('faults', { shares: { stall: 1 } })
@@ -84,5 +86,5 @@ describe('a run whose replies are streamed', () => {
     expect(await worker.exited, worker.err()).toBe(0)
     await set('faults', { shares: {} })
     await wholeRun(runId)
-  }, 120_000)
+  }, 300_000)
 })
