@@ -45,6 +45,17 @@ it('remora run works a second time in the same folder, prints JSON to its last l
   await folder.remove()
 })
 
+it('remora run --model works without the servers of settings that are there, to which no key is sent', async () => {
+  const settings = 'model: { pool: [{ url: "http://127.0.0.1:1/v1" }] }\n'
+  const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': manyFunctions(1) })
+  const env = { REMORA_MODEL_API_KEY: 'key-of-mine' }
+  const run = remora(programs, folder, ['run', '--agents', 'docstring', '--model', 'rehearsal'], env)
+  expect(await run.exited, run.err()).toBe(0)
+  const listed = remora(programs, folder, ['runs'], env)
+  expect([await listed.exited, listed.out()]).toEqual([0, expect.stringContaining('completed')])
+  await folder.remove()
+})
+
 describe('remora run that is stopped on the way', () => {
   let folder: SourceFolder
   beforeEach(async () => {

@@ -64,9 +64,10 @@ describe('a run whose replies are streamed', () => {
     const runId = await submit()
     await until(() => services.api.operations(runId), {
       holds: (operations) => operations.some(({ status }) => status === 'succeeded'),
+      withinMs: 120_000,
     })
     await set('faults', { shares: { stall: 1 } })
-    await until(running, { holds: (count) => count >= 4 })
+    await until(running, { holds: (count) => count >= 4, withinMs: 120_000 })
     const { port } = new URL(model().origin)
     model().kill('SIGKILL')
     await model().exited
@@ -75,7 +76,7 @@ describe('a run whose replies are streamed', () => {
     const events = await wholeRun(runId)
     const retried = events.filter(({ event }) => event === 'operation.retried')
     expect(retried.filter(({ data }) => data['reason'] !== 'models')).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   it('goes on at another worker when one is told to stop in the middle of replies, which ends at once', async () => {
     await set('faults', { shares: { stall: 1 } })
@@ -86,5 +87,5 @@ describe('a run whose replies are streamed', () => {
     expect(await worker.exited, worker.err()).toBe(0)
     await set('faults', { shares: {} })
     await wholeRun(runId)
-  }, 120_000)
+  }, 300_000)
 })
