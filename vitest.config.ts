@@ -9,13 +9,14 @@ const long = '**/*.long.test.ts'
 /** These long tests run one file at a time, since their outcome depends on how busy the machine is. */
 const alone = ['tests/chaos/chaos.long.test.ts', 'tests/e2e/shared-model.long.test.ts']
 const stores = ['core/testing/redis-setup.ts', 'core/testing/global-setup.ts']
-const patient = { testTimeout: 180_000, hookTimeout: 120_000 }
+/** What waits for others ends when it hangs, not when the machine is busy. */
+const patient = { testTimeout: 180_000, hookTimeout: 180_000 }
 
 /**
  * `unit` needs nothing; `house` reads our own source; `integration` runs against a real Redis and S3 that its global setup starts;
- * `e2e` starts the whole system, after everything else. Where there is no Redis, the last two get one first. What waits often has
- * more workers than the two cores that CI has. The files of `unit` share their processes, since half of their time
- * would be to load the same modules again: none may leave a trace.
+ * `e2e` starts processes as a user does, after everything else. Where there is no Redis, the last two get one first. What waits often
+ * has more workers than the two cores that CI has. The files of `unit` and of `integration` share their processes, since half of their
+ * time would be to load the same modules again: none may leave a trace.
  */
 const usual: TestProjectInlineConfiguration[] = [
   {
@@ -40,6 +41,7 @@ const usual: TestProjectInlineConfiguration[] = [
   },
   {
     test: {
+      ...patient,
       name: 'integration',
       setupFiles,
       include: [integration],
@@ -47,8 +49,6 @@ const usual: TestProjectInlineConfiguration[] = [
       globalSetup: stores,
       isolate: false,
       maxWorkers: 3,
-      testTimeout: 90_000,
-      hookTimeout: 90_000,
       sequence: { groupOrder: 1 },
     },
   },
