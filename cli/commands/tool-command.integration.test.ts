@@ -2,7 +2,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '#domain/json.ts'
-import { dir, put, script, toolRun, toolRunJson, top, writeFileStub } from './tool-run.fixture.ts'
+import { dir, put, script, toolRun, toolRunJson, top, useProject, writeFileStub } from './tool-run.fixture.ts'
+
+useProject()
 
 describe('remora tool run', () => {
   it('prints the value alone to stdout, and what the script prints and logs to stderr', async () => {

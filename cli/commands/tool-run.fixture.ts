@@ -9,7 +9,7 @@ import { readCliConfig } from '../cli-config.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { buildProgram } from '../program.ts'
 
-// A project to try scripts on, anew for each test of a file that imports this.
+// A project to try scripts on.
 export const head = 'from typing import Any\nfrom grail import Input, external\n'
 export const writeFileStub = '@external\nasync def write_file(path: str, content: str) -> dict[str, Any]: ...\n'
 export const readFileStub = '@external\nasync def read_file(path: str) -> str: ...\n'
@@ -17,15 +17,18 @@ export const module = 'import os\n\n\ndef add(one, other):\n    return one + oth
 
 export let dir = ''
 export let top = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'tool-run-'))
-  top = join(dir, 'project')
-  await put('project/src/sums.py', module)
-  await put('project/.gitignore', 'secret.txt\n')
-  await put('project/secret.txt', 'hidden')
-  await put('outside.txt', 'outside')
-})
-afterEach(() => rm(dir, { recursive: true, force: true }))
+/** Makes the project before each test of the file that calls this, and removes it. */
+export function useProject(): void {
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'tool-run-'))
+    top = join(dir, 'project')
+    await put('project/src/sums.py', module)
+    await put('project/.gitignore', 'secret.txt\n')
+    await put('project/secret.txt', 'hidden')
+    await put('outside.txt', 'outside')
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+}
 
 export async function put(path: string, text: string): Promise<string> {
   await mkdir(dirname(join(dir, path)), { recursive: true })

@@ -12,10 +12,13 @@ import {
   toolRun,
   toolRunJson,
   top,
+  useProject,
   writeFileStub,
 } from './tool-run.fixture.ts'
 
 const ChangedFiles = z.looseObject({ changes: z.array(z.unknown()), diff: z.string() })
+
+useProject()
 
 describe('the workspace of remora tool run', () => {
   const change = `${readFileStub}${writeFileStub}text = await read_file("src/sums.py")\nawait write_file("src/sums.py", text.replace("import os\\n", ""))\nx = await write_file("new dir/a.txt", "a")\nx\n`
