@@ -39,13 +39,18 @@ const all = await vitest.getRelevantTestSpecifications(only)
 const wanted = all.filter((one) => projects.includes(one.project.name) && !without.includes(pathOf(one)))
 let untried = wanted.length
 let noticedBy: string | null = null
+tell()
 for (const [, group] of [...Map.groupBy(wanted, rank)].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
   noticedBy ??= await firstFailure(group)
   if (noticedBy === null) untried -= group.length
-  if (!isStopped) process.stdout.write(`${JSON.stringify({ noticedBy, untried })}\n`)
+  tell()
 }
 await vitest.close()
 process.exit()
+
+function tell(): void {
+  if (!isStopped) process.stdout.write(`${JSON.stringify({ noticedBy, untried })}\n`)
+}
 
 function pathOf({ moduleId }: { moduleId: string }): string {
   return relative(process.cwd(), moduleId)
