@@ -9,11 +9,13 @@ import { applyMutation, drawMutations } from './draw-mutations.ts'
 /**
  * `node tests/mutations/mutations-main.ts --suite old|new --in FOLDER [--mode MODE] [--limit-s N]`: tries each mutation of
  * `results.jsonl` against the tests in FOLDER that import the mutated file, until the first fails, and writes who that was. What is
- * there already is not tried again, so it can be stopped at any time. FOLDER is a clone for this alone, with node_modules: a mutated
- * file is restored there from git. If `results.jsonl` is missing, its mutations are drawn first, from FOLDER.
+ * there already is not tried again, unless a longer limit is given, so it can be stopped at any time. FOLDER is a clone for this alone,
+ * with node_modules: a mutated file is restored there from git. If `results.jsonl` is missing, its mutations are drawn first, from FOLDER.
  *
- * Looked at instead: Stryker with its vitest runner. It runs all tests before the first mutation, mutates whole files rather than
- * a sample, sets pool and isolation itself, does not reach into child processes, and compares no suites.
+ * The old suite is that of commit 9a1e3608, with `--mode all`. Long tests belong to neither suite.
+ *
+ * Looked at instead: Stryker with its vitest runner. It runs the tests once before the first mutation, draws no sample, turns mutants on
+ * in the process of the test (services are processes of their own here), and compares no suites.
  */
 const { values } = parseArgs({
   options: {
@@ -29,7 +31,10 @@ const limitMs = Number(values['limit-s']) * 1000
 if (process.cwd().startsWith(folder)) throw new Error('FOLDER must be a clone for this alone.')
 
 const Verdict = z.object({ noticedBy: z.string().nullable(), untried: z.number() })
-/** `untried`: so many test files were not run to their end, since one failed or the limit was reached. `gone`: the lines have changed. */
+/**
+ * `untried`: so many test files were not run to their end, since one failed or the limit was reached; -1: it was reached before they were
+ * known. `gone`: the mutated lines have changed.
+ */
 const Result = z.union([Verdict.extend({ seconds: z.number() }), z.literal('gone')]).nullable()
 type Result = z.infer<typeof Result>
 const Entry = z.object({
@@ -72,8 +77,9 @@ function isOpen(result: Result): boolean {
 }
 
 /**
- * Counts a failure only if the test file passes without the mutation, which is tried where it depends on the machine. The tests beside the file, and the
- * one that noticed the mutation in the other suite, are run first, since to find all tests that import the file takes a while.
+ * Counts a failure only if the test file passes without the mutation, which is tried where it depends on the machine; else the file is
+ * left out from then on. The tests beside the file, and the one that noticed the mutation in the other suite, are run first, since to
+ * find all tests that import the file takes a while.
  */
 async function tryMutation(entry: Entry, path: string, mutated: string) {
   const { file } = entry
