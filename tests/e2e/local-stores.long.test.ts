@@ -56,7 +56,7 @@ it('end with a line when their Redis ends, since clients would wait for it for e
 })
 
 it('are refused in a folder that others use, or that cannot be made', async () => {
-  const { values } = await startStores()
+  const { stores, values } = await startStores()
   const inFolder = async (path: string) => {
     const second = programs.start(['scripts/service.mjs', 'stores', path], { env: {} })
     return { code: await second.exited, err: second.err() }
@@ -71,4 +71,6 @@ it('are refused in a folder that others use, or that cannot be made', async () =
   const noFolder = { code: 1, err: expect.stringMatching(/^CONFIG_003 the folder .* cannot be used: .*\n$/) }
   expect(await inFolder(join(folder, 'stores', 'env'))).toEqual(noFolder)
   expect(await inFolder('/proc/stores')).toEqual(noFolder)
+  stores.interrupt() // killed outright it would leave its Redis behind
+  expect(await stores.exited).toBe(0)
 })
