@@ -184,7 +184,7 @@ async function expectDone(method: Method, path: string, body: object | undefined
   throw refusal(answer, gitea)
 }
 
-/** Of its answers the largest are lists of a page of pull requests with their texts. */
+/** Its largest answers are lists of a page of pull requests with their texts. */
 const mostAnswered = 16_000_000
 
 /** Addresses that lead elsewhere are not followed: a login must not go there, and a POST would become a GET. */

@@ -86,7 +86,7 @@ function reasonApart(path: string, parts: readonly TestText[]): string | undefin
   return undefined
 }
 
-/** What binds the names of an import: `import os` and `import os.path` bind the same. */
+/** Names what an import binds from: `import os` and `import os.path` bind the same. */
 function sourceOf({ open, names, module }: ImportLine): string {
   if (names.length > 0) return `names of ${module}`
   return /^import [\w.]+$/.test(open) ? `import ${module.split('.')[0]}` : open

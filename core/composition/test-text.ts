@@ -12,7 +12,7 @@ export type ImportLine = {
   open: string
   names: string[]
   close: string
-  /** Which of the blocks between empty lines it is in, from 0. */
+  /** The blocks between empty lines are counted from 0; this is the one that it is in. */
   block: number
   /** Whether it is after the statement that says where modules are found. */
   isAfterSetup: boolean

@@ -14,7 +14,7 @@ const spliced: readonly Trap[] = [
   [/(?:\\|\?\?\/)[ \t\v\f]*$/m, 'the compiler joins a line that ends so to the next one'],
 ]
 
-/** What ends a comment for a compiler although our grammar reads on, or is code in a comment. */
+/** These texts end a comment for a compiler although our grammar reads on, or are code in a comment. */
 const traps: Readonly<Record<string, readonly Trap[]>> = {
   javascript: scripts,
   typescript: scripts,
@@ -33,7 +33,7 @@ const traps: Readonly<Record<string, readonly Trap[]>> = {
 }
 
 /**
- * Why a comment, with its marks, is read as something else by a compiler or a tool than by our grammars, in words; undefined where all
+ * Says why a compiler or a tool reads a comment, with its marks, as something else than our grammars do; returns undefined where all
  * read the same. A grammar finds comments in the text as it stands, and some compilers translate or join it first.
  */
 export function trapIn(comment: string, language: string): string | undefined {

@@ -38,7 +38,7 @@ export type DefinitionPlace = DefinitionRange & {
   source: string
   /** Comments above it, without code between, the nearest last. */
   above: readonly Node[]
-  /** Where its doc comment is written: above the instructions for tools that end one (`DocLanguage.directive`). */
+  /** Its doc comment is written here: above the instructions for tools that end one (`DocLanguage.directive`). */
   top: number
 }
 

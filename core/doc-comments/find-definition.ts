@@ -13,7 +13,7 @@ import {
 
 export type FoundDefinition = Definition & { doc: string | undefined; top: number }
 
-/** What is in a range, with whether it has a doc comment, above it or within it, where one is written, and why it should get none. */
+/** Finds what is in a range, and says whether it has a doc comment, where one is written, and why it should get none. */
 export function definitionAt(
   tree: Tree,
   { source, range, language }: { source: string; range: DefinitionRange; language: DocLanguage },

@@ -98,7 +98,7 @@ function attributesOf(node: Node): string[] {
 const fence = /^(?:[ \t]*(?:>|[*+-](?=\s)|\d+[.)](?=\s)))*[ \t]*(?:`{3,}|~{3,})/
 const plainFence = /^```(?:text|ignore|console|sh|bash|toml|json|txt|none)$/
 
-/** Why rustdoc would run a part of the text as a test, as it does with all code that no word before it says is none. */
+/** Says why rustdoc would run a part of the text as a test: it runs all code whose fence names no other language. */
 export function runByRustdoc(content: string): string | undefined {
   let isOpen = false
   let above = ''

@@ -63,7 +63,7 @@ export function keptOf(names: readonly string[], keptNames: PathRules['keptNames
 
 /**
  * Finds the unused names of exceptions whose function has another unused variable. The value of that one may be computed for
- * its effect, so it stays, and whoever looks into it changes both.
+ * its effect, so both stay for a person.
  */
 function halfFixes(diagnostics: readonly Diagnostic[], { text }: FaultyFile, python: LoadedLanguage) {
   const unused = diagnostics.filter(({ code }) => code === 'F841')
