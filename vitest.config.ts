@@ -1,8 +1,31 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 
 const setupFiles = ['tests/house/refuse-open-handles.ts']
 const elsewhere = [...configDefaults.exclude, 'examples/**', 'bench/raw/**']
 const integration = '**/*.integration.test.ts'
+/**
+ * They start many programs. From the large processes that other integration tests share, a program costs 20 to 30 ms of CPU to start; from
+ * one of their own, 2 to 5 (decision 73).
+ */
+const programs = [
+  'cli/apply/commit-changes.integration.test.ts',
+  'cli/commands/apply-command.integration.test.ts',
+  'cli/commands/publish-command.integration.test.ts',
+  'cli/stack/start-stack.integration.test.ts',
+  'core/code-hosts/git*.integration.test.ts',
+  'core/lint/go/go-linter.integration.test.ts',
+  'core/platform/obtain-redis.integration.test.ts',
+  'core/platform/unified-diff.integration.test.ts',
+  'core/sandbox/open-sandbox.integration.test.ts',
+  'core/tool-scripts/{answer-external,check-script-property,script-pool}.integration.test.ts',
+  'services/discovery/discover/unwanted/*.integration.test.ts',
+  'services/worker/composition/gate/run-gate.integration.test.ts',
+  'services/worker/tools/tests/*.integration.test.ts',
+  'services/worker/workspace/changed-tree.integration.test.ts',
+  'tests/chaos/machines.integration.test.ts',
+]
 const house = 'tests/house/**/*.test.ts'
 const endToEnd = 'tests/e2e/**/*.e2e.test.ts'
 const long = '**/*.long.test.ts'
@@ -11,6 +34,11 @@ const alone = ['tests/chaos/chaos.long.test.ts', 'tests/e2e/shared-model.long.te
 const stores = ['core/testing/redis-setup.ts', 'core/testing/global-setup.ts']
 /** What waits for others ends when it hangs, not when the machine is busy. */
 const patient = { testTimeout: 180_000, hookTimeout: 180_000 }
+
+const withStores = { ...patient, setupFiles, globalSetup: stores, maxWorkers: 3, sequence: { groupOrder: 1 } }
+
+/** Threads and programs that tests start would strip and compile the same modules again: three tenths of the CPU of a test of services. */
+process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache')
 
 /**
  * `unit` needs nothing; `house` reads our own source; `integration` runs against a real Redis and S3 that its global setup starts;
@@ -39,17 +67,14 @@ const usual: TestProjectInlineConfiguration[] = [
       sequence: { groupOrder: 0 },
     },
   },
+  { test: { ...withStores, name: 'programs', include: programs, exclude: elsewhere } },
   {
     test: {
-      ...patient,
+      ...withStores,
       name: 'integration',
-      setupFiles,
       include: [integration],
-      exclude: elsewhere,
-      globalSetup: stores,
+      exclude: [...elsewhere, ...programs],
       isolate: false,
-      maxWorkers: 3,
-      sequence: { groupOrder: 1 },
     },
   },
   {

@@ -40,7 +40,11 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     const runId = await at.play(played)
     for (let died = true, fatal = 1; died; fatal++) {
       let writes = 0
-      const isMeant = ({ method, when }: Moment) => method !== 'GET' && when === 'before' && ++writes === fatal
+      const isMeant = ({ method, path, when }: Moment) => {
+        // Octokit makes a token once for all who ask in one process, so that the next one would wait for what the dead one asked.
+        if (method === 'GET' || path.endsWith('/access_tokens')) return false
+        return when === 'before' && ++writes === fatal
+      }
       died = await at.publisher.dieAt(runId, isMeant)
     }
     await expectPublishedOnce(runId)

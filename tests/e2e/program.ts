@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The repository's root. */
@@ -9,9 +7,6 @@ export const repository = fileURLToPath(new URL('../../', import.meta.url))
 
 /** The Node that comes with the package: what npx and npm scripts start. */
 const node = `${repository}node_modules/.bin/node`
-
-/** Where Node keeps compiled code by itself. In the new home of each test all would be compiled again, a third of the CPU of a short command. */
-const compileCache = join(tmpdir(), 'node-compile-cache')
 
 export type Program = {
   pid: number
@@ -40,9 +35,9 @@ export function openPrograms(): Programs {
   const running = new Set<ChildProcess>()
   return {
     start([file = '', ...args], { env, checkout = repository, cwd = checkout }) {
-      const path = process.env['PATH'] ?? ''
+      const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
       const child = spawn(node, [`${checkout}${file}`, ...args], {
-        env: { PATH: path, NODE_COMPILE_CACHE: compileCache, ...env },
+        env: { PATH, NODE_COMPILE_CACHE, ...env },
         cwd,
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true, // a process group of its own, as a shell would give it

@@ -17,7 +17,7 @@ const Request = z.object({
 
 const { file, only, without, mode } = Request.parse(JSON.parse(process.argv[2] ?? ''))
 /** In the order in which they are run. Long tests belong to neither suite. */
-const projects = ['unit', 'house', 'integration', 'e2e']
+const projects = ['unit', 'house', 'programs', 'integration', 'e2e']
 const vitest = await createVitest('test', {
   ...(only.length === 0 && { related: [file] }),
   mode,
