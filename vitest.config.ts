@@ -121,7 +121,7 @@ const longOnes: TestProjectInlineConfiguration[] = [
 
 export default defineConfig(({ mode }) => {
   const isAll = mode === 'all'
-  const env = { REMORA_TEST_DRAWS: isAll ? 'many' : 'few' }
+  const env = { REMORA_TEST_DRAWS: process.env['REMORA_TEST_DRAWS'] ?? (isAll ? 'many' : 'few') }
   return {
     test: { maxWorkers: 2, allowOnly: false, env, projects: isAll ? [...usual, ...longOnes] : usual },
   }

@@ -49,6 +49,14 @@ describe('a limit', () => {
     expect(calls).toBeLessThanOrEqual(100)
   })
 
+  it('external_calls lets a script make exactly so many', async () => {
+    const source = `${readFile}for n in range(3):\n    await read_file("a")`
+    const run = (externalCalls: number) =>
+      probe.run(source, { externals: { read_file: () => 'x' }, limits: { externalCalls } })
+    expect(await run(3)).toMatchObject({ kind: 'returned' })
+    expect(await run(2)).toMatchObject({ kind: 'stopped', limit: 'external_calls' })
+  })
+
   it('journal_size counts what a script hands to the host, before the host does anything with it', async () => {
     const asked: unknown[] = []
     const source = `${readFile}for n in range(10):\n    await read_file("x" * 1000)`

@@ -132,6 +132,7 @@ describe('fromOpenAi', () => {
     const name = `${'x'.repeat(255)}\uFFFD…`
     const reply = { model: name, finishReason: name, toolCalls: [{ id: 'call00001', name }] }
     expect(fromOpenAi(raw, request)).toMatchObject(reply)
+    expect(fromOpenAi({ ...raw, model: 'x'.repeat(256) }, request)).toMatchObject({ model: 'x'.repeat(256) })
     const written = completion({ content: JSON.stringify({ name: long, arguments: {} }) })
     expect(fromOpenAi(written, request)).toMatchObject({ toolCalls: [{ id: 'call00001', name }] })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DocstringStyle } from '#domain/path-rules.ts'
-import { faultOfMeaning, fitDocstring } from './docstring-text.ts'
+import { faultOfContent, faultOfMeaning, fitDocstring } from './docstring-text.ts'
 
 const room = { summary: 36, single: 33, line: 40 }
 
@@ -93,4 +93,9 @@ describe('a docstring that says nothing', () => {
   ])('is not: %s', (content, code = 'def set_timeout(seconds): ...') => {
     expect(of(content, code)).toBeUndefined()
   })
+})
+
+it('a docstring has at most 4000 characters', () => {
+  expect(faultOfContent('x'.repeat(4000), '"""')).toBeUndefined()
+  expect(faultOfContent('x'.repeat(4001), '"""')).toBe('the docstring is longer than 4000 characters')
 })
