@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { BaseFiles } from '#publication/composed.fixture.ts'
+import { runGit } from '#testing/fake-github/run-git.ts'
 import { gitAs } from '#testing/git-clone.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
 import { files } from './proposed-commits.fixture.ts'
 import { openServedApi, type ServedApi } from './served-api.fixture.ts'
-
-const execute = promisify(execFile)
 
 export const gitEnv = gitAs('Ada')
 
@@ -23,8 +20,10 @@ export function useRemote() {
   const served = () => opened(open.served)
   const dir = () => opened(open.dir)
   const git = async (cwd: string, ...args: string[]) => {
-    const words = ['-C', join(dir(), cwd), '-c', 'core.quotePath=false', ...args]
-    return (await execute('git', words, { env: gitEnv })).stdout.trim()
+    const { PATH: _, ...variables } = gitEnv
+    return (await runGit(join(dir(), cwd), ['-c', 'core.quotePath=false', ...args], { variables })).stdout
+      .toString()
+      .trim()
   }
   const write = async (changed: BaseFiles) => {
     for (const [path, file] of Object.entries(changed)) {

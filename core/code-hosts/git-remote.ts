@@ -44,10 +44,15 @@ export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemot
   await git.bytes(['init', '--quiet', '--bare', '--template=', '--object-format=sha1'], { failsAs: 'CONFIG_006' })
   const findIdentity = () => identityIn(options.cwd, options)
   const remote = { git, url, scratch, trailer: options.trailer, findIdentity }
+  const blobs = new Map<string, Promise<Buffer>>()
   return {
     findBranch: (name) => findBranch(name, remote),
     readTree: (commit) => readTree(commit, remote),
-    readBlob: (sha) => git.bytes(['cat-file', 'blob', sha], { failsAs: 'HOST_004' }),
+    readBlob(sha) {
+      const bytes = blobs.get(sha) ?? git.bytes(['cat-file', 'blob', sha], { failsAs: 'HOST_004' })
+      blobs.set(sha, bytes) // the check of what is pushed reads it again and again
+      return bytes
+    },
     compare: (before, after) => git.list(['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after]),
     publishBranch: (order) => publishBranch(order, remote),
     openChangeRequest: null,
@@ -90,7 +95,8 @@ async function findBranch(name: string | null, remote: Remote): Promise<HostBran
   }
   const listed = await git.text(['ls-remote', '--symref', '--', url, 'HEAD'], { failsAs: 'HOST_002' })
   const branch = /^ref: refs\/heads\/(?<name>.+)\tHEAD$/m.exec(listed)?.groups?.['name']
-  return branch === undefined ? undefined : findBranch(branch, remote)
+  const commit = /^(?<sha>[0-9a-f]{40})\tHEAD$/m.exec(listed)?.groups?.['sha']
+  return branch === undefined || commit === undefined ? undefined : { name: branch, commit }
 }
 
 function headOf(branch: string): string {

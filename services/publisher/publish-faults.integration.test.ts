@@ -9,7 +9,7 @@ import { type PlayedRun, usePublisher } from './published-run.fixture.ts'
 
 const changes: PlayedRun['changes'] = [{ name: 'one', path: 'a.py', from: '1', to: '2' }]
 /** Longer than any answer takes on a busy machine. */
-const requestMs = 6_000
+const requestMs = 3_000
 
 const faults: Fault[] = [
   { how: 'reset_before' },

@@ -1,3 +1,4 @@
+import type { GitHubAppOptions } from '#code-hosts/github-client.ts'
 import { readEnv, type Env } from '#platform/env.ts'
 import { SigningKeys } from '#platform/signer.ts'
 import { namedModelKind } from '#settings/model-settings.ts'
@@ -11,15 +12,15 @@ export type PublisherConfig = ReturnType<typeof parseConfig>['publisher']
 export function parseConfig(env: Env) {
   const read = readEnv({ ...environmentOf('publisher'), REMORA_SIGNING_KEY: SigningKeys }, env)
   const { REMORA_GITHUB_APP_ID: appId, REMORA_GITHUB_PRIVATE_KEY: privateKey, REMORA_PUBLISHER_SECRET: secret } = read
+  const apiUrl = read.REMORA_GITHUB_API_URL.replace(/\/$/, '')
+  /** Undefined: there is no app, and nothing is published to GitHub. */
+  const github: Omit<GitHubAppOptions, 'log'> | undefined =
+    appId === undefined || privateKey === undefined ? undefined : { appId, privateKey, apiUrl }
   const publisher = {
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_PUBLISHER_HEALTH_PORT },
     storage: storageConfig(read),
     signingKeys: read.REMORA_SIGNING_KEY,
-    /** Undefined: there is no app, and nothing is published to GitHub. */
-    github:
-      appId === undefined || privateKey === undefined
-        ? undefined
-        : { appId, privateKey, apiUrl: read.REMORA_GITHUB_API_URL.replace(/\/$/, '') },
+    github,
     project: read.REMORA_GITHUB_PROJECT,
     modelKind: namedModelKind(read.REMORA_MODEL_URLS),
     leaseMs: read.REMORA_LEASE_MS,

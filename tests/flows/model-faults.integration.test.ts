@@ -27,8 +27,8 @@ describe('a run whose model has trouble', () => {
   let folder: SourceFolder
 
   beforeAll(async () => {
-    // Three failing tries and a fourth fit into the budget: there are at most 200, 400 and 800 ms between them.
-    services = await startInOneProcess({ workerEnv: { REMORA_MODEL_RETRY_BUDGET_MS: '1500' } })
+    // A failing try and another fit into the budget: there are at most 200 ms between them.
+    services = await startInOneProcess({ workerEnv: { REMORA_MODEL_RETRY_BUDGET_MS: '400' } })
   })
   afterAll(async () => {
     await services.close()
@@ -50,7 +50,7 @@ describe('a run whose model has trouble', () => {
   }
 
   it('loses nothing when some requests fail and are tried again', async () => {
-    const faults = JSON.stringify({ shares: { '503': 1 }, times: 3 })
+    const faults = JSON.stringify({ shares: { '503': 1 }, times: 2 })
     const set = await fetch(`${services.named('rehearsal').origin}/faults`, { method: 'POST', body: faults })
     expect(set.status).toBe(200)
     expect(await run('shop/stock.py')).toMatchObject({ code: 0, status: 'completed', failures: [] })

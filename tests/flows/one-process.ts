@@ -12,6 +12,7 @@ import { parseConfig as parseDiscovery } from '../../services/discovery/discover
 import { startDiscovery } from '../../services/discovery/discovery-service.ts'
 import { parseConfig as parsePublisher } from '../../services/publisher/publisher-config.ts'
 import { startPublisher } from '../../services/publisher/publisher-service.ts'
+import { noWaiting } from '../../services/publisher/test-publisher.fixture.ts'
 import { parseConfig as parseRehearsal } from '../../services/rehearsal/rehearsal-config.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 import { parseConfig as parseWorker } from '../../services/worker/worker-config.ts'
@@ -143,7 +144,9 @@ function withMachine(env: Given) {
 async function addPublisher(parts: Parts, env: Given | undefined): Promise<number> {
   if (env === undefined) return 0
   const config = parsePublisher(withMachine(env))
-  const publisher = await startPublisher(config.publisher, parts.depsOf('publisher', config))
+  const { github } = config.publisher
+  const paced = { ...config.publisher, github: github && { ...github, pace: noWaiting } }
+  const publisher = await startPublisher(paced, parts.depsOf('publisher', config))
   parts.add('publisher', publisher, placeAt(publisher.healthPort))
   return publisher.accessPort ?? 0
 }

@@ -21,7 +21,7 @@ async function readContents(call: RepositoryCall) {
   const commit = await commitNamed(repository, ref)
   if (commit === undefined) return notFound()
   const tree = path === '' ? `${commit}^{tree}` : `${commit}:${path}`
-  const { stdout } = await store.git(['rev-parse', '--verify', '--quiet', tree], { allow: [1, 128] })
+  const { stdout } = await store.fixed(['rev-parse', '--verify', '--quiet', tree], { allow: [1, 128] })
   const sha = stdout.toString().trim()
   if (sha === '') return notFound()
   if (await store.has(sha, 'tree')) {
@@ -37,7 +37,7 @@ async function readContents(call: RepositoryCall) {
   }
   const bytes = await store.readBlob(sha)
   if (/raw/.test(accept)) return rawAnswer(bytes)
-  const listed = await store.git(['ls-tree', '-z', '--long', commit, '--', path])
+  const listed = await store.fixed(['ls-tree', '-z', '--long', commit, '--', path])
   const mode = found(listed.stdout.toString().split(' ')[0])
   const entry = entryJson(call, { path, mode, type: 'blob', sha, size: bytes.length }, ref)
   if (entry.type === 'symlink') return answer(200, { ...entry, target: bytes.toString() })

@@ -174,6 +174,20 @@ describe.skipIf(lacks('git'))('git in the fake GitHub', () => {
     expect((await repository.commits('main')).map(({ sha }) => sha)).toContain(theirs)
   })
 
+  it('has what git has packed, as after a large push', async () => {
+    await repository.humanCommit('topic', { 'src/b.py': 'B = 3\n' })
+    const before = await repository.tip('topic')
+    await repository.git(['gc', '--quiet'])
+    const after = await repository.humanCommit('topic', { 'src/b.py': 'B = 4\n' })
+    expect((await repository.commits('topic')).map(({ sha }) => sha)).toEqual([after, before, first])
+    expect(await repository.branches()).toEqual(['main', 'topic'])
+    const blob = await repository.git(['rev-parse', `${before}:src/b.py`])
+    const { data } = await octokit.request('GET /repos/{owner}/{repo}/git/blobs/{file_sha}', { ...at, file_sha: blob })
+    expect(Buffer.from(data.content, 'base64').toString()).toBe('B = 3\n')
+    await repository.deleteBranch('topic')
+    expect(await repository.tip('topic')).toBeUndefined()
+  })
+
   it('refuses what does not exist, and what exists already', async () => {
     const refs = 'POST /repos/{owner}/{repo}/git/refs'
     expect(await refusalOf(moveTo(nowhere))).toBe('422 Object does not exist')

@@ -65,13 +65,10 @@ async function createTree({ world, repository, body, viewer }: RepositoryCall) {
   const { base_tree: base, tree } = bodyOf(NewTree, body)
   const { store } = repository
   if (tree.length === 0) refuse(422, 'Invalid tree info')
-  if (
-    base !== undefined &&
-    (await store.line(['rev-parse', '--verify', '-q', `${base}^{tree}`], { allow: [1, 128] })) === ''
-  )
-    refuse(422, 'The base_tree does not exist')
+  const from = base === undefined ? undefined : await store.tip(base, 'tree')
+  if (base !== undefined && from === undefined) refuse(422, 'The base_tree does not exist')
   const workflows = viewer.kind === 'installation' ? granted(viewer.token, 'workflows') : 'none'
-  const before = new Set(base === undefined ? [] : (await store.readTree(base, true)).map(({ path }) => path))
+  const before = new Set(from === undefined ? [] : (await store.readTree(from, true)).map(({ path }) => path))
   const changes = []
   for (const { path, mode, sha, content } of tree) {
     if ((sha === undefined) === (content === undefined))
@@ -84,29 +81,25 @@ async function createTree({ world, repository, body, viewer }: RepositoryCall) {
     changes.push({ path, mode, sha: content === undefined ? (sha ?? null) : await store.writeBlob(content) })
   }
   await refuseMissing({ store }, changes)
-  const sha = await store.writeTree(base, changes)
+  const sha = await store.writeTree(from, changes)
   return answer(201, await treeJson({ world, repository }, sha, false))
 }
 
 type Changed = { path: string; mode: string; sha: string | null }
 
 async function refuseMissing({ store }: Pick<RepositoryCall['repository'], 'store'>, changes: readonly Changed[]) {
-  const named = changes.filter((one) => one.sha !== null && one.mode !== '160000')
-  if (named.length === 0) return
-  const objects = await store.objects(named.map(({ sha }) => sha ?? ''))
-  for (const [index, { sha, path, mode }] of named.entries()) {
-    if (objects[index] === undefined) refuse(422, `tree.sha ${sha} does not exist`)
+  for (const { sha, path, mode } of changes) {
+    if (sha === null || mode === '160000') continue
+    const type = await store.typeOf(sha)
+    if (type === undefined) refuse(422, `tree.sha ${sha} does not exist`)
     const expected = mode === '040000' ? 'tree' : 'blob'
-    if (objects[index].type !== expected) refuse(422, `tree.sha ${sha} (${path}) is not a valid ${expected}`)
+    if (type !== expected) refuse(422, `tree.sha ${sha} (${path}) is not a valid ${expected}`)
   }
 }
 
 async function readTree({ world, repository, parameters, query }: RepositoryCall) {
-  const { line } = repository.store
-  const name = parameters['tree_sha'] ?? ''
-  const sha = await line(['rev-parse', '--verify', '-q', `${safeName(name)}^{tree}`], { allow: [1, 128] })
-  if (sha === '') notFound()
-  return answer(200, await treeJson({ world, repository }, sha, query.has('recursive')))
+  const sha = await repository.store.tip(safeName(parameters['tree_sha'] ?? ''), 'tree')
+  return answer(200, await treeJson({ world, repository }, found(sha), query.has('recursive')))
 }
 
 async function treeJson(
@@ -158,17 +151,22 @@ async function readCommit({ world, repository, parameters }: RepositoryCall) {
 
 async function readRef({ world, repository, parameters }: RepositoryCall) {
   const name = `refs/${parameters['ref'] ?? ''}`
-  const ref = (await repository.store.refs(safeName(name))).find((one) => one.ref === name)
-  return answer(200, refJson(world, repository, found(ref)))
+  const sha = await repository.store.readRef(safeName(name))
+  return answer(200, await typedRefJson({ world, repository }, { ref: name, sha: found(sha) }))
 }
 
 async function matchingRefs({ world, repository, parameters }: RepositoryCall) {
   const start = `refs/${parameters['ref'] ?? ''}`
-  const refs = (await repository.store.refs('refs')).filter(({ ref }) => ref.startsWith(start))
-  return answer(
-    200,
-    refs.map((ref) => refJson(world, repository, ref)),
-  )
+  const refs = (await repository.store.listRefs('refs')).filter(({ ref }) => ref.startsWith(start))
+  return answer(200, await Promise.all(refs.map((ref) => typedRefJson({ world, repository }, ref))))
+}
+
+/** A tag may be an object of its own. */
+async function typedRefJson(
+  { world, repository }: Pick<RepositoryCall, 'world' | 'repository'>,
+  ref: { ref: string; sha: string },
+) {
+  return refJson(world, repository, { ...ref, type: found(await repository.store.typeOf(ref.sha)) })
 }
 
 const NewRef = z.object({ ref: z.string(), sha: z.string() })
@@ -177,11 +175,10 @@ async function createRef(call: RepositoryCall) {
   const { world, repository, body } = call
   const { ref, sha } = bodyOf(NewRef, body)
   const { store } = repository
-  const wellFormed = await store.git(['check-ref-format', ref], { allow: [1] })
-  if (!/^refs\/[^/]+\/./.test(ref) || wellFormed.code !== 0)
+  if (!/^refs\/[^/]+\/./.test(ref) || !(await store.isRefName(ref)))
     refuse(422, 'Reference name must start with refs and be valid')
   if (!(await store.has(sha, 'commit'))) refuse(422, 'Object does not exist')
-  if ((await store.refs(ref)).some((one) => one.ref === ref)) refuse(422, 'Reference already exists')
+  if ((await store.readRef(ref)) !== undefined) refuse(422, 'Reference already exists')
   await moveRef(call, { ref, after: sha })
   return answer(201, refJson(world, repository, { ref, sha, type: 'commit' }))
 }
@@ -193,19 +190,19 @@ async function updateRef(call: RepositoryCall) {
   const { sha, force } = bodyOf(MovedRef, body)
   const { store } = repository
   const ref = `refs/${parameters['ref'] ?? ''}`
-  const before = (await store.refs(safeName(ref))).find((one) => one.ref === ref)
+  const before = await store.readRef(safeName(ref))
   if (before === undefined) return refuse(422, 'Reference does not exist')
   if (!(await store.has(sha, 'commit'))) refuse(422, 'Object does not exist')
-  if (!force && !(await store.isAncestor(before.sha, sha))) refuse(422, 'Update is not a fast forward')
-  await moveRef(call, { ref, before: before.sha, after: sha })
+  if (!force && !(await store.isAncestor(before, sha))) refuse(422, 'Update is not a fast forward')
+  await moveRef(call, { ref, before, after: sha })
   return answer(200, refJson(world, repository, { ref, sha, type: 'commit' }))
 }
 
 async function deleteRef(call: RepositoryCall) {
   const ref = `refs/${call.parameters['ref'] ?? ''}`
-  const before = (await call.repository.store.refs(safeName(ref))).find((one) => one.ref === ref)
+  const before = await call.repository.store.readRef(safeName(ref))
   if (before === undefined) return refuse(422, 'Reference does not exist')
-  await moveRef(call, { ref, before: before.sha })
+  await moveRef(call, { ref, before })
   return answer(204)
 }
 

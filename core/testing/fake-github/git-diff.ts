@@ -15,9 +15,9 @@ export type FileDiff = {
 export async function diffTrees(store: GitStore, from: string, to: string): Promise<FileDiff[]> {
   const common = ['diff-tree', '-r', '-M', '--full-index', from, to]
   const [raw, counts, patches] = await Promise.all([
-    store.git([...common, '--raw', '-z']),
-    store.git([...common, '--numstat', '-z']),
-    store.git([...common, '--patch']),
+    store.fixed([...common, '--raw', '-z']),
+    store.fixed([...common, '--numstat', '-z']),
+    store.fixed([...common, '--patch']),
   ])
   const numbers = parseCounts(counts.stdout.toString())
   const texts = patches.stdout
@@ -33,7 +33,7 @@ export async function diffTrees(store: GitStore, from: string, to: string): Prom
 
 /** The paths alone: a renamed file is one that was removed and one that was added. */
 export async function changedPaths(store: GitStore, from: string, to: string) {
-  const { stdout } = await store.git(['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to])
+  const { stdout } = await store.fixed(['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to])
   const paths: Record<'added' | 'removed' | 'modified', string[]> = { added: [], removed: [], modified: [] }
   const fields = stdout.toString().split('\0')
   for (let at = 0; at + 1 < fields.length; at += 2) {

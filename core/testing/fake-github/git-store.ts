@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type GitOptions, runGit } from './run-git.ts'
+import { gitFiles, isId } from './git-files.ts'
+import { type GitOptions, type GitOutput, runGit } from './run-git.ts'
 
 export type GitPerson = { name: string; email: string; date: string }
 export type GitCommit = {
@@ -15,7 +13,6 @@ export type GitCommit = {
 export type GitEntry = { path: string; mode: string; type: string; sha: string; size?: number }
 /** `sha` null: the path goes. */
 export type TreeChange = { path: string; mode: string; sha: string | null }
-export type GitObject = { type: string; size: number }
 export type GitStore = ReturnType<typeof gitStore>
 
 export const noCommit = '0'.repeat(40)
@@ -23,37 +20,51 @@ export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /** A bare repository of the system's git, read and written as the Git data API does. */
 export function gitStore(folder: string) {
+  const { readObject, writeObject, readRef, listRefs, peel } = gitFiles(folder)
   const git = (args: readonly string[], options?: GitOptions) => runGit(folder, args, options)
-  const line = async (args: readonly string[], options?: GitOptions) =>
-    (await git(args, options)).stdout.toString().trim()
+  const textOf = ({ stdout }: GitOutput) => stdout.toString().trim()
+  const line = async (args: readonly string[], options?: GitOptions) => textOf(await git(args, options))
   const lines = async (args: readonly string[]) => (await line(args)).split('\n').filter((one) => one !== '')
+  const known = new Map<string, GitOutput>()
 
-  async function objects(names: readonly string[]): Promise<(GitObject | undefined)[]> {
-    const found = await line(['cat-file', '--batch-check'], { input: names.join('\n') })
-    return found.split('\n').map((text) => {
-      const [, type = '', size = ''] = text.split(' ')
-      return /^\d+$/.test(size) ? { type, size: Number(size) } : undefined
-    })
+  /** Asks git once, since what it says of ids alone, all of which exist, never changes. */
+  async function fixed(args: readonly string[], options?: GitOptions): Promise<GitOutput> {
+    const key = args.join('\0')
+    const output = known.get(key) ?? (await git(args, options))
+    known.set(key, output)
+    return output
   }
 
-  /** The files of `from` with `changes` made. Throws when git finds the tree impossible. */
+  /** The files of `from` with `changes` made. */
   async function writeTree(from: string | undefined, changes: readonly TreeChange[]): Promise<string> {
-    const variables = { GIT_INDEX_FILE: join(folder, `index-${randomUUID()}`) }
-    try {
-      await git(from === undefined ? ['read-tree', '--empty'] : ['read-tree', from], { variables })
-      const added = await Promise.all(changes.map(expand))
-      const input = added
-        .flat()
-        .map(({ path, mode, sha }) => (sha === null ? `0 ${noCommit}\t${path}\0` : `${mode} ${sha}\t${path}\0`))
-        .join('')
-      if (input !== '') await git(['update-index', '-z', '--replace', '--index-info'], { variables, input })
-      return await line(['write-tree'], { variables })
-    } finally {
-      await rm(variables.GIT_INDEX_FILE, { force: true })
+    const before = from === undefined ? [] : await readTree(from, true)
+    const files = new Map(before.filter(({ type }) => type !== 'tree').map((one) => [one.path, one]))
+    for (const { path, mode, sha } of (await Promise.all(changes.map(expand))).flat()) {
+      files.delete(path)
+      if (sha === null) continue
+      // A file takes the place of a folder, and a folder that of a file.
+      for (const other of files.keys())
+        if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other)
+      files.set(path, { path, mode, sha, type: mode === '160000' ? 'commit' : 'blob' })
     }
+    return writeFolder([...files.values()])
   }
 
-  /** An index has files only: a folder is given as its files. */
+  /** Git puts a folder where its name with a slash at the end belongs. */
+  async function writeFolder(files: readonly GitEntry[]): Promise<string> {
+    const folders = Map.groupBy(files, ({ path }) => path.slice(0, path.indexOf('/') + 1))
+    const entries = (folders.get('') ?? []).map(({ path, mode, sha }) => ({ key: path, name: path, mode, sha }))
+    for (const [key, inside] of folders) {
+      if (key === '') continue
+      const sha = await writeFolder(inside.map((one) => ({ ...one, path: one.path.slice(key.length) })))
+      entries.push({ key, name: key.slice(0, -1), mode: '40000', sha })
+    }
+    const sorted = entries.toSorted((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)))
+    const parts = sorted.flatMap(({ mode, name, sha }) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(sha, 'hex')])
+    return writeObject('tree', Buffer.concat(parts))
+  }
+
+  /** A folder is given as its files. */
   async function expand(change: TreeChange): Promise<TreeChange[]> {
     if (change.mode !== '040000' || change.sha === null) return [change]
     const inside = await readTree(change.sha, true)
@@ -61,7 +72,7 @@ export function gitStore(folder: string) {
   }
 
   async function readTree(sha: string, recursive: boolean): Promise<GitEntry[]> {
-    const { stdout } = await git(['ls-tree', '-z', '--long', ...(recursive ? ['-r', '-t'] : []), sha])
+    const { stdout } = await fixed(['ls-tree', '-z', '--long', ...(recursive ? ['-r', '-t'] : []), sha])
     const records = stdout.toString().split('\0').slice(0, -1)
     return records.map((record) => {
       const [head = '', path = ''] = record.split('\t')
@@ -77,61 +88,58 @@ export function gitStore(folder: string) {
       `author ${personLine(commit.author)}`,
       `committer ${personLine(commit.committer)}`,
     ]
-    const input = `${head.join('\n')}\n\n${commit.message}`
-    return line(['hash-object', '-t', 'commit', '-w', '--stdin'], { input })
+    return writeObject('commit', `${head.join('\n')}\n\n${commit.message}`)
   }
 
-  async function readCommits(shas: readonly string[]): Promise<GitCommit[]> {
-    const { stdout } = await git(['cat-file', '--batch'], { input: shas.map((sha) => `${sha}\n`).join('') })
-    let at = 0
-    return shas.map((sha) => {
-      const end = stdout.indexOf(10, at)
-      const size = Number(stdout.subarray(at, end).toString().split(' ')[2])
-      if (!(size >= 0)) throw new Error(`there is no commit ${sha}`)
-      at = end + size + 2
-      return parseCommit(sha, stdout.subarray(end + 1, end + 1 + size).toString())
-    })
+  async function readCommit(sha: string): Promise<GitCommit> {
+    const found = await readObject(sha)
+    if (found?.type !== 'commit') throw new Error(`there is no commit ${sha}`)
+    return parseCommit(sha, found.bytes.toString())
+  }
+
+  /** Undefined: they have no common history. */
+  async function mergeBase(one: string, other: string): Promise<string | undefined> {
+    return textOf(await fixed(['merge-base', one, other], { allow: [1] })) || undefined
   }
 
   return {
     folder,
     git,
+    fixed,
     line,
     lines,
-    objects,
+    typeOf: async (sha: string) => (await readObject(sha))?.type,
     readTree,
     writeTree,
     writeCommit,
-    readCommits,
-    readBlob: async (sha: string) => (await git(['cat-file', 'blob', sha])).stdout,
-    writeBlob: (input: string | Uint8Array) => line(['hash-object', '-w', '--stdin'], { input }),
-    async has(sha: string, type: string): Promise<boolean> {
-      return /^[0-9a-f]{40}$/.test(sha) && (await objects([sha]))[0]?.type === type
+    readCommits: (shas: readonly string[]) => Promise.all(shas.map(readCommit)),
+    async readBlob(sha: string): Promise<Buffer> {
+      const found = await readObject(sha)
+      if (found?.type !== 'blob') throw new Error(`there is no blob ${sha}`)
+      return found.bytes
     },
-    /** The commit that a full ref name points to. */
-    async tip(ref: string): Promise<string | undefined> {
-      const { stdout } = await git(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], { allow: [1, 128] })
-      return stdout.toString().trim() || undefined
+    writeBlob: (content: string | Uint8Array) => writeObject('blob', content),
+    has: async (sha: string, type: string) => (await readObject(sha))?.type === type,
+    /** The commit, or the tree of the commit, that an id, the start of one, or the full name of a ref leads to. */
+    async tip(name: string, type: 'commit' | 'tree' = 'commit'): Promise<string | undefined> {
+      const isRef = name.startsWith('refs/')
+      const id = isRef ? await readRef(name) : isId(name) ? name : undefined
+      if (isRef || id !== undefined) return id && peel(id, type)
+      return (await line(['rev-parse', '--verify', '--quiet', `${name}^{${type}}`], { allow: [1, 128] })) || undefined
     },
     async isAncestor(one: string, other: string): Promise<boolean> {
-      return (await git(['merge-base', '--is-ancestor', one, other], { allow: [1] })).code === 0
+      return (await fixed(['merge-base', '--is-ancestor', one, other], { allow: [1] })).code === 0
     },
-    /** Undefined: they have no common history. */
-    async mergeBase(one: string, other: string): Promise<string | undefined> {
-      return (await line(['merge-base', one, other], { allow: [1] })) || undefined
-    },
+    mergeBase,
     /** The tree of the merge; undefined when it has conflicts. */
     async mergedTree(ours: string, theirs: string): Promise<string | undefined> {
-      const { code, stdout } = await git(['merge-tree', '--write-tree', ours, theirs], { allow: [1] })
+      if ((await mergeBase(ours, theirs)) === ours) return peel(theirs, 'tree')
+      const { code, stdout } = await fixed(['merge-tree', '--write-tree', ours, theirs], { allow: [1] })
       return code === 0 ? stdout.toString().trim() : undefined
     },
-    refs: (pattern: string) =>
-      lines(['for-each-ref', '--format=%(refname) %(objectname) %(objecttype)', pattern]).then((found) =>
-        found.map((text) => {
-          const [ref = '', sha = '', type = ''] = text.split(' ')
-          return { ref, sha, type }
-        }),
-      ),
+    readRef,
+    listRefs,
+    isRefName: async (name: string) => (await fixed(['check-ref-format', name], { allow: [1] })).code === 0,
   }
 }
 

@@ -67,9 +67,8 @@ async function updateRefs(at: At, { repositoryId, refUpdates, clientMutationId =
   const repository = writable(at, repositoryId)
   const { store } = repository
   const [{ name: ref, beforeOid, afterOid, force }] = refUpdates
-  if ((await store.git(['check-ref-format', ref], { allow: [1] })).code !== 0)
-    unprocessable(`${ref} is not a valid ref name`)
-  const before = (await store.refs(ref)).find((one) => one.ref === ref)?.sha ?? noCommit
+  if (!(await store.isRefName(ref))) unprocessable(`${ref} is not a valid ref name`)
+  const before = (await store.readRef(ref)) ?? noCommit
   if (beforeOid !== undefined && beforeOid !== before) unprocessable(`${ref} is not at ${beforeOid}`)
   if (afterOid !== noCommit && !(await store.has(afterOid, 'commit'))) unprocessable(`${afterOid} does not exist`)
   const isForward = [before, afterOid].includes(noCommit) || (await store.isAncestor(before, afterOid))

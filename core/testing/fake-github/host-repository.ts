@@ -80,7 +80,7 @@ function reads(repository: HostedRepository) {
   const { store } = repository
   return {
     tip: (branch: string) => store.tip(`refs/heads/${branch}`),
-    branches: async () => (await store.refs('refs/heads')).map(({ ref }) => ref.replace('refs/heads/', '')),
+    branches: async () => (await store.listRefs('refs/heads')).map(({ ref }) => ref.replace('refs/heads/', '')),
     /** The text of a file at a branch or commit; undefined when there is none. */
     async read(branch: string, path: string): Promise<string | undefined> {
       const { code, stdout } = await store.git(['cat-file', 'blob', `${branch}:${path}`], { allow: [128] })

@@ -100,7 +100,7 @@ async function newCommits(
   { ref, before, after }: Required<RefMove>,
 ): Promise<GitCommit[]> {
   const { store } = repository
-  const others = (await store.refs('refs/heads')).filter((one) => one.ref !== ref).map(({ sha }) => `^${sha}`)
+  const others = (await store.listRefs('refs/heads')).filter((one) => one.ref !== ref).map(({ sha }) => `^${sha}`)
   const without = before === noCommit ? others : [`^${before}`]
   const shas = await store.lines(['rev-list', '--reverse', `--max-count=${mostCommits}`, after, ...without])
   return store.readCommits(shas)

@@ -72,7 +72,7 @@ export async function fullPullJson(world: World, repository: HostedRepository, p
   const merged = pull.merged !== undefined
   const start = (await store.mergeBase(base.sha, head.sha)) ?? base.sha
   const files = await diffTrees(store, start, head.sha)
-  const commits = Number(await store.line(['rev-list', '--count', `${start}..${head.sha}`]))
+  const commits = Number((await store.fixed(['rev-list', '--count', `${start}..${head.sha}`])).stdout)
   const open = pull.state === 'open'
   const mergeable = open ? (await store.mergedTree(base.sha, head.sha)) !== undefined : null
   const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)

@@ -26,9 +26,9 @@ export const repositoryRoutes = [
 async function readBranch({ world, repository, parameters }: RepositoryCall) {
   const name = parameters['branch'] ?? ''
   const { api, html } = urlsOf(world, repository)
-  const tip = (await repository.store.refs(`refs/heads/${name}`)).find((one) => one.ref === `refs/heads/${name}`)
+  const tip = await repository.store.tip(`refs/heads/${name}`)
   if (tip === undefined) return refuse(404, 'Branch not found')
-  const [commit] = await repository.store.readCommits([tip.sha])
+  const [commit] = await repository.store.readCommits([tip])
   const url = `${api}/branches/${encodeURI(name)}`
   return answer(200, {
     name,
@@ -76,9 +76,10 @@ async function compare({ world, repository, parameters, query }: RepositoryCall)
   if (base === undefined || head === undefined) return notFound()
   const start = await store.mergeBase(base, head)
   if (start === undefined) return refuse(404, `No common ancestor between ${from} and ${to}.`)
-  const counts = await store.line(['rev-list', '--left-right', '--count', `${base}...${head}`])
-  const [behind = 0, ahead = 0] = counts.split(/\s+/).map(Number)
-  const shas = await store.lines(['rev-list', '--reverse', `${base}..${head}`])
+  const counts = await store.fixed(['rev-list', '--left-right', '--count', `${base}...${head}`])
+  const [behind = 0, ahead = 0] = counts.stdout.toString().trim().split(/\s+/).map(Number)
+  const listed = (await store.fixed(['rev-list', '--reverse', `${base}..${head}`])).stdout.toString()
+  const shas = listed.split('\n').slice(0, -1)
   const perPage = Math.min(Number(query.get('per_page') ?? 250), 250)
   const page = Number(query.get('page') ?? 1)
   const [baseCommit, startCommit, ...commits] = await store.readCommits([

@@ -142,7 +142,8 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   const host = await openRunHost(run, deps, signal)
   if (!isEnded(run.status)) {
     await tellProgress(run, { publication, note, host }, deps)
-    return run.commit === null && run.request.repository?.commit === undefined ? soonMs : progressMs
+    const isPinned = run.commit !== null || run.request.repository?.commit !== undefined
+    return isPinned ? laterSince(run.acceptedAt, progressMs) : soonMs
   }
   // Two runs of a branch would write it over each other.
   const publishing = async (lost: AbortSignal) => {
@@ -155,7 +156,7 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
     return { kind: error.code === noRoom ? ('full' as const) : ('done' as const), held: undefined }
   })
   if (pulls === undefined) return soonMs
-  if (pulls.kind === 'coming') return whileProved(run)
+  if (pulls.kind === 'coming') return laterSince(run.endedAt, laterMs)
   const known = await note({})
   // A run of a later push may have what there was no room for.
   const isPast = pulls.kind === 'done' && known.fault?.errorCode === noRoom
@@ -168,10 +169,10 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   return isAlone() ? 'settled' : soonMs
 }
 
-/** A worker proves the patch, which takes as long as the gate does: each look costs requests. */
-function whileProved({ endedAt }: Pick<Run, 'endedAt'>): number {
-  const waitedMs = Date.now() - (endedAt ?? Date.now())
-  return Math.min(laterMs, Math.max(soonMs, waitedMs / 4))
+/** What takes long, as a run or the proof of its patch, is looked at the more rarely the longer it takes: each look costs requests. */
+function laterSince(began: number | null, mostMs: number): number {
+  const waitedMs = Date.now() - (began ?? Date.now())
+  return Math.min(mostMs, Math.max(soonMs, waitedMs / 4))
 }
 
 /** Every write is on top of the one before; somebody else's in between (a person's wish) is kept. */

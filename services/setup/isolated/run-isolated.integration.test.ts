@@ -108,8 +108,8 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
   it('fails with what its command said, and nothing is kept', async () => {
     const ran = await setUp('echo no such luck; exit 7')
     expect(ran).toMatchObject({ end: { kind: 'failed', reason: 'exit code 7', output: 'no such luck\n' }, names: [] })
-    const missing = await setUp('pip install no-such-package', { hasPython: true })
-    expect(outputOf(missing)).toContain('No matching distribution found for no-such-package')
+    const missing = await setUp('npm install no-such-package')
+    expect(outputOf(missing)).toMatch(/404[^]*no-such-package/)
   })
 
   it('ends with the fault of the store that did not take its result', async () => {
@@ -140,8 +140,8 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
     `node -e 'fetch("${url}").then((r) => console.log(r.status), (e) => console.log(e.cause.code))'; exit 1`
   const connecting = (host: string, port: number) =>
     `node -e 'require("node:net").connect(${port}, "${host}").on("connect", () => console.log("reached")).on("error", (e) => console.log(e.code))'; exit 1`
-  const throughProxy = (place: string) =>
-    `node -e 'require("node:http").request({ port: 3128, method: "CONNECT", path: "${place}" }).on("connect", (r) => console.log(r.statusCode, r.statusMessage)).end()'; exit 1`
+  const throughProxy = (places: readonly string[]) =>
+    `node -e 'for (const path of ${JSON.stringify(places)}) require("node:http").request({ port: 3128, method: "CONNECT", path }).on("connect", (r) => console.log(path.slice(0, 20), r.statusCode, r.statusMessage)).on("error", (e) => console.log(path, e.code)).end()'; exit 1`
 
   it('reaches no network by itself', async () => {
     expect(outputOf(await setUp(connecting('1.1.1.1', 443)))).toContain('ENETUNREACH')
@@ -150,25 +150,26 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
     expect(outputOf(await setUp(fetching('http://pypi.org')))).toMatch(/EAI_AGAIN|ENOTFOUND/)
   })
 
-  it.each(['example.org:443', '169.254.169.254:80', '127.0.0.1:6379', 'localhost:80', '[::1]:80', 'x'.repeat(300), ''])(
-    'is not connected to "%s" by the proxy',
-    async (place) => {
-      const ran = await setUp(throughProxy(place))
-      expect(outputOf(ran)).toMatch(/403|400|^$/)
-      expect(outputOf(ran)).not.toContain('200')
-    },
-  )
+  it('is connected by the proxy to nothing that is not on the list', async () => {
+    const elsewhere = ['example.org:443', '169.254.169.254:80', '127.0.0.1:6379', 'localhost:80', '[::1]:80']
+    const places = [...elsewhere, 'x'.repeat(300), '']
+    const answers = outputOf(await setUp(throughProxy(places)))
+      .trim()
+      .split('\n')
+    expect(answers).toHaveLength(places.length)
+    for (const answer of answers) expect(answer).toMatch(/ (?:40[03]|ECONNRESET|HPE_\w+)\b/)
+  })
 
   it('is not connected to a name of the list that leads to this machine', async () => {
     const port = boundPort(other)
-    const ran = await setUp(throughProxy(`localhost:${port}`), { registries: [`localhost:${port}`] })
-    expect(outputOf(ran)).toContain('403 localhost has the address')
+    const ran = await setUp(throughProxy([`localhost:${port}`]), { registries: [`localhost:${port}`] })
+    expect(outputOf(ran)).toContain(`localhost:${port} 403 localhost has the address`)
     expect(ran.end).toMatchObject({ refused: [expect.stringContaining('of no public machine')] })
     expect(reached).toBe(0)
   })
 
   it('downloads no more than it may', async () => {
-    const ran = await setUp(`pip install shout`, { hasPython: true, maxDownloadBytes: 200 })
+    const ran = await setUp('npm install loud', { maxDownloadBytes: 200 })
     expect(ran.end).toMatchObject({ kind: 'failed', reason: expect.stringContaining('setup.download_mb') })
   })
 

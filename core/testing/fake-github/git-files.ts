@@ -1,0 +1,94 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { deflateSync, inflateSync } from 'node:zlib'
+import { runGit } from './run-git.ts'
+
+export type GitObject = { type: string; bytes: Buffer }
+
+export const isId = (name: string): boolean => /^[0-9a-f]{40}$/.test(name)
+
+/**
+ * Reads and writes the files of objects and refs of a bare repository as git does: a test of the publisher asks for them thousands of
+ * times, and to start git takes longer than all else that a request does. What git has packed it is asked for.
+ */
+export function gitFiles(folder: string) {
+  /** Not the blobs, which may be large. */
+  const known = new Map<string, GitObject>()
+  const pathOf = (sha: string) => join(folder, 'objects', sha.slice(0, 2), sha.slice(2))
+
+  async function readObject(sha: string): Promise<GitObject | undefined> {
+    if (!isId(sha)) return undefined
+    const found = known.get(sha) ?? (await readLoose(pathOf(sha))) ?? (await readPacked(folder, sha))
+    if (found !== undefined && found.type !== 'blob') known.set(sha, found)
+    return found
+  }
+
+  /** The object of the type that a commit or a tag leads to. */
+  async function peel(sha: string, type: 'commit' | 'tree'): Promise<string | undefined> {
+    const found = await readObject(sha)
+    if (found?.type === type) return sha
+    const isPointer = found?.type === 'commit' || found?.type === 'tag'
+    const [, next] = /^(?:tree|object) (\w+)$/m.exec(isPointer ? found.bytes.toString() : '') ?? []
+    return next === undefined ? undefined : peel(next, type)
+  }
+
+  return {
+    readObject,
+    peel,
+    async writeObject(type: string, content: string | Uint8Array): Promise<string> {
+      const bytes = Buffer.from(content)
+      const whole = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes])
+      const sha = createHash('sha1').update(whole).digest('hex')
+      if ((await readLoose(pathOf(sha))) !== undefined) return sha
+      const fresh = join(folder, `object-${randomUUID()}`)
+      await mkdir(join(pathOf(sha), '..'), { recursive: true })
+      await writeFile(fresh, deflateSync(whole), { mode: 0o444 })
+      await rename(fresh, pathOf(sha))
+      return sha
+    },
+    async readRef(ref: string): Promise<string | undefined> {
+      const sha = await readText(join(folder, ref))
+      return sha === '' ? (await packedRefs(folder)).get(ref) : sha.trim()
+    },
+    /** Of the folder of that name, in the order of their names. */
+    async listRefs(under: string): Promise<{ ref: string; sha: string }[]> {
+      const all = await packedRefs(folder)
+      const files = await readdir(join(folder, under), { recursive: true, withFileTypes: true }).catch(() => [])
+      for (const file of files) {
+        const path = join(file.parentPath, file.name)
+        const sha = file.isFile() && !path.endsWith('.lock') ? await readText(path) : ''
+        if (sha !== '') all.set(path.slice(folder.length + 1), sha.trim())
+      }
+      const named = Array.from(all, ([ref, sha]) => ({ ref, sha })).filter(({ ref }) => ref.startsWith(`${under}/`))
+      return named.toSorted((one, other) => (one.ref < other.ref ? -1 : 1))
+    },
+  }
+}
+
+async function readLoose(path: string): Promise<GitObject | undefined> {
+  const packed = await readFile(path).catch(() => undefined)
+  if (packed === undefined) return undefined
+  const whole = inflateSync(packed)
+  const end = whole.indexOf(0)
+  return { type: whole.subarray(0, whole.indexOf(' ')).toString(), bytes: whole.subarray(end + 1) }
+}
+
+async function readPacked(folder: string, sha: string): Promise<GitObject | undefined> {
+  const packs = await readdir(join(folder, 'objects', 'pack')).catch(() => [])
+  if (packs.length === 0) return undefined
+  const { stdout } = await runGit(folder, ['cat-file', '--batch'], { input: `${sha}\n` })
+  const end = stdout.indexOf(10)
+  const [, type = '', size] = stdout.subarray(0, end).toString().split(' ')
+  return size === undefined ? undefined : { type, bytes: stdout.subarray(end + 1, -1) }
+}
+
+async function packedRefs(folder: string): Promise<Map<string, string>> {
+  const text = await readText(join(folder, 'packed-refs'))
+  return new Map(text.matchAll(/^([0-9a-f]{40}) (\S+)$/gm).map(([, sha = '', ref = '']) => [ref, sha]))
+}
+
+/** Empty where there is no such file. */
+async function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '')
+}
