@@ -141,7 +141,16 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
 
   it('counts a change with which the tests never end as one that fails', async () => {
     const sets = [edit('double.py', 'return x * 2', '__import__("time").sleep(3600)')]
-    const { leftOut } = await judge('python3 -m unittest', sets)
+    const given: number[] = []
+    // All of what a run with the change is given would pass.
+    const run: GateDeps['sandbox']['run'] = ({ limits, ...program }, signal) => {
+      if (program.files.changed?.length === 0) return sandbox.run({ ...program, limits }, signal)
+      given.push(limits.wallMs)
+      return sandbox.run({ ...program, limits: { ...limits, wallMs: 500 } }, signal)
+    }
+    const hurried = { ...deps, sandbox: { run }, memory: { results: new Map<string, never>() } }
+    const { leftOut } = await runGate(GateRequest.parse({ command: 'python3 -m unittest' }), sets, hurried, never)
     expect(leftOut.map(({ errorCode }) => errorCode)).toEqual(['WORK_007'])
+    expect(Math.min(...given)).toBeGreaterThanOrEqual(10_000)
   }, 60_000)
 })
