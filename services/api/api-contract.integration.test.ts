@@ -135,7 +135,7 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'GET /docs': async () => ({ path: '/docs' }),
 }
 
-function schemaOf(declared: RouteConfig['responses'][string], type: string): z.ZodType | undefined {
+function schemaOf(declared: RouteConfig['responses'][string] | undefined, type: string): z.ZodType | undefined {
   if (declared === undefined || !('content' in declared) || declared.content === undefined) return undefined
   const content = declared.content[type]
   return content !== undefined && 'schema' in content && content.schema instanceof z.ZodType
