@@ -59,6 +59,7 @@ export function readCliConfig(
     modelName: values.REMORA_MODEL,
     modelApiKey: values.REMORA_MODEL_API_KEY,
     modelStream: values.REMORA_MODEL_STREAM,
+    retryBudgetMs: values.REMORA_MODEL_RETRY_BUDGET_MS,
     /** Of the GitHub App, for `github setup` and `doctor`. */
     github: githubOf(values),
     publicUrl: values.REMORA_PUBLIC_URL,

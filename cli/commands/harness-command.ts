@@ -90,6 +90,7 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     settings: { toolChoice, constraint, temperature, maxTokens, toolGuide, stream },
     compare: options.compare,
     timeoutMs: options.timeout * 1000,
+    retryBudgetMs: config.retryBudgetMs,
     requests,
     concurrency,
     seed,

@@ -23,6 +23,7 @@ export type SidesOrder = {
   concurrency: number
   /** Of one request. */
   timeoutMs: number
+  retryBudgetMs: number
 }
 
 export type OpenedSides = {
@@ -32,9 +33,6 @@ export type OpenedSides = {
 }
 
 type Closings = (() => Promise<unknown>)[]
-
-/** The same as in a worker. */
-const retryBudgetMs = 20_000
 
 /** The side under test and the one it is compared with. CONFIG_005 when a server does not answer. */
 export async function openSides(
@@ -63,7 +61,7 @@ export async function openSides(
 type SideDeps = { log: Pick<Log, 'warn' | 'debug'> | undefined; closings: Closings; rehearsal(): Promise<string> }
 
 async function openSide(
-  { apiKey, proxy, concurrency, timeoutMs }: SidesOrder,
+  { apiKey, proxy, concurrency, timeoutMs, retryBudgetMs }: SidesOrder,
   { log, closings, rehearsal }: SideDeps,
   signal: AbortSignal,
   { model, modelName, settings }: Pick<SidesOrder, 'model' | 'modelName' | 'settings'>,

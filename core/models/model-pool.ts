@@ -78,6 +78,8 @@ export type ModelPoolOptions = {
   /** Called at the end of each request to a server, retries and hedged requests included. */
   onEnd?: RouterOptions['onEnd']
   log?: Pick<Log, 'warn' | 'debug'>
+  /** Of its pauses, and of how long it trusts what it knows; not of the time limits of requests. */
+  clock?: Clock
 }
 
 const maxReplyBytes = 8 * 1024 * 1024
@@ -91,9 +93,8 @@ const roundsPerLookup = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { log, proxy, slots = openLocalSlots(), findings = openLocalFindings() } = options
+  const { log, proxy, slots = openLocalSlots(), findings = openLocalFindings(), clock = systemClock } = options
   const closing = new AbortController()
-  const clock = systemClock
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
   const deps = { ...options, transport, slots, findings, clock, random: Math.random, closing: closing.signal }
   const opened = options.endpoints.map((choice) => openServer(choice, deps))

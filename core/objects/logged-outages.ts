@@ -1,6 +1,6 @@
 import { hasCode } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { after, repeatEvery } from '#platform/clock.ts'
+import { type Clock, repeatEvery, systemClock } from '#platform/clock.ts'
 import { objectStoreName, type StoreLog } from '#platform/log.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -9,9 +9,14 @@ import type { ObjectStore } from './object-store.ts'
  * its kind does; requests that are answered end it. Each request on each kind of object counts for itself, since a store may
  * refuse one kind, such as every write, while it answers the others. `measured` is called at the end of each request.
  */
-export function loggedOutages(objects: ObjectStore, log: StoreLog, measured?: MeasureRequest): ObjectStore {
+export function loggedOutages(
+  objects: ObjectStore,
+  log: StoreLog,
+  measured?: MeasureRequest,
+  clock: Pick<Clock, 'after'> = systemClock,
+): ObjectStore {
   const begin = openRequestNotes(log, measured)
-  const timed = openSilenceWatch(log)
+  const timed = openSilenceWatch(log, clock)
   const watched = (name: string) => {
     return <Args extends unknown[], Answer>(request: (...args: Args) => Promise<Answer>) =>
       (...args: Args): Promise<Answer> => {
@@ -115,7 +120,7 @@ const silence = { checks: 5, checkMs: 2_000 }
 const bytesPerCheck = 1_000_000
 
 /** Notes requests that last, since those of a store that hangs fail only minutes later. */
-function openSilenceWatch(log: StoreLog) {
+function openSilenceWatch(log: StoreLog, { after }: Pick<Clock, 'after'>) {
   const open = new Set<{ part: object; left: number }>()
   const answered = new Set<object>()
   let isChecking = false

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { type Clock, systemClock } from './clock.ts'
 
 /** How much a cache holds. The entry that was used longest ago is dropped first; one over `maxSize` is not cached. */
 export type CacheLimit<V> = { max: number } | { max?: number; maxSize: number; sizeOf(answer: V): number }
@@ -18,11 +19,12 @@ export type CachedAnswers<V> = {
  * which is given the stale answer and should not fail.
  */
 export function openCachedAnswers<V extends object | string>(
-  limit: CacheLimit<V> & { freshMs?(answer: V): number },
+  limit: CacheLimit<V> & { freshMs?(answer: V): number; clock?: Pick<Clock, 'now'> },
 ): CachedAnswers<V> {
-  const { freshMs } = limit
+  const { freshMs, clock = systemClock } = limit
   const answers = new LRUCache<string, V, (stale: V | undefined) => Promise<V>>({
     ...sizesOf(limit),
+    perf: clock,
     allowStale: true,
     noDeleteOnFetchRejection: true,
     ignoreFetchAbort: true, // a load whose entry was dropped still answers those that wait for it

@@ -156,11 +156,11 @@ export const modelSettings = {
       'how long a request may be without an answer before it is also sent to a second server; the first good reply counts. 0: never, since a second request costs as much as the first',
   },
   REMORA_MODEL_RETRY_BUDGET_MS: {
-    owners: ['worker'],
+    owners: ['worker', 'cli'],
     type: count.max(3_600_000),
     default: 20_000,
     about:
-      'the retry budget: how long after its first failure a model request may be tried again. It begins anew when a further server fails the request for the first time, and with each of its first two replies that broke off. Each try has a time limit of its own',
+      'the retry budget: how long after its first failure a model request may be tried again. It begins anew when a further server fails the request for the first time, and with each of its first two replies that broke off. Each try has a time limit of its own. Also that of `remora harness`',
   },
   REMORA_MODEL_AWAY_LIMIT_S: {
     key: 'model.away_limit_s',

@@ -13,8 +13,11 @@ export type TestRedisCluster = Awaited<ReturnType<typeof startRedisCluster>>
 
 type Node = { port: number; busPort: number; place: Parameters<typeof startLocalRedis>[0]; server: LocalRedis }
 
-/** A cluster of three masters on this machine, a third of the slots each; resolves when it takes commands. */
-export async function startRedisCluster() {
+/**
+ * A cluster of three masters on this machine, a third of the slots each; resolves when it takes commands. One that is away for
+ * `nodeTimeoutMs` takes the cluster with it; when it is back, the others believe so after twice that time.
+ */
+export async function startRedisCluster({ nodeTimeoutMs = 3_000 } = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'remora-redis-cluster-'))
   const nodes: Node[] = []
   const stop = async () => {
@@ -25,7 +28,11 @@ export async function startRedisCluster() {
     const ports = await freePorts(2 * size)
     for (let index = 0; index < size; index += 1) {
       const [port = 0, busPort = 0] = ports.slice(2 * index)
-      const settings = { 'cluster-enabled': 'yes', 'cluster-port': String(busPort), 'cluster-node-timeout': '3000' }
+      const settings = {
+        'cluster-enabled': 'yes',
+        'cluster-port': String(busPort),
+        'cluster-node-timeout': `${nodeTimeoutMs}`,
+      }
       const place = { env: process.env, dir: join(dir, String(port)), port, settings }
       nodes.push({ port, busPort, place, server: await startLocalRedis(place) })
     }

@@ -19,20 +19,20 @@ import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import type { StoreGate } from './store-gate.ts'
 
-/** While a model is away, since a run that waits for it goes on within seconds after it is back; and when limits change. */
-const announceSoonMs = 1000
+/** So many times as often while a model is away, since a run that waits for it goes on within seconds after it is back; and when limits change. */
+const soonTimes = 5
 const notableChange = 0.2
 
 /** A worker is asked again for a model that others are in doubt about when none of its servers has answered for so long. */
-const freshMs = 5000
+const wantedMs = 5000
 /** And for its own model, which nothing may ask for: a worker that is idle is ready only while its servers answer. */
-const idleMs = 30_000
+const ownMs = 30_000
 
 /** The models that this worker is asked for, as its pool sees them; others are forgotten about a minute after their last use. */
 export function openModelsInUse(
   pool: Pick<ModelPool, 'health' | 'status'>,
   ownName: string | undefined,
-  limits = { idleMs },
+  { idleMs = ownMs, freshMs = wantedMs } = {},
 ) {
   const inUse = new Set<string>()
   const nameOf = (model: string) => (model === defaultModel ? ownName : model)
@@ -48,7 +48,7 @@ export function openModelsInUse(
     uses: (model: string): void => uses(model),
     /** Judges its own model and the `wanted` ones, which others are in doubt about, and forgets what nobody needs. */
     attend(wanted: readonly string[]): void {
-      uses(defaultModel, { freshMs: limits.idleMs })
+      uses(defaultModel, { freshMs: idleMs })
       for (const model of wanted) uses(model, { freshMs })
       for (const model of inUse) if (!pool.health.isWatched(nameOf(model))) inUse.delete(model)
     },
@@ -108,6 +108,8 @@ export type Presence = {
   programs(): Promise<ProgramReport>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
+  /** The pause between two announcements; 5 s without it. An announcement holds for 15 s. */
+  everyMs?: number
   log: StoreLog & Pick<Log, 'warn'>
 }
 
@@ -118,7 +120,8 @@ export type Presence = {
  * only what needs no model, and all when another model works here. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
  * they would only wait here. One whose object store is away or full takes none: nothing that they make could be stored.
  */
-export async function keepPresent({ redis, id, operations, models, store, programs, take, log }: Presence) {
+export async function keepPresent({ redis, id, operations, models, store, programs, take, log, ...rest }: Presence) {
+  const { everyMs = announceEveryMs } = rest
   const self = { version: packageVersion(), startedAt: Date.now() }
   let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
   let stored = await store.look()
@@ -139,12 +142,12 @@ export async function keepPresent({ redis, id, operations, models, store, progra
     const known = { models: models.reports(), pool, programs: await programs().catch(() => undefined), ...lacking }
     await announceWorker(redis, { ...self, id, operations: taking.most, ...known })
   }
-  const announce = oneAtATime(notingSilence(announceOnce, log))
+  const announce = oneAtATime(notingSilence(announceOnce, everyMs, log))
   await announce()
   let announcing = Promise.resolve()
   const stopListening = models.listen(() => void (announcing = announce().catch(() => undefined)))
-  const stop = repeatEvery(announceEveryMs, announce)
-  const stopWhileAway = repeatEvery(announceSoonMs, async () => {
+  const stop = repeatEvery(everyMs, announce)
+  const stopWhileAway = repeatEvery(everyMs / soonTimes, async () => {
     const before = stored
     stored = await store.look()
     if (stored.state !== before.state) return announce()
@@ -167,11 +170,11 @@ const lateTicks = 5
  * longer than it may until the next is the only sign. That time is counted in ticks: one in which this process stood still is one,
  * however long, and what arrived in it is read before the count.
  */
-function notingSilence(announce: () => Promise<void>, log: StoreLog): () => Promise<void> {
+function notingSilence(announce: () => Promise<void>, everyMs: number, log: StoreLog): () => Promise<void> {
   const stores = openStoreUser(log)
   return async () => {
     let [ticks, isOver] = [0, false]
-    const stop = repeatEvery(announceEveryMs / lateTicks, async () => {
+    const stop = repeatEvery(everyMs / lateTicks, async () => {
       ticks += 1
       await nextTurn()
       if (!isOver && ticks % lateTicks === 0) stores.lacks(redisName, new Error('Redis does not answer'))

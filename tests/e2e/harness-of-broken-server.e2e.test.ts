@@ -28,7 +28,7 @@ afterAll(async () => {
 it('reports the answer of a server that fails every request', async () => {
   const url = `http://127.0.0.1:${boundPort(broken)}`
   const args = ['harness', '--model', url, '--requests', '2', '--shapes', 'string', '--json', '--min-called', '0.5']
-  const env = { REMORA_MODEL_RETRY_BUDGET_MS: '500' }
+  const env = { REMORA_MODEL_RETRY_BUDGET_MS: '2000' }
   const harness = programs.start(['cli/remora.mjs', ...args], { env })
   expect(await harness.exited).toBe(1)
   const { passed, sides } = Report.parse(JSON.parse(harness.out()))

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openModelPool } from '#models/model-pool.ts'
 import { until } from '#testing/until.ts'
 import { faultNames, type FaultName } from '../../services/rehearsal/faults.ts'
-import { startRehearsal, type Rehearsal } from '../../services/rehearsal/rehearsal-server.ts'
+import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 import { runAgent } from '../../services/worker/agent/run-agent.ts'
 import { fileAgent } from './file-agent.fixture.ts'
 
@@ -84,9 +84,6 @@ const rows: Record<FaultName, { always: Row; once: Row }> = {
 /** Faults that only a time limit ends; others must not fail because a machine is busy. */
 const ofTime: readonly FaultName[] = ['latency', 'hang', 'stall']
 
-let rehearsal: Rehearsal | undefined
-afterEach(() => rehearsal?.close())
-
 /** A retry budget so short that no second try may start, not even one without a back-off. */
 const oneTryMs = -1
 const maxInFlight = 1
@@ -97,7 +94,7 @@ const never = new AbortController().signal
 /** Runs the loop over the pool against a server that has the fault `times` times; always when absent. */
 async function runBefore(fault: FaultName, { stream, times }: { stream: boolean; times?: number }) {
   const faults = { shares: { [fault]: 1 }, seed: 1, times }
-  const { url, load } = (rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0, faults }))
+  const { url, load, close } = await startRehearsal({ host: '127.0.0.1', port: 0, faults })
   const pool = openModelPool({
     endpoints: [{ url }],
     requestTimeoutMs: ofTime.includes(fault) ? 400 : 20_000,
@@ -113,6 +110,7 @@ async function runBefore(fault: FaultName, { stream, times }: { stream: boolean;
   expect(sockets).toBeLessThanOrEqual(maxSockets)
   await pool.close()
   await until(load, { holds: (now) => now.sockets === 0 })
+  await close()
   const named = (name: string) => events.filter(({ event }) => event === name)
   return { ended, asked, files, exchanges: agent.transcript.exchanges, named }
 }
@@ -128,7 +126,7 @@ describe.each([
     { fault, mode: 'once' as const },
   ])
 
-  it.each(both)(
+  it.concurrent.each(both)(
     'before $fault, $mode: ends as it must, within its budget, and leaves nothing open',
     async ({ fault, mode }) => {
       const { ends, requests, tries, sent, file = 'x = 1', says = {} } = rows[fault][mode]

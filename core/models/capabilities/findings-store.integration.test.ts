@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import { startTestRedis, testRedis, type TestRedis } from '#testing/redis.ts'
@@ -15,10 +15,10 @@ const closing: (() => Promise<unknown> | void)[] = []
 beforeAll(async () => {
   redis = await testRedis()
 })
-afterEach(async () => {
+afterAll(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
+  await redis.close()
 })
-afterAll(() => redis.close())
 
 const never = new AbortController().signal
 const request: ModelRequest = {
@@ -63,7 +63,7 @@ function sharingPool(url: string, sharing: Sharing): ModelPool {
 
 const uniqueNamespace = () => `${redis.namespace}${randomBytes(4).toString('hex')}`
 
-describe('what is found of a server', () => {
+describe.concurrent('what is found of a server', () => {
   it('is probed by one of ten processes that start together, and is valid for all and for later ones', async () => {
     const { url, probes } = await play(withoutNames)
     const sharing = { namespace: uniqueNamespace() }

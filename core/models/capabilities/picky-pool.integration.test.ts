@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
+import { type Clock, systemClock } from '#platform/clock.ts'
+import { quickClock } from '#testing/quick-clock.ts'
 import { until } from '#testing/until.ts'
 import { openModelPool, type ModelPool } from '../model-pool.ts'
 import { playServer, type PlayedAnswer, type PlayedBody, type PlayedServer } from './played-server.fixture.ts'
@@ -24,13 +26,19 @@ afterEach(async () => {
 
 type Get = (path: string) => object | 'hang' | 'broken' | undefined
 
-async function open(plays: ((body: PlayedBody) => PlayedAnswer)[], get?: Get | Get[], models?: string[][]) {
+type Opening = { models?: string[][]; clock?: Clock }
+
+async function open(
+  plays: ((body: PlayedBody) => PlayedAnswer)[],
+  get?: Get | Get[],
+  { models, clock = systemClock }: Opening = {},
+) {
   const warnings: unknown[] = []
   for (const [at, play] of plays.entries()) servers.push(await playServer(play, Array.isArray(get) ? get[at] : get))
   const warn = (message: string, fields?: object) => void warnings.push({ message, ...fields })
   const log = { warn, debug: () => undefined }
   const endpoints = servers.map(({ url }, at) => ({ url, models: models?.[at] }))
-  opened = openModelPool({ endpoints, requestTimeoutMs: 10_000, retryBudgetMs: 1000, maxInFlight: 8, log })
+  opened = openModelPool({ endpoints, requestTimeoutMs: 10_000, retryBudgetMs: 1000, maxInFlight: 8, log, clock })
   return { pool: opened, warnings }
 }
 
@@ -207,7 +215,9 @@ describe('contextTokens', () => {
   it('is that of the servers which offer the model', async () => {
     const entry = (id: string, tokens: number) => () => ({ data: [{ id, max_model_len: tokens }] })
     const play = () => 'call' as const
-    const { pool } = await open([play, play], [entry('big', 32_768), entry('small', 2048)], [['big'], ['small']])
+    const { pool } = await open([play, play], [entry('big', 32_768), entry('small', 2048)], {
+      models: [['big'], ['small']],
+    })
     expect([await pool.contextTokens('big', never), await pool.contextTokens('small', never)]).toEqual([32_768, 2048])
   })
 
@@ -235,7 +245,7 @@ describe('contextTokens', () => {
 
   it('is asked again within seconds of a server that was broken', async () => {
     let page: object | 'broken' = 'broken'
-    const { pool } = await open([() => 'call'], () => page)
+    const { pool } = await open([() => 'call'], () => page, { clock: quickClock(10) })
     expect(await pool.contextTokens('small', never)).toBeUndefined()
     page = models({ max_model_len: 4096 })
     await until(() => pool.contextTokens('small', never), { holds: (tokens) => tokens === 4096 })

@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { ModelUnavailable } from '#domain/error.ts'
+import { quickClock } from '#testing/quick-clock.ts'
 import { until } from '#testing/until.ts'
 import { openModelPool } from '../model-pool.ts'
 import { modelRequest, startModelServer, type Played } from './model-server.fixture.ts'
 
+/** The pauses between probes are a tenth as long. */
+const clock = quickClock(10)
 const closing: (() => Promise<unknown> | void)[] = []
 const never = new AbortController().signal
 
@@ -16,7 +19,7 @@ async function playedPool(...plays: readonly Played[]) {
   let changes = 0
   const endpoints = servers.map(({ url }) => ({ url }))
   const limits = { requestTimeoutMs: 300, retryBudgetMs: 200, maxInFlight: 64 }
-  const pool = openModelPool({ endpoints, ...limits })
+  const pool = openModelPool({ endpoints, ...limits, clock })
   pool.health.listen(() => void (changes += 1))
   closing.push(...servers.map(({ close }) => close), pool.close)
   const fail = () => pool.complete(modelRequest('m'), never).then(String, (error: unknown) => error)

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { after, type Clock, delay } from '#platform/clock.ts'
+import { quickClock } from '#testing/quick-clock.ts'
 import { until } from '#testing/until.ts'
 import { openUndiciFetch } from '../http/undici-fetch.ts'
 import { modelRequest, startModelServer, type Played } from './model-server.fixture.ts'
@@ -18,12 +18,7 @@ afterAll(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-/** Ten seconds pass in one, so that the time limits of the pool are short and in proportion. */
-const quick: Clock = {
-  now: () => performance.now() * 10,
-  delay: (ms, signal) => delay(ms / 10, signal),
-  after: (ms, work) => after(ms / 10, work),
-}
+const quick = quickClock(10)
 
 /** The router of a pool over these servers, by real sockets. */
 async function openPlayed(playing: readonly Played[]) {

@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { openModelPool, type EndpointChoice, type ModelPool, type ModelPoolOptions } from '../model-pool.ts'
 import { modelRequest, startModelServer, type Played, type PlayedServer } from './model-server.fixture.ts'
 
 const opened: { close(): unknown }[] = []
-afterEach(async () => {
+afterAll(async () => {
   for (const one of opened.splice(0).toReversed()) await one.close()
 })
 
@@ -72,7 +72,7 @@ describe('a request for a model', () => {
   })
 })
 
-describe('requests', () => {
+describe.concurrent('requests', () => {
   it('with one key go to one server, and with many keys to all', async () => {
     const servers = [await server(), await server(), await server()]
     const pool = poolOver(servers)

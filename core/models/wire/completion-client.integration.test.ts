@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
 import { after, repeatEvery } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
@@ -25,11 +25,12 @@ const whole = JSON.stringify({
 })
 const said = (content: string) => ({ raw: { choices: [{ message: { content } }] } })
 
-let server: Server | undefined
-let transport: UndiciFetch | undefined
-afterEach(async () => {
-  await transport?.close()
-  server?.close()
+const opened: { server: Server; transport: UndiciFetch }[] = []
+afterAll(async () => {
+  for (const { server, transport } of opened) {
+    await transport.close()
+    server.close()
+  }
 })
 
 type Options = {
@@ -45,7 +46,7 @@ async function lineTo(write: (response: ServerResponse) => void, options: Option
   const { stream = true, timeoutMs = 20_000, maxBytes = 1_000_000, type = 'text/event-stream' } = options
   const bodies: Record<string, unknown>[] = []
   const left = Promise.withResolvers<void>()
-  server = createServer((incoming, response) => {
+  const server = createServer((incoming, response) => {
     let body = ''
     response.once('close', left.resolve)
     incoming.on('data', (chunk) => (body += chunk))
@@ -56,23 +57,22 @@ async function lineTo(write: (response: ServerResponse) => void, options: Option
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  transport = openUndiciFetch({ maxBytes })
+  const transport = openUndiciFetch({ maxBytes })
+  opened.push({ server, transport })
   const url = `http://127.0.0.1:${boundPort(server)}/v1`
   const client = new OpenAiClient({ url, apiKey: undefined, requestTimeoutMs: timeoutMs, fetch: transport.fetch })
   const line = openCompletionClient({ client, stream })
   const ask = (signal = new AbortController().signal) =>
     line.ask(request, options.capabilities ?? allCapabilities, signal)
-  return { ask, bodies, left: left.promise }
+  return { ask, bodies, left: left.promise, server }
 }
 
-describe('a completion client that streams', () => {
+describe.concurrent('a completion client that streams', () => {
   it('asks for a stream with usage, and for usage only where the server can', async () => {
     const write = (response: ServerResponse) => response.end(part('hi', 'stop'))
     const { ask, bodies } = await lineTo(write)
     expect(await ask()).toMatchObject({ ...said('hi'), firstTokenMs: expect.any(Number) })
     expect(bodies[0]).toMatchObject({ stream: true, stream_options: { include_usage: true } })
-    server?.close()
-    await transport?.close()
     const without = await lineTo(write, { capabilities: { ...allCapabilities, streamUsage: false } })
     await without.ask()
     expect(without.bodies[0]).toMatchObject({ stream: true })
@@ -97,10 +97,10 @@ describe('a completion client that streams', () => {
 
   it('does not wait for the end of the body after [DONE], and uses connections again', async () => {
     let connections = 0
-    const { ask } = await lineTo((response) =>
+    const { ask, server } = await lineTo((response) =>
       response.write(`${part('hi', 'stop')}data: [DONE]\n\n`, () => response.end()),
     )
-    server?.on('connection', () => (connections += 1))
+    server.on('connection', () => (connections += 1))
     for (let asked = 0; asked < 10; asked++) await ask()
     expect(connections).toBeLessThan(10) // a request that comes before the end of the last body has another
   })
@@ -184,8 +184,6 @@ describe('a completion client that streams', () => {
     ] as const) {
       const { ask } = await lineTo((response) => response.end(sent), { type })
       await expect(ask()).rejects.toMatchObject({ code: 'AGENT_008' })
-      server?.close()
-      await transport?.close()
     }
   })
 

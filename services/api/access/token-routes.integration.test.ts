@@ -81,7 +81,7 @@ describe('a token', () => {
     expect((await list()).map((one) => one.token_id)).not.toContain(id)
   })
 
-  it('is worthless when another process has revoked it', async () => {
+  it.concurrent('is worthless when another process has revoked it', async () => {
     const { token, token_id: id } = await create()
     expect((await askWith(token)).status).toBe(200)
     const [hash = ''] = [...(await api.tokenStore.readAll()).records].flatMap(([key, one]) =>
@@ -91,7 +91,7 @@ describe('a token', () => {
     await until(() => askWith(token), { holds: ({ status }) => status === 401 })
   })
 
-  it('is worthless when its time has passed, and is still listed', async () => {
+  it.concurrent('is worthless when its time has passed, and is still listed', async () => {
     const { token, token_id: id } = await create({ expires_in_s: 60 })
     expect((await askWith(token)).status).toBe(200)
     const hash = sha256(token)

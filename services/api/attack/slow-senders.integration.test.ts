@@ -97,7 +97,7 @@ describe('100 slow senders', () => {
 
 describe('as many clients as there may be that do not read what they asked for', () => {
   it('are cut off, and others are served again', async () => {
-    const small = await openAttackedApi({ limits: { maxConnections: 10, idleMs: 5_000 } })
+    const small = await openAttackedApi({ limits: { maxConnections: 10, idleMs: 1_500 } })
     const ask = 'GET /openapi.json HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(200)
     const held = Array.from({ length: 10 }, () => openSocket(small.url).pause())
     const fresh = () => rawRequest(small.url, 'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')

@@ -50,7 +50,7 @@ it('a stream ends soon after its token was revoked, without an end of the run; t
   good.stream.leave()
 })
 
-it.for<[string, Partial<TokenRecord>]>([
+it.concurrent.for<[string, Partial<TokenRecord>]>([
   ['has expired', { expiresAt: Date.now() - 1 }],
   ['may not read runs any more', { scopes: ['runs:write'] }],
 ])('a stream ends soon after its token %s', async ([, change]) => {

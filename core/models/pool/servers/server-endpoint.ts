@@ -40,7 +40,7 @@ const maxModels = 1000
 
 export function openEndpoint(options: EndpointOptions) {
   const url = plainUrl(options.url)
-  const { apiKey, requestTimeoutMs, fetch, log } = options
+  const { apiKey, requestTimeoutMs, fetch, clock = systemClock, log } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
   const ask = withPlainRetry(withHeldCalls(openCompletionClient({ client, stream: options.stream ?? false }).ask))
   const within = (mostMs: number) => ({ client, timeoutMs: Math.min(requestTimeoutMs, mostMs) })
@@ -48,13 +48,14 @@ export function openEndpoint(options: EndpointOptions) {
     ...within(maxProbeMs),
     endpoint: url,
     store: options.findings ?? openLocalFindings(),
-    clock: options.clock ?? systemClock,
+    clock,
     random: options.random ?? Math.random,
     closing: options.closing ?? new AbortController().signal,
     log,
   })
   const contexts = openCachedAnswers<ContextAnswer>({
     max: maxModels,
+    clock,
     freshMs: ({ isSure }) => (isSure ? contextFreshMs.sure : contextFreshMs.unsure),
   })
   const readContext = async (model: string, stale: ContextAnswer | undefined): Promise<ContextAnswer> => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { after } from '#platform/clock.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import { boundPort } from '#platform/http-health.ts'
@@ -18,10 +18,10 @@ const closing: (() => Promise<unknown> | void)[] = []
 beforeAll(async () => {
   redis = await testRedis()
 })
-afterEach(async () => {
+afterAll(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
+  await redis.close()
 })
-afterAll(() => redis.close())
 
 const never = new AbortController().signal
 const body = JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] })
@@ -72,7 +72,7 @@ function sharingPool(url: string, maxInFlightOfAll: number, sharing: Sharing): M
 
 const uniqueNamespace = () => `${redis.namespace}${randomBytes(4).toString('hex')}`
 
-describe('slots that are shared', () => {
+describe.concurrent('slots that are shared', () => {
   it('keep ten processes together within the limit of the server, and all of them are served', async () => {
     const { url, seen } = await countingServer(25)
     const sharing = { namespace: uniqueNamespace() }
@@ -159,7 +159,7 @@ describe('slots that are shared', () => {
   })
 })
 
-describe('a server that says when to come back', () => {
+describe.concurrent('a server that says when to come back', () => {
   it('is left alone until then by every process, those that hold slots and those that come later', async () => {
     const waitS = 2
     const asked: number[] = []
@@ -184,7 +184,7 @@ describe('a server that says when to come back', () => {
   })
 })
 
-describe('a limit that is cut', () => {
+describe.concurrent('a limit that is cut', () => {
   it('is one for all processes, once, and none sends before as many have ended', async () => {
     const sharing = { namespace: uniqueNamespace() }
     const [one, other] = [slotSource(sharing).slots.at('s', 64), slotSource(sharing).slots.at('s', 64)]
@@ -207,7 +207,7 @@ describe('a limit that is cut', () => {
   })
 })
 
-describe('while Redis is unreachable', () => {
+describe.concurrent('while Redis is unreachable', () => {
   it('every process goes on with what it has, or with one, and says so once', async () => {
     const own = await startTestRedis()
     const { url, seen } = await countingServer(5)

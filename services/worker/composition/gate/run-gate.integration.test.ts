@@ -93,15 +93,15 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
     expect(report).toMatchObject({ tests: null, verdict: 'passed', leftOut: 1 })
   })
 
-  it.each([
+  it.each<[string, RegExp, number?]>([
     ['no-such-program --flag', /^sh: .*no-such-program: not found: it does not start with what the sandbox has/],
     ['echo no venv; exit 3', /^no venv \(exit code 3\): nothing that it tests passes/],
     ['echo fatal: no compiler; echo; echo FAIL; exit 1', /^fatal: no compiler \(exit code 1\)/],
-    ['sleep 60', /its time was over/],
+    ['sleep 3600', /its time was over/, 1],
     ['cd /tmp && node --test', /finds no tests/],
-  ])('cannot judge with "%s", and leaves out nothing', async (command, reason) => {
+  ])('cannot judge with "%s", and leaves out nothing', async (command, reason, limitS = 60) => {
     const sets = [edit('double.py', 'x * 2', '2 * x')]
-    const { left, leftOut, report } = await judge(command, sets, { limitS: 2 })
+    const { left, leftOut, report } = await judge(command, sets, { limitS })
     expect([left, leftOut]).toEqual([sets, []])
     expect(report).toMatchObject({ verdict: 'unproved', reason: expect.stringMatching(reason) })
   })
@@ -141,7 +141,16 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
 
   it('counts a change with which the tests never end as one that fails', async () => {
     const sets = [edit('double.py', 'return x * 2', '__import__("time").sleep(3600)')]
-    const { leftOut } = await judge('python3 -m unittest', sets)
+    const given: number[] = []
+    // All of what a run with the change is given would pass.
+    const run: GateDeps['sandbox']['run'] = ({ limits, ...program }, signal) => {
+      if (program.files.changed?.length === 0) return sandbox.run({ ...program, limits }, signal)
+      given.push(limits.wallMs)
+      return sandbox.run({ ...program, limits: { ...limits, wallMs: 500 } }, signal)
+    }
+    const hurried = { ...deps, sandbox: { run }, memory: { results: new Map<string, never>() } }
+    const { leftOut } = await runGate(GateRequest.parse({ command: 'python3 -m unittest' }), sets, hurried, never)
     expect(leftOut.map(({ errorCode }) => errorCode)).toEqual(['WORK_007'])
+    expect(Math.min(...given)).toBeGreaterThanOrEqual(10_000)
   }, 60_000)
 })

@@ -10,6 +10,7 @@ import { defaultPathRules } from '#domain/path-rules.ts'
 import { plainTar } from '#platform/gzipped-tar.ts'
 import type { Sandbox } from '#sandbox/open-sandbox.ts'
 import { usualLimits } from '#sandbox/sandbox.fixture.ts'
+import type { SandboxLimits } from '#sandbox/sandboxed-program.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
@@ -23,8 +24,13 @@ const never = new AbortController().signal
 
 export type BenchFiles = Readonly<Record<string, string>>
 
-/** A sandbox and a parser for attempts over files that a test names. */
-export function openTestsBench({ run }: Pick<Sandbox, 'run'>) {
+type BenchLimits = Partial<SandboxLimits> & { proofs?: { runs: number; mutants: number } }
+
+/** A sandbox and a parser for attempts over files that a test names. A program has 20 s unless the limits say otherwise. */
+export function openTestsBench(
+  { run }: Pick<Sandbox, 'run'>,
+  { proofs = { runs: 3, mutants: 8 }, ...limits }: BenchLimits = {},
+) {
   const syntax = openSyntaxChecker()
   const folders: string[] = []
 
@@ -54,12 +60,12 @@ export function openTestsBench({ run }: Pick<Sandbox, 'run'>) {
       const started = { attempt: aPlannedOperation(name), workspace, built: undefined, allowed: [], environment }
       const places = { archive: async () => openSync(archive, 'r'), environment: async () => ({}) }
       const state = async () => ({ kind: 'works', with: 'bubblewrap' }) as const
-      const deps = { sandbox: { run, state }, limits: { ...usualLimits, wallMs: 20_000 }, ...places }
+      const most = { ...usualLimits, wallMs: 20_000, ...limits }
+      const deps = { sandbox: { run, state }, limits: most, ...places }
       const ids = { projectId: 'p', snapshotId: 's' }
       const programs = (signal: AbortSignal) =>
         attemptPrograms({ ...started, attempt: { ...started.attempt, ...ids } }, deps, signal)
-      const limits = { runs: 3, mutants: 8 }
-      const tests = openTestProofs({ limits, target, workspace, programs }, { syntax })
+      const tests = openTestProofs({ limits: proofs, target, workspace, programs }, { syntax })
       return { workspace, target, tests, programs: programs(never) }
     },
     async close() {

@@ -9,9 +9,13 @@ import { type BenchFiles, openTestsBench } from './tests-bench.fixture.ts'
 const { sandbox, lack } = await testSandbox(process.env)
 const linter = await openLinter()
 const python = await loadLanguage('python')
-const bench = openTestsBench(sandbox)
+const proofs = { runs: 2, mutants: 2 }
+const bench = openTestsBench(sandbox, { proofs })
+const thoroughBench = openTestsBench(sandbox)
+/** For programs that would use all that they may. */
+const smallBench = openTestsBench(sandbox, { proofs, wallMs: 3_000, diskBytes: 64 * 1024 ** 2 })
 afterAll(async () => {
-  await bench.close()
+  await Promise.all([bench, thoroughBench, smallBench].map((one) => one.close()))
   await linter.close()
 })
 
@@ -22,9 +26,9 @@ const path = 'tests/test_shop.py'
 async function externals(
   given: BenchFiles = files,
   node = { path: 'shop.py', text: 'def price', name: 'price' },
-  of: (path: string) => PathRules = defaultRulesOf,
+  { of = defaultRulesOf, on = bench }: { of?: (path: string) => PathRules; on?: typeof bench } = {},
 ) {
-  const { workspace, target, tests, programs } = await bench.attempt(given, node)
+  const { workspace, target, tests, programs } = await on.attempt(given, node)
   const signal = new AbortController().signal
   const rulesOf = async (one: string) => of(one)
   const deps = { linter, python, syntax: bench.syntax, programs, tests, rulesOf, signal }
@@ -32,8 +36,8 @@ async function externals(
 }
 
 /** What becomes of a text of tests, and the file that is left. */
-async function written(text: string, given = files) {
-  const { workspace, write_tests: write } = await externals(given)
+async function written(text: string, given = files, on = bench) {
+  const { workspace, write_tests: write } = await externals(given, undefined, { on })
   const outcome = await write([text]).catch((error: unknown) => {
     if (error instanceof Error) return { refused: error.message }
     throw error
@@ -50,7 +54,7 @@ describe.skipIf(lack !== undefined)(`write_tests${lack === undefined ? '' : ` ($
     const random =
       '    def test_chance(self):\n        import random\n        self.assertLess(random.random(), 0.5 if price(1) else 0)\n'
     const wrong = '\n    def test_wrong(self):\n        self.assertEqual(price(1), 4)\n\n'
-    const found = await written(inClass(`${few}${wrong}${random.repeat(1)}`))
+    const found = await written(inClass(`${few}${wrong}${random}`), files, thoroughBench)
     expect(found).toMatchObject({ path, kept: 1, runs: 3, planted_faults: 8 })
     expect(found).toMatchObject({ not_noticed: expect.arrayContaining(['line 3: `2` became `3`']) })
     expect(JSON.stringify(found)).toContain('AssertionError: 3 != 4')
@@ -102,9 +106,8 @@ describe.skipIf(lack !== undefined)(`write_tests${lack === undefined ? '' : ` ($
       'with open("/tmp/x", "wb") as file:\n            while True:\n                file.write(bytes(10_000_000))',
     ],
   ])('refuses a test that %s', { timeout: 120_000 }, async (_, body) => {
-    const found = await written(
-      inClass(`    def test_it(self):\n        ${body}\n        self.assertEqual(price(1), 3)\n`),
-    )
+    const text = inClass(`    def test_it(self):\n        ${body}\n        self.assertEqual(price(1), 3)\n`)
+    const found = await written(text, files, smallBench)
     expect(found).toMatchObject({ refused: expect.any(String) })
     expect(found.text).toBeUndefined()
   })
@@ -129,7 +132,7 @@ describe.skipIf(lack !== undefined)(`write_tests${lack === undefined ? '' : ` ($
       return { ...rules, lint: { ...rules.lint, options: { rules: { 'no-var': 'error' } } } }
     }
     const script = { 'lib/a.js': 'exports.f = (n) => n + 1\n', 'test/b.js': "'use strict'\n" }
-    const { write_tests: write, workspace } = await externals(script, source, strict)
+    const { write_tests: write, workspace } = await externals(script, source, { of: strict })
     const test = (keyword: string) => `test('it adds', () => {\n  ${keyword} sum = f(1)\n  assert.equal(sum, 2)\n})\n`
     await expect(write([test('var')])).rejects.toThrow('no-var')
     await write([test('const')])
