@@ -39,7 +39,7 @@ describe('what an attempt tells', () => {
   }
 
   it('goes in commands of a bounded size, however much it is at once', async () => {
-    const calls = Array.from({ length: 3000 }, (_, at) => call('no_such_tool', {}, `c${at}`))
+    const calls = Array.from({ length: 600 }, (_, at) => call('no_such_tool', {}, `c${at}`))
     const sizes: number[] = []
     const { operation, events } = await run(scriptedModel([[...calls, submitting()]]), (sent) =>
       sizes.push(sent.length),
