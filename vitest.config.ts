@@ -7,7 +7,7 @@ const elsewhere = [...configDefaults.exclude, 'examples/**', 'bench/raw/**']
 const integration = '**/*.integration.test.ts'
 /**
  * They start many programs. From the large processes that other integration tests share, a program costs 20 to 30 ms of CPU to start; from
- * one of their own, 2 to 5 (decision 73).
+ * one of their own, 2 (decision 73).
  */
 const programs = [
   'cli/apply/commit-changes.integration.test.ts',
@@ -41,8 +41,8 @@ const withStores = { ...patient, setupFiles, globalSetup: stores, maxWorkers: 3,
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache')
 
 /**
- * `unit` needs nothing; `house` reads our own source; `integration` runs against a real Redis and S3 that its global setup starts;
- * `e2e` starts processes as a user does, after everything else. Where there is no Redis, the last two get one first. What waits often
+ * `unit` needs nothing; `house` reads our own source; `integration` and `programs` run against a real Redis and S3 that their global setup starts;
+ * `e2e` starts processes as a user does, after everything else. Where there is no Redis, all but the first two get one first. What waits often
  * has more workers than the two cores that CI has. The files of `unit` and of `integration` share their processes, since half of their
  * time would be to load the same modules again: none may leave a trace.
  */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { GitTree, PlannedFile } from '#domain/planned-commit.ts'
 import { CommitId } from '#domain/repository-source.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import type { BranchOrder, CodeHost, HostBranch, NewCommit, PublishedBranch } from './code-host.ts'
 import { readOwnCommits } from './own-commits.ts'
@@ -44,15 +45,12 @@ export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemot
   await git.bytes(['init', '--quiet', '--bare', '--template=', '--object-format=sha1'], { failsAs: 'CONFIG_006' })
   const findIdentity = () => identityIn(options.cwd, options)
   const remote = { git, url, scratch, trailer: options.trailer, findIdentity }
-  const blobs = new Map<string, Promise<Buffer>>()
+  /** What a publication checks of its commits reads the same blobs again and again. */
+  const blobs = openCachedAnswers<Buffer>({ maxSize: 64 * 1024 ** 2, sizeOf: ({ length }) => length })
   return {
     findBranch: (name) => findBranch(name, remote),
     readTree: (commit) => readTree(commit, remote),
-    readBlob(sha) {
-      const bytes = blobs.get(sha) ?? git.bytes(['cat-file', 'blob', sha], { failsAs: 'HOST_004' })
-      blobs.set(sha, bytes) // the check of what is pushed reads it again and again
-      return bytes
-    },
+    readBlob: (sha) => blobs.get(sha, () => git.bytes(['cat-file', 'blob', sha], { failsAs: 'HOST_004' })),
     compare: (before, after) => git.list(['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after]),
     publishBranch: (order) => publishBranch(order, remote),
     openChangeRequest: null,

@@ -78,7 +78,7 @@ export type ModelPoolOptions = {
   /** Called at the end of each request to a server, retries and hedged requests included. */
   onEnd?: RouterOptions['onEnd']
   log?: Pick<Log, 'warn' | 'debug'>
-  /** Of its pauses, and of how long it trusts what it knows; not of the time limits of requests. */
+  /** Tells the time for its pauses and for how long it trusts what it knows; requests have their time limits by the machine's. */
   clock?: Clock
 }
 
@@ -93,7 +93,8 @@ const roundsPerLookup = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { log, proxy, slots = openLocalSlots(), findings = openLocalFindings(), clock = systemClock } = options
+  const { log, proxy, clock = systemClock, findings = openLocalFindings() } = options
+  const { slots = openLocalSlots(clock) } = options
   const closing = new AbortController()
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
   const deps = { ...options, transport, slots, findings, clock, random: Math.random, closing: closing.signal }

@@ -1,6 +1,6 @@
 import { after, type Clock, delay } from '#platform/clock.ts'
 
-/** A clock by which `times` as much time passes as does, so that limits are short and in proportion. */
+/** A clock that runs `times` as fast, so that limits are short and stay in proportion. */
 export function quickClock(times: number): Clock {
   return {
     now: () => performance.now() * times,

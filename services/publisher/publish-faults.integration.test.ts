@@ -8,7 +8,7 @@ import { takeWaiting } from './deliveries/take-deliveries.ts'
 import { type PlayedRun, usePublisher } from './published-run.fixture.ts'
 
 const changes: PlayedRun['changes'] = [{ name: 'one', path: 'a.py', from: '1', to: '2' }]
-/** Longer than any answer takes on a busy machine. */
+/** An answer of the fake GitHub takes some milliseconds. */
 const requestMs = 3_000
 
 const faults: Fault[] = [

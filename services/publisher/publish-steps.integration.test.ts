@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { RunId } from '#domain/ids.ts'
 import type { Moment } from '#testing/fake-github/network-faults.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
@@ -163,6 +163,12 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     expect(written).toEqual([])
     const dueAfter = (ms: number) => publisher.host().publishing.due(Date.now() + ms, 100)
     expect(await dueAfter(500)).not.toContain(runId)
+    expect(await dueAfter(5_000)).toContain(runId)
+    // A quarter of its age later, at most after ten seconds.
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
+    await publisher.look(runId)
+    expect(await dueAfter(9_000)).not.toContain(runId)
     expect(await dueAfter(10_000)).toContain(runId)
+    vi.restoreAllMocks()
   })
 })

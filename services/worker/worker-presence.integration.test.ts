@@ -1,31 +1,33 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { repeatEvery } from '#platform/clock.ts'
 import { readFleet } from '#ledger/fleet.ts'
+import { announceEveryMs } from '#ledger/live-workers.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
 import { type Log, silentLog } from '#platform/log.ts'
 import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
-import { keepPresent, openModelsInUse } from './worker-presence.ts'
+import { keepPresent, openModelsInUse, type Presence } from './worker-presence.ts'
 
 let server: SmallRedis
 beforeAll(async () => {
   server = await openSmallRedis()
 })
 afterAll(() => server.close())
-/** A second in place of five. */
-const everyMs = 1_000
 const has = {
-  everyMs,
+  everyMs: 1_000, // in place of 5 s
   store: { look: async () => ({ state: 'ok' as const, message: 'it answers' }) },
   programs: async () => ({ names: ['python3', 'node'] }),
 }
 const opened: (() => Promise<void>)[] = []
 afterEach(async () => void (await Promise.all(opened.splice(0).map((close) => close()))))
 
+/** Logs its outages, and announces itself as often as in production: where that takes as long, Redis counts as silent. */
+const loggedBy = (log: Log) => ({ log, everyMs: announceEveryMs })
+
 /** A worker over the pool's own view of a server; `cut` is what an overload does to that. */
-async function worker(id: string, log: Log = silentLog) {
+async function worker(id: string, how: Partial<Pick<Presence, 'everyMs' | 'log'>> = {}) {
   const pool = openModelPool({
     endpoints: [{ url: 'http://127.0.0.1:1/v1', maxInFlightOfAll: 16 }],
     requestTimeoutMs: 1000,
@@ -41,7 +43,16 @@ async function worker(id: string, log: Log = silentLog) {
   const health = { ...pool.health, watch: () => {} }
   const models = openModelsInUse({ health, status }, 'm')
   const take = (most: number) => void takes.push(most)
-  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, ...has, take, log })
+  const leave = await keepPresent({
+    redis: server.redis,
+    id,
+    operations: 256,
+    models,
+    ...has,
+    take,
+    log: silentLog,
+    ...how,
+  })
   opened.push(async () => {
     await leave()
     await pool.close()
@@ -188,7 +199,7 @@ it('is not ready when its servers stop while nothing asks for them', async () =>
 
 it('says once that Redis hangs, and once that it answers again', async () => {
   const { log, entries } = recordedLog({ clock: soonClock })
-  await worker('one', log)
+  await worker('one', loggedBy(log))
   const beside = server.redis.duplicate()
   await beside.call('CLIENT', 'PAUSE', '120000', 'WRITE')
   await until(() => entries, { holds: ({ length }) => length > 0 })
@@ -201,8 +212,8 @@ it('says once that Redis hangs, and once that it answers again', async () => {
 it('does not take the answer for silence that came while its own event loop stood still', async () => {
   const { log, entries } = recordedLog()
   await server.redis.ping()
-  const announcing = worker('one', log)
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, everyMs + 500)
+  const announcing = worker('one', loggedBy(log))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, announceEveryMs + 500)
   await announcing
   expect(entries).toEqual([])
 }, 60_000)

@@ -19,7 +19,7 @@ import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import type { StoreGate } from './store-gate.ts'
 
-/** So many times as often while a model is away, since a run that waits for it goes on within seconds after it is back; and when limits change. */
+/** While a model is away it announces so many times as often, since a run that waits for the model goes on within seconds after it is back. */
 const soonTimes = 5
 const notableChange = 0.2
 

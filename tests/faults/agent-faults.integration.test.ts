@@ -103,6 +103,9 @@ async function runBefore(fault: FaultName, { stream, times }: { stream: boolean;
     stream,
   })
   const { agent, files, events } = fileAgent(pool)
+  await using closing = new AsyncDisposableStack()
+  closing.defer(close)
+  closing.defer(pool.close)
   const ended = await runAgent(agent, never).catch((error: unknown) => ({ thrown: error }))
   // Before the pool is closed no request is open, and there are no more sockets than idle ones that may be reused.
   await until(load, { holds: (now) => now.unanswered === 0 })
@@ -110,7 +113,6 @@ async function runBefore(fault: FaultName, { stream, times }: { stream: boolean;
   expect(sockets).toBeLessThanOrEqual(maxSockets)
   await pool.close()
   await until(load, { holds: (now) => now.sockets === 0 })
-  await close()
   const named = (name: string) => events.filter(({ event }) => event === name)
   return { ended, asked, files, exchanges: agent.transcript.exchanges, named }
 }

@@ -47,7 +47,7 @@ export type OneProcess = {
 
 /**
  * Every service in this process, each with what its own `parseConfig` makes of the environment that a process of its own would get
- * (`serviceEnvs`), over a Redis and a bucket of their own. It costs a third of the processes (decision 73); what ends, drains, or reads its own
+ * (`serviceEnvs`; only the publisher does not pause between its writes), over a Redis and a bucket of their own. It costs a third of the processes (decision 73); what ends, drains, or reads its own
  * environment is tested with those (`startServices`).
  */
 export async function startInOneProcess(options: Omit<ServicesOptions, 'checkout'> = {}): Promise<OneProcess> {

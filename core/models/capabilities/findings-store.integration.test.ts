@@ -85,7 +85,10 @@ describe.concurrent('what is found of a server', () => {
     await Promise.all([1, 2, 3].map(() => sharingPool(url, sharing).probe('small', never)))
     expect(probes()).toBe(1)
   })
+})
 
+/** One after the other: they have short leases, which a busy process may lose. */
+describe('the lease of a probe', () => {
   it('is probed by another process when the one with the lease has died', async () => {
     const { url, probes } = await play(withoutNames)
     const sharing = { namespace: uniqueNamespace(), leaseMs: 300 }

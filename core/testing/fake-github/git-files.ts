@@ -13,7 +13,7 @@ export const isId = (name: string): boolean => /^[0-9a-f]{40}$/.test(name)
  * times, and to start git takes longer than all else that a request does. What git has packed it is asked for.
  */
 export function gitFiles(folder: string) {
-  /** Not the blobs, which may be large. */
+  /** Blobs are not kept: they may be large. */
   const known = new Map<string, GitObject>()
   const pathOf = (sha: string) => join(folder, 'objects', sha.slice(0, 2), sha.slice(2))
 
@@ -51,23 +51,29 @@ export function gitFiles(folder: string) {
       const sha = await readText(join(folder, ref))
       return sha === '' ? (await packedRefs(folder)).get(ref) : sha.trim()
     },
-    /** Of the folder of that name, in the order of their names. */
+    /** The refs whose names begin with `under` and a slash, in the order of their names. */
     async listRefs(under: string): Promise<{ ref: string; sha: string }[]> {
-      const all = await packedRefs(folder)
-      const files = await readdir(join(folder, under), { recursive: true, withFileTypes: true }).catch(() => [])
-      for (const file of files) {
-        const path = join(file.parentPath, file.name)
-        const sha = file.isFile() && !path.endsWith('.lock') ? await readText(path) : ''
-        if (sha !== '') all.set(path.slice(folder.length + 1), sha.trim())
-      }
+      const loose = await looseRefs(folder, under) // first, since git packs a ref before it removes its file
+      const all = new Map([...(await packedRefs(folder)), ...loose])
       const named = Array.from(all, ([ref, sha]) => ({ ref, sha })).filter(({ ref }) => ref.startsWith(`${under}/`))
       return named.toSorted((one, other) => (one.ref < other.ref ? -1 : 1))
     },
   }
 }
 
+async function looseRefs(folder: string, under: string): Promise<[ref: string, sha: string][]> {
+  const entries = await readdir(join(folder, under), { withFileTypes: true }).catch(ifMissing([]))
+  const found = entries.map(async (entry): Promise<[string, string][]> => {
+    const ref = `${under}/${entry.name}`
+    if (entry.isDirectory()) return looseRefs(folder, ref)
+    const sha = ref.endsWith('.lock') ? '' : await readText(join(folder, ref))
+    return sha === '' ? [] : [[ref, sha.trim()]]
+  })
+  return (await Promise.all(found)).flat()
+}
+
 async function readLoose(path: string): Promise<GitObject | undefined> {
-  const packed = await readFile(path).catch(() => undefined)
+  const packed = await readFile(path).catch(ifMissing(undefined))
   if (packed === undefined) return undefined
   const whole = inflateSync(packed)
   const end = whole.indexOf(0)
@@ -75,7 +81,7 @@ async function readLoose(path: string): Promise<GitObject | undefined> {
 }
 
 async function readPacked(folder: string, sha: string): Promise<GitObject | undefined> {
-  const packs = await readdir(join(folder, 'objects', 'pack')).catch(() => [])
+  const packs = await readdir(join(folder, 'objects', 'pack')).catch(ifMissing([]))
   if (packs.length === 0) return undefined
   const { stdout } = await runGit(folder, ['cat-file', '--batch'], { input: `${sha}\n` })
   const end = stdout.indexOf(10)
@@ -88,7 +94,16 @@ async function packedRefs(folder: string): Promise<Map<string, string>> {
   return new Map(text.matchAll(/^([0-9a-f]{40}) (\S+)$/gm).map(([, sha = '', ref = '']) => [ref, sha]))
 }
 
-/** Empty where there is no such file. */
+const missing = new Set<unknown>(['ENOENT', 'ENOTDIR', 'EISDIR'])
+
+/** The text of a file, which is empty where there is none. */
 async function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '')
+  return readFile(path, 'utf8').catch(ifMissing(''))
+}
+
+function ifMissing<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (error instanceof Error && 'code' in error && missing.has(error.code)) return value
+    throw error
+  }
 }

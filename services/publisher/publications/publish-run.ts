@@ -143,7 +143,7 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   if (!isEnded(run.status)) {
     await tellProgress(run, { publication, note, host }, deps)
     const isPinned = run.commit !== null || run.request.repository?.commit !== undefined
-    return isPinned ? laterSince(run.acceptedAt, progressMs) : soonMs
+    return isPinned ? nextLookMs(run.acceptedAt, progressMs) : soonMs
   }
   // Two runs of a branch would write it over each other.
   const publishing = async (lost: AbortSignal) => {
@@ -156,7 +156,7 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
     return { kind: error.code === noRoom ? ('full' as const) : ('done' as const), held: undefined }
   })
   if (pulls === undefined) return soonMs
-  if (pulls.kind === 'coming') return laterSince(run.endedAt, laterMs)
+  if (pulls.kind === 'coming') return nextLookMs(run.endedAt, laterMs)
   const known = await note({})
   // A run of a later push may have what there was no room for.
   const isPast = pulls.kind === 'done' && known.fault?.errorCode === noRoom
@@ -169,8 +169,8 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   return isAlone() ? 'settled' : soonMs
 }
 
-/** What takes long, as a run or the proof of its patch, is looked at the more rarely the longer it takes: each look costs requests. */
-function laterSince(began: number | null, mostMs: number): number {
+/** What takes long, as a run or the proof of its patch, is looked at the more rarely the longer it takes. */
+function nextLookMs(began: number | null, mostMs: number): number {
   const waitedMs = Date.now() - (began ?? Date.now())
   return Math.min(mostMs, Math.max(soonMs, waitedMs / 4))
 }

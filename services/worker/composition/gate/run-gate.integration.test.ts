@@ -142,7 +142,7 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
   it('counts a change with which the tests never end as one that fails', async () => {
     const sets = [edit('double.py', 'return x * 2', '__import__("time").sleep(3600)')]
     const given: number[] = []
-    // All of what a run with the change is given would pass.
+    // A run with the change uses all of the time that it has.
     const run: GateDeps['sandbox']['run'] = ({ limits, ...program }, signal) => {
       if (program.files.changed?.length === 0) return sandbox.run({ ...program, limits }, signal)
       given.push(limits.wallMs)

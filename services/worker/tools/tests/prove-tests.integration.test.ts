@@ -3,7 +3,7 @@ import { testChecks } from '#domain/change-set.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import type { SandboxedProgram } from '#sandbox/sandboxed-program.ts'
-import { type BenchFiles, openTestsBench } from './tests-bench.fixture.ts'
+import { type BenchFiles, openTestsBench, usualWallMs } from './tests-bench.fixture.ts'
 
 const never = new AbortController().signal
 const { sandbox, lack } = await testSandbox(process.env)
@@ -19,15 +19,16 @@ const sound = inClass(
 describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? '' : ` (${lack})`}`, () => {
   let programs: SandboxedProgram['command'][]
   let bench: ReturnType<typeof openTestsBench>
-  /** Runs of a fault may take 5 s at least: where `hangs`, a fifth of that, since all of it passes. */
-  let hangs = false
+  /** Where it is set, a run of a planted fault has at most so many milliseconds: one that hangs uses all that it has. */
+  let mostMs = Number.POSITIVE_INFINITY
   beforeAll(() => {
     programs = []
     const counting = {
       run(program: SandboxedProgram, signal: AbortSignal) {
         programs.push(program.command)
         const { limits } = program
-        return sandbox.run(hangs ? { ...program, limits: { ...limits, wallMs: limits.wallMs / 5 } } : program, signal)
+        const wallMs = limits.wallMs < usualWallMs ? Math.min(limits.wallMs, mostMs) : limits.wallMs
+        return sandbox.run({ ...program, limits: { ...limits, wallMs } }, signal)
       },
     }
     bench = openTestsBench(counting)
@@ -125,11 +126,13 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
   it('counts a fault with which the tests hang as noticed', { timeout: 60_000 }, async () => {
     const loop = 'def price(n):\n    while n > 0:\n        n -= 1\n    return n\n'
     const test = inClass('    def test_it(self):\n        self.assertEqual(price(0), 0)\n')
-    hangs = true
-    const { evidence } = await evidenceFor(test, { 'shop.py': loop }).finally(() => (hangs = false))
+    mostMs = 3_000
+    const { evidence } = await evidenceFor(test, { 'shop.py': loop }).finally(() => (mostMs = Number.POSITIVE_INFINITY))
     expect(evidence[2]).toMatchObject({ ok: true })
-    // The faults that hang run a second time.
-    expect(programs.length).toBeGreaterThan(1 + 3 + (evidence[2]?.before ?? 0))
+    // The faults that hang run a second time, and the others do not.
+    const faults = evidence[2]?.before ?? 0
+    expect(programs.length).toBeGreaterThan(1 + 3 + faults)
+    expect(programs.length).toBeLessThan(1 + 3 + 2 * faults)
   })
 
   it('does not count a fault with which the run ends without a report', async () => {

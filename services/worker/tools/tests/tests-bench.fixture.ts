@@ -24,6 +24,9 @@ const never = new AbortController().signal
 
 export type BenchFiles = Readonly<Record<string, string>>
 
+/** What a program of an attempt may take; a run of a planted fault has less. */
+export const usualWallMs = 20_000
+
 type BenchLimits = Partial<SandboxLimits> & { proofs?: { runs: number; mutants: number } }
 
 /** A sandbox and a parser for attempts over files that a test names. A program has 20 s unless the limits say otherwise. */
@@ -60,7 +63,7 @@ export function openTestsBench(
       const started = { attempt: aPlannedOperation(name), workspace, built: undefined, allowed: [], environment }
       const places = { archive: async () => openSync(archive, 'r'), environment: async () => ({}) }
       const state = async () => ({ kind: 'works', with: 'bubblewrap' }) as const
-      const most = { ...usualLimits, wallMs: 20_000, ...limits }
+      const most = { ...usualLimits, wallMs: usualWallMs, ...limits }
       const deps = { sandbox: { run, state }, limits: most, ...places }
       const ids = { projectId: 'p', snapshotId: 's' }
       const programs = (signal: AbortSignal) =>
