@@ -47,10 +47,11 @@ export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
   }
   const recheck = (freed?: PooledServer) => {
     if (queues.isEmpty()) return
+    const pauseMs = shortestPause(servers) // a pause that ends from here on is looked at again
     if (freed !== undefined) admitOnePreferring(freed, queues, takeSlot, clock.now())
     admitAll(queues, takeSlot)
     stopTimer()
-    const nextMs = dismissExpired(queues, { servers, downtimes, isAway }, clock.now())
+    const nextMs = Math.min(pauseMs, dismissExpired(queues, { servers, downtimes, isAway }, clock.now()))
     if (!queues.isEmpty() && nextMs !== Infinity) stopTimer = clock.after(Math.ceil(nextMs) + 1, () => recheck())
   }
   const enqueue = (request: QueuedRequest, signal: AbortSignal) => {
@@ -157,14 +158,19 @@ function admit(pending: Pending, queue: ModelQueue, queues: ModelQueues, takeSlo
   return true
 }
 
-/** Dismisses requests whose `maxDownMs` is used up. Returns for how long nothing changes by itself, in milliseconds. */
+/** For how many milliseconds no pause of a server ends. */
+function shortestPause(servers: readonly PooledServer[]): number {
+  const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
+  return Math.min(...pausesMs.filter((ms) => ms > 0))
+}
+
+/** Dismisses requests whose `maxDownMs` is used up. Returns for how many milliseconds no other is. */
 function dismissExpired(
   queues: ModelQueues,
   { servers, downtimes, isAway }: Omit<QueueOptions, 'clock'> & { downtimes: WeakMap<ModelQueue, Downtime> },
   now: number,
 ): number {
-  const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
-  let nextMs = Math.min(...pausesMs.filter((ms) => ms > 0))
+  let nextMs = Infinity
   for (const queue of queues.all()) {
     const health = isAway(queue.model) ? 'down' : healthOf(queue.model, servers)
     const downtime = downtimes.get(queue) ?? openDowntime()
