@@ -1,9 +1,9 @@
+import { readdir } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { until } from '#testing/until.ts'
-import { processesNaming, stillRunning } from './living-processes.ts'
+import { atWork, processesNaming, stillRunning } from './living-processes.ts'
 import { lastDocument, openPrograms, remora } from './program.ts'
-import { patchesIn, runInProgress, wayOn } from './run-in-progress.ts'
 import { exampleCopy, manyFunctions, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
@@ -19,6 +19,11 @@ const Result = z.object({
   }),
 })
 const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) })
+
+/** What a run may leave in the folder besides its data: nothing but what was asked for. */
+async function written(folder: SourceFolder): Promise<string[]> {
+  return (await readdir(folder.path)).filter((name) => name.includes('.patch') || name.includes('.part'))
+}
 
 it('remora run works a second time in the same folder, prints JSON to its last line, and remembers both runs', async () => {
   const folder = await exampleCopy()
@@ -58,8 +63,18 @@ describe('remora run that is stopped on the way', () => {
   })
   afterEach(() => folder.remove())
 
+  const wayOn = (runId: string) =>
+    `To continue it: remora run --resume ${runId}   To stop it for good: remora cancel ${runId}\n`
+
+  async function inMidRun() {
+    const run = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--out', 'half.patch', '--json'])
+    const started = await atWork(run)
+    await until(() => run.out(), { holds: (text) => text.includes('"operation.ended"'), withinMs: 30_000 })
+    return { run, started }
+  }
+
   it('continues with the next one after Ctrl-C', async () => {
-    const { run } = await runInProgress(programs, folder)
+    const { run } = await inMidRun()
     run.interrupt()
     expect(await run.exited).toBe(130)
     const [, runId = ''] = /Run (\S+) is kept in \.remora\. To continue it: /.exec(run.err()) ?? []
@@ -70,7 +85,7 @@ describe('remora run that is stopped on the way', () => {
   })
 
   it('ends at once, saying why, when its Redis dies', async () => {
-    const { run, started } = await runInProgress(programs, folder)
+    const { run, started } = await inMidRun()
     const redis = started.find(({ name }) => /^(?:redis|valkey)-server$/.test(name))
     expect(redis).toBeDefined()
     if (redis !== undefined) process.kill(redis.pid, 'SIGKILL')
@@ -79,11 +94,11 @@ describe('remora run that is stopped on the way', () => {
     const [, runId = ''] = /Run (\S+) is kept in/.exec(run.err()) ?? []
     expect(run.err()).toContain(wayOn(runId))
     expect(await stillRunning(started)).toEqual([])
-    expect(await patchesIn(folder)).toEqual([])
+    expect(await written(folder)).toEqual([])
   })
 
   it('leaves data that can be read when it is killed with SIGKILL', async () => {
-    const { run, started } = await runInProgress(programs, folder)
+    const { run, started } = await inMidRun()
     run.kill('SIGKILL')
     expect(await run.exited).toBe('SIGKILL')
     await until(() => stillRunning(started), { holds: ({ length }) => length === 0 })
