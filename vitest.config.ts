@@ -37,7 +37,7 @@ const patient = { testTimeout: 180_000, hookTimeout: 180_000 }
 
 const withStores = { ...patient, setupFiles, globalSetup: stores, maxWorkers: 3, sequence: { groupOrder: 1 } }
 
-/** Threads and programs that tests start would strip and compile the same modules again: three tenths of the CPU of a test of services. */
+/** Threads and programs that tests start would strip and compile the same modules again: a quarter of the CPU of a test of services. */
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache')
 
 /**

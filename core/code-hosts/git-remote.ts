@@ -45,7 +45,7 @@ export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemot
   await git.bytes(['init', '--quiet', '--bare', '--template=', '--object-format=sha1'], { failsAs: 'CONFIG_006' })
   const findIdentity = () => identityIn(options.cwd, options)
   const remote = { git, url, scratch, trailer: options.trailer, findIdentity }
-  /** What a publication checks of its commits reads the same blobs again and again. */
+  /** The check of what is pushed reads the same blobs again and again. */
   const blobs = openCachedAnswers<Buffer>({ maxSize: 64 * 1024 ** 2, sizeOf: ({ length }) => length })
   return {
     findBranch: (name) => findBranch(name, remote),

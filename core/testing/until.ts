@@ -48,7 +48,7 @@ function show(value: unknown): string {
   return typeof value === 'string' ? value : inspect(value, { depth: 4, maxArrayLength: null, maxStringLength: null })
 }
 
-/** Leaves out the middle: a log is told by its end, an object by its beginning. */
+/** Leaves out the middle of a long text, since a log says most at its end and an object at its beginning. */
 function excerpt(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most / 2)} … ${text.slice(-most / 2)}`
 }

@@ -49,7 +49,7 @@ export type ServicesOptions = {
 
 export const token = 'a-token-only-for-the-tests'
 
-/** Of each service, by its folder; those that are not known yet are 0. `access`: where the publisher gives the right to read code. */
+/** Each service has its port here, by its folder; one that is not known yet is 0. At `access` the publisher gives the right to read code. */
 type Ports = Record<'rehearsal' | 'api' | 'apiHealth' | 'discovery' | 'publisher' | 'access', number>
 
 /** What each service reads, however it is started: the address of the API, say, is the same for a process and for a part of one. */

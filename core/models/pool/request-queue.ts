@@ -158,7 +158,7 @@ function admit(pending: Pending, queue: ModelQueue, queues: ModelQueues, takeSlo
   return true
 }
 
-/** For how many milliseconds no pause of a server ends. */
+/** Returns the milliseconds until the first pause of a server ends; Infinity when none has one. */
 function shortestPause(servers: readonly PooledServer[]): number {
   const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
   return Math.min(...pausesMs.filter((ms) => ms > 0))

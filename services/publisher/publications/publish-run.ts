@@ -169,7 +169,7 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   return isAlone() ? 'settled' : soonMs
 }
 
-/** What takes long, as a run or the proof of its patch, is looked at the more rarely the longer it takes. */
+/** A run, and the proof of its patch, is looked at more rarely the longer it takes. */
 function nextLookMs(began: number | null, mostMs: number): number {
   const waitedMs = Date.now() - (began ?? Date.now())
   return Math.min(mostMs, Math.max(soonMs, waitedMs / 4))

@@ -19,7 +19,7 @@ const sound = inClass(
 describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? '' : ` (${lack})`}`, () => {
   let programs: SandboxedProgram['command'][]
   let bench: ReturnType<typeof openTestsBench>
-  /** Where it is set, a run of a planted fault has at most so many milliseconds: one that hangs uses all that it has. */
+  /** This bounds each run of a planted fault: one that hangs uses all the time that it has. */
   let mostMs = Number.POSITIVE_INFINITY
   beforeAll(() => {
     programs = []

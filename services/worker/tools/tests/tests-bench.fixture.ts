@@ -24,7 +24,7 @@ const never = new AbortController().signal
 
 export type BenchFiles = Readonly<Record<string, string>>
 
-/** What a program of an attempt may take; a run of a planted fault has less. */
+/** A program of an attempt has so many milliseconds; a run of a planted fault has fewer. */
 export const usualWallMs = 20_000
 
 type BenchLimits = Partial<SandboxLimits> & { proofs?: { runs: number; mutants: number } }

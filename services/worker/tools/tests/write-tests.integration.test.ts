@@ -12,7 +12,7 @@ const python = await loadLanguage('python')
 const proofs = { runs: 2, mutants: 2 }
 const bench = openTestsBench(sandbox, { proofs })
 const thoroughBench = openTestsBench(sandbox)
-/** For programs that would use all that they may. */
+/** This bench has short limits, since some programs use all that they may. */
 const smallBench = openTestsBench(sandbox, { proofs, wallMs: 3_000, diskBytes: 64 * 1024 ** 2 })
 afterAll(async () => {
   await Promise.all([bench, thoroughBench, smallBench].map((one) => one.close()))
