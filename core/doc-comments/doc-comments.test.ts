@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { defaultTextStyle, type TextStyle } from '#domain/path-rules.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { describeDefinition, insertComment } from './doc-comments.ts'
+import { docLanguageOf } from './doc-language.ts'
+import { fileDocs } from './file-docs.ts'
 
 /** `«` and `»` in a source are the ends of the node. */
 async function insert(language: string, marked: string, docstring = 'Do it.', style: Partial<TextStyle> = {}) {
@@ -137,5 +139,48 @@ describe('a doc comment', () => {
       raises: ['RangeError'],
       style: 'tsdoc',
     })
+  })
+  it.each([
+    ['«function total() { return 1 }»', true],
+    ['«const total = function () { return this.sum }»', true],
+    ['«function Total() { return this }»', false],
+    ['«function total(a) { if (a) return\n return 1 }»', false],
+  ])('%s: says that it returns a value is %s', async (source, returns) => {
+    expect(await describedIn('javascript', source)).toMatchObject({ returns_value: returns })
+  })
+})
+
+describe('the doc comments of a file', () => {
+  it.each([
+    [
+      'a block below a line',
+      '// one\n/** two */\nfunction f() {}\n',
+      [
+        [1, '// one'],
+        [2, '/** two */'],
+      ],
+    ],
+    [
+      'a line below a block',
+      '/** one */\n// two\nfunction f() {}\n',
+      [
+        [1, '/** one */'],
+        [2, '// two'],
+      ],
+    ],
+    ['lines that follow each other', '// one\n// two\nfunction f() {}\n', [[1, '// one\n// two']]],
+    [
+      'lines with a blank one between',
+      '// one\n\n// two\nfunction f() {}\n',
+      [
+        [1, '// one'],
+        [3, '// two'],
+      ],
+    ],
+  ])('are apart or one as they are written: %s', async (_name, source, found) => {
+    const { parse } = await loadLanguage('javascript')
+    const language = docLanguageOf('javascript')
+    if (language === undefined) throw new Error('no doc comments in JavaScript')
+    expect(fileDocs(parse(source), source, language).map(({ line, content }) => [line, content])).toEqual(found)
   })
 })

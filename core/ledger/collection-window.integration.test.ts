@@ -36,6 +36,18 @@ describe('puts and the windows of a collection', () => {
     expect(log.slice(2).toSorted()).toEqual(['late put', 'own put'])
   })
 
+  it('do not ask Redis all the while that they wait', async () => {
+    const { permits } = collectionKeys(test.namespace)
+    const monitor = await test.redis.monitor()
+    let questions = 0
+    monitor.on('monitor', (_time: string, command: string[]) => (questions += command.includes(permits) ? 1 : 0))
+    await openPutPermit(test.redis, test.namespace, 500)(async () => {})
+    await retention.inWindow(async () => {})
+    monitor.disconnect()
+    expect(questions).toBeGreaterThan(0)
+    expect(questions).toBeLessThan(10)
+  })
+
   it('make a put again that outlasted its permit, since a window may have begun in it', async () => {
     const permit = openPutPermit(test.redis, test.namespace, 500)
     let times = 0

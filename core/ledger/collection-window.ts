@@ -50,9 +50,10 @@ export async function withCollectionWindow<T>(
   try {
     for (;;) {
       const left = await orStoreError(redis.pttl(permits))
-      if (left <= 0) break
+      // A key whose last millisecond runs still answers 0.
+      if (left < 0) break
       if (left > longestWaitMs) throw tooSlow(left)
-      await delay(left)
+      await delay(left + 1)
     }
     const until = performance.now() + workMs
     if (!(await holdLease(redis, lease))) return undefined

@@ -65,7 +65,7 @@ describe('the span of a stage', () => {
     expect(await tracedStage(stage('01'), traces, async () => 'done')).toBe('done')
     await expect(tracedStage(stage('01'), traces, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     expect(spans).toMatchObject([
-      { name: 'snapshot', traceId: run.traceId, parentId: run.spanId, errorCode: undefined },
+      { name: 'snapshot', kind: 'internal', traceId: run.traceId, parentId: run.spanId, errorCode: undefined },
       { name: 'snapshot', errorCode: 'TOOL_004' },
     ])
   })

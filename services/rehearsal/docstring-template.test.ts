@@ -18,6 +18,7 @@ describe('summaryFor', () => {
     ['find_by_id', method, 'Find by id.'],
     ['is_prime', { parameters: ['n'] }, 'Return whether it is prime.'],
     ['should_retry', { parameters: ['error'] }, 'Return whether it should retry.'],
+    ['must_retry', {}, 'Return whether it must retry.'],
     ['parse', { parameters: ['text', 'strict'] }, 'Parse `text`.'],
     ['save', { kind: 'method' }, 'Save.'],
     ['close', method, 'Close.'],

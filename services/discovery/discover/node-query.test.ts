@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
 import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
@@ -126,4 +126,10 @@ describe('byte offsets', () => {
     expect(new TextDecoder().decode(cut)).toBe(second)
     expect(node?.hash).toBe(sha256(cut))
   })
+})
+
+test('a name of up to 1,000 characters is whole, and a longer one is cut', () => {
+  const named = (length: number) => nodesOf(`def ${'f'.repeat(length)}(): pass\n`)[1]?.name
+  expect(named(1_000)).toBe('f'.repeat(1_000))
+  expect(named(1_001)).toBe(`${'f'.repeat(1_000)}…`)
 })

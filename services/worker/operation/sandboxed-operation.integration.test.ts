@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
+import { sha256 } from '#domain/ids.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
+import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { call, scriptedModel, submitting } from '../agent/scripted-agent.fixture.ts'
 import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
+import { openBuiltLayer } from '../workspace/built-layer.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
 
@@ -67,6 +70,19 @@ describe.skipIf(lack !== undefined)(`a tool that runs a program${lack === undefi
     const { outcome, result } = await running({ code })
     expect(result).toMatchObject({ outcome: 'success', result: { exit_code: 4, output: '6\n', stopped_by: null } })
     expect(outcome).toMatchObject({ status: 'unchanged', changedFiles: [] })
+  })
+
+  it('has what another operation has changed before it', async () => {
+    const { operationId, node } = aPlannedOperation('price')
+    const edits = [{ start: source.indexOf('2'), end: source.indexOf('2') + 1, text: '5' }]
+    const change = { kind: 'edit' as const, path: 'src/shop.py', baseHash: sha256(source), edits }
+    const ids = { changeSetId: 'c1', operationId, bundle: 'price', nodeId: node.nodeId }
+    const code = 'import sys; sys.path.insert(0, "src"); import shop; print(shop.price(1))'
+    const { result } = await running(
+      { code },
+      { startLayer: (_attempt, base) => openBuiltLayer(base, [{ ...ids, evidence: [], files: [change] }]) },
+    )
+    expect(result).toMatchObject({ result: { exit_code: 0, output: '5\n' } })
   })
 
   it('has the files of the snapshot unpacked for the program that its model asks for, and for nothing else', async () => {

@@ -119,4 +119,9 @@ describe('a node whose file others have changed', () => {
     expect(await codeAfter(text.replace('import os\n', ''), node)).toMatchObject({ code: first })
     expect(await codeAfter(text.replace(first, 'x = 1'), node)).toBeUndefined()
   })
+
+  it('of which nothing is left is gone, also where its name was not in it', async () => {
+    const node = nodeOf('import os\n', { language: 'ruby' })
+    expect(await codeAfter(text.replace('import os\n', ''), node)).toBeUndefined()
+  })
 })

@@ -46,3 +46,12 @@ test('time does not run while no server works on the request, and a try in vain 
   await until(() => held.signal.aborted)
   expect(held.isTimeUp).toBe(true)
 })
+
+test('an attempt that has ended is not timed again by an answer that comes late', async () => {
+  const [ended, timed] = [openAttemptStop([], 20), openAttemptStop([], 60)]
+  ended.progress.queued()
+  ended.release()
+  ended.progress.sent()
+  await until(() => timed.signal.aborted)
+  expect(ended).toMatchObject({ isTimeUp: false, signal: { aborted: false } })
+})
