@@ -29,7 +29,11 @@ it('lists the workers that live with what they take, what they can reach and wha
     { id: 'w1', operations: 0, models: [away], pool, store: { state: 'full', message: 'no room' }, ...self },
     api.namespace,
   )
-  await announceWorker(api.redis, { id: 'w2', operations: 8, models: [] }, api.namespace)
+  await announceWorker(
+    api.redis,
+    { id: 'w2', operations: 8, models: [], version: '0.1.0', startedAt: 1_000 },
+    api.namespace,
+  )
   const { out } = await remora('workers')
   expect(out.split('\n')).toEqual([
     'w1  takes nothing now  3 requests waiting for a server  version 1.2.3  since 2026-01-01 00:00',

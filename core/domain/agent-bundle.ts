@@ -279,15 +279,14 @@ export function askedModel({ name: named, adapter }: BundleFile['model']): strin
  * definitions; `scripts` maps a tool's name to its `.pym` source (`submit_result` has none).
  */
 export const AgentBundle = z.strictObject({
-  /** Fields that a newer version added are dropped, so that both versions can read a bundle while they run side by side. */
-  file: z.object(BundleFile.shape),
+  file: z.strictObject(BundleFile.shape),
   tools: z.array(
     z.custom<ToolDefinition>(
       (value) => z.object({ name: z.string(), parameters: z.object() }).safeParse(value).success,
     ),
   ),
   scripts: z.record(z.string(), z.strictObject({ path: z.string(), source: z.string() })),
-  /** The script inputs that the worker provides and the model never sees (provided inputs); the key keeps its old name in stored bundles. */
+  /** The script inputs that the worker provides and the model never sees (provided inputs). */
   hostInputs: z.record(z.string(), z.array(z.string())),
   /** Warnings about the bundle and its scripts, as `<bundle>/<file>:<line>:<column> <code> <message>`. */
   warnings: z.array(z.string()).default([]),

@@ -13,7 +13,7 @@ export const Decision = z.strictObject({
   verdict: Verdict,
   /** Why, as who decided said it: of a rejection, what the next attempt is told. */
   reason: z.string().nullable(),
-  /** Of a set that was decided with another one: with which. A decision of an earlier version has it in `reason`. */
+  /** Of a set that was decided with another one: with which. */
   note: z.string().optional(),
   /** Number of its event; greater than that of every earlier decision. */
   version: z.int().min(1),

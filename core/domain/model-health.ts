@@ -33,16 +33,16 @@ export type UnreachableModel = Pick<ModelHealth, 'model' | 'servers'> & { since:
 
 /**
  * The models that are away by the reports of all live workers, and those that work by at least one. A model that some worker
- * has not judged is neither, and so is every one while a worker lives that reports nothing (`isPartial`).
+ * has not judged is neither.
  */
-export function judgeModels(reports: readonly (readonly ModelHealth[])[], { isPartial }: { isPartial: boolean }) {
+export function judgeModels(reports: readonly (readonly ModelHealth[])[]) {
   const names = new Set(reports.flatMap((models) => models.map(({ model }) => model)))
   const away: UnreachableModel[] = []
   const working = new Set<string>()
   for (const name of names) {
     const seen = reports.map((models) => models.find(({ model }) => model === name))
     if (seen.some((one) => one?.isWorking === true)) working.add(name)
-    if (isPartial || seen.some((one) => one === undefined || one.awaySince === null)) continue
+    if (seen.some((one) => one === undefined || one.awaySince === null)) continue
     const since = Math.max(...seen.map((one) => one?.awaySince ?? 0))
     away.push({ model: name, since, servers: joinServers(seen.flatMap((one) => one?.servers ?? [])) })
   }

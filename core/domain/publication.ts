@@ -22,11 +22,8 @@ export const PublishedPull = z.strictObject({
 })
 export type PublishedPull = z.infer<typeof PublishedPull>
 
-/**
- * A check run of the host, as it was last written. `said`: hash of what it says, so that the same is not sent again. An earlier version
- * also kept a count of annotations, which is dropped.
- */
-export const PublishedCheck = z.object({
+/** A check run of the host, as it was last written. `said`: hash of what it says, so that the same is not sent again. */
+export const PublishedCheck = z.strictObject({
   id: z.int().min(1),
   status: z.enum(['queued', 'in_progress', 'completed']),
   said: z.string(),

@@ -110,46 +110,13 @@ export const RunRequest = z.strictObject({
 })
 export type RunRequest = z.infer<typeof RunRequest>
 
-/**
- * A request as a run keeps it. The version before refuses a run whose `include` has a kind that it does not know, but drops
- * fields: so the kind `secrets` is stored as a field of its own. Other fields that this version has not are dropped, too.
- */
-const StoredRequest = z
-  .object({ ...RunRequest.shape, includeSecrets: z.literal(true).optional() })
-  .transform(({ includeSecrets, include = [], ...same }): RunRequest => {
-    const kinds: SkipKind[] = includeSecrets === undefined ? include : [...include, 'secrets']
-    return kinds.length === 0 ? same : { ...same, include: kinds }
-  })
-
-/** What `StoredRequest` reads. */
-export function storedRequest({ include = [], ...same }: RunRequest): z.input<typeof StoredRequest> {
-  const others = include.filter((kind) => kind !== 'secrets')
-  return {
-    ...same,
-    ...(others.length > 0 && { include: others }),
-    ...(include.includes('secrets') && { includeSecrets: true }),
-  }
-}
-
 /** Of its share among the runs of its project: priority 0 gets ten times what priority 9 gets. */
 export function weightOf(priority: RunRequest['priority']): number {
   return 10 - priority
 }
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 10
-/** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
-export const newRunSchema = 3
-/** Of a run with a budget: versions that know none would go on with it all the same. */
-export const budgetSchema = 7
-/** Of a run with a gate: versions that know none would propose changes that it leaves out. */
-export const gateSchema = 8
-/** Of a run with a setup: versions that know none would start its programs without their environment. */
-export const setupSchema = 9
-/** Of a run whose code is fetched: versions that know none would wait for its upload, and plan all of its nodes. */
-export const repositorySchema = 10
-/** Of a run with parts of a patch: versions that know none would collect what these refer to. */
-export const partsSchema = 10
+export const runSchema = 1
 
 /** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
 export const AwayModel = z.object({
@@ -215,7 +182,7 @@ export const Run = z.strictObject({
   projectId: ProjectId,
   status: RunStatus,
   phase: RunPhase,
-  request: StoredRequest,
+  request: RunRequest,
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
   /** Of a run whose code is fetched: the commit that it is of, once that is known. */
@@ -231,7 +198,7 @@ export const Run = z.strictObject({
   composing: CompositionProgress.nullable().default(null),
   /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
   nodeListKey: z.string().nullable(),
-  /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and for runs of an earlier version. */
+  /** Hash of the list of their edges (core/objects/edge-list.ts); null until then. */
   edgeListKey: z.string().nullable(),
   /** Hash of the repository's own rules (core/objects/repository-rules.ts); null until the run is planned. */
   rulesKey: z.string().nullable(),
@@ -244,7 +211,7 @@ export const Run = z.strictObject({
   isPlanned: z.boolean(),
   /** The bundles of its plan, once chosen. */
   bundleHashes: z.array(z.string()).nullable(),
-  /** Those of them with operations of agents, which need a model; null while none is planned, and for runs of an earlier version. */
+  /** Those of them with operations of agents, which need a model; null while none is planned. */
   agentBundles: z.array(z.string()).nullable().default(null),
   seq: z.int().min(0),
   nodes: z.int().min(0),
@@ -253,7 +220,7 @@ export const Run = z.strictObject({
   away: z.array(AwayModel).default([]),
   /** How many tokens its agents may use; null: any number. */
   budget: z.number().nullable().default(null),
-  /** How many they have used, attempts that go on or were lost included. Events of earlier versions are not counted. */
+  /** How many they have used, attempts that go on or were lost included. */
   tokens: z.number().default(0),
   /** How many findings its operations have reported. */
   findings: z.number().default(0),
@@ -274,7 +241,7 @@ export const Run = z.strictObject({
    * started is one (core/composition/genuine-run.ts).
    */
   unsigned: z.array(z.enum(['request', 'publication'])).default([]),
-  /** Its retries, the newest last; some may not have been made, or are deleted. None of those that earlier versions made. */
+  /** Its retries, the newest last; some may not have been made, or are deleted. */
   retries: z.array(RunId).default([]),
 })
 export type Run = z.infer<typeof Run>

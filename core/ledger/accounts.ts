@@ -109,10 +109,7 @@ export async function compareFindings(
   return faults.map((message) => ({ invariant: 2, message }))
 }
 
-/**
- * Where the counters of failures by code differ from the events (invariant 2). Fewer than there are is no fault: earlier
- * versions do not count.
- */
+/** Where the counters of failures by code differ from the events (invariant 2). */
 export async function compareFailures(
   store: LedgerStore,
   runId: RunId,
@@ -121,10 +118,15 @@ export async function compareFailures(
 ): Promise<Violation[]> {
   const found = Map.groupBy(accounts.keys(), failureCodeOf)
   const faults: string[] = []
-  for (const { code, count, first } of await readFailureCounters(store, runId)) {
+  const counters = await readFailureCounters(store, runId)
+  for (const code of found.keys()) {
+    const isCounted = code === undefined || counters.some((counter) => counter.code === code)
+    if (!isCounted) faults.push(`no failure is counted with ${code || 'no code'}, ${found.get(code)?.length ?? 0} are`)
+  }
+  for (const { code, count, first } of counters) {
     const ended = found.get(code) ?? []
     const [name, firstCode = 'none'] = [code || 'no code', failureCodeOf(first)]
-    if (count > ended.length) faults.push(`${count} failures are counted with ${name}, ${ended.length} are`)
+    if (count !== ended.length) faults.push(`${count} failures are counted with ${name}, ${ended.length} are`)
     if (firstCode !== code) faults.push(`operation ${first} is the first failure with ${name}, its own is ${firstCode}`)
   }
   return faults.map((message) => ({ invariant: 2, message }))

@@ -3,9 +3,9 @@ import { AppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
-import { collectionKeys, indexKeys } from './keys.ts'
+import { collectionKeys } from './keys.ts'
 import { endLease, holdLease } from './lease.ts'
-import { orStoreError, redisNowMs } from './store.ts'
+import { orStoreError } from './store.ts'
 import { plainScript } from './script.ts'
 
 export type CollectionWindow = {
@@ -119,25 +119,4 @@ export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs 
       if (performance.now() < validUntil) return
     }
   }
-}
-
-/** For so long a process of a version without epochs counts on what it has put, and a little more. */
-const withoutEpochsMs = 3_900_000
-
-/**
- * Notes from when on every process of this ledger follows epochs: at once where no run has ended before, and
- * when `isAlone`, since there is no other process; else an hour after the first process of this version.
- */
-export async function noteEpochs(redis: RedisClient, namespace: string, { isAlone }: { isAlone: boolean }) {
-  const { epochsSince, ledgerId } = collectionKeys(namespace)
-  const { projects } = indexKeys(namespace)
-  if (isAlone) return void (await redis.set(epochsSince, '0'))
-  const isNew = (await redis.exists(ledgerId, projects)) === 0
-  await redis.set(epochsSince, isNew ? '0' : String((await redisNowMs(redis)) + withoutEpochsMs), 'NX')
-}
-
-/** Whether every process of this ledger follows epochs. */
-export async function followEpochs(redis: RedisClient, namespace: string): Promise<boolean> {
-  const since = await redis.get(collectionKeys(namespace).epochsSince)
-  return since !== null && Number(since) <= (await redisNowMs(redis))
 }

@@ -4,7 +4,6 @@ import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { parseJson } from '#domain/json.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
-import type { Run } from '#domain/run.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 import { noteWanted } from './wanted-retries.ts'
 import type { LedgerStore } from './store.ts'
@@ -13,9 +12,6 @@ import { encodeEvents } from './stored-events.ts'
 const decideScript = runScript('decide', 'events')
 
 const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
-
-/** Of a run with decisions, and of one with a decision that asks for a retry, has a note or a name: versions that know none of it leave it alone. */
-const schemas = { decided: 5, retryWanted: 6, noted: 6, named: 6 } as const
 
 /** Number of the event, time, signature and what was decided, with a space between them (decide.lua). */
 const storedForm = /^([1-9]\d{0,14}) (\d{1,15}) (\S+) (.*)$/s
@@ -115,14 +111,7 @@ export async function decide(
 ): Promise<Decision[] | undefined> {
   const { last, decisions, by, command = newToken() } = step
   if (decisions.length === 0) return []
-  const isRetryWanted = decisions.some(({ retry }) => retry !== undefined)
-  if (isRetryWanted) await noteWanted(store, runId)
-  const schema = Math.max(
-    schemas.decided,
-    ...(isRetryWanted ? [schemas.retryWanted] : []),
-    ...(decisions.some(({ note }) => note !== undefined) ? [schemas.noted] : []),
-    ...(by.name === undefined ? [] : [schemas.named]),
-  )
+  if (decisions.some(({ retry }) => retry !== undefined)) await noteWanted(store, runId)
   const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
   const bodies = encodeEvents(
     decisions.map((one) => eventOf(one, by)),
@@ -137,10 +126,7 @@ export async function decide(
   })
   const own = [...keys.scripted, isOfPerson ? keys.decisions : keys.policyDecisions]
   const reply = DecideReply.parse(
-    expectKnownRun(
-      runId,
-      await decideScript(store.redis, own, [last, command, schema, ...countersOf(decisions), ...args]),
-    ),
+    expectKnownRun(runId, await decideScript(store.redis, own, [last, command, ...countersOf(decisions), ...args])),
   )
   if (reply === 'changed') return undefined
   return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
@@ -236,12 +222,4 @@ export async function setsBuiltOn(
   if (changeSetIds.length === 0) return []
   const found = Lists.parse(await redis.hmget(runKeys(namespace, runId).builtOn, ...changeSetIds))
   return found.map((list) => list?.split(' ') ?? [])
-}
-
-/** Whether each operation that succeeded has noted its change sets: workers of an earlier version do not. */
-export async function hasSetIndex(
-  { redis, namespace }: LedgerStore,
-  { runId, counts }: Pick<Run, 'runId' | 'counts'>,
-): Promise<boolean> {
-  return (await redis.hlen(runKeys(namespace, runId).changeSets)) >= (counts.succeeded ?? 0)
 }

@@ -25,7 +25,6 @@ export const leastWindow = 8
 export type Fleet = {
   /** How many operations they can run at once. */
   operations: number
-  /** Those that take operations, or report that they live. */
   workers: number
   /** Requests to model servers at once, by their limits for now; undefined while a worker lives that does not report it. */
   capacity: number | undefined
@@ -43,8 +42,6 @@ export type Fleet = {
   store?: WorkerReport['store']
   /** What at least one of them has; undefined while one does not say it. */
   programs?: ProgramReport | undefined
-  /** Whether a worker lives that does not report its models: one of an earlier version. */
-  isPartial: boolean
 }
 
 /** `without`: the id of a worker that is left out. */
@@ -52,31 +49,25 @@ export async function readFleet(
   redis: RedisClient,
   { without, namespace }: { without?: string; namespace?: string } = {},
 ): Promise<Fleet> {
-  const { reports, takers } = await readWorkers(redis, namespace)
-  const present = takers.filter(({ id }) => id !== without)
+  const reports = await readWorkers(redis, namespace)
   const known = [...reports].flatMap(([id, report]) => (id === without ? [] : report))
-  const isPartial = present.some(({ id }) => !reports.has(id))
-  const operations = present.reduce((sum, taker) => sum + taker.operations, 0)
-  const seen = present.flatMap(({ id }) => reports.get(id)?.models ?? [])
+  const taking = known.filter(({ operations }) => operations > 0)
+  const operations = known.reduce((sum, report) => sum + report.operations, 0)
+  const seen = taking.flatMap(({ models }) => models)
   const served = new Set(seen.flatMap(({ model, isWorking }) => (isWorking === true ? model : [])))
-  const away = judgeModels(
-    known.map(({ models }) => models),
-    { isPartial },
-  )
-  const workers = new Set([...reports.keys(), ...present.map(({ id }) => id)])
-  if (without !== undefined) workers.delete(without)
+  const away = judgeModels(known.map(({ models }) => models))
   const store = known.find((report) => report.store !== undefined)?.store
-  const programs = isPartial ? undefined : joinedPrograms(known.map((report) => report.programs))
-  const capacity = capacityOf(known, { isPartial })
-  return { operations, workers: workers.size, isPartial, served, store, programs, ...capacity, ...away }
+  const programs = joinedPrograms(known.map((report) => report.programs))
+  const capacity = capacityOf(known)
+  return { operations, workers: known.length, served, store, programs, ...capacity, ...away }
 }
 
 /** Workers share a server up to its most; together they use no more of it than their own limits allow. */
-function capacityOf(reports: readonly WorkerReport[], { isPartial }: { isPartial: boolean }) {
+function capacityOf(reports: readonly WorkerReport[]) {
   const pools = reports.flatMap(({ pool }) => pool ?? [])
   const stuck = pools.filter(takesNone).reduce((sum, { waiting }) => sum + waiting, 0)
   const mostLeft = Math.max(0, ...pools.map(({ left }) => left))
-  if (isPartial || pools.length < reports.length || pools.length === 0) return { capacity: undefined, stuck, mostLeft }
+  if (pools.length < reports.length || pools.length === 0) return { capacity: undefined, stuck, mostLeft }
   const byUrl = Map.groupBy(
     pools.flatMap(({ servers }) => servers),
     ({ url }) => url,

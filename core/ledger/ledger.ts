@@ -7,15 +7,7 @@ import type { Signer } from '#platform/signer.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
 import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
-import {
-  countVerdicts,
-  decide,
-  hasSetIndex,
-  lastDecision,
-  operationsOfSets,
-  readDecisions,
-  setsBuiltOn,
-} from './decisions.ts'
+import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, setsBuiltOn } from './decisions.ts'
 import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
@@ -71,7 +63,6 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     lastDecision: bind(lastDecision),
     operationsOfSets: bind(operationsOfSets),
     setsBuiltOn: bind(setsBuiltOn),
-    hasSetIndex: bind(hasSetIndex),
     wantedNotes: bind(wantedNotes),
     mayWantRetry: bind(mayWantRetry),
     endWanted: bind(endWanted),

@@ -3,7 +3,6 @@ import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import { Operation, type OperationStatus, Outcome, RepeatedWork } from '#domain/operation.ts'
 import { CodeNode } from '#domain/code-node.ts'
-import type { Run } from '#domain/run.ts'
 import { runKeys } from './keys.ts'
 import { getRun } from './read-runs.ts'
 import { pairsOf } from './script.ts'
@@ -55,7 +54,7 @@ type PageRequest = { status?: OperationStatus; cursor?: string; limit: number }
  */
 export async function listOperations(store: LedgerStore, runId: RunId, page: PageRequest): Promise<OperationPage> {
   const { status } = page
-  if ((status === 'failed' || status === 'blocked') && (await isIndexed(store, runId, status))) {
+  if (status === 'failed' || status === 'blocked') {
     return listIndexed(store, runId, { ...page, index: status })
   }
   const keys = runKeys(store.namespace, runId)
@@ -81,19 +80,10 @@ export function listReported(store: LedgerStore, runId: RunId, page: { cursor?: 
   return listIndexed(store, runId, { ...page, index: 'reported' })
 }
 
-type IndexedStatus = 'failed' | 'blocked'
-
-/** False when a process of an earlier version, which keeps no index, ended some of these operations. */
-async function isIndexed({ redis, namespace }: LedgerStore, runId: RunId, status: IndexedStatus): Promise<boolean> {
-  const keys = runKeys(namespace, runId)
-  const [indexed, counted] = await Promise.all([redis.zcard(keys[status]), redis.hget(keys.run, `n:${status}`)])
-  return indexed === Number(counted ?? 0)
-}
-
 async function listIndexed(
   store: LedgerStore,
   runId: RunId,
-  { index, cursor = '0', limit }: PageRequest & { index: IndexedStatus | 'reported' },
+  { index, cursor = '0', limit }: PageRequest & { index: 'failed' | 'blocked' | 'reported' },
 ): Promise<OperationPage> {
   const first = Cursor.parse(cursor)
   const key = runKeys(store.namespace, runId)[index]
@@ -111,20 +101,17 @@ export type FailureCount = {
   first: Operation
 }
 
-/** Of a run that an earlier version worked on, so many failures are looked at. */
-const mostLookedAt = 500
-
 /**
  * Failed and blocked operations by error code, the commonest first, read from counters: what it costs does not grow with
- * the run. Earlier versions kept no counters; where one ended some of these operations, the first 500 are counted.
+ * the run.
  */
-export async function countFailures(store: LedgerStore, run: Pick<Run, 'runId' | 'counts'>): Promise<FailureCount[]> {
-  const { runId, counts } = run
-  const total = (counts.failed ?? 0) + (counts.blocked ?? 0)
-  if (total === 0) return []
-  const counted = await readFailureCounters(store, runId)
-  const isWhole = counted.reduce((sum, { count }) => sum + count, 0) >= total
-  const failures = isWhole ? await withFirst(store, runId, counted) : await countSome(store, runId)
+export async function countFailures(store: LedgerStore, runId: RunId): Promise<FailureCount[]> {
+  const counters = await readFailureCounters(store, runId)
+  const failures = await Promise.all(
+    counters.map(async ({ code, count, first }) => {
+      return { errorCode: code === '' ? null : code, count, first: await readOperation(store, runId, first) }
+    }),
+  )
   return failures.toSorted((one, other) => other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1))
 }
 
@@ -141,27 +128,6 @@ export async function readFailureCounters({ redis, namespace }: LedgerStore, run
     const first = stored[`${code}:first`]
     return first === undefined ? [] : [{ code, count: Number(count), first }]
   })
-}
-
-function withFirst(store: LedgerStore, runId: RunId, counters: readonly FailureCounter[]): Promise<FailureCount[]> {
-  return Promise.all(
-    counters.map(async ({ code, count, first }) => {
-      return { errorCode: code === '' ? null : code, count, first: await readOperation(store, runId, first) }
-    }),
-  )
-}
-
-async function countSome(store: LedgerStore, runId: RunId): Promise<FailureCount[]> {
-  const seen: Operation[] = []
-  for (const status of ['failed', 'blocked'] as const) {
-    const limit = mostLookedAt - seen.length
-    if (limit > 0) seen.push(...(await listOperations(store, runId, { status, limit })).operations)
-  }
-  const inOrder = seen.toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
-  const byCode = Map.groupBy(inOrder, ({ outcome }) => outcome?.errorCode ?? null)
-  return [...byCode].flatMap(([errorCode, [first, ...more]]) =>
-    first === undefined ? [] : [{ errorCode, count: 1 + more.length, first }],
-  )
 }
 
 async function withStatus(store: LedgerStore, runId: RunId, ids: readonly OperationId[], status: OperationStatus) {

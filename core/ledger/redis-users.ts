@@ -20,7 +20,7 @@ const people = [run.decisions, run.publication]
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]
 /** What servers of models take of a request, and their slots. */
-const models = [`${namespace}:{findings:*`, `${namespace}:{places}:*`]
+const models = [`${namespace}:{findings:*`, `${namespace}:{slots}:*`]
 const results = [`${namespace}:results`, `{${namespace}:results}:*`]
 /** By their names in core/queues/catalog.ts. */
 const queues = (...names: readonly string[]) => names.map((name) => `{${namespace}}:${name}:*`)

@@ -120,23 +120,10 @@ export async function relayResults(
   }
 }
 
-const Used = OperationResult.pick({ agent: true, turns: true, tokens: true, duration_ms: true }).extend({
-  // Workers of an earlier version do not split them.
-  prompt_tokens: z.int().optional(),
-  completion_tokens: z.int().default(0),
-})
-
 function usageOfResult(json: string): OperationUsage {
-  const {
-    agent,
-    turns,
-    tokens,
-    completion_tokens: completion,
-    duration_ms: durationMs,
-    ...used
-  } = Used.loose().parse(JSON.parse(json))
-  const { prompt_tokens: prompt = tokens - completion } = used
-  return { agent, turns, promptTokens: prompt, completionTokens: completion, durationMs }
+  const used = OperationResult.parse(JSON.parse(json))
+  const { agent, turns, prompt_tokens: promptTokens, completion_tokens: completionTokens } = used
+  return { agent, turns, promptTokens, completionTokens, durationMs: used.duration_ms }
 }
 
 type FoundResult = { seq: number; operationId: OperationId; json: string; bare?: BareEnd }

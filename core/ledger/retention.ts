@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newToken, OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { Outcome } from '#domain/operation.ts'
-import { type CollectionWindow, followEpochs, noteEpochs, withCollectionWindow } from './collection-window.ts'
+import { type CollectionWindow, withCollectionWindow } from './collection-window.ts'
 import { endDeletion, makeUnknown, removeResults, requestDeletion, runsBeingDeleted } from './delete-run.ts'
 import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
 import { withLease } from './lease.ts'
@@ -33,8 +33,6 @@ export function openRetention(redis: RedisClient, namespace = 'remora') {
       withLease(redis, { key: keys.deleting, ms: leaseMs }, work),
     removeResults: bind(removeResults),
     endDeletion: bind(endDeletion),
-    noteEpochs: (options: { isAlone: boolean }) => orStoreError(noteEpochs(redis, namespace, options)),
-    followEpochs: () => orStoreError(followEpochs(redis, namespace)),
     /** Runs `work` unless another process does, or did less than `restMs` ago (0: whenever). A lost lease aborts the signal. */
     inTurn: <T>(restMs: number, work: (signal: AbortSignal) => Promise<T>) =>
       withLease(redis, { key: keys.lease, ms: leaseMs }, async (signal) => {

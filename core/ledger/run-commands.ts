@@ -3,18 +3,7 @@ import { requestSpanId } from '#domain/span.ts'
 import { parseTraceparent, traceIdOf } from '#domain/traceparent.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
-import {
-  budgetSchema,
-  gateSchema,
-  isEnded,
-  type RunPhase,
-  type RunRequest,
-  newRunSchema,
-  RunStatus,
-  repositorySchema,
-  setupSchema,
-  storedRequest,
-} from '#domain/run.ts'
+import { isEnded, type RunPhase, type RunRequest, runSchema, RunStatus } from '#domain/run.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { encodeEvents } from './stored-events.ts'
 import { indexKeys, runKeys } from './keys.ts'
@@ -34,8 +23,6 @@ export type NewRun = {
   request: RunRequest
   uploadKey: string
   traceparent: string | null
-  /** At least that of the run that it retries: services that must not touch that one could not work on this. */
-  schema?: number
   /** `run.accepted`, the run's event 1. */
   acceptedEvent: NewEvent
   /** Whose run it is, if that may not have more than so many at once. */
@@ -67,7 +54,7 @@ function tooManyRuns(open: number, { runs }: RunHolder): AppError {
  */
 export async function createRun(store: LedgerStore, run: NewRun): Promise<void> {
   const index = indexKeys(store.namespace)
-  const { runId, projectId, request, schema = newRunSchema, holder } = run
+  const { runId, projectId, request, holder } = run
   const indexed = await indexScript(
     store.redis,
     [index.active, index.runsOf(projectId), ...(holder === undefined ? [] : [index.heldBy(holder.tokenId)])],
@@ -75,9 +62,9 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   )
   if (holder !== undefined && typeof indexed === 'number') throw tooManyRuns(indexed, holder)
   const keys = runKeys(store.namespace, runId)
-  const asked = JSON.stringify(storedRequest(request))
+  const asked = JSON.stringify(request)
   const answer = await createScript(store.redis, keys.scripted, [
-    Math.max(schema, newRunSchema, ...schemasOf(request)),
+    runSchema,
     projectId,
     request.errorPolicy,
     asked,
@@ -91,17 +78,6 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   // When an acceptance was interrupted and repeated later, the entry without a run may have been removed in between.
   const status = RunStatus.parse(await store.redis.hget(keys.run, 'status'))
   if (!isEnded(status)) await store.redis.zadd(index.active, 'NX', Date.now(), `${projectId}/${runId}`)
-}
-
-/** Those of the versions that know what the request asks for. */
-function schemasOf({ budget, verify, setup, repository }: NewRun['request']): number[] {
-  const asked = [
-    budget === undefined ? [] : budgetSchema,
-    verify === undefined ? [] : gateSchema,
-    setup === undefined ? [] : setupSchema,
-    repository === undefined ? [] : repositorySchema,
-  ]
-  return asked.flat()
 }
 
 const MoveAnswer = z.enum(['moved', 'already', 'refused', 'open'])

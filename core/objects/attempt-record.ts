@@ -67,7 +67,7 @@ export const AttemptRecord = z.strictObject({
   startedAt: z.number(),
   messages: z.array(Message),
   replies: z.array(z.unknown()),
-  exchanges: z.array(Exchange).default([]),
+  exchanges: z.array(Exchange),
   tools: z.array(ToolRun),
   reads: ReadSet,
   /** The change sets on the snapshot that it started from, in the order in which they were put together. */
@@ -97,7 +97,7 @@ export type WaitingScript = z.infer<typeof WaitingScript>
 
 /** Why a submission was refused: it does not match its schema, lacks the evidence that its bundle asks for, or claims too much. */
 export const SubmissionRefusal = z.strictObject({
-  kind: z.enum(['refused', 'unverified', 'overstated']).default('refused'),
+  kind: z.enum(['refused', 'unverified', 'overstated']),
   code: z.custom<ErrorCode>(isErrorCode),
   reason: z.string(),
 })
@@ -109,8 +109,8 @@ export const LoopState = z.strictObject({
   /** Mistakes that the loop tolerates only a limited number of times. */
   corrected: z.boolean(),
   refusedSubmissions: z.int().min(0),
-  unverifiedSubmissions: z.int().min(0).default(0),
-  overstatedSubmissions: z.int().min(0).default(0),
+  unverifiedSubmissions: z.int().min(0),
+  overstatedSubmissions: z.int().min(0),
 })
 export type LoopState = z.infer<typeof LoopState>
 
@@ -133,7 +133,7 @@ const unfinished = {
   written: z.array(z.strictObject({ path: z.string(), text: z.string(), executable: z.boolean().optional() })),
   deleted: z.array(z.string()).optional(),
   /** How many safe lint fixes were made before the agent began. */
-  fixedFirst: z.int().min(0).default(0),
+  fixedFirst: z.int().min(0),
 }
 
 /** An attempt that waits for a person. */

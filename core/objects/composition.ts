@@ -26,7 +26,7 @@ export type ComposedFile = z.infer<typeof ComposedFile>
 export const LineRange = z.strictObject({ first: z.int().min(1), last: z.int().min(1) })
 export type LineRange = z.infer<typeof LineRange>
 
-/** A change set, its agent and the code it was made for. Compositions of earlier versions hold the ids alone. */
+/** A change set, its agent and the code it was made for, which are absent where no operation is known to have made it. */
 const ConflictingSet = z.strictObject({
   changeSetId: z.string(),
   operationId: z.string(),
@@ -79,7 +79,7 @@ export const Composition = z.strictObject({
   part: PartId.optional(),
   files: z.array(ComposedFile),
   conflicts: z.array(Conflict),
-  /** Of the composition with which a run ends; absent in those of earlier versions. */
+  /** Of the composition with which a run ends; absent in patches that are composed later. */
   made: z.array(MadeSets).optional(),
   /** Of the same, where the run has a gate. */
   gate: GateReport.optional(),
@@ -111,7 +111,6 @@ export function conflictView(conflict: Conflict) {
   }
 }
 
-/** Fields that a composition of an earlier version lacks are absent. */
 function setView({ changeSetId, operationId, agent, node, lines, text }: ConflictingSet) {
   return {
     change_set_id: changeSetId,

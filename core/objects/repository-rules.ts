@@ -24,9 +24,7 @@ export const RepositoryRules = z.strictObject({
        * Bytes that the operations of agents work on, where the mechanical fixes of the file stay out: a function or class,
        * or those statements of a file that have faults.
        */
-      agentRanges: z
-        .array(z.strictObject({ operationId: z.string(), startByte: z.int(), endByte: z.int() }))
-        .default([]),
+      agentRanges: z.array(z.strictObject({ operationId: z.string(), startByte: z.int(), endByte: z.int() })),
     }),
   ),
 })

@@ -108,7 +108,7 @@ async function bytesOf(content: Content): Promise<Uint8Array> {
   return content instanceof Uint8Array ? content : Buffer.concat(await Array.fromAsync(content))
 }
 
-/** An object's headers and its MD5, which earlier versions and the server's own code write to a file of its own. */
+/** An object's headers and its MD5, which the server's own code writes to a file of its own. */
 const Kept = z.looseObject({ md5: z.string().optional() })
 
 /** Undefined: there is no such object, or its MD5 is not known. */

@@ -12,7 +12,7 @@ import {
   type RedisClient,
   type RedisLog,
 } from '#platform/redis-client.ts'
-import { catalog, type PayloadOf, type QueueName, versionOf } from './catalog.ts'
+import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catalog.ts'
 
 /** Jobs in one pipeline; more would block Redis' other clients. */
 const sliceJobs = 1_000
@@ -58,7 +58,7 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
       const slice = jobs.slice(first, first + sliceJobs)
       const bulk = slice.map(({ id, payload, priority }) => ({
         name,
-        data: { ...payload, v: versionOf(payload) },
+        data: { ...payload, v: payloadVersion },
         opts: { ...once(id), ...(priority === undefined ? {} : { priority }) },
       }))
       await tried(addBulk(queueOf(name), bulk), 'The job cannot be added to its queue.')

@@ -1,5 +1,4 @@
 import { requireGenuine } from '#composition/genuine-run.ts'
-import { chainOf } from '#composition/run-chain.ts'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -64,8 +63,7 @@ export async function startRetry(former: Run, retry: NewRetry, { ledger }: Start
   const request = { ...retry.request, retryOf: former.runId }
   const data = { agents: request.agents, retry_of: former.runId }
   const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
-  const schema = await chainSchema(former, ledger)
-  await ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, schema, holder })
+  await ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, holder })
   await expectStillThere(former, retry, ledger)
 }
 
@@ -81,11 +79,6 @@ export function requestOfRetry({ request, budget: tokens, commit }: Run): RunReq
     ...(tokens !== null && { budget: { tokens } }),
     ...(repository !== undefined && commit !== null && { repository: { ...repository, commit } }),
   }
-}
-
-/** The highest of the runs whose changes the retry of `run` has. */
-async function chainSchema(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise<number> {
-  return Math.max(...(await chainOf(run, ledger)).map(({ schema }) => schema))
 }
 
 /**

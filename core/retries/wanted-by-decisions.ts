@@ -112,7 +112,7 @@ export async function retryOf({ retries }: Pick<Run, 'retries'>, ledger: Pick<Le
 
 /**
  * These runs, their retries, the retries of those and so on, the newest first. A run may have several retries, of which the newest
- * chain has one. Of runs of an earlier version only that chain is known.
+ * chain has one.
  */
 export async function withAllRetries(chain: readonly Run[], ledger: Pick<Ledger, 'getRun'>): Promise<Run[]> {
   const found = new Map(chain.map((run) => [run.runId, run]))

@@ -129,7 +129,15 @@ export async function storeNodes(
   const place = { projectId: api.project, runId }
   const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped }, pageNodes)
   const edgeListKey = await putEdgeList(api.objects, place, { nodes, edges })
-  const summary = { v: 1 as const, ...counted, agents, skippedFiles: [...skipped], notices }
+  const summary = {
+    v: 1 as const,
+    nodesLookedAt: nodes.length,
+    beyondLimit: 0,
+    ...counted,
+    agents,
+    skippedFiles: [...skipped],
+    notices,
+  }
   const planKey = await putPlanSummary(api.objects, place, summary)
   await api.ledger.move(runId, {
     from: [{ status: 'queued' }, { status: 'running' }],

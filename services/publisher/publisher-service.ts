@@ -8,7 +8,7 @@ import type { Run } from '#domain/run.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { withLease } from '#ledger/lease.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
+import { redisCheck, expectUsableRedis } from '#ledger/redis-check.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { loggedOutages } from '#objects/logged-outages.ts'
@@ -64,7 +64,7 @@ export async function startPublisher(config: PublisherConfig, deps: ServiceDeps)
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     const metrics = openMetrics('publisher')
     const permit = openPutPermit(redis)
     const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)

@@ -2,7 +2,7 @@ import { AppError } from '#domain/error.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
+import { redisCheck, expectUsableRedis } from '#ledger/redis-check.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
@@ -45,7 +45,7 @@ export async function startSetup(
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     const metrics = openMetrics('setup')
     const permit = openPutPermit(redis)
     const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)

@@ -4,7 +4,7 @@ import { defaultModel } from '#domain/model-health.ts'
 import { operationsPerSlot, roomForNewRuns } from '#ledger/fleet.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
+import { redisCheck, expectUsableRedis } from '#ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
@@ -66,7 +66,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const metrics = openMetrics('worker')
     const stores = openStores(config, { metrics, log }, releaser)
     const { redis, permit, objects, checkStore, store, closing, stopWaiting } = stores
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     const model = openPool(config, { redis, metrics, log })
     showPool(model, metrics)
     releaser.add('model pool', () => model.close())

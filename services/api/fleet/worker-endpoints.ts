@@ -25,8 +25,8 @@ const WorkerServer = z
 export const WorkerView = z
   .strictObject({
     worker_id: z.string(),
-    version: z.string().nullable().openapi({ description: 'null for one of an earlier version, which does not say' }),
-    started_at: Time.nullable(),
+    version: z.string(),
+    started_at: Time,
     slots: z.int().openapi({ description: 'operations that it takes at once; 0: it takes none now' }),
     requests_waiting: z.int().openapi({ description: 'requests to models that wait for room at a server' }),
     object_store: z

@@ -69,8 +69,7 @@ export function openAwayModels(deps: AwayModelsDeps) {
 }
 
 /**
- * A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it. While
- * a worker of an earlier version lives, which reports nothing, its operations may be tried.
+ * A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it.
  */
 function awayModel(
   model: string,
@@ -80,7 +79,7 @@ function awayModel(
   const before = run.away.find((one) => one.model === model)
   const now = fleet.away.find((one) => one.model === model)
   const since = before?.since ?? now?.since
-  const mayWork = now === undefined && (fleet.working.has(model) || fleet.isPartial)
+  const mayWork = now === undefined && fleet.working.has(model)
   if (since === undefined || mayWork) return undefined
   return { model, since, bundles: bundles.map(({ name }) => name) }
 }

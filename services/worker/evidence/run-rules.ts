@@ -45,7 +45,7 @@ type RulesDeps = {
 }
 type ConfigLinter = OptionsCheck & Pick<Linter, 'scripts'>
 
-/** Reads the rules of a run once. A run of an earlier version has none, and gets the defaults. */
+/** Reads the rules of a run once. A run that has planned nothing to lint has none, and gets the defaults. */
 export function openRunRules({ objects, blobs, linter }: RulesDeps): ReadRunRules {
   const cache = openCachedAnswers<RunRules>({ max: cachedRuns })
   return async ({ projectId, runId, rulesKey }) => {
