@@ -41,7 +41,7 @@ it('lists the workers that live with what they take, what they can reach and wha
     '  model default: away since 2026-01-02 03:04',
     '  http://a.test/v1: 16 of 64 requests at once',
     '  http://b.test/v1: gets no requests: it failed several times in a row, or is silent',
-    'w2  takes 8 operations',
+    'w2  takes 8 operations  version 0.1.0  since 1970-01-01 00:00',
     '',
   ])
   const { workers } = JSON.parse((await remora('workers', '--json')).out)
