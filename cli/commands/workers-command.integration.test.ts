@@ -47,6 +47,6 @@ it('lists the workers that live with what they take, what they can reach and wha
   const { workers } = JSON.parse((await remora('workers', '--json')).out)
   expect(workers).toMatchObject([
     { worker_id: 'w1', slots: 0, version: '1.2.3' },
-    { worker_id: 'w2', slots: 8, version: null, started_at: null },
+    { worker_id: 'w2', slots: 8, version: '0.1.0', started_at: '1970-01-01T00:00:01.000Z' },
   ])
 })
