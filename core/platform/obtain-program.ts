@@ -2,13 +2,13 @@ import { delimiter, join } from 'node:path'
 import type { Env } from './env.ts'
 import { installMs, installPackage, type Packager } from './packager.ts'
 import type { Obtainable } from './program-cache.ts'
-import { unpackProgram } from './unpack-program.ts'
+import { type Got, unpackProgram } from './unpack-program.ts'
 
 export type ProgramPlaces = {
   searchPath: string
   /**
-   * For a program that Remora downloads or builds: made when needed, and searched the next time unless others can write
-   * it. Undefined: nothing is downloaded or built.
+   * For a program that Remora downloads: made when needed, and searched the next time unless others can write
+   * it. Undefined: nothing is downloaded.
    */
   programDir: string | undefined
   signal: AbortSignal
@@ -17,7 +17,7 @@ export type ProgramPlaces = {
 }
 
 export type ObtainOptions = ProgramPlaces & {
-  /** False: a missing program is neither installed nor built. */
+  /** False: a missing program is not installed. */
   mayInstall: boolean
   isRoot: boolean
   installLimitMs?: number
@@ -26,7 +26,6 @@ export type ObtainOptions = ProgramPlaces & {
 }
 
 export type Place = ObtainOptions & { programDir: string }
-export type Got = { program: string } | { refusal: string }
 
 type FromPackages = {
   packager: Packager | undefined
