@@ -16,7 +16,7 @@ export type BundleChoices = {
   settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   maxTurns: number | undefined
   maxTimeoutS: number | undefined
-  /** Where the value of a key of remora.yaml is set, as a text before a message about it. */
+  /** Names the place where a key of remora.yaml is set, as a text before a message about its value. */
   placeOf?: (key: readonly string[]) => string
 }
 

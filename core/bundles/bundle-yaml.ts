@@ -10,7 +10,7 @@ export type BundleFault = { file: string; line: number; column: number; code: st
 export type BundleYaml = Pick<YamlSource, 'placeOf' | 'placeInText'> & {
   file: BundleFile | undefined
   faults: BundleFault[]
-  /** What could be read of a file with faults, so that the rest of it is checked, too. */
+  /** Holds what could be read of a file with faults, so that the rest of it is checked, too. */
   draft: BundleFile | undefined
   /** The places of these faults: what is there, or inside, is not to be judged. */
   faultyAt: readonly YamlPath[]
@@ -21,7 +21,7 @@ const [ScriptTool, BuiltinTool] = shape.tools.element.options
 const noScript = { name: '', script: '', description: '', inputs_override: {} }
 const noPrompts = { system_prompt: '', node_context: '' }
 
-/** What must be there: where it is wrong, all or a part of it is empty. */
+/** Every bundle must have these keys: where one of them is wrong, the draft has it empty, all or a part of it. */
 const mustBeThere = {
   name: shape.name.catch(''),
   description: z.string().catch(''),

@@ -8,7 +8,7 @@ import { nearest } from '#platform/nearest.ts'
 import { agentFolders, readSource } from './bundle-files.ts'
 import { bundleInvalid, readBundleYaml, type BundleFault } from './bundle-yaml.ts'
 
-/** What a bundle may name: the languages that query packs are for, and the kinds of nodes that they find. */
+/** Lists what a bundle may name: the languages that query packs are for, and the kinds of nodes that they find. */
 export type FindableNodes = { nodeKinds: ReadonlySet<string>; languages: ReadonlySet<string> }
 
 type NameFault = { at: (string | number)[]; message: string }
@@ -82,7 +82,7 @@ export async function announceFindable(
   await redis.set(keyOf(namespace), JSON.stringify(announced))
 }
 
-/** What discovery announced; undefined when it has not yet, or in a shape that this version does not know. */
+/** Returns what discovery announced; undefined when it has not yet, or in a shape that this version does not know. */
 export async function announcedFindable(
   redis: Pick<RedisClient, 'get'>,
   namespace = 'remora',

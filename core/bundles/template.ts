@@ -5,7 +5,7 @@ import { nearest } from '#platform/nearest.ts'
 
 export type Template = ReturnType<typeof compileTemplate>
 
-/** Without a loader, so that no file is read, and without escaping, since prompts are not HTML. */
+/** Has no loader, so that no file is read, and does not escape, since prompts are not HTML. */
 const environment = new nunjucks.Environment([], { autoescape: false, throwOnUndefined: true })
 
 /** Compiles a prompt template. AGENT_001 when it does not parse or uses a construct that prompts may not use. */

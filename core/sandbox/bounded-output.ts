@@ -3,7 +3,7 @@ const tailBytes = 96 * 1024
 
 export type BoundedOutput = {
   add(chunk: Buffer): void
-  /** Of all chunks together. */
+  /** Counts all chunks together, also what is not kept. */
   bytes(): number
   /** UTF-8; where something is missing, a line says how much. */
   text(): { text: string; cutBytes: number }

@@ -15,12 +15,12 @@ export const engineNames = ['podman', 'docker'] as const
 export type ContainerEngine = {
   name: (typeof engineNames)[number]
   path: string
-  /** That of this process: the engine's command gets the bare part of it. */
+  /** Is the environment of this process: the engine's command gets the bare part of it. */
   env: Env
   image: string
   /** Folders of the machine that programs may read. */
   paths: readonly string[]
-  /** In place of the engine's own profile. */
+  /** Replaces the engine's own profile, as JSON. */
   seccomp?: string | undefined
 }
 

@@ -13,7 +13,7 @@ import { watchProgram } from './watch-program.ts'
 
 export type Bubblewrap = { path: string; mounts: SystemMounts; isRoot: boolean }
 
-/** In place of root, since limits on processes do not hold for it, and its files are not a program's to read. */
+/** Is the user in place of root, for whom limits on processes do not hold, and whose files are not a program's to read. */
 const nobody = 65_534
 
 /**

@@ -56,7 +56,7 @@ async function wholeResult(launched: Launched, { limits }: SandboxedProgram, sig
   throw new AppError('TOOL_005', `a program's container is gone: its command ended with exit code ${ended.ending.code}`)
 }
 
-/** In a file of this user alone, as engines take it. */
+/** Writes the profile into a file of this user alone, since engines take it from a file. */
 async function openSeccompFile(profile: string | undefined) {
   if (profile === undefined) return { path: undefined, remove: async () => {} }
   const dir = await mkdtemp(join(tmpdir(), 'remora-seccomp-'))
