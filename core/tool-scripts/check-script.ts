@@ -12,7 +12,7 @@ export type ScriptCheckOptions = {
   /** The externals there are. Without it, E013 is not checked. */
   knownExternals?: ReadonlyMap<string, ExternalSignature>
   profile?: ScriptProfile | undefined
-  /** Without it, E100 is not checked. */
+  /** Checks types (E100); when it is absent, these are not checked. */
   typeChecker?: Pick<TypeChecker, 'faults'>
 }
 

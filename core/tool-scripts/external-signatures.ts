@@ -54,7 +54,7 @@ export async function readSignatures(source: string): Promise<ReadonlyMap<string
 }
 
 /**
- * How a declared external differs from the known one; undefined when the worker can answer every call that the
+ * Says how a declared external differs from the known one; undefined when the worker can answer every call that the
  * declaration allows: the same leading parameters with the same types, all others optional, the same result.
  */
 export function signatureFault(declared: ExternalSignature, known: ExternalSignature): string | undefined {

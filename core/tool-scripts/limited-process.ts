@@ -31,7 +31,7 @@ export type ProcessListeners<Message> = {
   onExit(lastWords: string): void
 }
 
-/** Where this code and the modules that it loads are, also behind links: all that such a process may read. */
+/** Lists the folders of this code and of the modules that it loads, also behind links: all that such a process may read. */
 export const codeFolders: readonly string[] = foldersOfCode()
 
 function foldersOfCode(): string[] {

@@ -13,7 +13,7 @@ type Progress = MontySnapshot | MontyNameLookup | MontyComplete
 /** A script in the process. `monty` is set once it has been compiled. */
 export type MontyScript = { path: string; code: string; inputs: string[]; externals: string[]; monty?: Monty }
 
-/** How far a script ran: it waits for an external, or it ended. */
+/** Says how far a script ran: it waits for an external, or it ended. */
 export type ScriptStep = { kind: 'call'; name: string; args: unknown[] } | { kind: 'end'; ending: ScriptEnding }
 export type RunParts = { inputs: Record<string, unknown>; limits: ScriptLimits; journal: readonly JournalEntry[] }
 

@@ -4,7 +4,7 @@ import type { JournalEntry } from '#domain/external-journal.ts'
 /** The answer to a call of an external: a value, or an exception by its Python type. */
 export type ExternalAnswer = { value: unknown } | { type: string; message: string }
 
-/** How a run differs from the run that wrote the journal. */
+/** Says how a run differs from the run that wrote the journal. */
 export class JournalDiverged extends Error {}
 
 export type JournalReplay = ReturnType<typeof replayJournal>

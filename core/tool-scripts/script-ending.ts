@@ -3,7 +3,7 @@ import type { JournalEntry } from '#domain/external-journal.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 
 /**
- * How a script ended. `limit` names the limit that was hit; `line` is the author's line; `diverged` means that the
+ * Says how a script ended. `limit` names the limit that was hit; `line` is the author's line; `diverged` means that the
  * script did not make the calls of the journal over which it ran.
  */
 export const ScriptEnding = z.discriminatedUnion('kind', [

@@ -4,7 +4,7 @@ import type { CompiledScript } from './compiled-script.ts'
 import type { ScriptEnding, SuspendedEnding } from './script-ending.ts'
 
 export type RunFigures = {
-  /** From acceptance by the pool to the ending, including all waiting. */
+  /** Runs from acceptance by the pool to the ending, including all waiting. */
   wallMs: number
   /** Its own running time in the process in which it ended; absent when that process could not report it. */
   ownMs?: number

@@ -38,7 +38,7 @@ export function scriptLimits({ preset = 'default', ...overrides }: ChosenLimits 
   return { ...scriptLimitPresets[preset], ...overrides }
 }
 
-/** What a bundle says of its scripts, as the pool takes it. */
+/** Turns what a bundle says of its scripts into limits as the pool takes them. */
 export function limitsOfBundle({ preset, memory_mb, timeout_s, recursion }: ScriptUse): ChosenLimits {
   return {
     preset,

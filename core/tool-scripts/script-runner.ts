@@ -26,7 +26,7 @@ type RunnerDeps = {
 type Runner = RunnerDeps & {
   process: LimitedProcess | undefined
   ready: boolean
-  /** Those in the process. An array, since a Map would hold deleted entries until a full garbage collection. */
+  /** Holds the calls in the process. It is an array, since a Map would hold deleted entries until a full garbage collection. */
   calls: ScriptCall[]
   /** Calls whose process ended while they waited for the host. */
   orphaned: Set<ScriptCall>

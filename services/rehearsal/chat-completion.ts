@@ -60,7 +60,7 @@ export function completionBody(completion: Completion, fault: FaultName | undefi
   })
 }
 
-/** As vLLM reports it, with status 200, after a reply has begun. */
+/** vLLM reports a fault like this one, with status 200, after a reply has begun. */
 const engineFault = {
   error: { message: 'rehearsed engine fault', type: 'InternalServerError', param: null, code: 500 },
 }

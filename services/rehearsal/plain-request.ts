@@ -3,7 +3,7 @@ import { parseJson } from '#domain/json.ts'
 import { resultPrefix, promptPhrases } from '#models/wire/plain-prompt.ts'
 import type { ChatMessage, ChatRequest } from './chat-request.ts'
 
-/** How a reply writes a call: as `tool_calls`, or as text in one of two forms. */
+/** Says how a reply writes a call: as `tool_calls`, or as text in one of two forms. */
 export type CallForm = 'tool_calls' | 'json' | 'tags'
 
 const { listing: listed, names: named, callNow, mayWriteCall, mustWriteCall } = promptPhrases

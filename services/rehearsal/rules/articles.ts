@@ -36,7 +36,7 @@ export const articleSection: Rule = {
   },
 }
 
-/** As the last tool has left it. */
+/** Returns the section as the last tool has left it. */
 function sectionIn(conversation: Conversation): z.infer<typeof Section> | undefined {
   const results = ['read_section', 'mend_section', 'edit_section'].map((tool) => lastResult(conversation, tool))
   return results.flatMap((result) => Section.safeParse(result).data ?? []).at(-1)
