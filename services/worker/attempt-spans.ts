@@ -169,7 +169,7 @@ function attemptAttributes({ bundle, runId, projectId, operationId, attempt, nod
   }
 }
 
-/** What spans need of an event, so that an attempt holds no texts until its end. */
+/** Keeps only what spans need of an event, so that an attempt holds no texts until its end. */
 type TakenEvent = Pick<NewEvent, 'toolName' | 'errorCode' | 'durationMs'> & {
   name: string
   data: z.infer<typeof EventData>

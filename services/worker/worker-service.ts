@@ -131,7 +131,7 @@ function openStores(
   return { redis, permit, objects, checkStore, store, closing: closing.signal, stopWaiting: stop }
 }
 
-/** What runs tool scripts, and programs of repositories. */
+/** Opens what runs tool scripts, and programs of repositories. */
 async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDeps, 'redis'>, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
@@ -141,7 +141,7 @@ async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDep
   return { scripts, sandbox: measuredSandbox(sandbox, metrics) }
 }
 
-/** What reads files in threads. */
+/** Opens what reads files in threads. */
 async function openReaders({ sandbox }: WorkerConfig, releaser: Releaser) {
   const linter = await openLinter(sandbox)
   releaser.add('linter', linter.close)
@@ -236,7 +236,7 @@ function mostOpenOperations({ slots }: WorkerConfig): number {
   return slots * operationsPerSlot + roomForNewRuns(slots)
 }
 
-/** How long a composition stands still at most when its worker is killed, and half as long again. */
+/** Limits how long a composition stands still when its worker is killed: to this, and half as long again. */
 const mostCompositionLockMs = 10_000
 
 type Working = { operation: OperationDeps; composer: Composer; metrics: Metrics; traces: SpanRecorder }

@@ -4,10 +4,10 @@ import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { HistoryLimits } from './history.ts'
 
-/** What the loop asks the model for, and its limits. */
+/** Says what the loop asks the model for, and its limits. */
 export type AgentSettings = HistoryLimits &
   Pick<ModelRequest, 'model' | 'temperature' | 'maxTokens' | 'parallelCalls' | 'constraint' | 'prefixKey'> & {
-    /** For every turn except the last, which must submit. */
+    /** Applies to every turn except the last, which must submit. */
     toolChoice: 'required' | 'auto'
     maxTurns: number
     /**
@@ -15,9 +15,9 @@ export type AgentSettings = HistoryLimits &
      * that tool with what its arguments are held to besides.
      */
     oneTurn?: { gather: readonly string[]; carryOut: string; answer?: ToolDefinition | undefined } | undefined
-    /** How many calls of one reply, to tools that only read, may run at the same time. */
+    /** Limits the calls of one reply, to tools that only read, that may run at the same time. */
     parallelTools: number
-    /** How often a submission that fails its verification is given back. */
+    /** Counts how often a submission that fails its verification is given back. */
     verifyAttempts: number
   }
 
@@ -51,7 +51,7 @@ export function attemptSettings(
   }
 }
 
-/** What code gathers, the model's turn, a second one if it did not call, and the submission. Nothing is given back to it. */
+/** Counts what code gathers, the model's turn, another if it did not call, and the submission. Nothing is given back to it. */
 const turnsOfOne = 4
 
 function oneTurn({ gather, carry_out: carryOut, answer }: Around, tools: AgentBundle['tools']) {
@@ -60,7 +60,7 @@ function oneTurn({ gather, carry_out: carryOut, answer }: Around, tools: AgentBu
   return { oneTurn: { gather, carryOut, answer: form }, maxTurns: turnsOfOne, verifyAttempts: 0, parallelCalls: false }
 }
 
-/** By the tool of the bundle: what is derived from a definition is cached by the definition. */
+/** Keeps an answer's form by the tool of the bundle: what is derived from a definition is cached by the definition. */
 const answers = new WeakMap<ToolDefinition, ToolDefinition>()
 
 function answerForm(tool: ToolDefinition, answer: Around['answer']): ToolDefinition {

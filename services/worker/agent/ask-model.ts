@@ -26,7 +26,7 @@ export type ModelAsker = {
 
 export type AskedModel = {
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
-  /** How many tokens a request and its reply may have together; undefined where no server reports it. */
+  /** Returns how many tokens a request and its reply may have together; undefined where no server reports it. */
   contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>
   health?: {
     /** Judges now whether any of the model's servers works. */

@@ -2,7 +2,7 @@ import { charactersPerToken, type Message, type ToolDefinition } from '#domain/t
 
 export type HistoryLimits = {
   maxMessages: number
-  /** Of a whole request, including its tools. Estimated until a server has counted a request. */
+  /** Limits a whole request, including its tools. Tokens are estimated until a server has counted a request. */
   maxContextTokens: number
 }
 

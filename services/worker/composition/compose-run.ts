@@ -198,10 +198,10 @@ const namedConflicts = 50
 
 type Closing = Pick<Collected, 'totals'> & {
   changeSets: number
-  /** How many of them were made by the runs that this one retries. */
+  /** Counts those that the runs which this one retries have made. */
   earlier: number
   composition: Composition
-  /** By agent. */
+  /** Holds the figures of each agent. */
   funnel: Record<string, unknown>
   failure: RunFailure | undefined
 }

@@ -53,7 +53,7 @@ export type ComposeReport = {
   spans: readonly Span[]
 }
 
-/** From one patch of a run to the next, which differs from it by a few decisions. */
+/** Limits what is kept from one patch of a run to the next, which differs from it by a few decisions. */
 const keptBytes = 32 * 2 ** 20
 const changeSets = openCachedAnswers<readonly ChangeSet[]>({ maxSize: keptBytes, sizeOf: sizeOfSets })
 const proofs = openCachedAnswers<GroupProof>({ maxSize: keptBytes, sizeOf: ({ left }) => sizeOfSets(left) })

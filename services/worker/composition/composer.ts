@@ -38,11 +38,11 @@ export type Composer = {
 const mostStillMs = 120_000
 
 export type ThreadLimits = {
-  /** What the thread may have at most; by default as much as this process. */
+  /** Limits the memory of the thread; by default it may have as much as this process. */
   memoryMb?: number
-  /** How long one step may keep its event loop busy, in ms of processor time; two minutes by default. */
+  /** Limits how long one step may keep its event loop busy, in ms of processor time; two minutes by default. */
   stillMs?: number
-  /** How long it lives on when there is nothing to compose, in ms; a minute by default. */
+  /** Limits how long it lives on when there is nothing to compose, in ms; a minute by default. */
   idleMs?: number
   /** Called before a thread starts. */
   beforeStart?: () => void

@@ -87,7 +87,7 @@ async function provedGroup(group: readonly ChangeSet[], deps: KnowingDeps): Prom
   return proof
 }
 
-/** What a proof depends on besides the rules: the changes, what they are built on, and the checks that they ask for. */
+/** Hashes what a proof depends on besides the rules: the changes, what they are built on, and the checks that they ask for. */
 function proofKey(group: readonly ChangeSet[], { known }: KnowingDeps): string {
   const parts = group.map(({ changeSetId, builtOn = [], evidence }) => [
     changeSetId,

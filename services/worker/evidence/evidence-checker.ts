@@ -44,7 +44,7 @@ export type EvidenceChecker = {
   check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
 }
 
-/** What the evidence for files that are linted names as its tools, with the versions of the linters. */
+/** Names the tools of the evidence for files that are linted, with the versions of the linters. */
 export type EvidenceTools = { tools: ReadonlySet<string> }
 
 type OtherDeps = { syntax: Pick<SyntaxChecker, 'read' | 'find'> }
@@ -99,9 +99,9 @@ function isTextCheck(check: EvidenceCheck): check is TextCheck {
 }
 
 /**
- * What is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that is
- * gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out, for Python;
- * that they do not is never proved.
+ * Says what is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that
+ * is gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out,
+ * for Python; that they do not is never proved.
  */
 function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evidence | undefined {
   const proof = { check, path, tool: 'deletion' }

@@ -121,7 +121,7 @@ const operators: readonly Operator[] = [
   },
 ]
 
-/** What is not run, or says nothing about what the code does. */
+/** These nodes are not run, or say nothing about what the code does. */
 const leftOut = new Set([
   'comment',
   'decorator',
@@ -134,8 +134,8 @@ const leftOut = new Set([
 ])
 
 /**
- * At most `most` mutants of the code from `start` to `end`: as many operators as there are, spread over the code. The same text gives
- * the same ones, in the order of the text. Empty for a language without operators.
+ * Returns at most `most` mutants of the code from `start` to `end`: as many operators as there are, spread over the
+ * code. The same text gives the same ones, in the order of the text. Empty for a language without operators.
  */
 export function mutantsOf(
   tree: Tree,

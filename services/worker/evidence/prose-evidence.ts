@@ -37,7 +37,7 @@ export async function proseEvidence(
   return { ...proof, ok: fault === undefined, ...(fault !== undefined && { detail: fault }) }
 }
 
-/** Without the other files no link counts as broken, so none may change. */
+/** Tells whether a link is broken. Without the other files no link counts as broken, so none may change. */
 function brokenIn({ path, after, readFile }: ProseFile): (target: string) => Promise<boolean> {
   const read: ReadFile = async (asked) => (asked === path ? after : readFile?.(asked))
   const files = openLinkedFiles(read)

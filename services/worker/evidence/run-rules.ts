@@ -62,7 +62,7 @@ type RulesOf = (path: string) => Promise<PathRules>
 
 export function runRules(rules: RepositoryRules | undefined, ofNew?: RulesOf) {
   return {
-    /** Of a file that planning did not look at, such as one that an operation made, those that its place has. */
+    /** Returns the rules of a file; for one that planning did not look at, as an operation made it, those of its place. */
     of: async (path: string): Promise<PathRules> =>
       ofNew === undefined || rules === undefined || Object.hasOwn(rules.files, path)
         ? pathRulesOf(rules, path)

@@ -139,7 +139,7 @@ export type SyntaxChecker = {
   definitions(text: Text): Promise<Definition[]>
   /** Faults to plant in the text, from `start` to `end`. */
   mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
-  /** What a check of a change in JavaScript or TypeScript finds. */
+  /** Returns what a check of a change in JavaScript or TypeScript finds. */
   find(of: ScriptQuestion): Promise<Finding>
   /** Undefined where there is no definition that may have a doc comment. */
   describe(of: DocPlace): Promise<DescribedDefinition | undefined>

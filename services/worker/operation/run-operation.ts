@@ -145,7 +145,7 @@ async function letAgentWork(
   return runAgent({ transcript, tools, model, settings, journal, verify, from, atTurn }, signal)
 }
 
-/** What the work cannot do without is tried before a model is asked for anything. Throws TOOL_005 and SETUP_001. */
+/** Tries what the work cannot do without before a model is asked for anything. Throws TOOL_005 and SETUP_001. */
 async function requirePrograms(running: RunningAttempt, deps: OperationDeps, signal: AbortSignal): Promise<void> {
   const { file } = running.bundle.bundle
   const { language } = running.target.node

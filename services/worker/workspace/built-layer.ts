@@ -10,7 +10,7 @@ import { openOverlay } from './overlay.ts'
 
 /** A snapshot with the change sets of other operations on it: what an operation that waited for these starts from. */
 export type BuiltLayer = BaseLayer & {
-  /** Those that it has. A set that collides with an earlier one is left out. */
+  /** Lists those that it has. A set that collides with an earlier one is left out. */
   sets: readonly ChangeSet[]
   /** The files that the sets change. */
   paths: readonly RepoPath[]

@@ -6,7 +6,7 @@ import { openThreadPool } from '#platform/thread-pool.ts'
 import { type Workspace, WorkspaceFault } from './open-workspace.ts'
 
 const maxPaths = 10_000
-/** Of the files of one search. */
+/** Limits the files of one search. */
 const [maxFiles, maxBytes] = [2_000, 20_000_000]
 const readsAtOnce = 16
 const maxLines = 1_000

@@ -83,7 +83,7 @@ export async function prepareAttempt(
 
 type Start = Pick<PreparedAttempt, 'attempt' | 'rules' | 'built' | 'isGone'> & { base: BaseLayer }
 
-/** Where an attempt starts, and its node and ranges there. A node that is gone is shown as it was. */
+/** Finds where an attempt starts, and its node and ranges there. A node that is gone is shown as it was. */
 async function openStart(attempt: Attempt, earlier: UnfinishedAttempt | undefined, deps: PrepareDeps): Promise<Start> {
   const { projectId, snapshotId, node } = attempt
   const snapshot = await deps.baseLayer(projectId, snapshotId)

@@ -6,11 +6,11 @@ import type { BaseLayer } from '../../workspace/base-layer.ts'
 export type NoteStoreWait = (error: unknown) => () => void
 
 export type StorePatience = {
-  /** What `work` answers: it is done again, after a pause that grows, while the object store is away or full. */
+  /** Returns what `work` answers: it is done again, after a pause that grows, while the object store is away or full. */
   through<T>(work: () => Promise<T>): Promise<T>
   /** The layer, whose reads are patient; the attempt's time does not run meanwhile. */
   layer(base: BaseLayer): BaseLayer
-  /** From now on this time does not run during those reads. */
+  /** Stops this time during those reads, from now on. */
   runs(time: { pause(): void; goOn(): void }): void
 }
 
@@ -25,9 +25,9 @@ type Patience = {
 const longestPauseMs = 10_000
 
 /**
- * What an attempt does when the object store is away or full: it keeps all it has in memory, and its slot, until the store works.
- * Handed back instead, its next attempt would pay every turn anew. A refusal that no time mends, as of one that is too large, is
- * thrown at once.
+ * Makes an attempt wait while the object store is away or full: it keeps all it has in memory, and its slot, until the
+ * store works. Handed back instead, its next attempt would pay every turn anew. A refusal that no time mends, as of one
+ * that is too large, is thrown at once.
  */
 export function openStorePatience({ ends, firstPauseMs, note = () => () => {} }: Patience): StorePatience {
   let time = { pause: () => {}, goOn: () => {} }

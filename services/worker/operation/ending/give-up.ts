@@ -44,7 +44,7 @@ export type GiveUpDeps = {
   objects: ObjectStore
   versions: Readonly<Record<string, string>>
   log: Pick<Log, 'debug' | 'warn'>
-  /** How long an operation rests that was handed back for its model, or the first time for a store. */
+  /** Says how long an operation rests that was handed back for its model, or the first time for a store. */
   handBackMs: number
 }
 

@@ -72,7 +72,7 @@ async function evidenceOf(
   return evidence
 }
 
-/** Whether the change is within the node, or within the node's own statements where the operation covers only these. */
+/** Tells whether the change is within the node, or within the node's own statements where the operation covers only these. */
 function isInNode(
   change: FileChange,
   base: Uint8Array | undefined,

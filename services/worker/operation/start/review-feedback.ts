@@ -25,9 +25,9 @@ const leastChange = 80
 type Rejections = ReadonlyMap<OperationId, readonly Decision[]>
 
 /**
- * What reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts; empty for a run
- * that retries no other, and where nothing was said. What they said is whole, up to 1,000 characters each; what it was said of
- * gets the rest of `maxTokens`.
+ * Reads what reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts;
+ * empty for a run that retries no other, and where nothing was said. What they said is whole, up to 1,000 characters
+ * each; what it was said of gets the rest of `maxTokens`.
  */
 export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   const chainFor = openChains(ledger)

@@ -12,7 +12,7 @@ import type { ObjectStore } from '#objects/object-store.ts'
 export type RunFacts = {
   bundles: readonly string[]
   retryOf: RunId | undefined
-  /** Of its share of the model servers, among the runs of its project. */
+  /** Weighs its share of the model servers, among the runs of its project. */
   weight: number
   rulesKey: Run['rulesKey']
   environment: Run['environment']

@@ -48,7 +48,7 @@ export function attemptExternals(
   return new Map(Object.entries(all).map(([name, run]) => [name, withPythonErrors(run)]))
 }
 
-/** What the workspace refuses is raised as the exception that a Python author expects; the script may catch it. */
+/** Raises what the workspace refuses as the exception that a Python author expects; the script may catch it. */
 function withPythonErrors(run: ExternalFunction): ExternalFunction {
   return async (args) => {
     try {

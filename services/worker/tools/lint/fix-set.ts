@@ -90,7 +90,7 @@ async function soundPart(pass: readonly Diagnostic[], text: string, making: Maki
   return soundPart(pass.slice(0, Math.ceil(pass.length / 2)), text, making)
 }
 
-/** Whether `text` differs from the source only where the file may be changed. */
+/** Tells whether `text` differs from the source only where the file may be changed. */
 function isInPart(text: string, { source, keepOut, within }: FileToFix): boolean {
   const toBytes = (ranges: readonly Range[]) =>
     ranges.map(({ start, end }) => ({

@@ -57,7 +57,7 @@ function isBlank(line: string): boolean {
   return /^[ \t]*\r?\n?$/.test(line)
 }
 
-/** Whether a range lies inside one of `within` (undefined: anywhere) and overlaps none of `keepOut`. */
+/** Tells whether a range lies inside one of `within` (undefined: anywhere) and overlaps none of `keepOut`. */
 export function isFree({ start, end }: Range, keepOut: readonly Range[], within?: readonly Range[]): boolean {
   return (
     !keepOut.some((other) => start < other.end && other.start < end) &&

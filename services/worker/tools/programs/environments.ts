@@ -14,7 +14,7 @@ import { programPath } from '#sandbox/bubblewrap.ts'
 import { addedFolder, type SandboxedProgram, workFolder } from '#sandbox/sandboxed-program.ts'
 import { environmentParts, unpackEnvironment } from './unpack-environment.ts'
 
-/** What programs of a run find besides its files. */
+/** Holds what programs of a run find besides its files. */
 export type Surroundings = Pick<SandboxedProgram, 'mounts' | 'folders' | 'environment'>
 
 /** Finds the environment of a run's programs: nothing for a run without a setup. SETUP_001 when its setup failed. */
@@ -29,7 +29,7 @@ export type EnvironmentsOptions = {
 }
 
 const maxEntries = 500_000
-/** That are remembered, so that no attempt downloads the same result again. */
+/** Limits the refusals that are remembered, so that no attempt downloads the same result again. */
 const mostRefusals = 1_000
 /** One that a program has used within this time may still be in use. */
 const usedMs = 3_600_000
