@@ -63,7 +63,7 @@ export function findChoiceFaults(
   return [...ofMapping, ...ofSettings]
 }
 
-/** One error of all faults. `placeOf`: see `BundleChoices`. */
+/** Makes one error of all faults. `placeOf` is that of `BundleChoices`. */
 export function choicesInvalid(faults: readonly ChoiceFault[], placeOf: BundleChoices['placeOf'] = () => ''): AppError {
   const code = faults.every((fault) => fault.code === 'CONFIG_004') ? 'CONFIG_004' : 'CONFIG_003'
   return new AppError(code, faults.map(({ at, message }) => `${placeOf(at)}${at.join('.')}: ${message}`).join('; '))

@@ -61,7 +61,7 @@ export function readBundleYaml(path: string, source: string): BundleYaml {
   return { ...none, faults: described, draft: draftOf(value, faultyAt), faultyAt }
 }
 
-/** Undefined when there is no section with keys at all. */
+/** Returns undefined when there is no section with keys at all. */
 function draftOf(value: unknown, faultyAt: readonly YamlPath[]): BundleFile | undefined {
   const given = z.record(z.string(), z.unknown()).safeParse(value).data
   if (given === undefined) return undefined
@@ -70,7 +70,7 @@ function draftOf(value: unknown, faultyAt: readonly YamlPath[]): BundleFile | un
   return BundleDraft.safeParse(Object.fromEntries(kept)).data
 }
 
-/** AGENT_001 with every fault on a line of its own. */
+/** Makes an AGENT_001 with every fault on a line of its own. */
 export function bundleInvalid(faults: readonly BundleFault[]): AppError {
   const lines = faults.map((fault) => `${fault.file}:${fault.line}:${fault.column} ${fault.message}`)
   return new AppError('AGENT_001', lines.join('\n'), { phase: 'grail_check' })

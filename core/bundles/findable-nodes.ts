@@ -34,8 +34,9 @@ function suggestion(name: string, known: ReadonlySet<string>): string {
 }
 
 /**
- * AGENT_001, with the place in `bundle.yaml`, when one of the named bundles (`agentFolders` of `dir`) has a node kind or a language
- * that no query pack has. A bundle that cannot be read passes: discovery refuses it when it loads the bundles.
+ * Throws AGENT_001, with the place in `bundle.yaml`, when one of the named bundles (`agentFolders` of `dir`) has a node
+ * kind or a language that no query pack has. A bundle that cannot be read passes: discovery refuses it when it loads
+ * the bundles.
  */
 export async function requireFindable(
   names: readonly string[],
@@ -60,7 +61,7 @@ export async function requireFindable(
   throw new AppError(code, message, { detail: message, phase: 'grail_check' })
 }
 
-/** INTAKE_008 for a node kind of a request that no query pack finds: its run would find nothing. */
+/** Throws INTAKE_008 for a node kind of a request that no query pack finds: its run would find nothing. */
 export function requireKnownKinds(
   kinds: readonly string[] = [],
   { nodeKinds }: Pick<FindableNodes, 'nodeKinds'>,

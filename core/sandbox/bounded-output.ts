@@ -5,7 +5,7 @@ export type BoundedOutput = {
   add(chunk: Buffer): void
   /** Counts all chunks together, also what is not kept. */
   bytes(): number
-  /** UTF-8; where something is missing, a line says how much. */
+  /** Decodes UTF-8; where something is missing, a line says how much. */
   text(): { text: string; cutBytes: number }
 }
 

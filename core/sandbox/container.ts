@@ -27,7 +27,7 @@ export type ContainerEngine = {
 /** The label of every container that runs a program, with who waits for it. */
 export const ownerLabel = 'remora.sandbox'
 
-/** Nobody's on any machine, and within what rootless engines map: without user namespaces it is the same number outside. */
+/** Is nobody's on any machine, and within what rootless engines map: without user namespaces it is the same outside. */
 const containerUser = '59999:59999'
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** The launcher, its guard with `cat`, and what reads the report. */

@@ -82,7 +82,7 @@ const mebibyte = 1024 ** 2
 /** Suffices for a program that does nothing, which shows whether a sandbox works. */
 const idleLimits = { wallMs: 30_000, memoryBytes: 64 * mebibyte, diskBytes: 16 * mebibyte, processes: 16 }
 
-/** TOOL_005 with what is missing. */
+/** Throws TOOL_005 with what is missing. */
 async function findRuntime(options: SandboxOptions): Promise<Runtime> {
   const { runtime = 'auto', image } = options
   if (runtime === 'none') throw new AppError('TOOL_005', 'sandbox.runtime is none: this machine runs no programs')
@@ -124,7 +124,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Undefined when Node does not start in it. */
+/** Returns undefined when Node does not start in it. */
 async function workingWrapper(wrapper: Wrapper): Promise<Wrapper | undefined> {
   const [program = '', ...args] = wrapper.command
   const signal = new AbortController().signal

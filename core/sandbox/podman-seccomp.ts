@@ -8,7 +8,7 @@ import { namespaceFlags, refusedNames } from './system-call-filter.ts'
 const Profile = z.looseObject({ syscalls: z.array(z.looseObject({ names: z.array(z.string()), action: z.string() })) })
 
 const commandMs = 20_000
-/** Among them calls for containers in containers, which Podman's own profile allows: namespaces, mounts and keys. */
+/** Includes calls for containers in containers, which Podman's own profile allows: namespaces, mounts and keys. */
 const refused = [...refusedNames, 'clone3', 'umount']
 
 /**

@@ -80,7 +80,7 @@ function overuse(
   else if (processes > limits.processes + 3) stop('processes')
 }
 
-/** Until the program has ended, or `result` takes no more, which the program then notices. */
+/** Passes the result on until the program has ended, or `result` takes no more, which the program then notices. */
 async function passOn(child: ChildProcess, result: Writable | undefined): Promise<void> {
   const from = child.stdio.at(descriptors.result)
   if (result !== undefined && from instanceof Readable) await pipeline(from, result).catch(() => {})

@@ -65,7 +65,7 @@ async function openSeccompFile(profile: string | undefined) {
   return { path, remove: () => rm(dir, { recursive: true, force: true }) }
 }
 
-/** One after the other: an engine gives a container no other stream than its stdin. */
+/** Sends the tars one after the other: an engine gives a container no other stream than its stdin. */
 async function* tars(base: number | undefined, changes: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   if (base !== undefined) yield* createReadStream('', { fd: base, start: 0, autoClose: false })
   yield* changes

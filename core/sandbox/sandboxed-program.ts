@@ -4,14 +4,14 @@ import type { Writable } from 'node:stream'
 
 /** A program, the files that it finds, and what it may use. */
 export type SandboxedProgram = {
-  /** Looked up on the PATH of `environment`, else on the sandbox's own, which has this process's own `node` and the system's programs. */
+  /** Is looked up on the PATH of `environment`, else on the sandbox's own: this process's `node` and the system's programs. */
   command: readonly [string, ...string[]]
   files: ProgramFiles
   environment?: Readonly<Record<string, string>>
   /** A file of the sandbox that the program writes, whose first `maxReportBytes` are returned. */
   report?: string
   mounts?: readonly SandboxMount[]
-  /** Further folders of its own that it may write, empty at first, all together as large as the working folder. */
+  /** Names further folders that it may write, empty at first, all together as large as the working folder. */
   folders?: readonly string[]
   /** Gets what the program writes to its descriptor 6. The program waits while that takes no more. */
   result?: Writable
@@ -60,7 +60,7 @@ export type StopReason = 'time' | 'memory' | 'processes' | 'output' | 'file size
 export type ProgramResult = {
   /** A program that is not there has the exit code 127, as in a shell; one that a signal ended 128 and the signal's number. */
   ending: { kind: 'exited'; code: number } | { kind: 'stopped'; reason: StopReason }
-  /** Holds what it wrote to stdout and stderr, in that order. Where a line says so, `cutBytes` are missing in the middle. */
+  /** Holds its stdout and stderr, in the order of writing; `cutBytes` are missing in the middle, where a line says so. */
   output: string
   cutBytes: number
   report: Uint8Array | undefined

@@ -71,7 +71,7 @@ export function storedFiles(
   }
 }
 
-/** TOOL_004 where this machine has no room for it. */
+/** Throws TOOL_004 where this machine has no room for it. */
 async function writeArchive(files: ArchiveFiles): Promise<FileHandle> {
   const file = await openNameless()
   try {

@@ -113,7 +113,7 @@ function openControl(onFlood: () => void) {
       if (bytes > maxReportBytes + 64 * 1024) onFlood()
     },
     text: () => text().toString().trim(),
-    /** Undefined when the program has not started. */
+    /** Returns undefined when the program has not started. */
     read(): { end: keyof typeof endMarks | undefined; report: Buffer } | undefined {
       const all = text()
       const at = all.indexOf(startedMark)

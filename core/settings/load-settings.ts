@@ -94,7 +94,7 @@ export type EffectiveSetting = {
   source: { kind: 'default' } | { kind: 'file'; line: number } | { kind: 'environment'; variable: string }
 }
 
-/** Every setting with the value that counts and where it comes from. `env` is the process's own, without the files. */
+/** Lists every setting with the value that counts and where it comes from. `env` is the process's own, without the files. */
 export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env): EffectiveSetting[] {
   const counting = given.filter(({ setting }) => setting.unserved === undefined)
   const inFile = new Map(counting.map((one) => [one.setting.path.join('.'), one]))

@@ -84,7 +84,7 @@ function externalFaults(
 
 const maxLines = 200
 
-/** W001 to W007: code that is allowed but probably not intended. */
+/** Finds W001 to W007: code that is allowed but probably not intended. */
 function shapeWarnings(script: ParsedScript, isSubmit: boolean): ScriptFault[] {
   const { declarations, source, uses } = script
   const names = usedNames(uses)

@@ -36,7 +36,7 @@ export const externalSignatures = {
     '(claim: str, path: str, line: int, confidence: float, end_line: int | None = None, severity: str = "warning", rule: str | None = None) -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',
   log: '(message: str) -> None',
-  /** Only for a lone script of this name: in a bundle, the builtin tool submits. */
+  /** Serves only a lone script of this name: in a bundle, the builtin tool submits. */
   submit_result:
     '(status: str, summary: str, changed_files: list[str] = [], details: dict[str, Any] = {}, error: str | None = None) -> dict[str, Any]',
 } as const

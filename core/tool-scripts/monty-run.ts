@@ -23,12 +23,12 @@ export type MontyRun = {
   printed: PrintedText
   replay: JournalReplay
   waiting: MontySnapshot | undefined
-  /** Running time, without waiting. */
+  /** Counts running time, without waiting. */
   ownMs: number
-  /** Waiting time since Monty's clock was last reset. */
+  /** Counts waiting time since Monty's clock was last reset. */
   pausedMs: number
   pausedAt: number
-  /** Memory of copies of the script that are no longer used. */
+  /** Counts the memory of copies of the script that are no longer used. */
   copiedBytes: number
 }
 

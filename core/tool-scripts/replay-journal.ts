@@ -12,7 +12,7 @@ export type JournalReplay = ReturnType<typeof replayJournal>
 export function replayJournal(entries: readonly JournalEntry[]) {
   let next = 0
   return {
-    /** Undefined after the end of the journal; throws JournalDiverged for a call that differs from the journal's. */
+    /** Returns undefined after the end of the journal; throws JournalDiverged for a call that differs from the journal's. */
     answer(name: string, args: readonly unknown[]): ExternalAnswer | undefined {
       const entry = entries[next]
       if (entry === undefined) return undefined

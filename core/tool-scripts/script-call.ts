@@ -16,7 +16,7 @@ import { validateArguments, valueFaults } from './tool-arguments.ts'
  */
 export type ExternalFunction = (args: unknown[]) => unknown
 
-/** Raised in the script as the Python exception `pythonType`, or as RuntimeError when Python has no such type. */
+/** Is raised in the script as the Python exception `pythonType`, or as RuntimeError when Python has no such type. */
 export class ScriptError extends Error {
   override readonly name = 'ScriptError'
   readonly pythonType: string

@@ -53,7 +53,7 @@ export function answeredJournal(
   return [...journal, { ...asked, answer }]
 }
 
-/** Thrown by an external: the script ends, uses no process, and runs again over its journal and the answer. */
+/** Is thrown by an external: the script ends, uses no process, and runs again over its journal and the answer. */
 export class ScriptSuspended extends Error {
   override readonly name = 'ScriptSuspended'
   readonly question: AskedQuestion

@@ -8,9 +8,9 @@ export type ScriptLimits = {
   /** The script's own running time; waiting for the host does not count. */
   durationMs: number
   recursionDepth: number
-  /** JSON text of the inputs, of the result, of the arguments of one call to the host, and of one answer. */
+  /** Limits the JSON text of the inputs, of the result, of the arguments of one call to the host, and of one answer. */
   valueBytes: number
-  /** Printed text that is kept; the rest is only counted. */
+  /** Limits the printed text that is kept; the rest is only counted. */
   printedBytes: number
   /** Calls to externals, and the JSON text of all their arguments and answers together. */
   externalCalls: number

@@ -43,7 +43,7 @@ const maxKnownScripts = 256
 /** A call is given up when its processes ended more often than this while none of its own steps ran. */
 const maxLostProcesses = 3
 const watchMs = 250
-/** Added to the script's own limit, for transferring values. */
+/** Is added to the script's own limit, for transferring values. */
 const graceMs = 1_000
 
 export function openScriptRunner(deps: RunnerDeps) {

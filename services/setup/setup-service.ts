@@ -89,7 +89,7 @@ const toolLimits = { wallMs: 20_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16
 const versions =
   'uname -m; cat /usr/lib/os-release; for tool in python3 node npm; do $tool --version; done; ! command -v go >/dev/null || go version; true'
 
-/** TOOL_005 when it does not say all. Asked once: a process is started anew when its machine gets other tools. */
+/** Throws TOOL_005 when it does not say all. Asked once: a process is started anew when its machine gets other tools. */
 export function openToolchain(sandbox: Pick<Sandbox, 'run'>, limits = toolLimits): () => Promise<string> {
   let said: Promise<string> | undefined
   const ask = async () => {

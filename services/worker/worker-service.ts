@@ -227,7 +227,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
   }
 }
 
-/** Only warns the operator: a server may answer later. Operations wait until one does. */
+/** Warns the operator only: a server may answer later. Operations wait until one does. */
 async function warnWithoutModel({ model, log }: Opened): Promise<void> {
   await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }

@@ -76,10 +76,10 @@ function unlessTooLong(stream: Buffer): Message {
 }
 
 const ofServerName = 0
-/** Encrypted Client Hello and its drafts: the name that counts is not the one that can be read. */
+/** Marks Encrypted Client Hello and its drafts: the name that counts is not the one that can be read. */
 const hidingNames = new Set([0xfe_0d, 0xff_ce, 0xff_02, 0xff_03])
 
-/** RangeError where anything is not as long as it says, or is there twice. */
+/** Throws a RangeError where anything is not as long as it says, or is there twice. */
 function serverNameIn(body: Buffer): string | undefined {
   const { rest: afterRandom } = cut(body, 2 + 32)
   const { rest: afterSession } = vector(afterRandom, 1)

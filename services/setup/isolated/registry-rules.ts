@@ -28,7 +28,7 @@ const notPublic = {
   ipv6: blockList('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20'),
 }
 
-/** All that is routed on the Internet so far. Outside of it are all other ways to write an address of IPv4. */
+/** Holds all that is routed on the Internet so far. Outside of it are all other ways to write an address of IPv4. */
 const publicIpv6 = blockList('ipv6', '2000::/3')
 
 function blockList(family: 'ipv4' | 'ipv6', ranges: string): BlockList {

@@ -30,7 +30,7 @@ export type AgentRun = ModelAsker & {
   verify?: Submitter['verify']
   /** Continues an earlier attempt that was handed back between two turns, or that stopped to ask a person, with the answer. */
   from?: { loop: LoopState } | AnsweredLoop | undefined
-  /** Called before each request: from here another attempt can continue, as long as nothing is added to the transcript. */
+  /** Is called before each request: from here another attempt can continue, as long as nothing is added to the transcript. */
   atTurn?(loop: LoopState): void
 }
 

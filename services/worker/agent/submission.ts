@@ -26,7 +26,7 @@ export type Submitter = {
   journal: Pick<Journal, 'emit'>
   settings: Pick<AgentSettings, 'maxTurns' | 'verifyAttempts'>
   /**
-   * Called for every submission that claims success; without it nothing is checked before the attempt is settled. Throws
+   * Is called for every submission that claims success; without it nothing is checked before the attempt is settled. Throws
    * the reason of an aborted signal.
    */
   verify?: ((submission: Submission, signal: AbortSignal) => Promise<Verification>) | undefined

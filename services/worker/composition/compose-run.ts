@@ -80,7 +80,7 @@ function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'le
   }
 }
 
-/** So often somebody may decide while the run is composed; after that, what the policy would accept is left undecided. */
+/** Limits how often somebody may decide while the run is composed; then what the policy would accept is left undecided. */
 const maxTries = 5
 
 async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {

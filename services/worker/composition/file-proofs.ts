@@ -150,7 +150,7 @@ export async function storeFile({ file, after, evidence }: FileProof, deps: File
   }
 }
 
-/** Undefined for a file that is not Python. */
+/** Returns undefined for a file that is not Python. */
 export function moduleOf(
   path: string,
   { before, after }: Contents,

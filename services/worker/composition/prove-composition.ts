@@ -17,7 +17,7 @@ export type ProofDeps = Omit<FileProofDeps, 'readFile'> & {
   proofs?: ((key: string, make: () => Promise<GroupProof>) => Promise<GroupProof>) | undefined
   /** Change sets that are not to be composed, but may be named. */
   others?: KnownSets | undefined
-  /** Told how many more of the changed files are proved, or left as they were. */
+  /** Is told how many more of the changed files are proved, or left as they were. */
   onFiles?(count: number): Promise<void>
 }
 

@@ -40,7 +40,7 @@ export type SelectedSets = WantedPatch & {
   gated?: Pick<Gated, 'leftOut' | 'collided' | 'report'> | undefined
   /** Returns what the composition keeps of all that was made, by what it leaves out. */
   madeOf?(conflicts: Composition['conflicts']): Composition['made']
-  /** Told how many of the changed files are proved, of how many. */
+  /** Is told how many of the changed files are proved, of how many. */
   onFiles?(proved: number, files: number): Promise<void>
 }
 

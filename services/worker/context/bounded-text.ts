@@ -33,7 +33,7 @@ export function boundedSection({ heading, entries, more = 0, cut = 'last' }: Sec
   return written(cut === 'first' ? kept.toReversed() : kept)
 }
 
-/** `text` in one line of at most `max` UTF-16 units, with `…` at its end where it was cut. */
+/** Returns `text` in one line of at most `max` UTF-16 units, with `…` at its end where it was cut. */
 export function oneLine(text: string, max: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   if (line.length <= max) return line

@@ -35,7 +35,7 @@ export type LastError = {
 
 /** Holds what is known before a turn of an operation, apart from its conversation. */
 export type AgentContext = {
-  /** Undefined also when the same thing has succeeded since. */
+  /** Is undefined also when the same thing has succeeded since. */
   lastError: LastError | undefined
   /** The last `maxActions` of this attempt, oldest first; `before` is the number of earlier ones. */
   shortTrack: { actions: readonly Action[]; before: number }
@@ -163,7 +163,7 @@ function openActions() {
   }
   return {
     clear: () => void (calls = []),
-    /** Called twice for a call that waited for a person. */
+    /** Is called twice for a call that waited for a person. */
     called({ data }: ContextEvent, tool: string): void {
       underway(textIn(data, 'call_id'), tool).action.arguments = textIn(data, 'arguments')
     },
@@ -184,7 +184,7 @@ function codeOf(errorCode: string | undefined): { errorCode?: string } {
   return errorCode === undefined ? {} : { errorCode }
 }
 
-/** Empty when the field is missing or no string. */
+/** Returns an empty text when the field is missing or no string. */
 function textIn(data: ContextEvent['data'], name: string): string {
   const value = data[name]
   return typeof value === 'string' ? value : ''

@@ -187,7 +187,7 @@ function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 
   return gone.length === 0 ? { ok: true } : { ok: true, detail: went }
 }
 
-/** Against the definition in the tree, so that samples do not outlive the signature that they were made for. */
+/** Checks against the definition in the tree, so that samples do not outlive the signature that they were made for. */
 async function samplesEvidence({ path, after, readFile }: TextFile, python: PythonReader): Promise<Evidence> {
   const check = 'samples_match'
   if (readFile === undefined) {

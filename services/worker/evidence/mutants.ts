@@ -12,7 +12,7 @@ const python: Language = { not: (condition) => `not (${condition})`, nothing: 'N
 const script: Language = { not: (condition) => `!(${condition})`, nothing: 'undefined', drop: ';' }
 const languages: Readonly<Record<string, Language>> = { python, javascript: script, typescript: script, tsx: script }
 
-/** Another operator of the same kind, so that the code still parses and its types still fit. */
+/** Names another operator of the same kind, so that the code still parses and its types still fit. */
 const swapped: Readonly<Record<string, string>> = {
   '==': '!=',
   '!=': '==',
@@ -156,7 +156,7 @@ export function mutantsOf(
   return chosen([...byOperator.values()], most).toSorted((one, other) => one.start - other.start || one.end - other.end)
 }
 
-/** One of each operator in turn, each time in the middle of its largest part without one. */
+/** Chooses one of each operator in turn, each time in the middle of its largest part without one. */
 function chosen(groups: readonly (readonly Mutant[])[], most: number): Mutant[] {
   const spread = groups.map((group) => spreadOut(group))
   const found: Mutant[] = []

@@ -37,7 +37,7 @@ function operationsIn(statements: readonly Statement[]): number {
   return statements.reduce((sum, { operations }) => sum + operations.length, 0)
 }
 
-/** Within one statement: compares each operation with its counterpart, if there are as many of its kind. */
+/** Compares, within one statement, each operation with its counterpart, if there are as many of its kind. */
 function swappedIn(was: readonly Operation[], now: readonly Operation[]): Operation | undefined {
   for (const kind of ['comparison', 'and', 'or'] as const) {
     const [before, after] = [was, now].map((all) => all.filter((one) => one.kind === kind))
@@ -76,7 +76,7 @@ function likeness(one: Operand, other: Operand): number {
   return (2 * shared.length) / (one.length + other.length)
 }
 
-/** Between statements: an operation that was removed while one with two of its operands exchanged was added. */
+/** Finds, between statements, an operation that was removed while one with two of its operands exchanged was added. */
 function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]): Operation | undefined {
   const before = was.flatMap(({ operations }) => operations)
   const left = Map.groupBy(before, keyOf)

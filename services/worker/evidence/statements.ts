@@ -188,7 +188,7 @@ function headAround(drafts: readonly Draft[], around: number): number {
   return drafts[around]?.isHead === true ? around : (drafts[around]?.owner ?? -1)
 }
 
-/** Code outside of any statement, in a text that does not parse. */
+/** Collects code outside of any statement, in a text that does not parse. */
 function strayCode(drafts: Draft[], start: number): Draft {
   const draft = { kind: 'ERROR', owner: -1, start, tokens: [], operations: [], isHead: false, doesSomething: true }
   drafts.push(draft)
@@ -210,7 +210,7 @@ function statementOf({ start, tokens, ...draft }: Draft, placeOf: PlaceOf): Stat
 type Visit = {
   /** Returns whether to visit the node's children. */
   enter(type: string, start: number, end: number): boolean
-  /** Called for a node without children, or whose children are not visited. */
+  /** Is called for a node without children, or whose children are not visited. */
   token(type: string, start: number, end: number): void
   leave(): void
 }

@@ -14,7 +14,7 @@ export type BuiltLayer = BaseLayer & {
   sets: readonly ChangeSet[]
   /** The files that the sets change. */
   paths: readonly RepoPath[]
-  /** Undefined for a file that the sets do not change. */
+  /** Returns undefined for a file that the sets do not change. */
   changed(path: string): ChangedFile | undefined
   /** Turns changes of this layer into changes of the snapshot. WORK_001 for one that undoes what a set does to a whole file. */
   onSnapshot(changes: readonly FileChange[]): SnapshotChanges

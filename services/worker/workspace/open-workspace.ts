@@ -13,11 +13,11 @@ import { openOverlay, type Overlay, type Written } from './overlay.ts'
  * not there is WorkspaceFault not-found; a change that no patch could make is refused.
  */
 export type Workspace = {
-  /** UTF-8 text of a file. Throws WorkspaceFault not-text. */
+  /** Reads the UTF-8 text of a file. Throws WorkspaceFault not-text. */
   readText(path: string): Promise<string>
   /** The texts of at most `maxFiles` files by path. Throws WorkspaceFault too-large for more files or bytes. */
   readTexts(paths: readonly string[]): Promise<Map<RepoPath, string>>
-  /** UTF-8 text of a file of the base. Throws WorkspaceFault not-text. */
+  /** Reads the UTF-8 text of a file of the base. Throws WorkspaceFault not-text. */
   readBase(path: string): Promise<string>
   /** Reads a file of the base, which may be no text. */
   readBaseBytes(path: string): Promise<Uint8Array>

@@ -4,7 +4,7 @@ import { type BaseLayer, foldersOf, type PathKind } from './base-layer.ts'
 /** A written file as it is kept for a later attempt. `executable` only where it is not what the base has there. */
 export type WrittenFile = { path: RepoPath; text: string; executable?: boolean | undefined }
 
-/** All that an attempt changed. */
+/** Holds all that an attempt changed. */
 export type Written = { written: WrittenFile[]; deleted?: RepoPath[] | undefined }
 
 type OverlayFile = { text: string; executable: boolean }

@@ -90,7 +90,7 @@ async function nextFailing(
 /** `passing` is what is known by now, `gone` what the snapshot no longer passes. Without a culprit the failure was not the set's. */
 type Judgement = { passing: number; culprit?: Convicted; gone?: Failures }
 
-/** Undefined when no more runs may be made. */
+/** Returns undefined when no more runs may be made. */
 async function judge(
   sets: readonly ChangeSet[],
   { passing, set, failures, isFresh }: Found,
@@ -118,7 +118,7 @@ function withNeeded(set: ChangeSet, sets: readonly ChangeSet[]): ChangeSet[] {
   return sets.filter(({ changeSetId }) => needed.has(changeSetId))
 }
 
-/** Also tests that did not run: a change may keep them from being collected. */
+/** Counts tests that did not run, too: a change may keep them from being collected. */
 async function failuresOf(
   sets: readonly ChangeSet[],
   mustPass: ReadonlySet<string>,

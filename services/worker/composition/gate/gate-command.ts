@@ -54,7 +54,7 @@ const known: readonly Known[] = [
   },
 ]
 
-/** `--test-name-pattern='^suite test$' a.test.js`; of what is no test, the file. */
+/** Makes `--test-name-pattern='^suite test$' a.test.js`; of what is no test, the file. */
 function nodePattern(name: string): string {
   const [place, number] = numbered(name)
   const [file = '', ...titles] = place.replaceAll(`${workFolder}/`, '').split('::')

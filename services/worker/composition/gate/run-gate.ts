@@ -22,9 +22,9 @@ export type GateDeps = {
   /** Tells whether the file of the snapshot has the executable bit. */
   isExecutable(path: string): boolean
   readBlob(hash: string): Promise<Uint8Array>
-  /** Kept from one call to the next of the same run. */
+  /** Is kept from one call to the next of the same run. */
   memory: GateMemory
-  /** Told before each run of the command. */
+  /** Is told before each run of the command. */
   onRun(runs: number, most: number): Promise<void>
 }
 
@@ -41,7 +41,7 @@ const mostListed = 50
 /** A later run may take so many times as long as the longest one of the original, and at least so long. */
 const patience = { times: 5, leastMs: 10_000 }
 
-/** Remembers what was found out, `results` by the sets' ids: somebody may decide meanwhile, and then much is asked again. */
+/** Remembers what was found out: a decision during the composition asks much of it again. `results` is by the sets' ids. */
 export type GateMemory = { original?: Original; results: Map<string, TestResults> }
 
 /**
@@ -58,7 +58,7 @@ export async function runGate(
   let runs = 0
   const outputs: GateRun[] = []
   const leftMs = () => limitS * 1_000 - (performance.now() - startedAt)
-  /** Undefined when no more runs may be made, or when this one was ended since the time for all of them is over. */
+  /** Returns undefined when no more runs may be made, or when this one was ended since the time for all of them is over. */
   const runOn = async (part: readonly ChangeSet[], mostMs = Infinity): Promise<TestResults | undefined> => {
     const wallMs = Math.min(mostMs, leftMs())
     if (runs >= maxRuns || wallMs <= 0) return undefined

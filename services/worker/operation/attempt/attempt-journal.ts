@@ -10,7 +10,7 @@ import { type EventBatch, type EventBatches, openEventBatches } from './event-ba
 const flushAfterMs = 100
 
 export type AttemptJournal = Journal & {
-  /** Aborted with AGENT_010 when the ledger says to stop; `stopped` is then the reason. */
+  /** Is aborted with AGENT_010 when the ledger says to stop; `stopped` is then the reason. */
   readonly signal: AbortSignal
   /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
   readonly stopped: 'cancelled' | 'lost' | undefined

@@ -26,7 +26,7 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
   const leave = sources.map(follow)
   const progress: RequestProgress = { queued: time.pause, sent: time.goOn, failed: time.rewind }
   return {
-    /** Aborted with the reason of the first aborted source, or when time is up. */
+    /** Is aborted with the reason of the first aborted source, or when time is up. */
     signal: stop.signal,
     get isTimeUp() {
       return isTimeUp

@@ -127,7 +127,7 @@ function cut(text: string, max: number): string {
   return text.length <= max ? text : `${beginningOf(text, max)}…`
 }
 
-/** Infinity when the data is no JSON, or nested too deep to be written. */
+/** Returns Infinity when the data is no JSON, or nested too deep to be written. */
 function bytesOf(data: unknown): number {
   try {
     return Buffer.byteLength(JSON.stringify(data))

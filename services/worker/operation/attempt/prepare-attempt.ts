@@ -126,7 +126,7 @@ function startOf(earlier: UnfinishedAttempt, { answer }: NonNullable<Attempt['re
   return { loop: earlier.loop, answered: { waiting: earlier.waiting, answer } }
 }
 
-/** Undefined where no server reports it, or none soon; the first request then shows it. */
+/** Returns undefined where no server reports it, or none soon; the first request then shows it. */
 async function contextOfModel(
   { bundle: { file } }: PreparedBundle,
   { model, modelSettings }: PrepareDeps,

@@ -12,7 +12,7 @@ import type { AttemptJournal } from './attempt-journal.ts'
 import type { BuiltStart } from '../ending/on-snapshot.ts'
 import type { Proof } from '../ending/prove-changes.ts'
 
-/** Everything an attempt has once it is prepared. The node of `attempt` is as it is where it starts. `startedAt` is in milliseconds since the epoch. */
+/** Holds what a prepared attempt has: `attempt.node` as it is at the start, `startedAt` in ms since the epoch. */
 export type RunningAttempt = {
   attempt: Attempt
   startedAt: number
@@ -24,7 +24,7 @@ export type RunningAttempt = {
   workspace: Workspace
   target: TargetNode
   rules: RunRules
-  /** Undefined where the attempt started from the snapshot alone. */
+  /** Is undefined where the attempt started from the snapshot alone. */
   built: BuiltStart | undefined
   /** Is true when its node is not there any more in what it would start from. */
   isGone: boolean

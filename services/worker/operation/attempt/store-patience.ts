@@ -2,7 +2,7 @@ import { mayPass } from '#objects/s3-fault.ts'
 import { delay } from '#platform/clock.ts'
 import type { BaseLayer } from '../../workspace/base-layer.ts'
 
-/** Told when an attempt begins to wait for the object store; call the returned function when it goes on. */
+/** Is told when an attempt begins to wait for the object store; call the returned function when it goes on. */
 export type NoteStoreWait = (error: unknown) => () => void
 
 export type StorePatience = {
@@ -21,7 +21,7 @@ type Patience = {
   note?: NoteStoreWait | undefined
 }
 
-/** So soon an attempt goes on when the store is back. */
+/** Limits how long an attempt still pauses when the store is back. */
 const longestPauseMs = 10_000
 
 /**

@@ -38,7 +38,7 @@ export function decideOutcome(
   return { verdict: { status: 'succeeded', summary }, changeSet }
 }
 
-/** `onSnapshot`: where the changes are not of the snapshot, what they are there. */
+/** Says with `onSnapshot` what changes that are not of the snapshot are there. */
 type ProvedChanges = Proof & {
   model: string
   fixedFirst?: number

@@ -16,7 +16,7 @@ export type RunFacts = {
   weight: number
   rulesKey: Run['rulesKey']
   environment: Run['environment']
-  /** Undefined where the run has stored no edges. */
+  /** Is undefined where the run has stored no edges. */
   lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
 }
 

@@ -15,7 +15,7 @@ export function docstringForm(site: DocstringSite, source: string, text: TextSty
     types: text.docstringTypes ?? true,
     summary_characters: room.single,
     line_characters: room.line,
-    /** One level of indentation, as used in sections. */
+    /** Is one level of indentation, as used in sections. */
     indent: indent.slice(indentationAt(source, site.definition.startIndex).length) || '    ',
   }
 }

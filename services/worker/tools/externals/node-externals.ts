@@ -72,7 +72,7 @@ async function formattedAt(start: number, { source, written }: Written, target: 
   }
 }
 
-/** Undefined, for the style of the repository, when `style` is `auto` or missing. */
+/** Returns undefined, for the style of the repository, when `style` is `auto` or missing. */
 function styleNamed(style: unknown): DocstringStyle | undefined {
   if (style === undefined || style === null || style === 'auto') return undefined
   const named = DocstringStyle.safeParse(style)

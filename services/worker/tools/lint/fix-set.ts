@@ -16,7 +16,7 @@ export type FileToFix = {
   source: string
   rules: PathRules
   checks: readonly TextCheck[]
-  /** UTF-16 ranges that no fix may touch, since agents work on them. */
+  /** Lists UTF-16 ranges that no fix may touch, since agents work on them. */
   keepOut: readonly Range[]
   /** Every fix must lie inside one of these ranges; undefined: anywhere. */
   within?: readonly Range[]
@@ -105,7 +105,7 @@ export async function proofOf(text: string, { path, source, rules, checks }: Fil
   return deps.evidence.check({ path, before: source, after: text, inNode: true, rules }, checks)
 }
 
-/** Also fixes the faults that fixes cause, such as an import made unused, where the file may be changed. */
+/** Fixes also the faults that fixes cause, such as an import made unused, where the file may be changed. */
 async function withFollowUps(text: string, { file, report, deps }: Making): Promise<string> {
   const before = { text: file.source, report }
   let whole = text

@@ -22,7 +22,7 @@ export type OpenEnvironment = (project: ProjectId, environment: RunEnvironment |
 
 export type EnvironmentsOptions = {
   objects: Pick<ObjectStore, 'getStream'>
-  /** Shared by the workers of this machine. */
+  /** Is shared by the workers of this machine. */
   dir: string
   keptBytes: number
   isRoot?: boolean
@@ -70,7 +70,7 @@ function failed({ command, reason, output }: Extract<RunEnvironment, { kind: 'fa
   return new AppError('SETUP_001', `the setup "${command}" failed: ${reason}${last === '' ? '' : `: ${last}`}`)
 }
 
-/** Undefined where there is none, or not a whole one. */
+/** Returns undefined where there is none, or not a whole one. */
 async function markUsed(folder: string): Promise<z.infer<typeof Described> | undefined> {
   const path = join(folder, describedIn)
   const now = new Date()
@@ -81,7 +81,7 @@ async function markUsed(folder: string): Promise<z.infer<typeof Described> | und
   return Described.safeParse(parseJson(text)).data
 }
 
-/** Under a name of its own first; another process may put it into place meanwhile. `refuse` learns why what is stored never can be. */
+/** Unpacks under a name of its own first: another process may be faster. `refuse` learns why this can never be unpacked. */
 async function unpackOnce(
   { folder, key, refuse }: { folder: string; key: string; refuse(why: AppError): void },
   options: EnvironmentsOptions,
