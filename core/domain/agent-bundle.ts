@@ -3,7 +3,7 @@ import { ErrorPolicyName } from './run.ts'
 import { NodeKind } from './code-node.ts'
 import { ShellCommand } from './setup.ts'
 import { changeChecks, evidenceChecks } from './change-set.ts'
-import type { ToolDefinition } from './turn.ts'
+import { DecodingConstraint, type ToolDefinition } from './turn.ts'
 
 /**
  * The Python that a bundle's tool scripts may use: `default` is the subset that the script rules allow, `monty` everything
@@ -177,7 +177,7 @@ export const BundleFile = z.strictObject({
         .record(z.string(), z.record(z.string(), z.unknown()))
         .default({})
         .describe(
-          'by input of that tool, keywords of JSON Schema that its answer is held to besides, where the server can: a `pattern` gives it a beginning and an end. Calls are not checked against them',
+          'by input of that tool, keywords of JSON Schema that its answer is held to besides, where the server can, such as `maxLength` or `enum`. Calls are not checked against them',
         ),
     })
     .optional()
@@ -223,17 +223,10 @@ export const BundleFile = z.strictObject({
   setup: ShellCommand.optional().describe(
     'a command that installs what its programs need, such as `pip install -e .[test]`, for runs that name none; it counts where the operator [allows setups](../guide/setup.md)',
   ),
-  grammar: z
-    .strictObject({
-      strategy: z
-        .enum(['none', 'json_schema', 'structural_tag', 'ebnf'])
-        .default('none')
-        .describe(
-          'how replies are constrained, [where the server can](../guide/model-servers.md#constraints-of-a-bundle)',
-        ),
-      allow_parallel_calls: z.boolean().default(false).describe('whether a reply may have several calls'),
-    })
-    .prefault({}),
+  grammar: DecodingConstraint.default('none').describe(
+    '[how replies are constrained](../guide/model-servers.md#constraints-of-a-bundle): a mapping goes to the server as its `structured_outputs`, such as `{ regex: … }`',
+  ),
+  allow_parallel_calls: z.boolean().default(false).describe('whether a reply may have several calls'),
   limits: BundleLimits.prefault({}),
   evidence: z
     .array(Check)

@@ -26,11 +26,24 @@ export type Message = z.infer<typeof Message>
 
 export type ToolChoice = 'required' | 'auto' | 'none' | { name: string }
 
-/**
- * How decoding is constrained: not at all, by the JSON Schema of one tool call, by structural tags around a call, or by
- * an EBNF grammar of all tools.
- */
-export type DecodingConstraint = 'none' | 'json_schema' | 'structural_tag' | 'ebnf'
+const literalKinds = ['json', 'json_object', 'regex', 'choice', 'grammar', 'structural_tag']
+
+/** It goes to the server unchanged, as vLLM's `structured_outputs` (https://docs.vllm.ai/en/latest/features/structured_outputs/). */
+const LiteralConstraint = z
+  .record(z.string(), z.unknown())
+  .refine((given) => literalKinds.some((kind) => Object.hasOwn(given, kind)), {
+    error: `must have one of ${literalKinds.join(', ')}`,
+  })
+export type LiteralConstraint = z.infer<typeof LiteralConstraint>
+
+/** It says how decoding is constrained: not at all, by the JSON Schema of one tool call, or in the server's own words. */
+export const DecodingConstraint = z.union([
+  z.enum(['none', 'json_schema'], {
+    error: "must be none, json_schema, or a mapping: one of vLLM's structured_outputs",
+  }),
+  LiteralConstraint,
+])
+export type DecodingConstraint = z.infer<typeof DecodingConstraint>
 
 export type ModelRequest = {
   /** The name that the servers give the model or its adapter. */

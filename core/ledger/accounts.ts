@@ -8,7 +8,7 @@ import { readFailureCounters } from './read-operations.ts'
 import { pairsOf } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
-/** The invariants of a run's state. The ledger alone can check 1 to 6; docs/guide/operations.md lists them ("Reading remora verify"). */
+/** The invariants of a run's state. The ledger alone can check 1 to 6; docs/guide/failures.md lists them. */
 export type Invariant = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
 export type Violation = { invariant: Invariant; message: string }

@@ -34,21 +34,10 @@ function submit(rule: Rule, conversation: Conversation): Move {
 
 type AskedAlone = { name: string; schema: unknown }
 
-/** The tool whose arguments are to be the whole reply, of a schema or a grammar (`argumentsKeys`). Of a grammar only the keys are read. */
-function askedAlone({
-  response_format: format,
-  structured_outputs: outputs,
-  grammar,
-}: ChatRequest): AskedAlone | undefined {
+/** The tool whose arguments are to be the whole reply, by the schema of that (`argumentsFormat`). */
+function askedAlone({ response_format: format }: ChatRequest): AskedAlone | undefined {
   const form = format?.['json_schema']
-  if (isRecord(form)) return { name: String(form['name']), schema: form['schema'] }
-  const rules = outputs?.grammar ?? grammar ?? ''
-  const [, root] = /^root ::= args-([\w-]+)$/m.exec(rules) ?? []
-  if (root === undefined) return undefined
-  const line = rules.split('\n').find((rule) => rule.startsWith(`args-${root} ::= `)) ?? ''
-  const keys = [...line.matchAll(/"\\"([^"\\]+)\\"" ws ":"/g)].map(([, key = '']) => key)
-  const properties = Object.fromEntries(keys.map((key) => [key, { type: 'string' }]))
-  return { name: root.replaceAll('-', '_'), schema: { type: 'object', properties, required: keys } }
+  return isRecord(form) ? { name: String(form['name']), schema: form['schema'] } : undefined
 }
 
 /** The arguments of the tool that is asked for alone: those of its rule, if that would call it now. */

@@ -25,7 +25,7 @@ export type AgentSettings = HistoryLimits &
 export type ModelSettings = Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>
 
 type SettingBundle = Pick<AgentBundle, 'tools'> & {
-  file: Pick<BundleFile, 'limits' | 'grammar' | 'turns' | 'one_turn'>
+  file: Pick<BundleFile, 'limits' | 'grammar' | 'allow_parallel_calls' | 'turns' | 'one_turn'>
 }
 type Around = NonNullable<BundleFile['one_turn']>
 
@@ -44,8 +44,8 @@ export function attemptSettings(
     maxContextTokens: limits.context_tokens,
     parallelTools: limits.parallel_tools,
     verifyAttempts: limits.verify_attempts,
-    parallelCalls: grammar.allow_parallel_calls,
-    constraint: grammar.strategy,
+    parallelCalls: file.allow_parallel_calls,
+    constraint: grammar,
     prefixKey: bundleHash,
     ...(turns === 'one' && around !== undefined ? oneTurn(around, tools) : {}),
   }
