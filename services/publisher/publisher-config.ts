@@ -5,7 +5,7 @@ import { namedModelKind } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
-/** What the settings mean is in the settings table. */
+/** The settings table says what each setting means. */
 export type PublisherConfig = ReturnType<typeof parseConfig>['publisher']
 
 /** The part of the environment that the publisher reads. CONFIG_003 names every variable that is wrong. */

@@ -27,8 +27,8 @@ export type ReadAccessDeps = {
 const mostBytes = 4_096
 
 /**
- * Where discovery gets the right to read the code of one run: a token for its repository, which only reads contents, made for this
- * request and kept nowhere. Whoever asks proves with the secret that it is discovery. CONFIG_006 for an address that is taken.
+ * Serves discovery the right to read the code of one run: a token for its repository, which only reads contents, is made for this request
+ * and is kept nowhere. Whoever asks proves with the secret that it is discovery. Throws CONFIG_006 for an address that is taken.
  */
 export async function openReadAccess(
   { host, port, secret }: { host: string; port: number; secret: string },

@@ -84,7 +84,7 @@ async function takePush(
   return lookAtBranch({ repository, branch: ref.slice(heads.length), author, before, isForced }, deps)
 }
 
-/** What a pull request may say that its branch has another commit. */
+/** Names the actions of a pull request that may mean another commit on its branch. */
 const newCode = ['opened', 'reopened', 'synchronize', 'ready_for_review']
 
 async function takePullRequest(
@@ -117,7 +117,7 @@ async function runAgain(
   return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pulls }, deps)
 }
 
-/** Of a person's pull request nothing is published, this time either. That of a fork has no branch here. */
+/** Keeps a person's pull request, for which nothing is published, this time either. That of a fork has no branch here. */
 function placeOfRun(
   { branch, ref, pullRequest: number, isFork }: RepositorySource,
   { defaultBranch: baseRef }: Repository,
@@ -126,7 +126,7 @@ function placeOfRun(
   return { branch: isFork && ofPull ? ref : branch, ...ofPull }
 }
 
-/** Of a check without a run: a suite, or what says that the settings are wrong. */
+/** Finds the branch of a check without a run: that of a suite, or the check which says that the settings are wrong. */
 function placeOfCheck({ headBranch, pulls }: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>) {
   const theirs = pulls.filter(({ headRef }) => !headRef.startsWith(ownBranches))
   const found = theirs.find(({ headRef }) => headRef === headBranch) ?? theirs[0]
@@ -185,7 +185,10 @@ const AskedInstallation = z.object({ account: InstalledAccount, suspended_at: z.
 /** So many repositories are asked for; of more, which somebody takes away at once, the webhook is believed. */
 const mostAsked = 100
 
-/** Which of the repositories the app has and has not now, whatever was done with it since. Those that were not asked for are both. */
+/**
+ * Asks GitHub which of the repositories the app has now, whatever was done with them since. Those that were not asked
+ * for count as there and as gone.
+ */
 async function askApp(repositories: readonly Named[], app: GitHubClient) {
   const answers = new Map<Named, boolean>()
   for (const repository of repositories.slice(0, mostAsked)) {

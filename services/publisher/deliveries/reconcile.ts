@@ -83,12 +83,12 @@ export async function reconcile(since: number, deps: Omit<ReconcileDeps, 'everyM
   return { taken, leftSince }
 }
 
-/** Whether no delivery can be taken: the key is at fault, a limit lasts, or a store is away. */
+/** Is true when no delivery can be taken: the key is at fault, a limit lasts, or a store is away. */
 function isOfAll(fault: AppError): boolean {
   return fault instanceof CodeHostBusy || fault.code === 'HOST_003' || (fault.retry && fault.code !== 'HOST_001')
 }
 
-/** Each once, the newest first. */
+/** Lists each missed webhook once, the newest first. */
 async function listMissed(since: number, { app, inbox, log }: Omit<ReconcileDeps, 'everyMs'>): Promise<Listed[]> {
   const missed = new Map<string, Listed>()
   const pages = app.paginate.iterator('GET /app/hook/deliveries', { per_page: perPage })

@@ -133,7 +133,7 @@ async function putBlob(
   return data.sha
 }
 
-/** Whether the branch has these files on this base already: commits made again have other times, and so other names. */
+/** Is true when the branch has these files on this base already: commits made again have other times, and so other names. */
 async function isSameWork(
   head: CommitId,
   made: Made,

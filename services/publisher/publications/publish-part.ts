@@ -28,7 +28,7 @@ export type PartDeps = DeclineDeps &
     publicUrl: string | undefined
   }
 
-/** Of a pull request that is open for hundreds of pushes, the oldest are forgotten. */
+/** Bounds the earlier runs that a pull request is known to carry: one may be open for hundreds of pushes. */
 const mostFormer = 30
 
 const origin = { kind: 'publisher', id: 'github' } as const
@@ -105,7 +105,7 @@ async function formerOwners(
   return known.toSorted().slice(-mostFormer)
 }
 
-/** From when it is known whose the pull request is, its webhooks are listened to. Labels take seconds, so they come after that. */
+/** Notes whose the pull request is, which its webhooks wait for. Labels take seconds, so they come after that. */
 async function finishPull(
   { runId }: Run,
   { number, isNew }: WrittenPull,
@@ -206,9 +206,9 @@ async function countToday(
 
 type NotedPull = Pick<PartOrder, 'part' | 'carriesFrom' | 'branch'> & {
   written: WrittenPull
-  /** What was noted of it when this began. */
+  /** Holds the state in which the run had noted it when this began. */
   before: PublishedPull['state'] | undefined
-  /** What is in it. */
+  /** Holds the change sets that are in the pull request. */
   ids: ReadonlySet<string>
 }
 

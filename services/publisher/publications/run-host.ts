@@ -23,7 +23,7 @@ export type RunHost = GitHubHost & {
   reads: Pick<RepositoryReads, 'branchHead' | 'findPull' | 'pullEvents'>
   /** The same with the right to change what the host runs, for a repository that allows it: HOST_003 where the App may not. */
   withWorkflows(): Promise<GitHubHost>
-  /** Those that the default branch has now. */
+  /** Returns the settings that the default branch has now. */
   settings(): Promise<RepositorySettings>
 }
 

@@ -26,7 +26,7 @@ export type WantedPull = {
   settings: Pick<RepositorySettings, 'maxOpenPulls'>
   /** Told before a branch gets a pull request; throws where that is too much for a day. */
   beforeOpening(): Promise<void>
-  /** Whether an open pull request has its labels: a try may have been killed before them. People may change these later. */
+  /** Is true when an open pull request has its labels: a try may have been killed before them. People may change these later. */
   isLabelled(number: number): Promise<boolean>
 }
 
