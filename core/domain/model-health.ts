@@ -2,11 +2,11 @@ import { z } from 'zod'
 
 /** One model server as a worker sees it. Times are milliseconds since the epoch. */
 export const ServerHealth = z.object({
-  /** Without login and query. */
+  /** Names the server without login and query. */
   url: z.string(),
   /** Null before the first answer or failure. */
   isWorking: z.boolean().nullable(),
-  /** Whether it has ever answered since the worker started; a 503 is an answer. */
+  /** Is true once it has answered since the worker started; a 503 is an answer. */
   hasAnswered: z.boolean(),
   lastError: z.string().nullable(),
   nextProbeAt: z.number().nullable(),
@@ -15,7 +15,7 @@ export type ServerHealth = z.infer<typeof ServerHealth>
 
 /** One model as a worker sees it. */
 export const ModelHealth = z.object({
-  /** As bundles ask for it: the name of a model or adapter, or `default` for the workers' own. */
+  /** Names it as bundles do: by a model or adapter, or `default` for the workers' own. */
   model: z.string(),
   /** Null before the servers were judged. */
   isWorking: z.boolean().nullable(),
@@ -25,7 +25,7 @@ export const ModelHealth = z.object({
 })
 export type ModelHealth = z.infer<typeof ModelHealth>
 
-/** What a bundle's model is called in reports of workers. */
+/** Reports of workers call the model of a bundle that names none so. */
 export const defaultModel = 'default'
 
 /** A model that no live worker can use. */

@@ -13,7 +13,7 @@ export type PlannedFile = {
   baseHash: string | null
 }
 
-/** What one agent has changed, as a commit on top of those before it. `changeSetIds`: what it is made of. */
+/** Holds what one agent has changed, as a commit on top of those before it. `changeSetIds` names what it is made of. */
 export type PlannedCommit = { agent: string; changeSetIds: string[]; files: PlannedFile[] }
 
 /** Whatever a commit has, by path: files, links (mode 120000) and submodules (160000), in git's octal modes. */

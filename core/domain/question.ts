@@ -31,7 +31,7 @@ export const Question = z.strictObject({
   status: z.enum(questionStatuses),
   askedAt: z.number(),
   expiresAt: z.number(),
-  /** Who answered, as `kind/id`. */
+  /** `by` names who answered, as `kind/id`. */
   answer: z.strictObject({ text: z.string(), at: z.number(), by: z.string() }).nullable(),
 })
 export type Question = z.infer<typeof Question>

@@ -32,7 +32,7 @@ export function spanIdOf(parentId: string, ...words: readonly (string | number)[
   return hash('sha1', [parentId, ...words].join(' ')).slice(0, 16)
 }
 
-/** Of a span that has none below it. */
+/** Returns an id for a span that has none below it. */
 export function newSpanId(): string {
   return halfId() + halfId()
 }

@@ -27,8 +27,8 @@ export type Message = z.infer<typeof Message>
 export type ToolChoice = 'required' | 'auto' | 'none' | { name: string }
 
 /**
- * How decoding is constrained: not at all, by the JSON Schema of one tool call, by structural tags around a call, or by
- * an EBNF grammar of all tools.
+ * Says how decoding is constrained: not at all, by the JSON Schema of one tool call, by structural tags around a call,
+ * or by an EBNF grammar of all tools.
  */
 export type DecodingConstraint = 'none' | 'json_schema' | 'structural_tag' | 'ebnf'
 
@@ -39,18 +39,18 @@ export type ModelRequest = {
   tools: readonly ToolDefinition[]
   toolChoice: ToolChoice
   /**
-   * Of a named `toolChoice`: the tool whose arguments alone are the answer, where a server holds text to their schema. Nothing
-   * in such a request speaks of tools, which small models repeat; other servers are asked for the call.
+   * Is the tool of a named `toolChoice` whose arguments alone are the answer, where a server holds text to their
+   * schema. Nothing in such a request speaks of tools, which small models repeat; other servers are asked for the call.
    */
   argumentsOf?: ToolDefinition | undefined
   temperature: number
   maxTokens: number
-  /** Whether one reply may hold several calls; absent: left to the server. */
+  /** Is true when one reply may hold several calls; absent, the server decides. */
   parallelCalls?: boolean | undefined
   constraint?: DecodingConstraint | undefined
   /** Requests with the same key share a prefix: the server that has it in its cache answers fastest. */
   prefixKey?: string | undefined
-  /** Whose request it is, so that runs share the servers; it is not sent. */
+  /** Says whose request it is, so that runs share the servers; it is not sent. */
   share?: RequestShare | undefined
 }
 
@@ -63,7 +63,7 @@ export type RequestProgress = {
   queued(): void
   /** A server works on it from now on. */
   sent(): void
-  /** What was sent has failed; no server works on it any more. */
+  /** The try that was sent has failed; no server works on it any more. */
   failed(): void
 }
 
@@ -75,7 +75,7 @@ export type ModelReply = {
   model: string
   content: string | null
   toolCalls: RequestedCall[]
-  /** What is wrong with an incomplete call in the content. It does not count as a call. */
+  /** Says what is wrong with an incomplete call in the content. It does not count as a call. */
   callFault?: string | undefined
   finishReason: string
   usage: TokenUsage
@@ -85,9 +85,9 @@ export type ModelReply = {
   /** The failed tries, or the first of them when there were many; absent when none failed. */
   failedTries?: readonly FailedTry[] | undefined
   latencyMs: number
-  /** How long it waited for slots, before all its tries together. */
+  /** Measures how long it waited for slots, before all its tries together. */
   queueMs?: number | undefined
-  /** From sending until the first part of a streamed reply; absent when the reply was not streamed. */
+  /** Measures from sending until the first part of a streamed reply; is absent when the reply was not streamed. */
   firstTokenMs?: number | undefined
   /** Features that the server lacks, for which a workaround was used. */
   workarounds?: readonly string[] | undefined
