@@ -25,7 +25,7 @@ export const ModelHealth = z.object({
 })
 export type ModelHealth = z.infer<typeof ModelHealth>
 
-/** Reports of workers call the model of a bundle that names none so. */
+/** Bundles and reports of workers call the workers' own model so. */
 export const defaultModel = 'default'
 
 /** A model that no live worker can use. */
