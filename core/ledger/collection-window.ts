@@ -12,8 +12,8 @@ export type CollectionWindow = {
   /** Aborted when the time for deletes is up, or a little later: timers of a suspended process fire late. */
   timeUp: AbortSignal
   /**
-   * To be called right before each delete: true while this window keeps writers out, and enough of it is left for a
-   * request that is sent now to arrive. Uses the clock and what Redis holds, not timers. STORE_001 without Redis.
+   * Is called right before each delete: true while this window keeps writers out, and enough of it is left for a request
+   * that is sent now to arrive. Uses the clock and what Redis holds, not timers. Throws STORE_001 without Redis.
    */
   isOpen(): Promise<boolean>
   /**

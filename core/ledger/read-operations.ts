@@ -119,7 +119,7 @@ function nameOf({ errorCode }: Pick<FailureCount, 'errorCode'>): string {
   return errorCode ?? ''
 }
 
-/** What end_operation (transitions.lua) counts; `code` is empty for operations that ended without one. */
+/** Holds what end_operation (transitions.lua) counts; `code` is empty for operations that ended without one. */
 export type FailureCounter = { code: string; count: number; first: OperationId }
 
 export async function readFailureCounters({ redis, namespace }: LedgerStore, runId: RunId): Promise<FailureCounter[]> {
@@ -179,8 +179,8 @@ export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' 
 const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text, time, time])
 
 /**
- * Those of these operations that have ended, in the order in which they did. Ids that the run has no operation of are
- * left out. All are read at once: meant for tens of them, not for a whole run.
+ * Returns those of these operations that have ended, in the order in which they did. Ids that the run has no operation
+ * of are left out. All are read at once: meant for tens of them, not for a whole run.
  */
 export async function endedOperations({ redis, namespace }: LedgerStore, runId: RunId, ids: readonly OperationId[]) {
   if (ids.length === 0) return []
@@ -205,7 +205,7 @@ const sliceLength = 500
 
 type EndedReader = { endedOperations(runId: RunId, ids: readonly OperationId[]): Promise<EndedOperation[]> }
 
-/** As `endedOperations`, of many: those of one slice after those of the one before. */
+/** Does the same as `endedOperations` for many: those of one slice come after those of the one before. */
 export async function endedInSlices(
   runId: RunId,
   ids: readonly OperationId[],

@@ -82,7 +82,7 @@ export async function outboxLength({ redis, namespace }: LedgerStore, runId: Run
   return redis.xlen(runKeys(namespace, runId).outbox)
 }
 
-/** How an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
+/** Says how an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
 export type BareEnd = Pick<OperationResult, 'agent' | 'status' | 'error'>
 
 /**

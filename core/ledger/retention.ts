@@ -126,7 +126,7 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   return answer === 'open' ? 'open' : 'forgotten'
 }
 
-/** By their ids, not by their positions: another process may delete the same slice. */
+/** Forgets operations by their ids, not by their positions: another process may delete the same slice. */
 async function forgetOperations({ redis, namespace }: RetentionStore, runId: RunId, sliceLength: number) {
   const keys = runKeys(namespace, runId)
   for (;;) {
