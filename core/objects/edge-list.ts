@@ -136,7 +136,7 @@ type EdgeFilters = { direction?: EdgeDirection; kind?: EdgeKind }
 export type EdgeScan = EdgeFilters & {
   /** The index, among the node's edges, of the first one to look at. */
   from: number
-  /** At most this many are returned, and `pagesPerScan` pages read. */
+  /** Bounds the edges that are returned; at most `pagesPerScan` pages are read. */
   limit: number
 }
 

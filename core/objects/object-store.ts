@@ -82,10 +82,10 @@ export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: st
   }
 }
 
-/** For `get(key).catch(…)`. */
+/** Is meant for `get(key).catch(…)`. */
 export const undefinedWhenMissing = undefinedOn('STORE_003')
 
-/** Whether the store answers, and takes writes. */
+/** Checks that the store answers, and takes writes. */
 export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck {
   return async (signal) => {
     try {

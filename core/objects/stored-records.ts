@@ -32,13 +32,13 @@ export async function getChangeSets(
 
 const ToolsOfRecord = z.object({ tools: z.array(z.object({ externals: ToolRun.shape.externals })) })
 
-/** What the tools of a record have reported. STORE_003 as above. */
+/** Returns the findings that the tools of a record have reported. Throws STORE_003 as above. */
 export async function getFindings(objects: ObjectStore, project: ProjectId, hash: string): Promise<CodeFinding[]> {
   const { tools } = await getHashedJson(objects, objectKeys.attempt(project, hash), hash, ToolsOfRecord)
   return reportedFindings(tools.flatMap(({ externals }) => externals))
 }
 
-/** Under the same prefix as the records of ended attempts. */
+/** Stores it under the same prefix as the records of ended attempts. */
 export function putUnfinishedAttempt(
   objects: ObjectStore,
   project: ProjectId,
