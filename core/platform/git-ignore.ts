@@ -87,7 +87,7 @@ export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefin
   return above?.isIgnored === true ? [] : above?.layers
 }
 
-/** For an absolute path in folders that are not ignored: the innermost rule that matches decides. */
+/** Judges an absolute path in folders that are not ignored: the innermost rule that matches decides. */
 export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder: boolean): boolean {
   for (const { folder, rules } of layers.toReversed()) {
     const verdict = rules(relative(folder, path), isFolder)

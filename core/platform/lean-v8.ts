@@ -31,10 +31,10 @@ new PerformanceObserver(boundGrowth).observe({ entryTypes: ['gc'] })
 v8.setFlagsFromString('--min-semi-space-size=4')
 
 /**
- * For a process that does little at once, before it uses any WebAssembly. Garbage is collected when the old generation of a heap has
- * grown by 30 %, and not by up to 300 %: about 100 MB less after some hundred operations. And WebAssembly keeps the code of V8's
- * baseline compiler: for the five largest functions of Ruff alone, the optimising one takes 18 s of CPU and 100 to 130 MB, which
- * saves a millisecond of CPU for each text from then on.
+ * Keeps a process lean that does little at once; is called before it uses any WebAssembly. Garbage is collected when
+ * the old generation of a heap has grown by 30 %, and not by up to 300 %: about 100 MB less after some hundred
+ * operations. And WebAssembly keeps the code of V8's baseline compiler: for the five largest functions of Ruff alone,
+ * the optimising one takes 18 s of CPU and 100 to 130 MB, which saves a millisecond of CPU for each text from then on.
  */
 export function stayLean(): void {
   v8.setFlagsFromString('--heap-growing-percent=30')

@@ -95,8 +95,8 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 }
 
 /**
- * What `work` gives for each item, in their order; `ahead` items more are worked on while the caller takes one. Ends with the
- * first error, at its item.
+ * Yields what `work` gives for each item, in their order; `ahead` items more are worked on while the caller takes one.
+ * Ends with the first error, at its item.
  */
 export async function* workAhead<Item, Result>(
   items: Iterable<Item>,

@@ -26,7 +26,7 @@ export type LocalRedis = {
 
 type RedisPlace = {
   dir: string
-  /** That of this process: the server program is found with it, and gets little of it. */
+  /** Is that of this process: the server program is found with it, and gets little of it. */
   env: Env
   /** The server program, see obtain-redis.ts; by default the first of redis-server and valkey-server on the PATH. */
   program?: string

@@ -130,7 +130,10 @@ function withIntrinsic(headers: object, md5: string, { mtime, size }: { mtime: D
   return { ...headers, etag: `"${md5}"`, 'last-modified': mtime.toUTCString(), 'content-length': size }
 }
 
-/** Of an object whose metadata are lost. They stay lost: a read must work on a full disk, too. Throws ENOENT when there is no such object. */
+/**
+ * Makes anew the metadata that an object has lost, and stores none: a read must work on a full disk, too. Throws ENOENT
+ * when there is no such object.
+ */
 async function mendMetadata(store: FilesystemStore, bucket: string, key: string): Promise<ObjectMetadata> {
   const path = store.getResourcePath(bucket, key, 'object')
   const file = await stat(path)

@@ -62,7 +62,7 @@ export async function makeOwnFolder(path: string, mode = 0o700): Promise<boolean
 
 type Owned = { uid: number; gid: number; mode: number }
 
-/** Whether it belongs to this user. Always true where the system has no users. */
+/** Is true when it belongs to this user, and always where the system has no users. */
 export function isOfUser({ uid }: Owned): boolean {
   return process.getuid === undefined || uid === process.getuid()
 }

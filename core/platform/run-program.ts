@@ -7,7 +7,7 @@ import { delay, msSince, withinLimit } from './clock.ts'
 import { bareEnv } from './child-env.ts'
 import type { Env } from './env.ts'
 
-/** How a short-lived program ended. `out` and `err` are the last 8,000 characters it wrote. */
+/** Says how a short-lived program ended. `out` and `err` are the last 8,000 characters it wrote. */
 export type ProgramEnd =
   | { kind: 'ended'; code: number | null; out: string; err: string }
   | { kind: 'absent'; reason: string }
@@ -90,7 +90,7 @@ async function runLogged(
   }
 }
 
-/** How `child` ends by itself; `said` then returns its output. */
+/** Resolves to how `child` ends by itself; `said` then returns its output. */
 function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
   return once(child, 'close').then(
     async ([code]: unknown[]): Promise<ProgramEnd> => ({
@@ -114,7 +114,7 @@ async function endGroup({ pid }: ChildProcess): Promise<void> {
   }
 }
 
-/** Whether there is such a group, although it may be another user's. */
+/** Sends the signal to a group; is true when there is such a group, although it may be another user's. */
 export function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
@@ -127,7 +127,7 @@ export function isSuccess(end: ProgramEnd): end is Extract<ProgramEnd, { kind: '
   return end.kind === 'ended' && end.code === 0
 }
 
-/** Why a program did not succeed. */
+/** Says why a program did not succeed. */
 export function failureOf(end: ProgramEnd): string {
   if (end.kind === 'absent') return end.reason
   if (end.kind === 'late') return 'it took too long'

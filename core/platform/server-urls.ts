@@ -59,7 +59,7 @@ function parseLogin(login = ''): Login | undefined {
   }
 }
 
-/** What is wrong, without any secret of it. A login or a query would never be sent: requests go to paths below it. */
+/** Says what is wrong, without any secret of it. A login or a query would never be sent: requests go to paths below it. */
 export function faultOfServerUrl(text: string): string | undefined {
   const shown = withoutLogin(text)
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -50,7 +50,7 @@ function tooLarge(size: number): Read {
   }
 }
 
-/** What aliases stand for is looked up, and may be large: the parser itself limits only how much they expand to. */
+/** Bounds the aliases: what they stand for is looked up, and may be large, while the parser itself limits only how much they expand to. */
 const maxAliases = 50
 
 /** Aliases that expand to too much, and what is nested too deeply for the stack, are found only when the value is made. */
