@@ -5,7 +5,9 @@ import { CommitId, type HostedRepository, RepositorySource } from '#domain/repos
 import { orStoreError } from '#ledger/store.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
-/** What a push of a branch is worked on by. `since`: what it is compared with; null: all of the code is worked on. */
+/**
+ * Says by which run a push of a branch is worked on. `since` is what it is compared with; when it is null, all of the code is worked on.
+ */
 export type BranchRun = { runId: RunId; commit: CommitId; since: NonNullable<RepositorySource['since']> | null }
 
 export type Branch = { repositoryId: HostedRepository['id']; branch: string }
@@ -54,7 +56,7 @@ const Kept = z.object({
   completed_commit: CommitId.optional(),
 })
 
-/** For each branch of a code host the run of its newest push, and the one that was completed last. */
+/** Keeps for each branch of a code host the run of its newest push, and the one that was completed last. */
 export function openBranchRuns(redis: Redis, namespace = 'remora') {
   const keyOf = ({ repositoryId, branch }: Branch) => `${namespace}:{github}:branch:${repositoryId}:${branch}`
   return {

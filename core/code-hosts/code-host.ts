@@ -17,7 +17,7 @@ export type NewCommit = { message: string; files: readonly PlannedFile[] }
 
 /** Commits that a branch is to have on top of `base`, and no others. */
 export type BranchOrder = {
-  /** Without `refs/heads/`. */
+  /** Names the branch without `refs/heads/`. */
   branch: string
   base: CommitId
   /** The branch of `base`: what it has is nobody's work on `branch`. */
@@ -36,7 +36,7 @@ export type ChangeRequest = {
   /** It is set when the request is opened; after that people know it by its title, and may have changed it. */
   title: string
   body: string
-  /** Of one that is opened: what people have made of it since is theirs. */
+  /** Is set when the request is opened: what people have made of it since is theirs. */
   isDraft: boolean
   /** Added to those that it has. A host may have none. */
   labels?: readonly string[]
@@ -59,36 +59,36 @@ export type StatusAnnotation = {
   message: string
 }
 
-/** What a person may press at a status. */
+/** Is shown at a status for a person to press. */
 export type StatusButton = { identifier: string; label: string; description: string }
 
-/** What is said of a commit. A host shows of it what it can: where there is a line for it, the title. */
+/** Says something about a commit. A host shows of it what it can: the title where there is a line for it. */
 export type StatusReport = {
   commit: CommitId
-  /** Whose status it is: another report with the same name and key takes the place of this one. */
+  /** Identifies the status with `key`: another report with the same name and key takes the place of this one. */
   name: string
   key: string
   state: CommitState
   title: string
   /** Markdown. */
   summary: string
-  /** Where people read more. */
+  /** Leads people to where they read more. */
   url: string | null
-  /** In ms since the epoch. */
+  /** Is in ms since the epoch. */
   startedAt: number
   buttons: readonly StatusButton[]
   /** All of them, each time: the host adds those that it does not have. */
   annotations: readonly StatusAnnotation[]
-  /** What the answer to an earlier report has called it, so that it need not be looked for. */
+  /** Is what the answer to an earlier report has called it, so that it need not be looked for. */
   id?: number
 }
 
 export type ReportedStatus = { id: number }
 
 /**
- * Where a repository is kept, and what is done there. All of it may be done again, also after a call of which nobody knows how it ended.
- * HOST_001: it does not answer. HOST_002: it has no such repository. HOST_003: the caller may not do that. HOST_004: it has no such
- * commit or branch.
+ * Keeps a repository, and does what is done there. All of it may be done again, also after a call of which nobody knows
+ * how it ended. HOST_001: it does not answer. HOST_002: it has no such repository. HOST_003: the caller may not do
+ * that. HOST_004: it has no such commit or branch.
  */
 export type CodeHost = {
   /** null: the default branch. Undefined where there is no such branch. */

@@ -168,7 +168,7 @@ async function writeTrees({ base, commits }: BranchOrder, { git, scratch }: Remo
 
 type Written = { git: Git; folder: string }
 
-/** What git calls the content of each file that is not deleted, by its place. The names of the files on disk are ours. */
+/** Returns what git calls the content of each file that is not deleted, by its place. The names of the files on disk are ours. */
 async function writeBlobs(files: readonly PlannedFile[], { git, folder }: Written): Promise<Map<number, string>> {
   await mkdir(folder, { recursive: true })
   const kept = files.flatMap(({ content }, at) => (content === null ? [] : [{ at, content }]))
@@ -179,7 +179,7 @@ async function writeBlobs(files: readonly PlannedFile[], { git, folder }: Writte
   return new Map(kept.flatMap(({ at }, index) => (shas[index] === undefined ? [] : [[at, shas[index]]])))
 }
 
-/** On top of each other, by the caller. PUBLISH_001 unless they change just what they are to. */
+/** Makes the commits on top of each other, by the caller. Throws PUBLISH_001 unless they change just what they are to. */
 async function writeCommits({ base, commits }: BranchOrder, trees: readonly string[], { git, findIdentity }: Remote) {
   const env = await findIdentity()
   let parent = base

@@ -23,7 +23,7 @@ export type GitHubAppOptions = {
   onAnswer?: ((of: string, response: Response | undefined) => void) | undefined
 }
 
-/** What a token may do, at most what the app was given. */
+/** Says what a token may do, at most what the app was given. */
 type Permissions = Partial<Record<'contents' | 'pull_requests' | 'checks' | 'issues' | 'workflows', 'read' | 'write'>>
 
 type Asked = { method: RequestMethod; url: string; headers?: Record<string, string> }
@@ -35,7 +35,7 @@ export type GitHubApp = ReturnType<typeof openGitHubApp>
 
 /** A request waits so long for a limit to pass; what has to wait longer fails with HOST_001, and comes again. */
 const mostWaitS = 60
-/** Of a limit whose end GitHub does not tell. */
+/** A limit whose end GitHub does not tell counts for so long. */
 const usualLimitMs = 60_000
 const usualRequestMs = 30_000
 
@@ -68,7 +68,7 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs,
     return TokenAnswer.parse(await made).token
   }
   return {
-    /** As the app itself: its installations and deliveries. */
+    /** Acts as the app itself: its installations and deliveries. */
     app,
     /** A new token that only reads the contents of one repository: nobody else has it. */
     readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }, true),
@@ -164,7 +164,7 @@ const Failed = z.looseObject({
     .optional(),
 })
 
-/** What the GraphQL API refuses, with status 200: as its client throws it, and as the limiter does. */
+/** Parses what the GraphQL API refuses, with status 200: as its client throws it, and as the limiter does. */
 const Refusal = z.looseObject({
   headers: z.record(z.string(), z.unknown()),
   errors: z

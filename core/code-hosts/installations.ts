@@ -33,7 +33,7 @@ return 1`
 
 const Kept = HostedRepository.extend({ installationId: z.int() })
 
-/** Which installations of the GitHub App there are, and which repositories these have been given. Only the publisher adds to it. */
+/** Keeps which installations of the GitHub App there are, and which repositories these have been given. Only the publisher adds to it. */
 export function openInstallations(redis: Redis, namespace = 'remora') {
   const { find, list, update, remove } = openRecords(redis, `${namespace}:{github}:installations`)
   const repositories = openRepositories(redis, namespace)
@@ -108,7 +108,7 @@ function openRecords(redis: Redis, key: string) {
   }
 }
 
-/** By their names: these are unique at a host, in whatever case they are written. */
+/** Keeps repositories by their names: these are unique at a host, in whatever case they are written. */
 function openRepositories(redis: Redis, namespace: string) {
   const key = `${namespace}:{github}:repositories`
   const fieldOf = (repository: Name) => fullNameOf(repository).toLowerCase()

@@ -3,7 +3,7 @@ import type { ErrorCode } from '#domain/error.ts'
 import { RunId } from '#domain/ids.ts'
 import { CommitId } from '#domain/repository-source.ts'
 
-/** Where discovery asks the publisher for the right to read the code of a run, with a POST. */
+/** Discovery asks the publisher here for the right to read the code of a run, with a POST. */
 export const readAccessPath = '/v1/read-access'
 
 /** `commit`: that of an earlier answer for the run, or of its request. The answer is about the same one. */
@@ -35,6 +35,6 @@ const refusals = [
   'RUN_001',
 ] as const satisfies readonly ErrorCode[]
 
-/** What the publisher answers instead, with the status of the code. */
+/** The publisher answers this instead, with the status of the code. */
 export const ReadAccessRefusal = z.strictObject({ error_code: z.enum(refusals), detail: z.string() })
 export type ReadAccessRefusal = z.infer<typeof ReadAccessRefusal>
