@@ -5,7 +5,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 
 const linkMode = '120000'
 const submoduleMode = '160000'
-/** What no path can be below: of folders, git lists only what is in them. */
+/** No path can be below these: of folders, git lists only what is in them. */
 const leafModes = new Set([linkMode, submoduleMode, '100644', '100755', '100664'])
 
 export type FoldedTree = ReturnType<typeof openFoldedTree>

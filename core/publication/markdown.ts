@@ -42,7 +42,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 const withoutBars = (markdown: string) => markdown.replaceAll(/(?<!\\)\|/g, '\\|')
 
-/** What people see once they ask for it. `shown`: Markdown. */
+/** Hides `shown`, which is Markdown, until people ask for it. */
 export function collapsed(summary: string, shown: string): string {
   return `<details><summary>${summary}</summary>\n\n${shown}\n\n</details>`
 }
