@@ -11,9 +11,9 @@ const maxBraces = 20
 export type PathGlob = readonly (SegmentGlob | typeof star)[]
 
 /**
- * Makes a test whether a path inside a repository matches one of the patterns or lies in a folder that does. Patterns
- * know `*`, `?`, `[a-z]`, `{a,b}` and, as a whole segment, `**`; names that begin with a dot match like any other.
- * Throws INTAKE_008 for a fault that `faultOfGlobs` finds.
+ * Returns a test that is true for a path inside a repository that matches one of the patterns or lies in a folder that
+ * does. Patterns know `*`, `?`, `[a-z]`, `{a,b}` and, as a whole segment, `**`; names that begin with a dot match like
+ * any other. Throws INTAKE_008 for a fault that `faultOfGlobs` finds.
  */
 export function pathGlobs(patterns: readonly string[]): (path: string) => boolean {
   const read = readGlobs(patterns)

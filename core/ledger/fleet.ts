@@ -36,7 +36,7 @@ export type Fleet = {
   away: readonly UnreachableModel[]
   /** Models that at least one of them can use. */
   working: ReadonlySet<string>
-  /** Names the working models that a worker has which takes operations. */
+  /** Names those of them that work at a worker that takes operations. */
   served: ReadonlySet<string>
   /** Says what the first of those that cannot use their object store reports of it. */
   store?: WorkerReport['store']
@@ -86,7 +86,7 @@ function takesNone({ servers }: PoolReport): boolean {
 
 const freshMs = 250
 
-/** Reads the fleet for one that asks more often than workers come and go. Throws STORE_001 when Redis is out of reach. */
+/** Suits a reader that asks more often than workers come and go. Throws STORE_001 when Redis is out of reach. */
 export function openFleet(redis: RedisClient, namespace = 'remora') {
   let [reading, readAt]: [Promise<Fleet> | undefined, number] = [undefined, 0]
   return {

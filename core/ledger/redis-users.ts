@@ -25,7 +25,7 @@ const shared = [`${namespace}:{all}:*`]
 /** Covers what servers of models take of a request, and their slots. */
 const models = [`${namespace}:{findings:*`, `${namespace}:{slots}:*`]
 const results = [`${namespace}:results`, `{${namespace}:results}:*`]
-/** Takes the names of core/queues/catalog.ts. */
+/** Covers queues by their names in core/queues/catalog.ts. */
 const queues = (...names: readonly string[]) => names.map((name) => `{${namespace}}:${name}:*`)
 
 const rights: Readonly<Record<RedisService, Rights>> = {

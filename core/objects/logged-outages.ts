@@ -74,8 +74,8 @@ async function noted<Answer>({ good, fault }: ReturnType<Begin>, request: Promis
 }
 
 /**
- * Counts two pings in a row that were given up, not one: the caller gives up after a second, as long as a busy process
- * may need to read the answer.
+ * Counts a ping that was given up only when the one before was, too: the caller gives up after a second, as long as a
+ * busy process may need to read the answer.
  */
 function watchedPing(ping: ObjectStore['ping'], begin: Begin): ObjectStore['ping'] {
   let givenUp = 0

@@ -2,7 +2,7 @@ import type { ProjectId, RunId } from '#domain/ids.ts'
 
 const ofRun = (project: ProjectId, run: RunId) => `projects/${project}/runs/${run}`
 
-/** The keys of all objects begin with this that belong to one run alone, other than its upload and its attempts. */
+/** Begins the keys of all objects that belong to one run alone, other than its upload and its attempts. */
 export const runPrefix = (project: ProjectId, run: RunId) => `${ofRun(project, run)}/`
 
 /** The key of each kind of object in the bucket. No other code builds keys. */
