@@ -80,7 +80,7 @@ export type NewApp = {
   webhookSecret: string | undefined
 }
 
-/** HOST_002 for a code that GitHub does not know; it takes each once, within an hour. HOST_001 when it does not answer. */
+/** Throws HOST_002 for a code that GitHub does not know; it takes each once, within an hour. Throws HOST_001 when it does not answer. */
 export async function convertManifest(apiUrl: string, code: string): Promise<NewApp> {
   const client = new Octokit({ baseUrl: apiUrl, request: { timeout: requestMs } })
   const asked = client.request('POST /app-manifests/{code}/conversions', { code })

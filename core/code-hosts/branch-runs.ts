@@ -12,7 +12,7 @@ export type BranchRun = { runId: RunId; commit: CommitId; since: NonNullable<Rep
 
 export type Branch = { repositoryId: HostedRepository['id']; branch: string }
 
-/** `supersedes`: the run of the push before, if that was not completed by then. */
+/** `supersedes` is the run of the push before, if that was not completed by then. */
 export type BegunBranchRun = { run: BranchRun; supersedes: RunId | null }
 
 export type BranchRuns = ReturnType<typeof openBranchRuns>
@@ -76,7 +76,7 @@ export function openBranchRuns(redis: Redis, namespace = 'remora') {
     async complete(of: Branch, runId: RunId): Promise<boolean> {
       return (await orStoreError(redis.eval(completeScript, 1, keyOf(of), runId, String(keptSeconds)))) === 1
     },
-    /** Undefined for a branch without a push. */
+    /** Returns undefined for a branch without a push. */
     async find(of: Branch): Promise<{ current: BranchRun; completed: Omit<BranchRun, 'since'> | null } | undefined> {
       const { data } = Kept.safeParse(await orStoreError(redis.hgetall(keyOf(of))))
       if (data === undefined) return undefined

@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 /** GitHub's limits end within an hour; what a host asks for beyond that is not believed. */
 const longestMs = 3_600_000
 
-/** HOST_001 of a code host that says when it may be asked again: in an hour at most. */
+/** Is HOST_001 of a code host that says when it may be asked again: in an hour at most. */
 export class CodeHostBusy extends AppError {
   readonly retryAfterMs: number
 

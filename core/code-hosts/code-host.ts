@@ -38,7 +38,7 @@ export type ChangeRequest = {
   body: string
   /** Is set when the request is opened: what people have made of it since is theirs. */
   isDraft: boolean
-  /** Added to those that it has. A host may have none. */
+  /** Are added to those that it has. A host may have none. */
   labels?: readonly string[]
   /** People, and teams as `team:NAME`. A host may have none; who may not review there is not asked. */
   reviewers?: readonly string[]
@@ -70,7 +70,7 @@ export type StatusReport = {
   key: string
   state: CommitState
   title: string
-  /** Markdown. */
+  /** Is Markdown. */
   summary: string
   /** Leads people to where they read more. */
   url: string | null
@@ -91,9 +91,9 @@ export type ReportedStatus = { id: number }
  * that. HOST_004: it has no such commit or branch.
  */
 export type CodeHost = {
-  /** null: the default branch. Undefined where there is no such branch. */
+  /** Takes null for the default branch. Returns undefined where there is no such branch. */
   findBranch(name: string | null): Promise<HostBranch | undefined>
-  /** Everything that the commit has. */
+  /** Returns everything that the commit has. */
   readTree(commit: CommitId): Promise<GitTree>
   /** The content that git calls so, of a commit whose tree was read. HOST_004 for another one. */
   readBlob(sha: string): Promise<Uint8Array>
@@ -104,8 +104,10 @@ export type CodeHost = {
    * that is neither on the base branch nor one of a run: nothing is moved. Whoever moves the branch at the same time is not overwritten.
    */
   publishBranch(order: BranchOrder): Promise<PublishedBranch>
-  /** null: the host has no pull requests. The open one of the branch for the base branch is brought up to date, else one is opened. */
+  /**
+   * Is null when the host has no pull requests. The open one of the branch for the base branch is brought up to date, else one is opened.
+   */
   openChangeRequest: ((request: ChangeRequest) => Promise<OpenedChangeRequest>) | null
-  /** null: the host shows no states of commits. */
+  /** Is null when the host shows no states of commits. */
   reportStatus: ((report: StatusReport) => Promise<ReportedStatus>) | null
 }

@@ -21,7 +21,7 @@ type InboxOptions = { signer: Signer; silentMs?: number; log?: Pick<Log, 'warn'>
 type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xlen' | 'xrange' | 'xrevrange'>
 
 const group = 'publisher'
-/** Longer than GitHub can send a webhook again: it keeps them for three days. */
+/** Is longer than GitHub can send a webhook again: it keeps them for three days. */
 const seenSeconds = 5 * 86_400
 /** A consumer that takes a delivery and does not end it for so long has died: another one takes it. */
 const usualSilenceMs = 60_000

@@ -10,7 +10,7 @@ export type DeliveryHeaders = { deliveryId: string | undefined; event: string | 
 const mostText = 4_000
 const mostFaults = 2_000
 
-/** More than any name that GitHub allows. */
+/** Takes longer names than GitHub allows. */
 const name = z.string().min(1).max(1_024)
 const id = z.int()
 const User = z.object({ login: name, type: z.string().nullish() })
@@ -198,7 +198,7 @@ const readers = new Map<string, z.ZodType<DeliveryBody>>(
     issue_comment: Comment,
   }),
 )
-/** Not looked up in the table itself, where any object has a `constructor`. */
+/** Is not looked up in the table itself, where any object has a `constructor`. */
 const onlyActions = new Map<string, readonly string[]>(Object.entries(actedOn))
 
 const Repository = z

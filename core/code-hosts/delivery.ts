@@ -16,7 +16,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('ping') }),
   z.strictObject({
     kind: z.literal('push'),
-    /** `refs/heads/…` or `refs/tags/…`. */
+    /** Is `refs/heads/…` or `refs/tags/…`. */
     ref: z.string(),
     before: sha,
     after: sha,
@@ -87,7 +87,7 @@ export type DeliveryBody = z.infer<typeof DeliveryBody>
 /** One webhook of GitHub. Its id is the same when GitHub sends it again, and is not signed: who sends it again may choose another. */
 export const Delivery = z.strictObject({
   deliveryId: z.string().regex(/^[\w-]{1,64}$/),
-  /** `X-GitHub-Event`. */
+  /** Is `X-GitHub-Event`. */
   event: z.string().regex(/^\w{1,64}$/),
   /** The SHA-256 of all that GitHub has signed, as JSON. */
   bodyHash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -103,7 +103,7 @@ export const HandledDelivery = z.strictObject({
   deliveryId: z.string(),
   event: z.string(),
   action: z.string().nullable(),
-  /** `owner/name`; null for what concerns no repository. */
+  /** Is `owner/name`; null for what concerns no repository. */
   repository: z.string().nullable(),
   ref: z.string().nullable(),
   /** `run`: a run began. `acted`: something else was done. `ignored`, `failed`: see `reason`. */

@@ -29,7 +29,7 @@ export type GitRemoteOptions = Omit<GitOptions, 'gitDir'> & {
   trailer: string
 }
 
-/** `findLogin`: as whom git would ask there; undefined: it knows nobody. */
+/** `findLogin` tells as whom git would ask there; undefined when it knows nobody. */
 export type GitRemote = CodeHost & { findLogin(address: string): Promise<HostLogin | undefined> }
 
 /** Two people who publish at once. */
@@ -59,7 +59,7 @@ export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemot
   }
 }
 
-/** CONFIG_003 for an address that could be an option, or names a program. Git itself is told to use no other transports, too. */
+/** Throws CONFIG_003 for an address that could be an option, or names a program. Git itself is told to use no other transports, too. */
 function requireHarmless(url: string): void {
   const fault = url.startsWith('-')
     ? 'begins with "-"'
@@ -205,7 +205,7 @@ async function requireOnly(
 
 type Push = { head: CommitId; branch: string; now: CommitId | undefined }
 
-/** False when somebody else has moved the branch since. */
+/** Is false when somebody else has moved the branch since. */
 async function push({ head, branch, now = '' }: Push, remote: Remote): Promise<boolean> {
   const { git, url } = remote
   const ref = headOf(branch)

@@ -16,7 +16,7 @@ import type {
 export type GiteaOptions = {
   /** Is the address as git pushes there: `https://git.example.org/ada/shop.git`, `git@git.example.org:ada/shop.git`. */
   url: string
-  /** Undefined: there is none for this address. */
+  /** Returns undefined when there is none for this address. */
   findLogin(address: string): Promise<HostLogin | undefined>
   signal: AbortSignal
 }
@@ -174,7 +174,7 @@ async function reportStatus({ commit, name, state, title, url }: StatusReport, g
 }
 
 type Method = 'GET' | 'PATCH' | 'POST'
-/** `whole`: not of the repository, but of all of the host. */
+/** `whole` asks not about the repository, but about all of the host. */
 type Asked = { method?: Method; body?: object | undefined; whole?: boolean }
 type Answer = { status: number; body: unknown; location: string | null }
 

@@ -16,10 +16,13 @@ export type GitHubAppOptions = {
   privateKey: string
   apiUrl: string
   log: Pick<Log, 'debug' | 'warn'>
-  /** Instead of Octokit's pauses (1 s between writes, 3 s for what notifies people, 1 s for one of a limit), so that a test need not wait. */
+  /** Replaces Octokit's pauses (1 s between writes, 3 s for what notifies people, 1 s for one of a limit), so that a test need not wait. */
   pace?: { retryAfterBaseValue?: number }
   requestMs?: number
-  /** Called with each response; undefined where none came in time. `of`: whose limit the request counts for, an installation's id or `app`. */
+  /**
+   * Is called with each response; undefined where none came in time. `of`: whose limit the request counts for, an
+   * installation's id or `app`.
+   */
   onAnswer?: ((of: string, response: Response | undefined) => void) | undefined
 }
 
@@ -178,7 +181,7 @@ const Refused = z.union([
     .transform(({ response, data }) => ({ ...response, ...data })),
 ])
 
-/** HOST_003 for the app itself, whatever it asks for: its key is not valid any more, or the clock of this machine is wrong. */
+/** Is HOST_003 for the app itself, whatever it asks for: its key is not valid any more, or the clock of this machine is wrong. */
 export class AppRefused extends AppError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super('HOST_003', message, options)
@@ -250,7 +253,7 @@ function refusedByGraphql({ headers, errors }: z.infer<typeof Refused>, missing:
   return new AppError(types.has('NOT_FOUND') ? missing : 'PUBLISH_001', said, { cause })
 }
 
-/** Undefined where GitHub has no such thing. */
+/** Returns undefined where GitHub has no such thing. */
 export async function undefinedWhenMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

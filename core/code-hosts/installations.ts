@@ -43,7 +43,7 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
     addRepositories: repositories.add,
     removeRepositories: repositories.remove,
     listRepositories: repositories.list,
-    /** Whatever project has it. */
+    /** Finds it whatever project has it. */
     repositoryNamed: repositories.find,
     /** Notes an installation; its project stays the one that it has. */
     async note(installation: Installation): Promise<Installation> {
@@ -61,8 +61,8 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
       await repositories.remove(all.filter((one) => one.installationId === installationId))
     },
     /**
-     * Undefined for a repository that no installation of this project has. Where the id is known, it decides: the repository may have
-     * another name by now.
+     * Returns undefined for a repository that no installation of this project has. Where the id is known, it decides:
+     * the repository may have another name by now.
      */
     async findRepository(
       projectId: ProjectId,

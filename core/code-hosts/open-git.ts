@@ -65,7 +65,7 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
     LC_ALL: 'C.UTF-8',
     ...(isInteractive ? {} : { GIT_TERMINAL_PROMPT: '0' }),
   }
-  /** Also where it fails. */
+  /** Resolves also where git fails. */
   const end = (args: readonly string[], { input, env: more = {} }: Call = {}) =>
     runGit([...settings, `--git-dir=${gitDir}`, ...args], { cwd: gitDir, env: { ...own, ...more }, input, signal })
   const bytes = async (args: readonly string[], call: Call = {}): Promise<Buffer> => {
@@ -124,7 +124,7 @@ export async function identityIn(cwd: string, { env, signal }: Pick<GitOptions, 
 
 type Running = { cwd: string; env: Env; input: Call['input']; signal: AbortSignal }
 
-/** CONFIG_006 when there is no git. */
+/** Throws CONFIG_006 when there is no git. */
 async function runGit(args: readonly string[], { input, signal, cwd, env }: Running): Promise<Ended> {
   signal.throwIfAborted()
   const limit = AbortSignal.timeout(limitMs)

@@ -23,10 +23,10 @@ export const CodeFinding = z.strictObject({
   path: RepoPath,
   line: Line,
   endLine: Line,
-  /** Its first line without indentation; empty where that is longer. */
+  /** Holds the first line without indentation; empty where that is longer. */
   lineText: z.string().max(maxLineCharacters),
   severity: FindingSeverity,
-  /** 0 to 1, as the agent says it. */
+  /** Is 0 to 1, as the agent says it. */
   confidence: z.number().min(0).max(1),
   /** The agent's name for this kind of finding. */
   rule: z
@@ -36,7 +36,7 @@ export const CodeFinding = z.strictObject({
 })
 export type CodeFinding = z.infer<typeof CodeFinding>
 
-/** `src/shop.py:12-14` */
+/** Writes `src/shop.py:12-14`. */
 export function placeOf({ path, line, endLine }: Pick<CodeFinding, 'path' | 'line' | 'endLine'>): string {
   return endLine === line ? `${path}:${line}` : `${path}:${line}-${endLine}`
 }

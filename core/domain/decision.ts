@@ -15,11 +15,11 @@ export const Decision = z.strictObject({
   reason: z.string().nullable(),
   /** Names the other set that this one was decided with. */
   note: z.string().optional(),
-  /** Number of its event; greater than that of every earlier decision. */
+  /** Is the number of its event; greater than that of every earlier decision. */
   version: z.int().min(1),
-  /** Milliseconds since the epoch. */
+  /** Is in milliseconds since the epoch. */
   at: z.number(),
-  /** Kind and id of who decided: `human/<token>`. */
+  /** Gives kind and id of who decided: `human/<token>`. */
   by: z.string(),
   /**
    * Keeps the name that the token of who decided had then, since a token may be revoked, and who has decided is still
@@ -42,7 +42,7 @@ export function isByPerson({ by }: Pick<Decision, 'by'>): boolean {
   return by.startsWith('human/')
 }
 
-/** `eve (human/<token>)`: the name for people to read, the id since names are not unique. */
+/** Writes `eve (human/<token>)`: the name for people to read, the id since names are not unique. */
 export function deciderOf({ by, byName }: Pick<Decision, 'by' | 'byName'>): string {
   return byName === undefined ? by : `${byName} (${by})`
 }

@@ -168,7 +168,7 @@ export function unreachable(value: never): never {
   throw new Error(`unexpected value: ${JSON.stringify(value)}`)
 }
 
-/** AGENT_007 for a request that is longer than the model's context: it may fit with fewer messages. */
+/** Is AGENT_007 for a request that is longer than the model's context: it may fit with fewer messages. */
 export class ContextOverflow extends AppError {
   constructor(message: string, cause: unknown) {
     super('AGENT_007', message, { cause, phase: 'model' })
@@ -188,8 +188,8 @@ export function isContextOverflow(error: unknown): boolean {
 export type ModelFaultKind = 'unsent' | 'server' | 'busy' | 'doubtful'
 
 /**
- * AGENT_002 for a request that no server of its model could answer, for reasons that are not known to be the request's.
- * `isAway`: a probe that followed found no server that works.
+ * Is AGENT_002 for a request that no server of its model could answer, for reasons that are not known to be the
+ * request's. `isAway`: a probe that followed found no server that works.
  */
 export class ModelUnavailable extends AppError {
   readonly kind: ModelFaultKind
@@ -212,7 +212,7 @@ export class ModelUnavailable extends AppError {
   }
 }
 
-/** AGENT_008 for a reply whose end is missing: unlike one that makes no sense, it says nothing about the request. */
+/** Is AGENT_008 for a reply whose end is missing: unlike one that makes no sense, it says nothing about the request. */
 export class CutReply extends AppError {
   constructor(message: string, cause?: unknown) {
     super('AGENT_008', message, { cause, phase: 'model' })

@@ -57,8 +57,8 @@ export function sortedKeys(_key: string, value: unknown): unknown {
 const maxDepth = 100
 
 /**
- * About the first `max` characters of a value as JSON, for people and models. It reads no more of the value than it
- * shows, so that the value may be of any depth and size.
+ * Writes about the first `max` characters of a value as JSON, for people and models. It reads no more of the value than
+ * it shows, so that the value may be of any depth and size.
  */
 export function clippedJson(value: unknown, max: number): string {
   let text = ''

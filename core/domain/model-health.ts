@@ -4,7 +4,7 @@ import { z } from 'zod'
 export const ServerHealth = z.object({
   /** Names the server without login and query. */
   url: z.string(),
-  /** Null before the first answer or failure. */
+  /** Is null before the first answer or failure. */
   isWorking: z.boolean().nullable(),
   /** Is true once it has answered since the worker started; a 503 is an answer. */
   hasAnswered: z.boolean(),
@@ -17,9 +17,9 @@ export type ServerHealth = z.infer<typeof ServerHealth>
 export const ModelHealth = z.object({
   /** Names it as bundles do: by a model or adapter, or `default` for the workers' own. */
   model: z.string(),
-  /** Null before the servers were judged. */
+  /** Is null before the servers were judged. */
   isWorking: z.boolean().nullable(),
-  /** Since when none of its servers has worked; null while one does. */
+  /** Says since when none of its servers has worked; null while one does. */
   awaySince: z.number().nullable(),
   servers: z.array(ServerHealth),
 })

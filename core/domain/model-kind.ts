@@ -10,7 +10,7 @@ export const modelLabel = 'remora.model'
 
 type Labels = Readonly<Record<string, string>> | undefined
 
-/** Undefined for runs without the label: those of a service with its own workers. */
+/** Returns undefined for runs without the label: those of a service with its own workers. */
 export function modelKindOf(labels: Labels): ModelKind | undefined {
   return ModelKind.safeParse(labels?.[modelLabel]).data
 }

@@ -57,7 +57,7 @@ export const PlannedOperation = z.strictObject({
   after: z.array(OperationId),
   /** Lists the operations that must end first, well or not. */
   afterAny: z.array(OperationId).optional(),
-  /** Others whose changes it starts from: of a run that this one retries. */
+  /** Lists others whose changes it starts from: those of a run that this one retries. */
   startsFrom: z.array(OperationId).optional(),
   repeats: RepeatedWork.optional(),
 })

@@ -5,7 +5,7 @@ const scriptSuffixes = ['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.
 export const ScriptSuffix = z.enum(scriptSuffixes)
 export type ScriptSuffix = z.infer<typeof ScriptSuffix>
 
-/** Undefined for a path that is neither JavaScript nor TypeScript. */
+/** Returns undefined for a path that is neither JavaScript nor TypeScript. */
 export function scriptSuffixOf(path: string): ScriptSuffix | undefined {
   return scriptSuffixes.find((suffix) => path.endsWith(suffix))
 }

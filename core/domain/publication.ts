@@ -49,7 +49,7 @@ export const Publication = z.strictObject({
 })
 export type Publication = z.infer<typeof Publication>
 
-/** Once somebody has asked for the pull request: what was said or went wrong before does not count any more. */
+/** Notes that somebody has asked for the pull request: what was said or went wrong before does not count any more. */
 export function askedFor(publication: Publication): Publication {
   return { ...publication, isAsked: true, isDismissed: false, fault: null, isSettled: false }
 }

@@ -20,7 +20,7 @@ export function parseRepoPath(raw: string, code: ErrorCode): RepoPath {
 
 /** The most bytes that file systems take for one name. */
 export const maxNameBytes = 255
-/** Also what changes the direction of writing. */
+/** Matches control characters, and also what changes the direction of writing. */
 export const hiddenSigns = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 
 /**

@@ -21,7 +21,7 @@ export const RepositorySource = z.strictObject({
   repository: HostedRepository,
   /** Is what the caller named: a branch, a tag or a commit, or `refs/pull/7/head`. */
   ref: z.string().min(1).max(255),
-  /** Absent while nobody has looked what `ref` stands for. */
+  /** Is absent while nobody has looked what `ref` stands for. */
   commit: CommitId.optional(),
   /** Names the branch that a pull request with the changes is for, for a push or a pull request of the same repository. */
   branch: z.string().min(1).max(255).optional(),
@@ -36,7 +36,7 @@ export const RepositorySource = z.strictObject({
 })
 export type RepositorySource = z.infer<typeof RepositorySource>
 
-/** `owner/name`, as people write it. */
+/** Writes `owner/name`, as people write it. */
 export function fullNameOf({ owner, name }: Pick<HostedRepository, 'owner' | 'name'>): string {
   return `${owner}/${name}`
 }

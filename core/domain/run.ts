@@ -22,7 +22,7 @@ export const skipKinds = [
 export const SkipKind = z.enum(skipKinds)
 export type SkipKind = z.infer<typeof SkipKind>
 
-/** Each kind as the command line's help describes it. */
+/** Describes each kind in the command line's help. */
 export const skipKindText: Readonly<Record<SkipKind, string>> = {
   vendored: 'folders and files of other projects',
   generated: 'files that a program wrote',
@@ -85,7 +85,7 @@ export const RunRequest = z.strictObject({
   nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
   /** Files that the client has left out: their number, and the hash of their list (core/objects/not-sent-files.ts). */
   notSent: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
-  /** Kinds of files to work on although they are skipped by default. */
+  /** Names kinds of files to work on although they are skipped by default. */
   include: z.array(SkipKind).max(skipKinds.length).optional(),
   errorPolicy: ErrorPolicyName.default('skip_downstream'),
   /** Ends the run once it is planned: no operation runs. */
@@ -194,18 +194,18 @@ export const Run = z.strictObject({
   patches: z.partialRecord(PatchKind, PatchNote).default({}),
   /** Parts of what was accepted that somebody asked for, those that were noted longest ago first. */
   parts: z.array(PartNote).default([]),
-  /** Null before a worker composes it, and from its end on. */
+  /** Is null before a worker composes it, and from its end on. */
   composing: CompositionProgress.nullable().default(null),
-  /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
+  /** Is the hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
   nodeListKey: z.string().nullable(),
-  /** Hash of the list of their edges (core/objects/edge-list.ts); null until then. */
+  /** Is the hash of the list of their edges (core/objects/edge-list.ts); null until then. */
   edgeListKey: z.string().nullable(),
-  /** Hash of the repository's own rules (core/objects/repository-rules.ts); null until the run is planned. */
+  /** Is the hash of the repository's own rules (core/objects/repository-rules.ts); null until the run is planned. */
   rulesKey: z.string().nullable(),
-  /** Hash of the summary of its plan (core/objects/plan-summary.ts); null until it is planned. */
+  /** Is the hash of the summary of its plan (core/objects/plan-summary.ts); null until it is planned. */
   planKey: z.string().nullable(),
   planHash: z.string().nullable(),
-  /** Null for a run without a setup, and before it is planned. */
+  /** Is null for a run without a setup, and before it is planned. */
   environment: RunEnvironment.nullable().default(null),
   /** Is true once all its operations are known. */
   isPlanned: z.boolean(),
@@ -226,7 +226,7 @@ export const Run = z.strictObject({
   findings: z.number().default(0),
   /** Lists the budgets that it waits for; work without a model may still move. */
   usedBudgets: z.array(UsedBudget).default([]),
-  /** Set when no further operation may start; the run ends once those in progress have ended. */
+  /** Is set when no further operation may start; the run ends once those in progress have ended. */
   stop: RunStop.nullable(),
   traceparent: z.string().nullable(),
   acceptedAt: z.number(),
@@ -241,7 +241,7 @@ export const Run = z.strictObject({
    * retry that discovery has started is one (core/composition/genuine-run.ts).
    */
   unsigned: z.array(z.enum(['request', 'publication'])).default([]),
-  /** Its retries, the newest last; some may not have been made, or are deleted. */
+  /** Lists its retries, the newest last; some may not have been made, or are deleted. */
   retries: z.array(RunId).default([]),
 })
 export type Run = z.infer<typeof Run>

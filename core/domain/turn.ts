@@ -57,7 +57,7 @@ export type ModelRequest = {
 /** A run's part of the model servers: projects share them equally, the runs of a project by weight. */
 export type RequestShare = { projectId: string; runId: string; weight: number }
 
-/** Called while a request is carried out, in this order: `queued`, then `sent` for each try, and `failed` when the try failed. */
+/** Is called while a request is carried out, in this order: `queued`, then `sent` for each try, and `failed` when the try failed. */
 export type RequestProgress = {
   /** No server works on it: it waits for a slot, or for its next try. */
   queued(): void

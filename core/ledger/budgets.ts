@@ -96,7 +96,7 @@ export async function readProjectBudget(
   return { operator, own, limit, used: Number(used ?? 0), resetsAt: endOfDay(now) }
 }
 
-/** Midnight in UTC. */
+/** Returns midnight in UTC. */
 function endOfDay(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) + 1) * dayMs
 }

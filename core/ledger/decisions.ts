@@ -13,7 +13,7 @@ const decideScript = runScript('decide', 'events')
 
 const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 
-/** Number of the event, time, signature and what was decided, with a space between them (decide.lua). */
+/** Holds the number of the event, time, signature and what was decided, with a space between them (decide.lua). */
 const storedForm = /^([1-9]\d{0,14}) (\d{1,15}) (\S+) (.*)$/s
 
 /**
@@ -132,7 +132,7 @@ export async function decide(
   return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
 }
 
-/** Their number, then counters and their changes in turn. */
+/** Returns their number, then counters and their changes in turn. */
 function countersOf(decisions: readonly NewDecision[]): (string | number)[] {
   const changes = new Map<string, number>()
   const count = (verdict: Verdict, agent: string, change: number) => {

@@ -68,7 +68,7 @@ async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max
   return [...first, ...more, ...suspect]
 }
 
-/** Up to `limit` operations that were dispatched at least `agedMs` ago and not claimed since, the oldest first. */
+/** Lists up to `limit` operations that were dispatched at least `agedMs` ago and not claimed since, the oldest first. */
 export async function dispatchedLongAgo(store: LedgerStore, runId: RunId, page: { agedMs: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)
   const until = (await redisNowMs(store.redis)) - page.agedMs

@@ -21,11 +21,11 @@ export type LiveWorker = {
   /** The models it was asked for, as it sees them. */
   models: readonly ModelHealth[]
   pool?: PoolReport | undefined
-  /** Its object store while that cannot be used. */
+  /** Describes its object store while that cannot be used. */
   store?: StoreReport | undefined
   programs?: ProgramReport | undefined
   version: string
-  /** Milliseconds since the epoch. */
+  /** Is in milliseconds since the epoch. */
   startedAt: number
 }
 

@@ -35,7 +35,7 @@ const rankUnit = 1e9
 const statusSlice = 1_000
 const Cursor = z.coerce.number().int().min(0)
 
-/** RUN_001 when there is no such run, RUN_004 when it has no such operation. */
+/** Throws RUN_001 when there is no such run, RUN_004 when it has no such operation. */
 export async function getOperation(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<Operation> {
   const keys = runKeys(store.namespace, runId)
   if ((await store.redis.exists(keys.operation(operationId))) === 1) return readOperation(store, runId, operationId)
@@ -94,7 +94,7 @@ async function listIndexed(
 }
 
 export type FailureCount = {
-  /** Null for operations that ended without one. */
+  /** Is null for operations that ended without one. */
   errorCode: string | null
   count: number
   /** The one of them that ended first. */
@@ -168,7 +168,7 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
 }
 
 export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' | 'node'> & {
-  /** When the attempt started from whose prompts it was made; null for one that never started. */
+  /** Says when the attempt started from whose prompts it was made; null for one that never started. */
   begunAt: number | null
   endedAt: number
   outcome: Outcome

@@ -68,7 +68,7 @@ export function resultOf(source: ResultSource, detail: Partial<ResultDetail> = {
 }
 
 const sliceEntries = 200
-/** About 1.1 kB each: some 220 MB of Redis at most, of all runs together. */
+/** A result has about 1.1 kB: those of all runs together take some 220 MB of Redis at most. */
 const keptResults = 200_000
 
 const OutboxEntry = z.tuple([

@@ -23,7 +23,7 @@ export type NewRun = {
   request: RunRequest
   uploadKey: string
   traceparent: string | null
-  /** `run.accepted`, the run's event 1. */
+  /** Is `run.accepted`, the run's event 1. */
   acceptedEvent: NewEvent
   /** Names whose run it is, if that may not have more than so many at once. */
   holder?: RunHolder | undefined
@@ -32,7 +32,7 @@ export type NewRun = {
 /** A token, and how many runs it may have that have not ended. */
 export type RunHolder = { tokenId: string; runs: number }
 
-/** LIMIT_003 for a token that has as many runs as it may have. */
+/** Throws LIMIT_003 for a token that has as many runs as it may have. */
 export async function expectRunRoom({ redis, namespace }: LedgerStore, holder: RunHolder): Promise<void> {
   const { active, heldBy } = indexKeys(namespace)
   const members = await redis.smembers(heldBy(holder.tokenId))

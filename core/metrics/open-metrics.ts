@@ -15,7 +15,7 @@ export type Sample<Name extends GaugeName> = { labels: LabelsOf<Name>; value: nu
 /** Takes what parts of a service measure. It neither waits nor throws. */
 export type Metrics = {
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, by?: number): void
-  /** Seconds. */
+  /** Takes seconds. */
   observe<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, seconds: number): void
   /**
    * `read` is asked at every look at the metrics. While it fails, or takes more than a second, the gauge has no value: an old one

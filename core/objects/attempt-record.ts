@@ -25,7 +25,7 @@ export type ToolRun = z.infer<typeof ToolRun>
 /** One request to the model and how it ended. Of those that were answered, the n-th belongs to the n-th of `replies`. */
 export const Exchange = z.strictObject({
   turn: z.int(),
-  /** Milliseconds since the epoch. */
+  /** Is in milliseconds since the epoch. */
   startedAt: z.number(),
   durationMs: z.number(),
   /** Counts the part of `durationMs` spent waiting for a slot at a server; absent when it did not wait. */
@@ -54,7 +54,7 @@ export const ReadSet = z.strictObject({
 })
 export type ReadSet = z.infer<typeof ReadSet>
 
-/** Everything one attempt did, in one object, stored before the outcome that refers to it. */
+/** Holds everything one attempt did, in one object, stored before the outcome that refers to it. */
 export const AttemptRecord = z.strictObject({
   v: z.literal(1),
   runId: RunId,
@@ -129,7 +129,7 @@ const unfinished = {
   /** Measures how long this attempt and those that it continues have run, without waiting time. */
   spentMs: z.number().min(0),
   usage: TokenUsage,
-  /** Their executable bits where these are not what the snapshot has. */
+  /** Has their executable bits where these are not what the snapshot has. */
   written: z.array(z.strictObject({ path: z.string(), text: z.string(), executable: z.boolean().optional() })),
   deleted: z.array(z.string()).optional(),
   /** Counts the safe lint fixes that were made before the agent began. */

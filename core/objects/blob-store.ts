@@ -6,7 +6,7 @@ import { objectKeys } from './object-keys.ts'
 import type { ObjectStore, PutPermit } from './object-store.ts'
 
 const concurrency = 32
-/** Hashes known to be stored: about 20 MB at most. */
+/** Bounds the hashes known to be stored: about 20 MB at most. */
 const maxTrusted = 100_000
 /**
  * A blob that this process has put counts for so long as stored, in the epoch in which it was put. The collector

@@ -11,9 +11,9 @@ export type ComposedEvidence = z.infer<typeof ComposedEvidence>
 /** One file of a run's composed patch, with the evidence checked again on the composed text. */
 export const ComposedFile = z.strictObject({
   path: z.string(),
-  /** null: the file is new. */
+  /** Is null when the file is new. */
   baseHash: z.string().nullable(),
-  /** null: the file is deleted. */
+  /** Is null when the file is deleted. */
   resultHash: z.string().nullable(),
   /** Is set for a new file that has the bit, a deleted one that had it, or one that gets or loses it. */
   executable: z.boolean().optional(),

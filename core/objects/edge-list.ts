@@ -18,9 +18,12 @@ const EdgeList = z.strictObject({
   nodes: z.int(),
   /** Lines per page; the last page may have fewer. */
   pageLines: z.int().min(1),
-  /** Hash of each page: an object of JSON Lines, one EdgeLine per line. */
+  /** Has the hash of each page: an object of JSON Lines, one EdgeLine per line. */
   pages: z.array(z.string()),
-  /** Hash of an object with one line of `spanBytes` bytes per node: its first line in the list, and its numbers of outgoing and incoming edges. */
+  /**
+   * Is the hash of an object with one line of `spanBytes` bytes per node: its first line in the list, and its numbers
+   * of outgoing and incoming edges.
+   */
   spans: z.string(),
 })
 type EdgeList = z.infer<typeof EdgeList>

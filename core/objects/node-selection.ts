@@ -20,7 +20,7 @@ export function putNodeSelection(
   return blobs.put(projectId, Buffer.from(JSON.stringify({ v: 1, nodes: [...new Set(nodes)].toSorted() })))
 }
 
-/** STORE_003 when it is missing or is not such a list. */
+/** Throws STORE_003 when it is missing or is not such a list. */
 export async function getNodeSelection(
   blobs: Pick<BlobStore, 'get'>,
   projectId: string,

@@ -64,7 +64,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],
 ]
 
-/** Undefined for a key that Remora does not use. */
+/** Returns undefined for a key that Remora does not use. */
 export function objectPlace(project: ProjectId, key: string): ObjectPlace | undefined {
   const prefix = `projects/${project}/`
   if (!key.startsWith(prefix)) return undefined

@@ -181,7 +181,7 @@ async function* listObjects(
   }
 }
 
-/** STORE_002 also when the store answers that it could not delete some of them. */
+/** Throws STORE_002 also when the store answers that it could not delete some of them. */
 async function deleteObjects(
   client: S3Client,
   Bucket: string,

@@ -14,7 +14,7 @@ export function putAttemptRecord(objects: ObjectStore, project: ProjectId, recor
   return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), record)
 }
 
-/** STORE_003 when it is missing or does not have its hash. */
+/** Throws STORE_003 when it is missing or does not have its hash. */
 export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash: string): Promise<AttemptRecord> {
   return getHashedJson(objects, objectKeys.attempt(project, hash), hash, AttemptRecord)
 }
@@ -47,7 +47,7 @@ export function putUnfinishedAttempt(
   return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), unfinished)
 }
 
-/** STORE_003 when it is missing or does not have its hash. */
+/** Throws STORE_003 when it is missing or does not have its hash. */
 export function getUnfinishedAttempt(
   objects: ObjectStore,
   project: ProjectId,

@@ -6,7 +6,7 @@ import type { Readiness } from './readiness.ts'
 
 export type Health = { port: number; close(): Promise<void> }
 
-/** `port` 0: any free one. */
+/** `port` 0 stands for any free one. */
 export type HealthAddress = { host: string; port: number }
 
 type Watched = { readiness: Readiness; metrics: { text(): Promise<string>; contentType: string } }

@@ -11,7 +11,7 @@ v8.setFlagsFromString('--wasm-num-compilation-tasks=1')
 // Of a young generation as small as this one, no collection is long enough to be shared among threads: that only costs CPU.
 v8.setFlagsFromString('--no-parallel-scavenge')
 
-/** Both halves of the young generation, of which one is in use. */
+/** Counts both halves of the young generation, of which one is in use. */
 const mostYoungBytes = 16 * 2 ** 20
 
 // On a machine with much memory the young generation of the heap grows to 128 MB and more. At `mostYoungBytes` it stops to grow:

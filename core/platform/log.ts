@@ -77,7 +77,7 @@ export function openStoreUser(log: StoreLog): StoreUser {
 
 export type Logging = {
   level: LogLevel
-  /** `json` when left out. */
+  /** Is `json` when left out. */
   format?: LogFormat | undefined
 }
 
@@ -119,7 +119,7 @@ const outageLineMs = 60_000
 const calmMs = 10_000
 /** A part that failed so long ago may not have been used since: the others that work speak for it. */
 const forgottenMs = 60_000
-/** Longer than any part that still needs the store waits until it tries again. */
+/** Is longer than any part that still needs the store waits until it tries again. */
 const quietMs = 300_000
 
 type Outage = {
@@ -127,7 +127,7 @@ type Outage = {
   saidAt: number
   failures: number
   parts: Set<object>
-  /** Since when nothing has failed and something has worked. */
+  /** Says since when nothing has failed and something has worked. */
   worksSince: number | undefined
   cancelEnd: () => void
 }

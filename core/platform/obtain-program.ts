@@ -17,7 +17,7 @@ export type ProgramPlaces = {
 }
 
 export type ObtainOptions = ProgramPlaces & {
-  /** False: a missing program is not installed. */
+  /** Is false when a missing program is not to be installed. */
   mayInstall: boolean
   isRoot: boolean
   installLimitMs?: number

@@ -68,8 +68,8 @@ export function isOfUser({ uid }: Owned): boolean {
 }
 
 /**
- * Anybody but its owner or root. A group whose number is the owner's own has no other members: Debian, Fedora and
- * others make one for each user, and let it write (umask 002). Never true where the system has no users.
+ * Is true when anybody but its owner or root may write. A group whose number is the owner's own has no other members: Debian,
+ * Fedora and others make one for each user, and let it write (umask 002). Never true where the system has no users.
  */
 export function othersMayWrite({ uid, gid, mode }: Owned): boolean {
   if (process.getuid === undefined) return false

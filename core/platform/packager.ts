@@ -13,7 +13,7 @@ type PackagerKind = {
   program: string
   /** Packages that hold the program, tried in this order. */
   packages: Record<Obtained, readonly string[]>
-  /** Undefined: packages are not installed, but unpacked into a folder of the user (unpack-program.ts). */
+  /** Is undefined where packages are not installed, but unpacked into a folder of the user (unpack-program.ts). */
   install?: (packageName: string) => readonly string[]
   environment?: readonly string[]
   /** Says whether installing a package needs root. `refused`: the program does not work as root. */

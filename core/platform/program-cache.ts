@@ -26,14 +26,14 @@ function registeredHome(): string {
   }
 }
 
-/** `env`: that of this process. */
+/** `env` is that of this process. */
 export type Look = Pick<Running, 'signal' | 'env'>
 
 export type FoundProgram = { path: string; version: string; fits: boolean }
 
 /** A program that Remora gets where it is missing. */
 export type Obtainable = {
-  /** Its name in the folder of such programs. */
+  /** Names it in the folder of such programs. */
   name: string
   /** Names it in messages. */
   title: string
@@ -112,7 +112,7 @@ export async function putIntoPlace(
   }
 }
 
-/** Longer than any download or build takes. */
+/** Is longer than any download or build takes. */
 const usedMs = 1_200_000
 
 /**

@@ -16,7 +16,9 @@ export type ProgramEnd =
 const keptChars = 8_000
 const killMs = 2_000
 
-/** `env`: that of this process; the program gets only the bare part of it. `input`: what it reads from its descriptor `wrapperInput`. */
+/**
+ * `env` is that of this process; the program gets only the bare part of it. `input` is what it reads from its descriptor `wrapperInput`.
+ */
 export type Running = { limitMs: number; signal: AbortSignal; env: Env; input?: Uint8Array | undefined }
 
 /** A command that starts the rest of its arguments as a process of little rights, and what it reads for that from `wrapperInput`. */
@@ -103,8 +105,8 @@ function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: stri
 }
 
 /**
- * Also after the program has ended: processes that it started and left running end too. They have `killMs` for it. Does not
- * wait longer than twice that: this user may not kill the processes of another (sudo).
+ * Ends the group also after the program has ended: processes that it started and left running end too. They have
+ * `killMs` for it. Does not wait longer than twice that: this user may not kill the processes of another (sudo).
  */
 async function endGroup({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined) return

@@ -11,7 +11,7 @@ declare module '@20minutes/s3rver' {
   }
   /** Maps the names of headers, in lower case. */
   export type ObjectMetadata = Record<string, unknown> & { 'content-length': number }
-  /** `end` included. */
+  /** `end` is included. */
   export type ReadRange = { start?: number; end?: number }
   type Stored = { size: number; md5: string }
   export type FilesystemStore = {

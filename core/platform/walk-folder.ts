@@ -15,7 +15,7 @@ import { gitSettings } from './run-program.ts'
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
-/** Anything but a folder; `path` is relative to the folder that was walked. */
+/** Is anything but a folder; `path` is relative to the folder that was walked. */
 export type WalkedEntry = { path: string; kind: Exclude<EntryKind, 'folder'> }
 
 export type WalkedFolder = {
@@ -146,7 +146,10 @@ type TrackedIgnored = { files: ReadonlySet<string>; folders: ReadonlySet<string>
 
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
 
-/** Below `root`, with paths relative to it. None where git is missing or refuses: then .gitignore alone decides. */
+/**
+ * Finds what git tracks though it ignores it, below `root` and with paths relative to it. There is nothing where git is
+ * missing or refuses: then .gitignore alone decides.
+ */
 async function trackedIgnored(root: string, env: Env, signal: AbortSignal): Promise<TrackedIgnored> {
   const command = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']
   const options = { cwd: root, signal, maxBuffer: maxListingBytes, env: gitEnv(env) }

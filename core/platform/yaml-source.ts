@@ -1,11 +1,11 @@
 import { isMap, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 
 export type YamlPath = readonly (string | number)[]
-/** Both from 1. */
+/** Both count from 1. */
 export type Place = { line: number; column: number }
 
 export type YamlSource = {
-  /** Undefined when it is not YAML, null when it is empty. */
+  /** Is undefined when it is not YAML, null when it is empty. */
   value: unknown
   faults: { at: Place; message: string }[]
   /** The position of the value at `path`; for a missing one, of the nearest value around it. */

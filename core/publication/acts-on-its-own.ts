@@ -9,7 +9,7 @@ const folders = new Set(
    .vscode .idea .claude .codex .cursor .gemini .windsurf .roo .kiro .junie .continue .clinerules .remora`.split(/\s+/),
 )
 
-/** Their files, in small letters and without the ending of YAML, TOML or JSON. */
+/** Names their files, in small letters and without the ending of YAML, TOML or JSON. */
 const files = new Set(
   `action .gitlab-ci jenkinsfile azure-pipelines .travis .drone .woodpecker .cirrus bitbucket-pipelines appveyor .appveyor cloudbuild buildspec
    wercker codemagic .build .gitpod netlify vercel .readthedocs codecov .codecov dependabot renovate .renovaterc .mergify .pre-commit-config

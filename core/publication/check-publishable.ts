@@ -77,7 +77,7 @@ export async function checkPublishable(commits: readonly PlannedCommit[], base: 
   if (base.without?.includes('size') !== true) requireSmall(commits, base.limits ?? publishLimits)
 }
 
-/** PUBLISH_001 for a commit with a change set that is none of `asked`: who composes a patch is not who may say what is accepted. */
+/** Throws PUBLISH_001 for a commit with a change set that is none of `asked`: who composes a patch is not who may say what is accepted. */
 export function checkAsked(commits: readonly PlannedCommit[], asked: ReadonlySet<string>): void {
   const foreign = commits.flatMap((one) => one.changeSetIds).find((id) => !asked.has(id))
   if (foreign !== undefined) throw new AppError('PUBLISH_001', `change set ${foreign} of the patch was not asked for`)

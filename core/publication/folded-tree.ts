@@ -52,7 +52,7 @@ export function openFoldedTree(base: GitTree) {
     /** The link that is at the path, or at a folder on the way to it. */
     linkOn: (path: string) => withMode(path, linkMode),
     submoduleOn: (path: string) => withMode(path, submoduleMode),
-    /** Other paths that are the same on such a file system. */
+    /** Returns other paths that are the same on such a file system. */
     twinsOf: (path: string) => at(foldedPath(path)).filter((one) => one !== path),
     /** The file that is at a folder on the way to the path. */
     fileOn: (path: string) =>

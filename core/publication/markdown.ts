@@ -47,7 +47,10 @@ export function collapsed(summary: string, shown: string): string {
   return `<details><summary>${summary}</summary>\n\n${shown}\n\n</details>`
 }
 
-/** Not much more than so many characters, cut at the end of a line: what is left open in one may have a meaning for GitHub. Nothing is left of one line alone. */
+/**
+ * Returns not much more than so many characters, cut at the end of a line: what is left open in one may have a meaning
+ * for GitHub. Nothing is left of one line alone.
+ */
 export function clipped(text: string, most: number): string {
   if (text.length <= most) return text
   const kept = text.slice(0, Math.max(0, text.lastIndexOf('\n', most)))

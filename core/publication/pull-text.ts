@@ -116,7 +116,10 @@ function rulesText(rules: readonly string[]): string {
   return ` (rules ${rules.slice(0, shownRules).map(code).join(', ')}${more})`
 }
 
-/** Each check with the number of files for which it holds, or of which it holds for some of the changes. One that could not be made is named, since it proves nothing. */
+/**
+ * Lists each check with the number of files for which it holds, or of which it holds for some of the changes. One that
+ * could not be made is named, since it proves nothing.
+ */
 function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const evidence = files.flatMap((file) => file.evidence)
   const groups = Map.groupBy(evidence, ({ check, of }) => (check === 'not_checked' ? (of ?? check) : check))

@@ -146,7 +146,7 @@ function privateKeys(text: string): Span[] {
   return spans.filter(({ start, end }) => keyLine.test(text.slice(start, end)))
 }
 
-/** No further than `most`, where the next mark is, so that a text full of marks is read once. */
+/** Goes no further than `most`, where the next mark is, so that a text full of marks is read once. */
 function linesAfter(text: string, start: number, most = text.length): Span {
   let end = start
   while (end < Math.min(most, start + longestKey) && ofBlock.test(text[end] ?? '')) end += 1

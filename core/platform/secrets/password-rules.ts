@@ -19,7 +19,7 @@ const operator = String.raw`(?:=>|:=|[!=]==?|[?|]{1,2}=|[=:(]|(?<=["'\x60]),(?![
 const opened = String.raw`\s{0,40}(?:\(\s{0,40})?(?-i:[a-zA-Z@$]{0,2})`
 /** A quote within counts as one of the value where the value goes on behind it. */
 const quoted = (least: number) => String.raw`(["'\x60])((?:(?!\1)\S|\1(?=[\w!@#$%^&*])){${least},200})\1`
-/** Up to the next field of an address or the end of an element. */
+/** Reaches up to the next field of an address or the end of an element. */
 const bare = String.raw`((?:(?!<\/|[;&]\w{1,30}=)[^\s"'\x60]){4,199}[^\s"'\x60,;)\]}])[,;)\]}]{0,3}(?=[\s"'\x60<;&]|$)`
 
 /** Matches letters and what stands between words alone: a word, a label, a name, a path, a type. */

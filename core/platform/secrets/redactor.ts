@@ -23,7 +23,7 @@ export type Redactor = {
 /** Shorter values, such as `none` or `EMPTY` where no key is needed, occur in ordinary words. */
 const leastLength = 6
 
-/** `values`: the secrets of the configuration. The rules are read with the first text, which takes about 20 ms. */
+/** `values` are the secrets of the configuration. The rules are read with the first text, which takes about 20 ms. */
 export function openRedactor(values: readonly string[] = []): Redactor {
   const known = [...new Set(values.filter(({ length }) => length >= leastLength).flatMap(formsOf))]
   const hideIn = (value: unknown) => {

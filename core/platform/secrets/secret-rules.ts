@@ -6,7 +6,7 @@ import { z } from 'zod'
 export type SecretRule = {
   /** Are in lower case. A text without any of them, whatever its case, has no secret of this kind. */
   keywords: readonly string[]
-  /** Global; it begins to search at `lastIndex`. */
+  /** Is global; it begins to search at `lastIndex`. */
   pattern: RegExp
   /** The group with the secret; 0: the first one that matched, or else the whole match. */
   group: number

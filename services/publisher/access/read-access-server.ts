@@ -67,7 +67,10 @@ async function answerTo(request: IncomingMessage, secret: string, deps: ReadAcce
   return readAccess(asked.data.run_id, asked.data.commit, deps)
 }
 
-/** PUBLISH_005: a run that nobody with the key has asked for. RUN_001: not a run that waits for its code. HOST_002: the project has no such repository (any more). */
+/**
+ * Throws PUBLISH_005 for a run that nobody with the key has asked for, RUN_001 for one that does not wait for its code,
+ * HOST_002 when the project has no such repository (any more).
+ */
 async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<ReadAccess> {
   const { app, apiUrl, ledger } = deps
   const run = await ledger.getRun(runId)

@@ -92,7 +92,7 @@ async function answerAll(commands: readonly CommentCommand[], asked: Asked, deps
   return parts.join('\n\n')
 }
 
-/** Empty for one to which the list of commands is the answer. */
+/** Is empty for one to which the list of commands is the answer. */
 async function answerTo({ verb, argument }: CommentCommand, asked: Asked, deps: CommentDeps): Promise<string> {
   if (verb === 'help') return ''
   if (!isKnown(verb)) return `There is no command ${code(verb)}.`

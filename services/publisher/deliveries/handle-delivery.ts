@@ -103,7 +103,7 @@ async function takePullRequest(
   return lookAtBranch({ repository, branch: head.ref, pull, author: author.login }, deps)
 }
 
-/** Somebody asks for the checks of a commit again. */
+/** Answers somebody who asks for the checks of a commit again. */
 async function runAgain(
   { bodyHash, sender }: Delivery,
   body: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>,
@@ -234,7 +234,7 @@ async function isNamed(
   return isSame && found?.id === repository.id
 }
 
-/** Noted when its first webhook comes: that of the installation may be lost. GitHub sends none of one that is suspended. */
+/** Notes an installation when its first webhook comes: that of the installation may be lost. GitHub sends none of one that is suspended. */
 async function installedRepository(
   { installationId, repository }: Delivery,
   deps: HandleDeps,
@@ -252,7 +252,7 @@ async function installedRepository(
   return { ...found, defaultBranch }
 }
 
-/** `owner/name` and the ref of a delivery, as its list shows them. */
+/** Returns `owner/name` and the ref of a delivery, as its list shows them. */
 export function placeOf({ repository, body }: Delivery): Pick<HandledDelivery, 'repository' | 'ref' | 'action'> {
   const ref = body.kind === 'push' ? body.ref : body.kind === 'pull_request' ? body.head.ref : null
   const action = 'action' in body ? body.action : null

@@ -100,7 +100,7 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
     async keep(): Promise<void> {
       queue.drop(new Set(await inbox.keep(consumer, queue.entries())))
     },
-    /** When nothing is at work any more. */
+    /** Resolves when nothing is at work any more. */
     ended,
     async leave(): Promise<void> {
       await inbox.leave(consumer, queue.entries()).catch(() => {}) // taken again a little later

@@ -102,7 +102,7 @@ async function runOfRepository(
   return run?.request.repository?.repository.id === repository.id ? run : undefined
 }
 
-/** Undefined: the account may say what is done with the changes. */
+/** Returns undefined when the account may say what is done with the changes. */
 export async function whyNotAllowed(
   login: string,
   repository: InstalledRepository,

@@ -9,7 +9,7 @@ import { publishBranch, requireOwnCommits } from './publish-branch.ts'
 import { openPullRequests } from './pull-requests.ts'
 import { openReads } from './repository-reads.ts'
 
-/** `botLogin`: the account as which it writes. */
+/** `botLogin` is the account as which it writes. */
 export type OwnApp = { appId: number; botLogin: string }
 
 export type GitHubHost = ReturnType<typeof openGitHubHost>
@@ -38,7 +38,7 @@ export function openGitHubHost(client: GitHubClient, repository: HostedRepositor
     publishBranch: (order: BranchOrder) => publishBranch(order, deps),
     reportStatus: (report: StatusReport) => reportStatus(report, { client, repository, appId }),
     ...openPullRequests(client, repository),
-    /** PUBLISH_002 where somebody else has worked on the branch. A branch that is gone is nobody's work. */
+    /** Throws PUBLISH_002 where somebody else has worked on the branch. A branch that is gone is nobody's work. */
     async requireOwn(branch: Pick<BranchOrder, 'branch' | 'baseBranch' | 'written'>): Promise<void> {
       const head = await reads.branchHead(branch.branch)
       if (head !== undefined) await requireOwnCommits({ ...branch, head }, deps)

@@ -32,7 +32,7 @@ function openDescription(client: GitHubClient, { owner, name: repo }: HostedRepo
   }
 }
 
-/** Its branches, and people. */
+/** Reads its branches, and people. */
 function openNames(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
@@ -90,7 +90,7 @@ function openFiles(client: GitHubClient, repository: HostedRepository) {
 
 type FoundPull = { state: 'open' | 'closed' | 'merged'; head: CommitId }
 
-/** Its pull requests. It takes the right to read them. */
+/** Reads its pull requests. It takes the right to read them. */
 function openPulls(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
@@ -112,7 +112,7 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
 /** So many changed files a comparison lists. */
 const mostListed = 300
 
-/** Its commits, by their ids, and what is between them. */
+/** Reads its commits, by their ids, and what is between them. */
 function openCommits(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {

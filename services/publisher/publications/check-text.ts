@@ -226,7 +226,7 @@ function filesText({ files, filesUrl }: ToldRun): string {
   return collapsed(`Changes of ${plural(files.length, 'file')}`, [...lines, ...more].join('\n'))
 }
 
-/** `shown`: Markdown. */
+/** `shown` is Markdown. */
 function linkTo(shown: string, url: string | undefined): string {
   if (url === undefined || url === '') return shown
   return `[${shown}](${url.replaceAll(/[()]/g, (found) => (found === '(' ? '%28' : '%29'))})`

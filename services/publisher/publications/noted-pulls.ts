@@ -16,7 +16,7 @@ export type NotedPullsDeps = {
 
 type LostPullsDeps = DeclineDeps & NotedPullsDeps & { publishing: Pick<PublishingRuns, 'runOfPull'> }
 
-/** `decline`: keeps changes that people have judged from being proposed again; left out where nobody has. */
+/** `decline` keeps changes that people have judged from being proposed again; left out where nobody has. */
 export type PullEnd = {
   state: Exclude<PublishedPull['state'], 'open'>
   /** Names who ended it, where that is known. */

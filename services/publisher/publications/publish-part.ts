@@ -127,7 +127,7 @@ async function isLabelled(repositoryId: number, number: number, { publishing }: 
   return owner !== undefined && !(await publishing.isUnlabelled(repositoryId, number))
 }
 
-/** Nothing is left of what a pull request had: people have rejected it, or done it themselves. */
+/** Closes a pull request when nothing is left of what it had: people have rejected it, or done it themselves. */
 async function endEmpty(
   run: Run,
   { pull, target }: { pull: OpenPull | undefined; target: string },
@@ -181,14 +181,14 @@ async function baseFor(
   return run.commit
 }
 
-/** HOST_004 where there is no such branch. */
+/** Throws HOST_004 where there is no such branch. */
 export async function headOf(host: Pick<RunHost, 'findBranch'>, target: string): Promise<CommitId> {
   const head = (await host.findBranch(target))?.commit
   if (head === undefined) throw new AppError('HOST_004', `there is no branch ${target} any more`)
   return head
 }
 
-/** PUBLISH_003 when as many were opened today as may be. */
+/** Throws PUBLISH_003 when as many were opened today as may be. */
 async function countToday(
   run: Run,
   branch: string,

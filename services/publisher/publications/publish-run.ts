@@ -41,7 +41,7 @@ const noRoom = 'PUBLISH_003'
 /** The publisher looks so often, and for so long, whether there is room for another pull request. */
 const roomMs = 30 * 60_000
 const roomForMs = 7 * 86_400_000
-/** What fails longer is given up: a fault that may pass as late as a webhook is, one that nobody has foreseen sooner. */
+/** A fault that lasts longer is given up: one that may pass as late as a webhook is, one that nobody has foreseen sooner. */
 const mayPassForMs = 24 * 3_600_000
 const unforeseenForMs = 3_600_000
 /** The longer it fails, the more rarely it is tried. */
@@ -207,7 +207,7 @@ async function noteFault({ code: errorCode, message: reason }: AppError, note: N
   await note({ fault: noted, isSettled: errorCode !== noRoom }, isTold ? [] : [event])
 }
 
-/** False: the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
+/** Is false when the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
 async function endWithFault({ runId }: Run, fault: AppError, deps: PublishDeps, signal: AbortSignal): Promise<boolean> {
   // What was done until the fault has changed it.
   const run = await deps.ledger.getRun(runId)

@@ -92,7 +92,7 @@ function openPulls(redis: Redis, prefix: string) {
   const keys = { pulls: `${prefix}pulls`, unlabelled: `${prefix}unlabelled` }
   const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
   return {
-    /** `isNew`: it has no labels and reviewers yet, which are told by `noteLabelled`. */
+    /** `isNew` says that it has no labels and reviewers yet, which are told by `noteLabelled`. */
     async notePull(
       repositoryId: number,
       number: number,

@@ -40,8 +40,8 @@ export type Note = (
 export type Publishing = { publication: Publication; note: Note; host: RunHost }
 
 /**
- * HOST_002 when the project has no such repository any more. Tokens are for this repository alone. Nothing is written once `signal` is
- * aborted: somebody else may do the work by then.
+ * Throws HOST_002 when the project has no such repository any more. Tokens are for this repository alone. Nothing is
+ * written once `signal` is aborted: somebody else may do the work by then.
  */
 export async function openRunHost(
   run: Run,
