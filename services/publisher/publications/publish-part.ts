@@ -28,7 +28,7 @@ export type PartDeps = DeclineDeps &
     publicUrl: string | undefined
   }
 
-/** Bounds the earlier runs that a pull request is known to carry: one may be open for hundreds of pushes. */
+/** Bounds the earlier runs that a pull request is known to carry: it may be open for hundreds of pushes, and the oldest are forgotten. */
 const mostFormer = 30
 
 const origin = { kind: 'publisher', id: 'github' } as const
