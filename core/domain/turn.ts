@@ -27,8 +27,8 @@ export type Message = z.infer<typeof Message>
 export type ToolChoice = 'required' | 'auto' | 'none' | { name: string }
 
 /**
- * Says how decoding is constrained: not at all, by the JSON Schema of one tool call, by structural tags around a call,
- * or by an EBNF grammar of all tools.
+ * How decoding is constrained: not at all, by the JSON Schema of one tool call, by structural tags around a call, or by
+ * an EBNF grammar of all tools.
  */
 export type DecodingConstraint = 'none' | 'json_schema' | 'structural_tag' | 'ebnf'
 
