@@ -148,7 +148,6 @@ export function asAppError(error: unknown, code: ErrorCode, phase?: string): App
   return new AppError(code, message, { cause: error, ...(phase === undefined ? {} : { phase }) })
 }
 
-/** Is true for an AppError with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is AppError {
   return error instanceof AppError && codes.includes(error.code)
 }

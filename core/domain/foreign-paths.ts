@@ -41,7 +41,6 @@ const vendoredNames: ReadonlySet<string> = new Set([
 /** Files that prove their folder to be vendored, whatever its name: `venv` and `vendor` may also hold the project's own code. */
 const vendoringMarks: readonly string[] = ['pyvenv.cfg', 'vendor/modules.txt', 'vendor/autoload.php']
 
-/** Is true when a folder of this name is always vendored. */
 export function isVendoredName(name: string): boolean {
   return vendoredNames.has(name)
 }

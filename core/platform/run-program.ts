@@ -129,7 +129,6 @@ export function isSuccess(end: ProgramEnd): end is Extract<ProgramEnd, { kind: '
   return end.kind === 'ended' && end.code === 0
 }
 
-/** Says why a program did not succeed. */
 export function failureOf(end: ProgramEnd): string {
   if (end.kind === 'absent') return end.reason
   if (end.kind === 'late') return 'it took too long'

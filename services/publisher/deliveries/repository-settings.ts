@@ -121,7 +121,6 @@ export function whyNotBranch(
   return isWanted ? undefined : `only ${wanted} is worked on (github.branches)`
 }
 
-/** Is true when the settings leave out what an account does. */
 export function isIgnoredAuthor(login: string, { ignoreAuthors }: RepositorySettings): boolean {
   // Square brackets are a class of characters in a glob, and part of the names of apps.
   return pathGlobs(ignoreAuthors.map((glob) => glob.replaceAll('[', '\\[').replaceAll(']', '\\]')))(login)
