@@ -2,11 +2,11 @@ import { z } from 'zod'
 
 /** One model server as a worker sees it. Times are milliseconds since the epoch. */
 export const ServerHealth = z.object({
-  /** Without login and query. */
+  /** Names the server without login and query. */
   url: z.string(),
-  /** Null before the first answer or failure. */
+  /** Is null before the first answer or failure. */
   isWorking: z.boolean().nullable(),
-  /** Whether it has ever answered since the worker started; a 503 is an answer. */
+  /** Is true once it has answered since the worker started; a 503 is an answer. */
   hasAnswered: z.boolean(),
   lastError: z.string().nullable(),
   nextProbeAt: z.number().nullable(),
@@ -15,17 +15,17 @@ export type ServerHealth = z.infer<typeof ServerHealth>
 
 /** One model as a worker sees it. */
 export const ModelHealth = z.object({
-  /** As bundles ask for it: the name of a model or adapter, or `default` for the workers' own. */
+  /** Names it as bundles do: by a model or adapter, or `default` for the workers' own. */
   model: z.string(),
-  /** Null before the servers were judged. */
+  /** Is null before the servers were judged. */
   isWorking: z.boolean().nullable(),
-  /** Since when none of its servers has worked; null while one does. */
+  /** Says since when none of its servers has worked; null while one does. */
   awaySince: z.number().nullable(),
   servers: z.array(ServerHealth),
 })
 export type ModelHealth = z.infer<typeof ModelHealth>
 
-/** What a bundle's model is called in reports of workers. */
+/** Bundles and reports of workers call the workers' own model so. */
 export const defaultModel = 'default'
 
 /** A model that no live worker can use. */

@@ -30,7 +30,7 @@ export const PublishedCheck = z.strictObject({
   at: z.number(),
 })
 
-/** What the publisher has made of a run at its code host. Each step is kept before the next one begins. */
+/** Keeps what the publisher has made of a run at its code host. Each step is kept before the next one begins. */
 export const Publication = z.strictObject({
   /** Counts the writes: a step that starts from an older one is refused. */
   version: z.int().min(0).default(0),
@@ -40,7 +40,7 @@ export const Publication = z.strictObject({
   isAsked: z.boolean().default(false),
   /** Somebody said that nothing of the run is to be published. */
   isDismissed: z.boolean().default(false),
-  /** Why nothing more is published; a later request tries again. */
+  /** Says why nothing more is published; a later request tries again. */
   fault: z.strictObject({ errorCode: z.string(), reason: z.string(), at: z.number() }).nullable().default(null),
   /** Change sets whose decision has no valid signature and does not count, and of which an event has told so. */
   refused: z.int().min(0).default(0),
@@ -49,7 +49,7 @@ export const Publication = z.strictObject({
 })
 export type Publication = z.infer<typeof Publication>
 
-/** Once somebody has asked for the pull request: what was said or went wrong before does not count any more. */
+/** Notes that somebody has asked for the pull request: what was said or went wrong before does not count any more. */
 export function askedFor(publication: Publication): Publication {
   return { ...publication, isAsked: true, isDismissed: false, fault: null, isSettled: false }
 }

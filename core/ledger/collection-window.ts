@@ -9,11 +9,11 @@ import { orStoreError } from './store.ts'
 import { plainScript } from './script.ts'
 
 export type CollectionWindow = {
-  /** Aborted when the time for deletes is up, or a little later: timers of a suspended process fire late. */
+  /** Is aborted when the time for deletes is up, or a little later: timers of a suspended process fire late. */
   timeUp: AbortSignal
   /**
-   * To be called right before each delete: true while this window keeps writers out, and enough of it is left for a
-   * request that is sent now to arrive. Uses the clock and what Redis holds, not timers. STORE_001 without Redis.
+   * Is called right before each delete: true while this window keeps writers out, and enough of it is left for a request
+   * that is sent now to arrive. Uses the clock and what Redis holds, not timers. Throws STORE_001 without Redis.
    */
   isOpen(): Promise<boolean>
   /**
@@ -24,7 +24,7 @@ export type CollectionWindow = {
 }
 
 /**
- * `windowMs`: how long a window keeps writers out when its collector dies. `workMs`: how long its deletes may take;
+ * `windowMs` is how long a window keeps writers out when its collector dies, `workMs` how long its deletes may take;
  * requests still on their way then arrive before the window ends.
  */
 const defaultTimes = { windowMs: 60_000, workMs: 30_000 }
@@ -73,7 +73,7 @@ function tooSlow(leftMs: number): AppError {
 const PermitReply = z.tuple([z.number(), z.string()])
 const permitScript = plainScript('put-permit')
 const permitMs = 4_000
-/** Longer than any request to a store takes, its retries included. */
+/** Is longer than any request to a store takes, its retries included. */
 const longestMs = 300_000
 /** The clocks of two machines run alike to better than this. */
 const driftMs = 200

@@ -13,7 +13,7 @@ const decideScript = runScript('decide', 'events')
 
 const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 
-/** Number of the event, time, signature and what was decided, with a space between them (decide.lua). */
+/** Holds the number of the event, time, signature and what was decided, with a space between them (decide.lua). */
 const storedForm = /^([1-9]\d{0,14}) (\d{1,15}) (\S+) (.*)$/s
 
 /**
@@ -88,7 +88,7 @@ export type NewDecision = Omit<Decision, 'version' | 'at' | 'by' | 'byName'> & {
   node: { nodeId: string; path: string; qualifiedName: string }
 }
 
-/** Who decides; `name`: what their token is called. */
+/** Says who decides; `name` is what their token is called. */
 export type Decider = EventOrigin & { name?: string }
 
 const DecideReply = z.union([
@@ -132,7 +132,7 @@ export async function decide(
   return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
 }
 
-/** Their number, then counters and their changes in turn. */
+/** Returns their number, then counters and their changes in turn. */
 function countersOf(decisions: readonly NewDecision[]): (string | number)[] {
   const changes = new Map<string, number>()
   const count = (verdict: Verdict, agent: string, change: number) => {
@@ -151,7 +151,7 @@ export type VerdictCounts = Record<'accepted' | 'rejected', number>
 
 const Counter = z.tuple([z.string().regex(/^(?:accepted|rejected) /), z.coerce.number()])
 
-/** How many change sets of each agent are accepted and rejected: what it costs does not grow with their number. */
+/** Counts the accepted and rejected change sets of each agent: what it costs does not grow with their number. */
 export async function countVerdicts(
   { redis, namespace }: LedgerStore,
   runId: RunId,
@@ -213,7 +213,7 @@ export async function operationsOfSets(
 
 const Lists = z.array(z.string().nullable())
 
-/** For each of these change sets, those of the run that need it (`ChangeSet.builtOn`), in the same order. */
+/** Returns for each of these change sets those of the run that need it (`ChangeSet.builtOn`), in the same order. */
 export async function setsBuiltOn(
   { redis, namespace }: LedgerStore,
   runId: RunId,

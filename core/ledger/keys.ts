@@ -66,7 +66,7 @@ function keysApart(prefix: string) {
     decisions: `${prefix}decisions`,
     /** The same of the run's policy, which a worker carries out. It counts where no person has decided. */
     policyDecisions: `${prefix}policy-decisions`,
-    /** What was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */
+    /** Holds what was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */
     publication: `${prefix}publication`,
   }
 }

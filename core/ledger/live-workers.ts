@@ -16,20 +16,20 @@ export const announceEveryMs = 5_000
 
 export type LiveWorker = {
   id: string
-  /** How many operations it can run at once; 0 while it takes none. */
+  /** Counts the operations that it can run at once; 0 while it takes none. */
   operations: number
   /** The models it was asked for, as it sees them. */
   models: readonly ModelHealth[]
   pool?: PoolReport | undefined
-  /** Its object store while that cannot be used. */
+  /** Describes its object store while that cannot be used. */
   store?: StoreReport | undefined
   programs?: ProgramReport | undefined
   version: string
-  /** Milliseconds since the epoch. */
+  /** Is in milliseconds since the epoch. */
   startedAt: number
 }
 
-/** How much of the model servers a worker can use. */
+/** Says how much of the model servers a worker can use. */
 export const PoolReport = z.object({
   /** Requests that wait for a slot. */
   waiting: z.number(),
@@ -40,7 +40,7 @@ export const PoolReport = z.object({
 })
 export type PoolReport = z.infer<typeof PoolReport>
 
-/** What a worker says of an object store that it cannot use. */
+/** Says what a worker sees of an object store that it cannot use. */
 const StoreReport = z.object({ state: z.enum(partStates), message: z.string() })
 type StoreReport = z.infer<typeof StoreReport>
 
@@ -93,7 +93,7 @@ export async function readWorkers(
   return reports
 }
 
-/** For the next 15 seconds every worker judges these models, also one that was never asked for them. */
+/** Has every worker judge these models for the next 15 seconds, also one that was never asked for them. */
 export async function wantModels(redis: RedisClient, models: readonly string[], namespace = 'remora'): Promise<void> {
   if (models.length === 0) return
   const until = (await redisNowMs(redis)) + announcedForMs

@@ -35,7 +35,7 @@ const rankUnit = 1e9
 const statusSlice = 1_000
 const Cursor = z.coerce.number().int().min(0)
 
-/** RUN_001 when there is no such run, RUN_004 when it has no such operation. */
+/** Throws RUN_001 when there is no such run, RUN_004 when it has no such operation. */
 export async function getOperation(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<Operation> {
   const keys = runKeys(store.namespace, runId)
   if ((await store.redis.exists(keys.operation(operationId))) === 1) return readOperation(store, runId, operationId)
@@ -94,7 +94,7 @@ async function listIndexed(
 }
 
 export type FailureCount = {
-  /** Null for operations that ended without one. */
+  /** Is null for operations that ended without one. */
   errorCode: string | null
   count: number
   /** The one of them that ended first. */
@@ -119,7 +119,7 @@ function nameOf({ errorCode }: Pick<FailureCount, 'errorCode'>): string {
   return errorCode ?? ''
 }
 
-/** What end_operation (transitions.lua) counts; `code` is empty for operations that ended without one. */
+/** Holds what end_operation (transitions.lua) counts; `code` is empty for operations that ended without one. */
 export type FailureCounter = { code: string; count: number; first: OperationId }
 
 export async function readFailureCounters({ redis, namespace }: LedgerStore, runId: RunId): Promise<FailureCounter[]> {
@@ -168,7 +168,7 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
 }
 
 export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' | 'node'> & {
-  /** When the attempt started from whose prompts it was made; null for one that never started. */
+  /** Says when the attempt started from whose prompts it was made; null for one that never started. */
   begunAt: number | null
   endedAt: number
   outcome: Outcome
@@ -179,8 +179,8 @@ export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' 
 const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text, time, time])
 
 /**
- * Those of these operations that have ended, in the order in which they did. Ids that the run has no operation of are
- * left out. All are read at once: meant for tens of them, not for a whole run.
+ * Returns those of these operations that have ended, in the order in which they did. Ids that the run has no operation
+ * of are left out. All are read at once: meant for tens of them, not for a whole run.
  */
 export async function endedOperations({ redis, namespace }: LedgerStore, runId: RunId, ids: readonly OperationId[]) {
   if (ids.length === 0) return []
@@ -205,7 +205,7 @@ const sliceLength = 500
 
 type EndedReader = { endedOperations(runId: RunId, ids: readonly OperationId[]): Promise<EndedOperation[]> }
 
-/** As `endedOperations`, of many: those of one slice after those of the one before. */
+/** Does the same as `endedOperations` for many: those of one slice come after those of the one before. */
 export async function endedInSlices(
   runId: RunId,
   ids: readonly OperationId[],

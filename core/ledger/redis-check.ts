@@ -8,12 +8,12 @@ import { indexKeys } from './keys.ts'
 import { memoryOf, type RedisMemory } from './memory-gate.ts'
 import { plainScript } from './script.ts'
 
-/** From here on Redis counts as full: its own buffers, which count as well, come and go. */
+/** Redis counts as full from here on: its own buffers, which count as well, come and go. */
 const fullShare = 0.999
 
 /**
- * Whether Redis answers, takes writes and keeps them; on a cluster, whether all its slots have a master and all masters do. With
- * `gateShare` (0 to 1), that of the memory gate, it is full for a service that then takes no new run.
+ * Checks that Redis answers, takes writes and keeps them; on a cluster, that all its slots have a master and all
+ * masters do. With `gateShare` (0 to 1), that of the memory gate, it is full for a service that then takes no new run.
  */
 export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
   return async () => {

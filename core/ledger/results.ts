@@ -68,7 +68,7 @@ export function resultOf(source: ResultSource, detail: Partial<ResultDetail> = {
 }
 
 const sliceEntries = 200
-/** About 1.1 kB each: some 220 MB of Redis at most, of all runs together. */
+/** A result has about 1.1 kB: those of all runs together take some 220 MB of Redis at most. */
 const keptResults = 200_000
 
 const OutboxEntry = z.tuple([
@@ -82,7 +82,7 @@ export async function outboxLength({ redis, namespace }: LedgerStore, runId: Run
   return redis.xlen(runKeys(namespace, runId).outbox)
 }
 
-/** How an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
+/** Says how an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
 export type BareEnd = Pick<OperationResult, 'agent' | 'status' | 'error'>
 
 /**

@@ -13,7 +13,7 @@ export type Retention = ReturnType<typeof openRetention>
 
 const leaseMs = 60_000
 
-/** Over a connection that stays the caller's to close. Redis out of reach is STORE_001. */
+/** Works over a connection that stays the caller's to close. Redis out of reach is STORE_001. */
 export function openRetention(redis: RedisClient, namespace = 'remora') {
   const store = { redis, namespace }
   const keys = collectionKeys(namespace)
@@ -48,7 +48,7 @@ type RetentionStore = Pick<LedgerStore, 'redis' | 'namespace'>
 
 type EndedRun = { projectId: ProjectId; runId: RunId }
 
-/** Up to `limit` runs that left the active ones `agedMs` ago or earlier by Redis' clock, oldest first, from `first`. */
+/** Lists up to `limit` runs that left the active ones `agedMs` ago or earlier by Redis' clock, oldest first, from `first`. */
 async function endedRuns(store: RetentionStore, page: { agedMs: number; first: number; limit: number }) {
   const last = (await redisNowMs(store.redis)) - page.agedMs
   const { ended } = indexKeys(store.namespace)
@@ -126,7 +126,7 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   return answer === 'open' ? 'open' : 'forgotten'
 }
 
-/** By their ids, not by their positions: another process may delete the same slice. */
+/** Forgets operations by their ids, not by their positions: another process may delete the same slice. */
 async function forgetOperations({ redis, namespace }: RetentionStore, runId: RunId, sliceLength: number) {
   const keys = runKeys(namespace, runId)
   for (;;) {

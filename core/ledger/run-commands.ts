@@ -23,16 +23,16 @@ export type NewRun = {
   request: RunRequest
   uploadKey: string
   traceparent: string | null
-  /** `run.accepted`, the run's event 1. */
+  /** Is `run.accepted`, the run's event 1. */
   acceptedEvent: NewEvent
-  /** Whose run it is, if that may not have more than so many at once. */
+  /** Names whose run it is, if that may not have more than so many at once. */
   holder?: RunHolder | undefined
 }
 
 /** A token, and how many runs it may have that have not ended. */
 export type RunHolder = { tokenId: string; runs: number }
 
-/** LIMIT_003 for a token that has as many runs as it may have. */
+/** Throws LIMIT_003 for a token that has as many runs as it may have. */
 export async function expectRunRoom({ redis, namespace }: LedgerStore, holder: RunHolder): Promise<void> {
   const { active, heldBy } = indexKeys(namespace)
   const members = await redis.smembers(heldBy(holder.tokenId))
@@ -87,7 +87,7 @@ export type RunMove = {
   /** The run moves only from one of these; without `phase`, from any phase of the status. */
   from: readonly { status: RunStatus; phase?: RunPhase }[]
   to: { status?: RunStatus; phase?: RunPhase }
-  /** How many operations the caller has seen. With any other number the move is refused: some were planned meanwhile. */
+  /** Counts the operations that the caller has seen. With any other number the move is refused: some were planned meanwhile. */
   operations?: number
   /** Names this move: with the same name it is not applied twice. */
   command: string
@@ -160,7 +160,7 @@ async function readIdentity({ redis, namespace }: LedgerStore, runId: RunId) {
   return { runId, projectId: ProjectId.parse(project), traceparent, acceptedAt: Number(acceptedAt) }
 }
 
-/** What a run's last event says of it is also what the line of its end says. */
+/** Logs that a run started or ended: the line of its end says what its last event says. */
 async function logMove(
   { runId, projectId, traceparent, acceptedAt }: Awaited<ReturnType<typeof readIdentity>>,
   { to: { status }, events }: RunMove,

@@ -90,7 +90,7 @@ async function readAll(
   return { events, violations: faults.map((message) => ({ invariant: 1, message })) }
 }
 
-/** Why there are no events: their archive is missing or damaged. */
+/** Says why there are no events: their archive is missing or damaged. */
 function messageOfGap(error: unknown): string {
   if (hasCode(error, 'STORE_003')) return error.message
   throw error

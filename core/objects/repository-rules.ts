@@ -40,7 +40,7 @@ export function putRepositoryRules(
   return putHashedJson(objects, (hash) => objectKeys.repositoryRules(projectId, runId, hash), rules)
 }
 
-/** STORE_003 when they are missing or do not have their hash. */
+/** Throws STORE_003 when they are missing or do not have their hash. */
 export function getRepositoryRules(
   objects: Pick<ObjectStore, 'get'>,
   { projectId, runId, hash }: RepositoryRulesRef,

@@ -7,8 +7,8 @@ import { type Got, unpackProgram } from './unpack-program.ts'
 export type ProgramPlaces = {
   searchPath: string
   /**
-   * For a program that Remora downloads: made when needed, and searched the next time unless others can write
-   * it. Undefined: nothing is downloaded.
+   * Holds the programs that Remora downloads: it is made when needed, and searched the next time unless others can
+   * write it. Nothing is downloaded when it is undefined.
    */
   programDir: string | undefined
   signal: AbortSignal
@@ -17,7 +17,7 @@ export type ProgramPlaces = {
 }
 
 export type ObtainOptions = ProgramPlaces & {
-  /** False: a missing program is not installed. */
+  /** Is false when a missing program is not to be installed. */
   mayInstall: boolean
   isRoot: boolean
   installLimitMs?: number
@@ -29,7 +29,7 @@ export type Place = ObtainOptions & { programDir: string }
 
 type FromPackages = {
   packager: Packager | undefined
-  /** What is missing, for the user. */
+  /** Tells the user what is missing. */
   lack: string
   /** The path of the program once it is installed. */
   find(searchPath: string): Promise<string | undefined>

@@ -81,8 +81,8 @@ export function redisChoices(packager: Packager | undefined, unfit: readonly Fou
 }
 
 /**
- * For tests and measurements: gets a Redis as `remora run` does, and adds its folder to the PATH of `env`, this
- * process's environment. CONFIG_006 when there is none to get.
+ * Gets a Redis for tests and measurements as `remora run` does, and adds its folder to the PATH of `env`, this
+ * process's environment. Throws CONFIG_006 when there is none to get.
  */
 export async function putRedisOnPath(
   env: NodeJS.ProcessEnv,

@@ -2,21 +2,21 @@ import { basename, dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { failureOf, findProgram, isSuccess, type Running, runProgram, runUnharmed } from './run-program.ts'
 
-/** What a user may be advised to install. */
+/** A user may be advised to install these. */
 export type Installable = 'redis' | 'git' | 'bubblewrap' | 'podman' | 'docker'
 
-/** What Remora gets by itself. */
+/** Remora gets these by itself. */
 export type Obtained = 'redis' | 'bubblewrap'
 
-/** How a package manager installs a program unattended, and the command that a person would type. */
+/** Says how a package manager installs a program unattended, and what a person would type. */
 type PackagerKind = {
   program: string
   /** Packages that hold the program, tried in this order. */
   packages: Record<Obtained, readonly string[]>
-  /** Undefined: packages are not installed, but unpacked into a folder of the user (unpack-program.ts). */
+  /** Is undefined where packages are not installed, but unpacked into a folder of the user (unpack-program.ts). */
   install?: (packageName: string) => readonly string[]
   environment?: readonly string[]
-  /** Whether installing a package needs root. `refused`: the program does not work as root. */
+  /** Says whether installing a package needs root. `refused`: the program does not work as root. */
   root: 'needed' | 'refused'
   verb: string
   names: Record<Installable, string>

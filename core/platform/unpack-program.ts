@@ -7,7 +7,7 @@ import { failureOf, findProgram, isSuccess, type ProgramEnd, type Running, runPr
 /** The path of the program, or why there is none. */
 export type Got = { program: string } | { refusal: string }
 
-/** `limitMs`: for each command. */
+/** `limitMs` holds for each command. */
 export type UnpackOptions = Running & { searchPath: string }
 
 const workPrefix = 'apt-'
