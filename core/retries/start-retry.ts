@@ -12,7 +12,7 @@ export type StartRetryDeps = { ledger: Pick<Ledger, 'cancel' | 'createRun' | 'ge
 
 export type NewRetry = {
   runId: RunId
-  /** That of the former run with what is different; `retryOf` is set here. */
+  /** Is the former run's request with what is different; `retryOf` is set here. */
   request: RunRequest
   origin: EventOrigin
   traceparent: string | null
@@ -21,7 +21,9 @@ export type NewRetry = {
 
 const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
 
-/** What holds for every retry that somebody asks for. RUN_006 while the run goes on; RUN_009 where this stack has another kind of model. */
+/**
+ * Checks what any retry that somebody asks for needs. RUN_006 while the run goes on; RUN_009 where this stack has another kind of model.
+ */
 export function requireRetryable({ runId, status, request }: Run, kind: ModelKind | undefined): void {
   if (!isEnded(status)) throw new AppError('RUN_006', `Run "${runId}" has not ended: there is nothing to retry.`)
   requireSameModel({ runId, labels: request.labels }, kind)

@@ -11,10 +11,10 @@ export type FindDeps = {
   ledger: Pick<Ledger, 'getOperation' | 'operationsOfSets'>
 }
 
-/** Which operation of which run made a change set, and the record that holds it. */
+/** Names the run and the operation that made a change set, and the record that holds it. */
 export type FoundSet = { run: RunId; operation: Operation; recordHash: string }
 
-/** What the object store has of the changes of runs. */
+/** Reads what the object store has of the changes of runs. */
 export type ChangeRecords = {
   readBlob(projectId: string, hash: string): Promise<Uint8Array>
   /** The change sets of an attempt record. */
@@ -51,7 +51,7 @@ export async function findSets(
   return found
 }
 
-/** Which operations of the run made which of these sets; those that none of them made are left out. */
+/** Finds which operations of the run made which of these sets; those that none of them made are left out. */
 export async function makersOf(
   runId: RunId,
   ids: readonly string[],

@@ -127,7 +127,7 @@ function readinessOf({ redis, objects, ledger }: { redis: RedisClient; objects: 
 type LoopStores = { ledger: Ledger; producer: Producer; redis: RedisClient; fleet: ReturnType<typeof openFleet> }
 type LoopDeps = LoopStores & { metrics: Metrics; log: Log } & Pick<AwayModelsDeps, 'readBundles'>
 
-/** What keeps runs going between their stages. */
+/** Starts what keeps runs going between their stages. */
 function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps, releaser: Releaser): void {
   const { ledger, producer, redis, fleet, metrics, log } = deps
   const dispatcher = runDispatcher({
@@ -148,7 +148,7 @@ function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps,
 
 type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }
 
-/** What users deleted is removed in any case. */
+/** Starts the removal of data; what users deleted is removed also where housekeeping is off (`everyMs` is 0). */
 function startHousekeeping(
   { housekeeping }: Pick<DiscoveryConfig, 'housekeeping'>,
   { redis, ...stores }: HousekeepingStores,
@@ -239,7 +239,7 @@ function startConsumers(
   }
 }
 
-/** For the first process of a stack with stores of its own: no worker is alive whose leases and locks must expire. */
+/** Clears up for the first process of a stack with stores of its own: no worker is alive whose leases and locks must expire. */
 export async function takeOver(redis: RedisClient, ledger: Pick<Ledger, 'activeRuns' | 'sweep'>): Promise<void> {
   await clearQueues(redis)
   for (const { runId } of await ledger.activeRuns()) {

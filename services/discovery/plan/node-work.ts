@@ -17,7 +17,7 @@ import { type ProgramFacts, programLack } from './lacking-programs.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
-/** Where the bundles of a run have work, and what the workers need to know for it. */
+/** Says where the bundles of a run have work, and what the workers need to know for it. */
 export type PlannedWork = {
   of(pinned: PinnedBundle): WorkFinder
   rules: RepositoryRules | undefined
@@ -64,7 +64,7 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
-/** What was found out of the repository before planning; undefined where no bundle of the run needs it. */
+/** Holds what was found out of the repository before planning; undefined where no bundle of the run needs it. */
 export type Surveys = {
   survey: Survey | undefined
   comments?: CommentSurvey | undefined
@@ -121,7 +121,7 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
 /** So many rules are named. */
 const namedRules = 6
 
-/** With the rules that the linter's own output calls fixable, since a user would compare the two. */
+/** Names the rules that the linter's own output calls fixable, since a user would compare the two. */
 function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string[] {
   if (faults === 0) return []
   const found = `${counted(faults, 'lint fault')} in ${counted(files, 'file')}`
@@ -147,7 +147,7 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** `UP006 (12), UP045 (8)`: those with the most faults. */
+/** Names the rules with the most faults: `UP006 (12), UP045 (8)`. */
 function rulesText(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].toSorted(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
   const named = sorted.slice(0, namedRules).map(([code, count]) => `${code} (${count})`)

@@ -51,12 +51,12 @@ async function surveyOf(
   return surveyRepository(input, deps, signal)
 }
 
-/** Of Go a survey finds nothing but its format, which only matters to who mends it. */
+/** A survey finds nothing of Go but its format, which only matters to who mends it. */
 function needsSurvey({ file }: PinnedBundle['bundle'], { path }: CodeNode): boolean {
   return !isGo(path) || file.when === 'lint_faults'
 }
 
-/** Of the languages whose docstrings are comments. */
+/** Surveys the languages whose docstrings are comments. */
 async function commentsOf(
   run: Run,
   { nodes, bundles }: Found,
