@@ -37,7 +37,7 @@ const steps: readonly Step[] = [
     name: 'bundles',
     command: 'node',
     args: ['cli/remora.mjs', 'check', 'agents', 'examples/agents', '--strict'],
-    proof: /article_section: PASS/,
+    proof: /lint: PASS[^]*article_section: PASS/,
   },
 ]
 
