@@ -153,10 +153,10 @@ export const BundleFile = z.strictObject({
       'order among its own operations. `inner_first`: after those on nodes inside this one; `outer_first`: before them',
     ),
   when: z
-    .enum(['always', 'lint_faults', 'no_docstring', 'no_samples', 'untested', 'prose_faults', 'no_summary'])
+    .enum(['always', 'lint_faults', 'no_docstring', 'no_samples', 'untested'])
     .default('always')
     .describe(
-      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring; `no_samples`: its parameters have types that can be written as data, and there is no file of samples for it; `untested`: it is a public function or method that no test names; `prose_faults`: it is a section of a Markdown file with a broken link, a skipped level, a doubled word or a code block that does not say its language; `no_summary`: it is an article in Markdown that begins without a summary",
+      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring; `no_samples`: its parameters have types that can be written as data, and there is no file of samples for it; `untested`: it is a public function or method that no test names",
     ),
   mechanical: z
     .enum(['none', 'lint_fixes'])

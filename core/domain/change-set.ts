@@ -39,15 +39,13 @@ export const textChecks = [
   'parameters_documented',
   'only_node_changed',
   'samples_match',
-  'prose_kept',
-  'summary_only',
   ...worthChecks,
 ] as const
 export type TextCheck = (typeof textChecks)[number]
 
 /** Is true for a check that looks at other files than the changed one, too: its result holds with these as they were then. */
 export function readsOtherFiles(check: string): boolean {
-  return check === 'samples_match' || check === 'prose_kept'
+  return check === 'samples_match'
 }
 
 /** The checks that a bundle may ask for. */

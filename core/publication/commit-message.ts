@@ -31,8 +31,6 @@ const works: ReadonlyMap<string, string> = new Map([
   ['docstring', 'Document definitions'],
   ['test', 'Add tests'],
   ['sample_data', 'Add sample data'],
-  ['article_section', 'Mend articles'],
-  ['article_summary', 'Add summaries'],
 ])
 
 /**

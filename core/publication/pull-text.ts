@@ -48,8 +48,6 @@ const proofs: Record<EvidenceCheck, string> = {
   says_something: 'new documentation says more than the names that it is about',
   only_node_changed: 'nothing has changed outside of the definition',
   samples_match: 'the types of the code accept and refuse the samples as these say',
-  prose_kept: 'code, numbers and tables of the text are as before, and so are links, but for those that led nowhere',
-  summary_only: 'nothing but a summary was added',
   tests_collected: 'the test runner finds the tests',
   tests_pass: 'the tests pass on each of several runs',
   tests_kill_mutants: 'the tests notice at least one planted fault',

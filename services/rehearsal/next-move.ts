@@ -5,7 +5,6 @@ import { docstring } from './rules/docstring.ts'
 import { harness } from './rules/harness-rule.ts'
 import { lint } from './rules/lint.ts'
 import { review } from './rules/review.ts'
-import { articleSection, articleSummary } from './rules/articles.ts'
 import { sampleData } from './rules/sample-data.ts'
 import { testWriting } from './rules/test-writing.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rules/rule.ts'
@@ -103,17 +102,7 @@ const anyTools: Rule = {
 }
 
 /** The first rule that knows the offered tools is played, or `anyTools`. */
-const rules: readonly Rule[] = [
-  lint,
-  docstring,
-  review,
-  testWriting,
-  sampleData,
-  articleSection,
-  articleSummary,
-  rewriteFile,
-  harness,
-]
+const rules: readonly Rule[] = [lint, docstring, review, testWriting, sampleData, rewriteFile, harness]
 
 /** Only the required arguments; a path is the file that the conversation is about. */
 function plainArguments(schema: unknown, conversation: Conversation): Record<string, unknown> {

@@ -8,7 +8,6 @@ import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes } from '#python/docstring-survey.ts'
-import type { ArticleSurvey } from '../survey/survey-articles.ts'
 import { sampleScopes } from '../survey/sample-survey.ts'
 import type { CommentSurvey } from '../survey/survey-doc-comments.ts'
 import type { Survey } from '../survey/survey-repository.ts'
@@ -68,7 +67,6 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
 export type Surveys = {
   survey: Survey | undefined
   comments?: CommentSurvey | undefined
-  articles?: ArticleSurvey | undefined
   tested?: TestSurvey | undefined
   programs?: Omit<ProgramFacts, 'runnerOf'> | undefined
   labels: Run['request']['labels']
@@ -77,15 +75,12 @@ export type Surveys = {
 type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notices?: readonly string[] }
 
 function workOf({ file }: AgentBundle, taken: readonly CodeNode[], surveys: Surveys): Found {
-  const { survey, comments, articles, tested, labels } = surveys
+  const { survey, comments, tested, labels } = surveys
   switch (file.when) {
     case 'always':
       return { find: always }
     case 'untested':
       return { find: tested === undefined ? always : untestedWork(tested) }
-    case 'prose_faults':
-    case 'no_summary':
-      return { find: articles === undefined ? always : articleWork(file, articles) }
     case 'lint_faults': {
       if (survey === undefined) return { find: always }
       const isMechanical = file.mechanical === 'lint_fixes'
@@ -205,12 +200,4 @@ function withCommentStyles(rules: RepositoryRules | undefined, styles: CommentSu
     files[path] = { keptNames: [], agentRanges: [], ...own, rules: at }
   }
   return { v: 1, ...rules, shared, files }
-}
-
-function articleWork({ when, settings }: AgentBundle['file'], articles: ArticleSurvey): WorkFinder {
-  const minWords = Number(settings['min_words']?.default ?? 0)
-  return (node) => {
-    const reason = when === 'no_summary' ? articles.reasonForNoSummary(node, minWords) : articles.reasonNotToMend(node)
-    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
-  }
 }

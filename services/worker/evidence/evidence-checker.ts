@@ -14,7 +14,6 @@ import { lineLengthKept } from './line-length.ts'
 import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
 import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
-import { type ProseCheck, proseEvidence } from './prose-evidence.ts'
 import { parsesAsBefore } from './parses.ts'
 import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
 import { changedRuns, linesOf } from '#platform/changed-runs.ts'
@@ -77,7 +76,6 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
         else if (lost !== undefined) evidence.push({ check, path, ok: false, tool: 'characters', detail: lost })
         else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
         else if (check === 'samples_match') evidence.push(await samplesEvidence(text, deps.python))
-        else if (check === 'prose_kept' || check === 'summary_only') evidence.push(await proseEvidence(check, text))
         else evidence.push(await prove(check))
       }
       return evidence
@@ -134,7 +132,7 @@ function modeEvidence(check: TextCheck, { path, executable }: CheckedFile): Evid
 }
 
 type TextFile = CheckedFile & { after: string }
-type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match' | ProseCheck>
+type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match'>
 
 type PythonDeps = {
   linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint' | 'go'>
