@@ -202,12 +202,6 @@ describe('loadBundle', () => {
     ])
   })
 
-  it('warns about fields that have no effect yet, unless they keep their defaults', async () => {
-    const asking = `error_policy: continue\nmodel: { name: small, adapter: docs }\nlimits: { parallel_tools: 8 }\n${yaml}`
-    const { warnings } = await load(asking)
-    expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual(['1 error_policy has no effect yet'])
-  })
-
   it('lets prompts name what is known beside the node, and warns where that stays empty', async () => {
     const naming = yaml.replace(
       '{{ node_text }}',

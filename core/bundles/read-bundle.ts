@@ -49,7 +49,6 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   checkSettings(reading)
   checkOneTurn(reading)
   checkTestEvidence(reading)
-  if (file.error_policy !== 'skip_downstream') warn(reading, ['error_policy'], 'error_policy has no effect yet')
   findPromptFaults(file, {
     fault: (at, inside, message) => report(reading, at, message, yaml.placeInText(at, inside)),
     warn: (at, message) => warn(reading, at, message),

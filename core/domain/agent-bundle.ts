@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ErrorPolicyName } from './run.ts'
 import { NodeKind } from './code-node.ts'
 import { ShellCommand } from './setup.ts'
 import { changeChecks, evidenceChecks } from './change-set.ts'
@@ -239,7 +238,6 @@ export const BundleFile = z.strictObject({
     .describe(
       'with `--accept auto`, a change is accepted that has passed all of these on each of its files; without it, none is',
     ),
-  error_policy: ErrorPolicyName.default('skip_downstream').describe('has no effect yet: that of the run counts'),
   requires_context: z
     .boolean()
     .default(true)

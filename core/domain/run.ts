@@ -71,7 +71,7 @@ export const maxOpenRuns = 1_000
 /** Bounds the tokens of a budget: the most is more than anyone has, and few enough for exact sums. */
 export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
 
-/** Holds what the caller asks for: the `request` of a submission (docs/reference/api.md). */
+/** Holds what the caller asks for: the `request` of a submission (schema `RunRequest` of the OpenAPI document). */
 export const RunRequest = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).min(1).max(32),
   paths: z.array(z.string().min(1).max(1024)).max(100).optional(),

@@ -171,7 +171,7 @@ const repositorySettings = {
     // A pattern has commas of its own.
     file: { toVariables: (value) => ({ REMORA_GITHUB_SCHEDULE: schedule.parse(value).join('; ') }) },
     about:
-      'when pull requests may be opened or changed, in the words of Renovate: `before 5am`, `after 10pm every weekday`, `every weekend`, `on the first day of the month`, or cron patterns such as `* 0-4 * * 1`; in the variable separated by semicolons; none, or `at any time`: always. Somebody who asks for a pull request gets it at once',
+      'when pull requests may be opened or changed, as cron patterns whose minutes are `*`: `* 22-23,0-4 * * 1-5`, `* * * * 0,6`; in the variable separated by semicolons; none: always. Somebody who asks for a pull request gets it at once',
   },
   REMORA_GITHUB_TIMEZONE: {
     key: 'github.timezone',

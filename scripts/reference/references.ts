@@ -1,5 +1,4 @@
 import { errorPolicies } from '#domain/error.ts'
-import { apiReference } from './api-reference.ts'
 import { bundleReference } from './bundle-reference.ts'
 import { cliReference } from './cli-reference.ts'
 import { configReference } from './config-reference.ts'
@@ -7,7 +6,6 @@ import { metricsReference } from './metrics-reference.ts'
 
 /** The generated pages of docs/reference; archives.md is written by hand. */
 export const references = {
-  api: apiReference,
   bundle: bundleReference,
   cli: cliReference,
   config: configReference,

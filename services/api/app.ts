@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
-import { Hono, type MiddlewareHandler } from 'hono'
+import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { Metrics } from '#metrics/open-metrics.ts'
 import type { Log } from '#platform/log.ts'
@@ -21,7 +21,7 @@ import {
 import { type IntakeDeps, intakeRoutes } from './intake/intake-routes.ts'
 import { type WorkerRouteDeps, workerRoutes } from './fleet/worker-routes.ts'
 import { type UsageRouteDeps, usageRoutes } from './usage/usage-routes.ts'
-import { probeEndpoints, referenceEndpoints } from './service-endpoints.ts'
+import { probeEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
 import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
 import { type ProjectBudgetDeps, projectRoutes } from './access/project-routes.ts'
@@ -29,9 +29,7 @@ import { type TokenRouteDeps, tokenRoutes } from './access/token-routes.ts'
 import { type GithubRouteDeps, githubRoutes } from './github/github-routes.ts'
 import { type WebhookRouteDeps, webhookRoutes } from './webhooks/webhook-routes.ts'
 import { type TranscriptRouteDeps, transcriptRoutes } from './transcript/transcript-routes.ts'
-import { apiDocument } from './reference/api-document.ts'
-import { docsPage } from './reference/docs-page.ts'
-import { readReference } from './reference/read-reference.ts'
+import { referenceRoutes } from './reference/reference-routes.ts'
 
 export type AppDeps = {
   auth: AuthDeps
@@ -52,7 +50,7 @@ export type AppDeps = {
   usage: UsageRouteDeps & ProjectBudgetDeps
 }
 
-/** The HTTP API, as docs/reference/api.md describes it. Opens nothing: `app.request()` serves a test without a port. */
+/** The HTTP API, as its OpenAPI document describes it. Opens nothing: `app.request()` serves a test without a port. */
 export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
   app.use(requestId({ limitLength: 64 }), accessLog(deps), securityHeaders())
@@ -130,28 +128,4 @@ function redactAnswers(redactor: Redactor): MiddlewareHandler<ApiEnv> {
 /** Middlewares are among the routes, with patterns that end in `*`. */
 function routeOf(path: string, routes: readonly { path: string }[]): string | null {
   return routes.findLast((route) => !route.path.endsWith('*'))?.path ?? (path.startsWith('/v1/') ? '/v1/*' : null)
-}
-
-/** The OpenAPI document and its page, both made once. They need no token, since they contain nothing secret. */
-function referenceRoutes(): Hono<ApiEnv> {
-  const caching = { 'cache-control': 'no-cache' }
-  let made: ReturnType<typeof makeReference> | undefined
-  // Not before somebody asks: it takes 150 ms, and most commands of the command line start an API.
-  const reference = () => (made ??= makeReference())
-  return new Hono<ApiEnv>()
-    .get(referenceEndpoints.document.path, (c) =>
-      c.body(reference().json, 200, { 'content-type': 'application/json', ...caching }),
-    )
-    .get(referenceEndpoints.page.path, (c) =>
-      c.body(reference().page.html, 200, {
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': reference().page.policy,
-        ...caching,
-      }),
-    )
-}
-
-function makeReference() {
-  const document = apiDocument()
-  return { json: JSON.stringify(document), page: docsPage(readReference(document)) }
 }

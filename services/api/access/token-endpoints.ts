@@ -82,7 +82,7 @@ The text of the token is in this answer only: Remora stores its SHA-256. Scopes:
 \`runs:write\` (submit, cancel, retry, delete), \`tokens:admin\` (create, list and revoke tokens; it can give any scope, so it
 amounts to all in its project). No scope implies another. Without \`scopes\` the token gets \`runs:read\` and \`runs:write\`.
 At most 1,000 tokens, of which the owners of \`tokens:admin\` make up to 250 in their project; INTAKE_003 above that. An \`Idempotency-Key\` whose token was revoked is INTAKE_005.
-A token has [limits](../guide/operations.md#limits-of-tokens) of its own, or those of the settings. What a token makes has no higher ones
+A token has limits of its own, or those of the settings. What a token makes has no higher ones
 than it has itself (INTAKE_008), and without any named has its own; the operator may give any.`
 
 /** Tokens of the caller's project, stored as hashes; the operator manages those of every project. */

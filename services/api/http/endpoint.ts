@@ -15,8 +15,7 @@ const withJson = ['HTTP_003', 'INTAKE_003', 'INTAKE_008'] as const
  * Declares a route with its input, its answers and its problems, all of which the OpenAPI document shows. The declaration is
  * enforced: the schemas parse the input, the scope is required, an undeclared query parameter is refused, and a JSON body is
  * read up to its limit. `scope`: what the token must have; `operator`: it must be that of the environment; null: no token is
- * needed. `problems`: the endpoint's own codes, its `x-error-codes`; those that any endpoint of its kind may answer with are
- * added.
+ * needed. `problems`: the endpoint's own codes; those that any endpoint of its kind may answer with are added.
  */
 export function endpoint<const R extends RouteConfig>(
   scope: Scope | 'operator' | null,
@@ -30,12 +29,18 @@ export function endpoint<const R extends RouteConfig>(
   const middleware = [...(scope === null ? [] : [needScope(scope)]), ...(takesJson ? [jsonBody] : [])]
   return createRoute<R['path'], R>({
     ...route,
+    description: [route.description ?? '', needText(scope)].join('\n\n').trim(),
     request: { query: z.strictObject({}), ...route.request },
     ...(middleware.length === 0 ? {} : { middleware }),
-    'x-error-codes': problems,
     security: scope === null ? [] : [{ bearer: [scope] }],
     responses: { ...route.responses, ...problemAnswers(codes) },
   })
+}
+
+/** Says the scope in words: pages that show the document leave out that of `security`. */
+function needText(scope: Scope | 'operator' | null): string {
+  if (scope === null) return 'Needs no token.'
+  return scope === 'operator' ? 'Needs the token of the operator.' : `Needs the scope \`${scope}\`.`
 }
 
 /** An answer of JSON in the `responses` of a route. */

@@ -17,8 +17,7 @@ curl -H "Authorization: Bearer $REMORA_TOKEN" \\
 
 \`paths\` are files, folders or globs with \`*\`, \`?\`, \`[a-z]\`, \`{a,b}\` and \`**\` (at most
 100 wildcards in all, braces expanded). \`error_policy\`: what happens to the rest
-[when an operation fails](../guide/operations.md#error-policies). \`priority\`: 0 goes
-[first](../guide/operations.md#priorities-and-the-window). An agent whose bundle names a node kind or a language that no
+when an operation fails. \`priority\`: 0 goes first. An agent whose bundle names a node kind or a language that no
 query pack has is refused with AGENT_001; \`detail\` gives the place in its \`bundle.yaml\`.
 
 As \`application/json\` it has a repository instead of an archive: the fields of \`request\`, and \`repository\`. GitHub is then asked for
@@ -31,7 +30,7 @@ curl -H "Authorization: Bearer $REMORA_TOKEN" -H 'Content-Type: application/json
 
 The service accepts \`REMORA_MAX_UPLOADS\` uploads at once. Another one waits for up to 50 s, then it is refused with LIMIT_002
 (a client that is still sending may see its connection closed instead): try again later. While Redis is
-[too full for another run](../guide/operations.md#room-in-redis), the answer is STORE_001 with the figures in \`detail\`.`
+too full for another run, the answer is STORE_001 with the figures in \`detail\`.`
 
 const retryProse = `
 Starts a new run over the same upload. It repeats the operations that did not end well in this run, or only those that are
@@ -97,7 +96,7 @@ const Retried = z.strictObject({ ...RunAccepted.shape, retry_of: RunId }).openap
 
 const deleteProse = `
 From the answer on the run is unknown to every other request. Its upload, records, events, results and the blobs that no other run
-of the project refers to are removed [a moment later](../guide/operations.md#deleting): until then the answer is 202 again,
+of the project refers to are removed a moment later: until then the answer is 202 again,
 afterwards 404 RUN_001. RUN_006 for a run that has not ended: cancel it first. RUN_010 while a run that retries it is kept.`
 
 const Deleting = z.strictObject({ run_id: RunId, deleting: z.literal(true) }).openapi('RunDeleting')

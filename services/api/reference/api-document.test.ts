@@ -1,7 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { apiDocument } from './api-document.ts'
-import { SchemaView } from './read-reference.ts'
+
+/** As much of a schema as is looked at here. References are not followed, so it is a tree. */
+const SchemaView = z.object({
+  $ref: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  enum: z.array(z.unknown()).optional(),
+  description: z.string().optional(),
+  default: z.unknown().optional(),
+  required: z.array(z.string()).optional(),
+  get items() {
+    return SchemaView.optional()
+  },
+  get properties() {
+    return z.record(z.string(), SchemaView).optional()
+  },
+  get additionalProperties() {
+    return z.union([SchemaView, z.boolean()]).optional()
+  },
+  get anyOf() {
+    return z.array(SchemaView).optional()
+  },
+  get oneOf() {
+    return z.array(SchemaView).optional()
+  },
+  get allOf() {
+    return z.array(SchemaView).optional()
+  },
+})
+type SchemaView = z.infer<typeof SchemaView>
 
 const Contents = z.record(z.string(), z.looseObject({ schema: SchemaView }))
 const Operation = z.object({

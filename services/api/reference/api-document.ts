@@ -48,8 +48,8 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
 export const endpoints: readonly RouteConfig[] = groups.flatMap((group) => Object.values(group.endpoints))
 
 const intro = `
-JSON in and out, snake_case. Errors are \`application/problem+json\`: \`{type, title, status, detail, error_code, run_id?}\`
-([codes](errors.md)).
+JSON in and out, snake_case. Errors are \`application/problem+json\`: \`{type, title, status, detail, error_code, run_id?}\`.
+The codes are in \`ErrorCode\`, and with their meaning in \`docs/reference/errors.md\` of the repository.
 
 Everything under \`/v1\` needs \`Authorization: Bearer <token>\`: the \`REMORA_TOKEN\` of the service, which is the operator's,
 or a token made by \`remora token create\` or \`POST /v1/tokens\`, which may do what its scopes say. No or an unknown token is
@@ -64,9 +64,7 @@ of another content type is 415 HTTP_003, one above 64 KiB 413 INTAKE_003, one th
 counts as \`{}\`.
 
 \`X-Request-Id\` of a request (up to 64 letters, digits, \`-\`, \`_\`, \`=\`) is that of its answer and of its line in the log;
-without one, the service makes one. There is no CORS: other sites cannot call the API from a browser.
-
-Clients can be generated from the OpenAPI document: [guide](../guide/clients.md).`
+without one, the service makes one. There is no CORS: other sites cannot call the API from a browser.`
 
 /** The API as an OpenAPI 3.1 document, made from what its routes are declared with. */
 export function apiDocument(): ApiDocument {

@@ -179,7 +179,7 @@ what breaks a file by itself or together with it, WORK_003 for a decision on wha
 \`version\` that you have seen). Where nothing of it can be decided, the answer is 409 (404 for RUN_004) with the first refusal's
 code, and the problem has \`refused_count\` and \`refused\`: so it is with \`all_or_none\` where anything is refused. What a set is built on is accepted with it. The same decision again changes nothing, so a request can be repeated.
 
-With \`retry\` beside \`reject\` and a reason, [the agents try again](../guide/review.md#send-it-back-with-a-word) what was rejected:
+With \`retry\` beside \`reject\` and a reason, the agents try again what was rejected:
 when the run has ended, or at once if it has, in one run that is started by itself. Rejected while that one still runs: in another one after its end.
 To accept it or to undo the decision before takes that back; a run that is cancelled is not retried. \`retry\` of the answer names the new run.
 RUN_009 when the services here have another kind of model than the run was begun with.`

@@ -45,7 +45,7 @@ describe.skipIf(lacks('git'))('a remora.yaml that is wrong', () => {
     const [check] = await checksAt(commit)
     const summary = check?.output.summary ?? ''
     expect(summary.match(/^- remora\.yaml of .*:\d+: /gm)).toHaveLength(2)
-    expect(summary).toMatch(/:4: .*every weekend/)
+    expect(summary).toMatch(/:4: .*is no cron pattern/)
     expect(summary).not.toMatch(/@e|#1/)
   })
 
