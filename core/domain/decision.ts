@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OperationId, RunId } from './ids.ts'
+import { OperationId, RunId } from './id-schemas.ts'
 
 /** What people, or the policy of a run, say about a change set. `pending`: nothing yet, or not any more. */
 export const Verdict = z.enum(['pending', 'accepted', 'rejected'])

@@ -22,10 +22,10 @@ export type AgentPlan = z.infer<typeof AgentPlan>
 /** What a run's planning decided, stored once for people: `remora run --dry-run` shows it. */
 export const PlanSummary = z.strictObject({
   v: z.literal(1),
-  /** Distinct nodes that any agent looked at; absent in what an earlier version stored, as is `beyondLimit`. */
-  nodesLookedAt: z.int().optional(),
+  /** Distinct nodes that any agent looked at. */
+  nodesLookedAt: z.int(),
   /** Operations that the request's limit cut off. */
-  beyondLimit: z.int().optional(),
+  beyondLimit: z.int(),
   /** Nodes that agents would have looked at, had they changed; absent in runs that are compared with nothing. */
   unchanged: z.int().optional(),
   agents: z.record(z.string(), AgentPlan),

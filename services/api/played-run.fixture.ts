@@ -1,7 +1,6 @@
 import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
-import { changeSetId } from '#domain/change-set.ts'
-import { nodeId, operationId, repeatedOperationId, sha256 } from '#domain/ids.ts'
+import { changeSetId, nodeId, operationId, repeatedOperationId, sha256 } from '#domain/ids.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { Outcome, PlannedOperation } from '#domain/operation.ts'
 import type { AskedQuestion } from '#domain/question.ts'
@@ -129,7 +128,15 @@ export async function storeNodes(
   const place = { projectId: api.project, runId }
   const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped }, pageNodes)
   const edgeListKey = await putEdgeList(api.objects, place, { nodes, edges })
-  const summary = { v: 1 as const, ...counted, agents, skippedFiles: [...skipped], notices }
+  const summary = {
+    v: 1 as const,
+    nodesLookedAt: nodes.length,
+    beyondLimit: 0,
+    ...counted,
+    agents,
+    skippedFiles: [...skipped],
+    notices,
+  }
   const planKey = await putPlanSummary(api.objects, place, summary)
   await api.ledger.move(runId, {
     from: [{ status: 'queued' }, { status: 'running' }],

@@ -46,15 +46,6 @@ describe('GET /v1/runs/{run_id}/plan', () => {
     })
   })
 
-  it('does not say of a run that an earlier version planned what that did not count', async () => {
-    const runId = await submitRun(api)
-    await storeNodes(api, runId, [], { agents: { lint } })
-    const plan = await (await api.ask(`/v1/runs/${runId}/plan`)).json()
-    expect(plan).not.toHaveProperty('nodes_looked_at')
-    expect(plan).not.toHaveProperty('beyond_limit')
-    expect(plan).not.toHaveProperty('unchanged')
-  })
-
   it('has none before the run is planned', async () => {
     const runId = await submitRun(api)
     const answer = await api.ask(`/v1/runs/${runId}/plan`)
