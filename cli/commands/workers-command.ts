@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { WorkerView } from '../api-client.ts'
+import type { WorkerView } from '#schemas/worker-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
