@@ -27,7 +27,7 @@ export const WantedVerdict = z
   .meta({ id: 'WantedVerdict', description: '`undo`: the change set is pending again' })
 export type WantedVerdict = z.infer<typeof WantedVerdict>
 
-export const Reason = z
+const Reason = z
   .string()
   .trim()
   .min(1)
@@ -35,7 +35,7 @@ export const Reason = z
   .optional()
   .meta({ description: 'why; without it, a decision that is the same otherwise changes nothing' })
 
-export const RetryWanted = z.boolean().optional().meta({
+const RetryWanted = z.boolean().optional().meta({
   description:
     'only with `reject` and a reason: the operation is tried again with it, in a run that starts when this one has ended',
 })

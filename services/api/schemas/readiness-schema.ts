@@ -9,10 +9,12 @@ const PartCondition = z.enum(['ok', 'away', 'full', 'unsafe', 'unknown']).meta({
 const PartState = z
   .strictObject({ state: PartCondition, message: z.string().meta({ description: 'for people' }) })
   .meta({ id: 'PartState' })
-const parts = z.record(z.string(), PartState).meta({
+export const ReadinessParts = z.record(z.string(), PartState).meta({
   id: 'ReadinessParts',
   description:
     'By name: `redis`, `object_store`, and `models`, which is away while runs wait for a model, unknown while Redis is away, and does not make the service unready. There may be more later.',
 })
-export const Readiness = z.strictObject({ status: z.literal('ready'), parts }).meta({ id: 'Readiness' })
-export const NotReady = z.strictObject({ status: z.literal('not ready'), parts }).meta({ id: 'NotReady' })
+export const Readiness = z.strictObject({ status: z.literal('ready'), parts: ReadinessParts }).meta({ id: 'Readiness' })
+export const NotReady = z
+  .strictObject({ status: z.literal('not ready'), parts: ReadinessParts })
+  .meta({ id: 'NotReady' })
