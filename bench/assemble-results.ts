@@ -1,26 +1,25 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 
 const head = `# Results
 
-Each section is written by the bench it names, on the machine and day it says. The machines are shared and noisy: compare
-ratios, not times. \`npm run bench\` makes all of them anew, \`npm run chaos -- --seed 1 --runs 200 --record\` the last.
+Each bench writes its newest result into a file of its own, with machine, day and versions; what was measured before is in
+git. The machines are shared and noisy: compare ratios, not times. \`npm run bench\` makes all of them anew,
+\`npm run chaos -- --seed 1 --runs 200 --record\` those of chaos, \`npm run e2e:model\` that of real servers.
+
 `
 
-/**
- * The text of RESULTS.md: the sections of results/, in this order, and the records of chaos, with headings one level down.
- * A section without a file is left out.
- */
+/** The text of RESULTS.md: a link to each section in results/ that is there, in this order, with its day. */
 export async function assembleResults(names: readonly string[]): Promise<string> {
-  const files = await readdir(new URL('results/', import.meta.url))
-  const records = files.filter((name) => name.startsWith('chaos-')).map((name) => name.slice(0, -'.md'.length))
-  const sections = await Promise.all([...names, ...records.toSorted()].map(readSection))
-  return [head, ...sections.flatMap((section) => section ?? [])].join('\n')
+  const lines = await Promise.all(names.map(linkSection))
+  return `${head}${lines.flatMap((line) => line ?? []).join('\n')}\n`
 }
 
-async function readSection(name: string): Promise<string | undefined> {
+async function linkSection(name: string): Promise<string | undefined> {
   const text = await readFile(new URL(`results/${name}.md`, import.meta.url), 'utf8').catch(() => undefined)
-  // Their links are relative to results/, those of RESULTS.md to the folder above.
-  return text?.replaceAll(/^#/gm, '##').replaceAll('](../', '](').trimEnd().concat('\n')
+  if (text === undefined) return undefined
+  const title = /^# (.+)$/m.exec(text)?.[1] ?? name
+  const day = /\b\d{4}-\d{2}-\d{2}\b/.exec(text)?.[0]
+  return `- [${title}](results/${name}.md)${day === undefined ? '' : `, ${day}`}`
 }
 
 /** The benches of `npm run bench`, in the order of RESULTS.md. */
@@ -53,5 +52,12 @@ export const benches = [
   'agents',
 ] as const
 
-/** The sections of RESULTS.md before the records of chaos: those of the benches, and two that others write. */
-export const resultSections: readonly string[] = [...benches, 'real-servers', 'bare-machine']
+/** The sections of RESULTS.md: those of the benches, and those that others write. */
+export const resultSections: readonly string[] = [
+  ...benches,
+  'real-servers',
+  'bare-machine',
+  'chaos',
+  'chaos-pushes',
+  'chaos-machines',
+]

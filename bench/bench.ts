@@ -6,8 +6,8 @@ import { putRedisOnPath } from '#platform/obtain-redis.ts'
 import { assembleResults, benches, resultSections } from './assemble-results.ts'
 
 /**
- * `npm run bench`: every bench in turn, then RESULTS.md of all their sections and of the record of `npm run chaos`. Takes
- * about an hour on a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
+ * `npm run bench`: every bench in turn, each into its own section, then RESULTS.md, which links them. Takes about an hour on
+ * a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
  * `--packages a,b` is for `repositories`, `gate` and `agents`. A missing Redis is obtained as by `remora run`.
  */
 const { quick, only, packages } = parseArgs({

@@ -9,7 +9,7 @@ import { runChaos } from '../tests/chaos/run-chaos.ts'
  * exit code 1 when one has violations. Without a seed one is drawn and printed. `--machines`: each service is in a network
  * namespace of its own, with faults of the network besides; exit code 2 where that cannot be. `--pushes`: every
  * history has pushes to a fake GitHub, not one in three. `--record` writes the totals to
- * bench/results/chaos-[machines-]<first seed>.md.
+ * bench/results/chaos[-machines|-pushes].md.
  */
 const { values } = parseArgs({
   options: {

@@ -33,7 +33,12 @@ const steps: readonly Step[] = [
   },
   { name: 'dead code', command: 'knip', args: [] },
   { name: 'query packs', command: 'node', args: ['cli/remora.mjs', 'queries', 'check'] },
-  { name: 'bundles', command: 'node', args: ['cli/remora.mjs', 'check', 'agents'], proof: /: PASS/ },
+  {
+    name: 'bundles',
+    command: 'node',
+    args: ['cli/remora.mjs', 'check', 'agents', 'examples/agents', '--strict'],
+    proof: /lint: PASS[^]*article_section: PASS/,
+  },
 ]
 
 /** No step takes a minute; one that hangs must not block the others. */

@@ -6,6 +6,8 @@ export type AgreementOf = Agreement & { name: string; python: string }
 
 /** How many files of one reason are named. */
 const namedFiles = 12
+/** As many differences of a file are listed when a fault of the grammar explains them all. */
+const shownOfFault = 5
 
 type Row = { name: string; python: string; files: number; definitions: number; agreed: number }
 
@@ -65,7 +67,7 @@ function details({ name, differences, apart }: AgreementOf): string {
       return [
         `\`${path}\`, ${ofPath.length} differences, ${why}`,
         '',
-        ...ofPath.map(({ text }) => `- ${text}`),
+        ...(fault === undefined ? ofPath : ofPath.slice(0, shownOfFault)).map(({ text }) => `- ${text}`),
         '',
       ].join('\n')
     },

@@ -33,7 +33,7 @@ const shapeNames = allShapes.map(({ name }) => name)
 /** `remora harness`: measures in this process how well a model calls tools. Exit code 1 when it calls them too rarely. */
 export function addHarnessCommand(program: Command, context: CliContext): void {
   const toolChoice = new Option('--tool-choice <choice>', 'of all turns but the last').choices(['required', 'auto'])
-  const constraint = "an additional constraint on replies, as a bundle's grammar.strategy"
+  const constraint = "an additional constraint on replies, as a bundle's grammar"
   program
     .command('harness')
     .description("measure a model's tool calling; exit code 1 when it calls tools too rarely")

@@ -29,7 +29,11 @@ it('lists the workers that live with what they take, what they can reach and wha
     { id: 'w1', operations: 0, models: [away], pool, store: { state: 'full', message: 'no room' }, ...self },
     api.namespace,
   )
-  await announceWorker(api.redis, { id: 'w2', operations: 8, models: [] }, api.namespace)
+  await announceWorker(
+    api.redis,
+    { id: 'w2', operations: 8, models: [], version: '0.1.0', startedAt: 1_000 },
+    api.namespace,
+  )
   const { out } = await remora('workers')
   expect(out.split('\n')).toEqual([
     'w1  takes nothing now  3 requests waiting for a server  version 1.2.3  since 2026-01-01 00:00',
@@ -37,12 +41,12 @@ it('lists the workers that live with what they take, what they can reach and wha
     '  model default: away since 2026-01-02 03:04',
     '  http://a.test/v1: 16 of 64 requests at once',
     '  http://b.test/v1: gets no requests: it failed several times in a row, or is silent',
-    'w2  takes 8 operations',
+    'w2  takes 8 operations  version 0.1.0  since 1970-01-01 00:00',
     '',
   ])
   const { workers } = JSON.parse((await remora('workers', '--json')).out)
   expect(workers).toMatchObject([
     { worker_id: 'w1', slots: 0, version: '1.2.3' },
-    { worker_id: 'w2', slots: 8, version: null, started_at: null },
+    { worker_id: 'w2', slots: 8, version: '0.1.0', started_at: '1970-01-01T00:00:01.000Z' },
   ])
 })

@@ -1,5 +1,4 @@
 import { openGoLinter } from '#lint/go/go-linter.ts'
-import { canBuild } from '#platform/build-redis.ts'
 import { bubblewrapDir, findBubblewrap } from '#platform/obtain-bubblewrap.ts'
 import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
@@ -29,9 +28,6 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
   if (mayInstallRedis && packager?.prefix !== undefined) {
     const found = `not installed: the first run gets ${packager.kind.packages.redis.join(' or ')} with ${packager.kind.program}`
     return { ...wanted, state: 'warning', found }
-  }
-  if (mayInstallRedis && (await canBuild(searchPath))) {
-    return { ...wanted, state: 'warning', found: 'not installed: the first run builds it, in some minutes' }
   }
   return { ...wanted, state: 'missing', found: 'not installed' }
 }

@@ -21,7 +21,7 @@ describe('--compare', () => {
     ['', /"" is none/],
     ['tool_choice', /tool_choice needs a value: tool_choice=…/],
     ['tool_choice=none', /tool_choice must be required or auto/],
-    ['constraint=json', /constraint must be one of none, json_schema, structural_tag, ebnf/],
+    ['constraint=json', /constraint must be one of none, json_schema/],
     ['temperature=warm', /temperature must be a number/],
     ['temperature=3', /temperature must be at most 2/],
     ['temperature=-1', /temperature must be a number/],

@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import type { DecodingConstraint } from '#domain/turn.ts'
 import type { ModelPool } from '#models/model-pool.ts'
 import { nearest } from '#platform/nearest.ts'
 import { isModelServers } from '../model-server.ts'
@@ -8,8 +7,8 @@ import { isModelServers } from '../model-server.ts'
 /** The settings of a request that differ from side to side. */
 export type SideSettings = {
   toolChoice: 'required' | 'auto'
-  /** What else constrains a reply to the form of a call, as a bundle's `grammar.strategy`. */
-  constraint: DecodingConstraint
+  /** What else constrains a reply to the form of a call, as a bundle's `grammar`. */
+  constraint: (typeof constraints)[number]
   temperature: number
   maxTokens: number
   /** Whether the system prompt lists the tools. */
@@ -43,8 +42,8 @@ const decimal = z
 
 const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
 
-/** Of a bundle's `grammar.strategy`. */
-export const constraints = ['none', 'json_schema', 'structural_tag', 'ebnf'] as const
+/** A bundle's `grammar` may be one of these words, or a mapping, which is not measured here. */
+export const constraints = ['none', 'json_schema'] as const
 
 const known = {
   url: z.string().refine(isModelServers, 'must be "rehearsal" or the http(s) URL of a model server'),

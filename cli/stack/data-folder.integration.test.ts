@@ -109,7 +109,7 @@ describe('the data folder', () => {
     await expect(makeDataFolder(join(dir, '.remora'))).rejects.toThrow(/may be written by others: "chmod 700/)
   })
 
-  it('is closed to others, also one that an earlier version has left open', async () => {
+  it('is closed to others, also one that was open before', async () => {
     const mode = async (name: string) => (await stat(join(dir, name))).mode & 0o777
     await makeDataFolder(join(dir, 'new'))
     expect(await mode('new')).toBe(0o700)

@@ -16,7 +16,7 @@ export type BundleChoices = {
   settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   maxTurns: number | undefined
   maxTimeoutS: number | undefined
-  /** Where the value of a key of remora.yaml is set, as a text before a message about it. */
+  /** Names the place where a key of remora.yaml is set, as a text before a message about its value. */
   placeOf?: (key: readonly string[]) => string
 }
 
@@ -63,7 +63,7 @@ export function findChoiceFaults(
   return [...ofMapping, ...ofSettings]
 }
 
-/** One error of all faults. `placeOf`: see `BundleChoices`. */
+/** Makes one error of all faults. `placeOf` is that of `BundleChoices`. */
 export function choicesInvalid(faults: readonly ChoiceFault[], placeOf: BundleChoices['placeOf'] = () => ''): AppError {
   const code = faults.every((fault) => fault.code === 'CONFIG_004') ? 'CONFIG_004' : 'CONFIG_003'
   return new AppError(code, faults.map(({ at, message }) => `${placeOf(at)}${at.join('.')}: ${message}`).join('; '))

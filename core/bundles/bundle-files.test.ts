@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { agentFolders, agentNames, unknownAgents } from './bundle-files.ts'
 
-const shipped = ['article_section', 'article_summary', 'docstring', 'harness', 'lint', 'review', 'sample_data', 'test']
+const shipped = ['docstring', 'harness', 'lint', 'review', 'sample_data', 'test']
 
 describe('the folders of the agents', () => {
   it('are those that come with Remora, and those of a folder, which replace these where they have the same name', async () => {

@@ -23,7 +23,7 @@ export async function agentNames(dir: string | undefined): Promise<string[]> {
   return [...(await agentFolders(dir)).keys()]
 }
 
-/** Which of the agents are not known, and what was probably meant; undefined: all are. */
+/** Says which of the agents are not known, and what was probably meant; undefined when all are known. */
 export function unknownAgents(agents: readonly string[], known: readonly string[]): string | undefined {
   const unknown = [...new Set(agents)].filter((agent) => !known.includes(agent))
   if (unknown.length === 0) return undefined

@@ -10,7 +10,7 @@ export type BundleFault = { file: string; line: number; column: number; code: st
 export type BundleYaml = Pick<YamlSource, 'placeOf' | 'placeInText'> & {
   file: BundleFile | undefined
   faults: BundleFault[]
-  /** What could be read of a file with faults, so that the rest of it is checked, too. */
+  /** Holds what could be read of a file with faults, so that the rest of it is checked, too. */
   draft: BundleFile | undefined
   /** The places of these faults: what is there, or inside, is not to be judged. */
   faultyAt: readonly YamlPath[]
@@ -21,7 +21,7 @@ const [ScriptTool, BuiltinTool] = shape.tools.element.options
 const noScript = { name: '', script: '', description: '', inputs_override: {} }
 const noPrompts = { system_prompt: '', node_context: '' }
 
-/** What must be there: where it is wrong, all or a part of it is empty. */
+/** Every bundle must have these keys: where one of them is wrong, the draft has it empty, all or a part of it. */
 const mustBeThere = {
   name: shape.name.catch(''),
   description: z.string().catch(''),
@@ -61,7 +61,7 @@ export function readBundleYaml(path: string, source: string): BundleYaml {
   return { ...none, faults: described, draft: draftOf(value, faultyAt), faultyAt }
 }
 
-/** Undefined when there is no section with keys at all. */
+/** Returns undefined when there is no section with keys at all. */
 function draftOf(value: unknown, faultyAt: readonly YamlPath[]): BundleFile | undefined {
   const given = z.record(z.string(), z.unknown()).safeParse(value).data
   if (given === undefined) return undefined
@@ -70,7 +70,7 @@ function draftOf(value: unknown, faultyAt: readonly YamlPath[]): BundleFile | un
   return BundleDraft.safeParse(Object.fromEntries(kept)).data
 }
 
-/** AGENT_001 with every fault on a line of its own. */
+/** Makes an AGENT_001 with every fault on a line of its own. */
 export function bundleInvalid(faults: readonly BundleFault[]): AppError {
   const lines = faults.map((fault) => `${fault.file}:${fault.line}:${fault.column} ${fault.message}`)
   return new AppError('AGENT_001', lines.join('\n'), { phase: 'grail_check' })

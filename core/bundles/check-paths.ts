@@ -56,7 +56,7 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
   return items.length === 0 ? [neither(path, 'it holds no bundle and no .pym file')] : items
 }
 
-/** What those say that come with Remora: others are used together with them. */
+/** Reads the bundles that come with Remora: the bundles of a user are used together with them. */
 async function shippedBundles(): Promise<Pick<ReadBundle, 'file'>[]> {
   const folders = [...(await agentFolders(undefined)).values()]
   return Promise.all(

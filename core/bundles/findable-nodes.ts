@@ -8,7 +8,7 @@ import { nearest } from '#platform/nearest.ts'
 import { agentFolders, readSource } from './bundle-files.ts'
 import { bundleInvalid, readBundleYaml, type BundleFault } from './bundle-yaml.ts'
 
-/** What a bundle may name: the languages that query packs are for, and the kinds of nodes that they find. */
+/** Lists what a bundle may name: the languages that query packs are for, and the kinds of nodes that they find. */
 export type FindableNodes = { nodeKinds: ReadonlySet<string>; languages: ReadonlySet<string> }
 
 type NameFault = { at: (string | number)[]; message: string }
@@ -34,8 +34,9 @@ function suggestion(name: string, known: ReadonlySet<string>): string {
 }
 
 /**
- * AGENT_001, with the place in `bundle.yaml`, when one of the named bundles (`agentFolders` of `dir`) has a node kind or a language
- * that no query pack has. A bundle that cannot be read passes: discovery refuses it when it loads the bundles.
+ * Throws AGENT_001, with the place in `bundle.yaml`, when one of the named bundles (`agentFolders` of `dir`) has a node
+ * kind or a language that no query pack has. A bundle that cannot be read passes: discovery refuses it when it loads
+ * the bundles.
  */
 export async function requireFindable(
   names: readonly string[],
@@ -60,7 +61,7 @@ export async function requireFindable(
   throw new AppError(code, message, { detail: message, phase: 'grail_check' })
 }
 
-/** INTAKE_008 for a node kind of a request that no query pack finds: its run would find nothing. */
+/** Throws INTAKE_008 for a node kind of a request that no query pack finds: its run would find nothing. */
 export function requireKnownKinds(
   kinds: readonly string[] = [],
   { nodeKinds }: Pick<FindableNodes, 'nodeKinds'>,
@@ -82,7 +83,7 @@ export async function announceFindable(
   await redis.set(keyOf(namespace), JSON.stringify(announced))
 }
 
-/** What discovery announced; undefined when it has not yet, or in a shape that this version does not know. */
+/** Returns what discovery announced; undefined when it has not yet, or in a shape that this version does not know. */
 export async function announcedFindable(
   redis: Pick<RedisClient, 'get'>,
   namespace = 'remora',

@@ -7,7 +7,7 @@ import { type BundleDeps, readBundle, type ReadBundle } from './read-bundle.ts'
 /** The warnings do not stop the bundle from working. */
 export type LoadedBundle = { dir: string; bundle: AgentBundle; warnings: BundleFault[] }
 
-/** AGENT_001 with file, line and message of every fault. Does not check whether `after` names bundles. */
+/** Throws AGENT_001 with file, line and message of every fault. Does not check whether `after` names bundles. */
 export async function loadBundle(dir: string, deps: BundleDeps = {}): Promise<LoadedBundle> {
   return loaded(await readBundle(dir, deps))
 }

@@ -66,6 +66,20 @@ describe('a bundle', () => {
     expect((await read('turns: one', plain)).messages.join()).toContain('turns: one needs one_turn')
   })
 
+  it('may hold replies to a schema, or to a constraint of its own, which is kept as it is written', async () => {
+    for (const grammar of ['none', 'json_schema', { regex: 'a+', more: [1] }]) {
+      const { file, messages } = await read(`grammar: ${JSON.stringify(grammar)}`, asking)
+      expect([file?.grammar, messages]).toEqual([grammar, []])
+    }
+    const wrong = async (grammar: string) => (await read(`grammar: ${grammar}`, asking)).messages
+    expect(await wrong('ebnf')).toEqual([
+      "grammar: must be none, json_schema, or a mapping: one of vLLM's structured_outputs",
+    ])
+    expect(await wrong('{ strategy: ebnf }')).toEqual([
+      'grammar: must have one of json, json_object, regex, choice, grammar, structural_tag',
+    ])
+  })
+
   it.each([
     ['run_command', 'command', 'programs: [python3]'],
     ['run_tests', 'paths', 'programs: []'],

@@ -144,7 +144,7 @@ function checkSettings(reading: Reading): void {
   }
 }
 
-/** What runs tests needs a sandbox, which is got ready for bundles with `programs`, and a change of an agent. */
+/** Reports checks that run tests in a bundle without `programs`, which gets no sandbox, or without an agent's change. */
 function checkTestEvidence(reading: Reading): void {
   const { evidence, programs, mechanical } = reading.bundle.file
   for (const [index, check] of evidence.entries()) {
@@ -184,7 +184,7 @@ function checkOneTurn(reading: Reading): void {
   }
 }
 
-/** Without the path of the folder, so that the same bundle has the same hash everywhere. */
+/** Leaves out the path of the folder, so that the same bundle has the same hash everywhere. */
 function warningText({ dir, bundle }: Reading, { file, line, column, code, message }: BundleFault): string {
   return `${bundle.file.name}/${relative(dir, file)}:${line}:${column} ${code} ${message}`
 }
@@ -197,7 +197,7 @@ function warn({ path, yaml, read }: Reading, at: YamlPath, message: string): voi
   if (isJudged(yaml, at)) read.warnings.push({ file: path, ...yaml.placeOf(at), code: 'AGENT_001', message })
 }
 
-/** What is said of a key depends on these others. */
+/** Lists, by key, the keys that it rests on: while one of these is faulty, nothing is reported of it. */
 const restsOn: Readonly<Record<string, readonly string[]>> = {
   accept_when: ['evidence'],
   after_optional: ['after'],
@@ -206,7 +206,7 @@ const restsOn: Readonly<Record<string, readonly string[]>> = {
   turns: ['one_turn'],
 }
 
-/** Not of what the schema refuses already, nor of what rests on that. */
+/** Is false for a fault that the schema refuses already, and for one of a key that rests on a refused one. */
 function isJudged({ faultyAt }: BundleYaml, at: YamlPath): boolean {
   const others = restsOn[String(at[0])] ?? []
   return !faultyAt.some(

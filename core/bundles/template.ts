@@ -5,7 +5,7 @@ import { nearest } from '#platform/nearest.ts'
 
 export type Template = ReturnType<typeof compileTemplate>
 
-/** Without a loader, so that no file is read, and without escaping, since prompts are not HTML. */
+/** Has no loader, so that no file is read, and does not escape, since prompts are not HTML. */
 const environment = new nunjucks.Environment([], { autoescape: false, throwOnUndefined: true })
 
 /** Compiles a prompt template. AGENT_001 when it does not parse or uses a construct that prompts may not use. */
@@ -15,7 +15,7 @@ export function compileTemplate(source: string) {
   const template = new nunjucks.Template(source, environment, 'template', true)
   return {
     names: namesIn(source),
-    /** AGENT_001 when the template outputs a variable that has no value. */
+    /** Throws AGENT_001 when the template outputs a variable that has no value. */
     render(variables: Readonly<Record<string, unknown>>): string {
       try {
         return template.render(variables)
@@ -26,7 +26,7 @@ export function compileTemplate(source: string) {
   }
 }
 
-/** No calls, includes, macros or computed names: bundles are data, not programs. */
+/** Allows no calls, includes, macros or computed names: bundles are data, not programs. */
 const allowedNodes = new Set<string>(
   `
   Root NodeList Output TemplateData Symbol Literal LookupVal Filter Group Array If InlineIf For Set Compare
@@ -55,7 +55,7 @@ export function findTemplateFaults(source: string, names?: TemplateNames): Templ
   return faults
 }
 
-/** All names that a template reads or sets; none for a template that does not parse. */
+/** Returns all names that a template reads or sets; none for a template that does not parse. */
 export function namesIn(source: string): Set<string> {
   const parsed = parseTemplate(source)
   return new Set('fault' in parsed ? [] : symbolsIn(parsed.root))

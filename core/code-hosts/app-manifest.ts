@@ -4,8 +4,8 @@ import { AppError } from '#domain/error.ts'
 import { orHostError, statusOf } from './github-client.ts'
 
 /**
- * What the app must be allowed. Comments on pull requests are written by right of `pull_requests`; but GitHub only lets an app that
- * may read issues subscribe to `issue_comment`. What people may do in a repository is part of its metadata.
+ * Lists what the app must be allowed. Comments on pull requests are written by right of `pull_requests`; but GitHub only lets
+ * an app that may read issues subscribe to `issue_comment`. What people may do in a repository is part of its metadata.
  */
 const neededPermissions = {
   checks: 'write',
@@ -20,7 +20,7 @@ const neededEvents = ['check_run', 'check_suite', 'issue_comment', 'pull_request
 
 const levels = ['read', 'write', 'admin']
 
-/** What an app lacks of both, a text for each. */
+/** Names each permission and each webhook that an app lacks, a text for each. */
 export function lacksOfApp(granted: {
   permissions: Readonly<Record<string, unknown>>
   events: readonly string[]
@@ -38,9 +38,9 @@ export function lacksOfApp(granted: {
 export type WantedApp = {
   name: string
   homepage: string
-  /** Where GitHub sends webhooks; undefined: it sends none, and keeps none. */
+  /** GitHub sends webhooks to this address; when it is undefined, GitHub sends none, and keeps none. */
   webhookUrl: string | undefined
-  /** Where the browser of whoever makes the app is sent with the code. */
+  /** The browser of whoever makes the app is sent here with the code. */
   redirectUrl: string
 }
 
@@ -60,7 +60,7 @@ export function appManifest({ name, homepage, webhookUrl, redirectUrl }: WantedA
 
 export type AppManifest = ReturnType<typeof appManifest>
 
-/** What GitHub tells once, for the code of a manifest: with it the app can be used. */
+/** Parses what GitHub tells once, for the code of a manifest: with it the app can be used. */
 const Converted = z.looseObject({
   id: z.int(),
   slug: z.string().regex(/^[\w.-]+$/),
@@ -76,11 +76,11 @@ export type NewApp = {
   name: string
   page: string
   privateKey: string
-  /** Undefined: GitHub has made none. */
+  /** Is undefined when GitHub has made none. */
   webhookSecret: string | undefined
 }
 
-/** HOST_002 for a code that GitHub does not know; it takes each once, within an hour. HOST_001 when it does not answer. */
+/** Throws HOST_002 for a code that GitHub does not know; it takes each once, within an hour. Throws HOST_001 when it does not answer. */
 export async function convertManifest(apiUrl: string, code: string): Promise<NewApp> {
   const client = new Octokit({ baseUrl: apiUrl, request: { timeout: requestMs } })
   const asked = client.request('POST /app-manifests/{code}/conversions', { code })

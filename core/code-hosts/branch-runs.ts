@@ -5,12 +5,14 @@ import { CommitId, type HostedRepository, RepositorySource } from '#domain/repos
 import { orStoreError } from '#ledger/store.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
-/** What a push of a branch is worked on by. `since`: what it is compared with; null: all of the code is worked on. */
+/**
+ * Says by which run a push of a branch is worked on. `since` is what it is compared with; when it is null, all of the code is worked on.
+ */
 export type BranchRun = { runId: RunId; commit: CommitId; since: NonNullable<RepositorySource['since']> | null }
 
 export type Branch = { repositoryId: HostedRepository['id']; branch: string }
 
-/** `supersedes`: the run of the push before, if that was not completed by then. */
+/** `supersedes` is the run of the push before, if that was not completed by then. */
 export type BegunBranchRun = { run: BranchRun; supersedes: RunId | null }
 
 export type BranchRuns = ReturnType<typeof openBranchRuns>
@@ -54,7 +56,7 @@ const Kept = z.object({
   completed_commit: CommitId.optional(),
 })
 
-/** For each branch of a code host the run of its newest push, and the one that was completed last. */
+/** Keeps for each branch of a code host the run of its newest push, and the one that was completed last. */
 export function openBranchRuns(redis: Redis, namespace = 'remora') {
   const keyOf = ({ repositoryId, branch }: Branch) => `${namespace}:{github}:branch:${repositoryId}:${branch}`
   return {
@@ -74,7 +76,7 @@ export function openBranchRuns(redis: Redis, namespace = 'remora') {
     async complete(of: Branch, runId: RunId): Promise<boolean> {
       return (await orStoreError(redis.eval(completeScript, 1, keyOf(of), runId, String(keptSeconds)))) === 1
     },
-    /** Undefined for a branch without a push. */
+    /** Returns undefined for a branch without a push. */
     async find(of: Branch): Promise<{ current: BranchRun; completed: Omit<BranchRun, 'since'> | null } | undefined> {
       const { data } = Kept.safeParse(await orStoreError(redis.hgetall(keyOf(of))))
       if (data === undefined) return undefined

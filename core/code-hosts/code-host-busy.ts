@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 /** GitHub's limits end within an hour; what a host asks for beyond that is not believed. */
 const longestMs = 3_600_000
 
-/** HOST_001 of a code host that says when it may be asked again: in an hour at most. */
+/** Is HOST_001 of a code host that says when it may be asked again: in an hour at most. */
 export class CodeHostBusy extends AppError {
   readonly retryAfterMs: number
 
@@ -13,13 +13,13 @@ export class CodeHostBusy extends AppError {
   }
 }
 
-/** What waits for the same limit comes back over this share of the wait, or over a minute. */
+/** Spreads what waits for the same limit over this share of the wait, or over a minute. */
 const spread = 0.1
 const widestMs = 60_000
 
 /**
- * How long an answer asks to wait: the seconds of `Retry-After`, else until GitHub's limit ends, by GitHub's own clock (`Date`). Undefined
- * where it does not say.
+ * Reads how long an answer asks to wait: the seconds of `Retry-After`, else until GitHub's limit ends, by GitHub's own
+ * clock (`Date`). Undefined where it does not say.
  */
 export function retryAfterIn(headers: Readonly<Record<string, unknown>>): number | undefined {
   const seconds = Number(headers['retry-after'] ?? NaN)
@@ -30,7 +30,7 @@ export function retryAfterIn(headers: Readonly<Record<string, unknown>>): number
   return Math.max(0, reset * 1_000 - (Number.isNaN(theirs) ? Date.now() : theirs))
 }
 
-/** When to try again after a fault that may pass: as the host asks, else after `usualMs`. Not all at once. */
+/** Returns when to try again after a fault that may pass: as the host asks, else after `usualMs`. Not all come at once. */
 export function pauseAfter(fault: unknown, usualMs: number): number {
   if (!(fault instanceof CodeHostBusy)) return usualMs
   const asked = fault.retryAfterMs

@@ -17,7 +17,7 @@ export type NewCommit = { message: string; files: readonly PlannedFile[] }
 
 /** Commits that a branch is to have on top of `base`, and no others. */
 export type BranchOrder = {
-  /** Without `refs/heads/`. */
+  /** Names the branch without `refs/heads/`. */
   branch: string
   base: CommitId
   /** The branch of `base`: what it has is nobody's work on `branch`. */
@@ -36,9 +36,9 @@ export type ChangeRequest = {
   /** It is set when the request is opened; after that people know it by its title, and may have changed it. */
   title: string
   body: string
-  /** Of one that is opened: what people have made of it since is theirs. */
+  /** Is set when the request is opened: what people have made of it since is theirs. */
   isDraft: boolean
-  /** Added to those that it has. A host may have none. */
+  /** Are added to those that it has. A host may have none. */
   labels?: readonly string[]
   /** People, and teams as `team:NAME`. A host may have none; who may not review there is not asked. */
   reviewers?: readonly string[]
@@ -59,41 +59,41 @@ export type StatusAnnotation = {
   message: string
 }
 
-/** What a person may press at a status. */
+/** Is shown at a status for a person to press. */
 export type StatusButton = { identifier: string; label: string; description: string }
 
-/** What is said of a commit. A host shows of it what it can: where there is a line for it, the title. */
+/** Says something about a commit. A host shows of it what it can: the title where there is a line for it. */
 export type StatusReport = {
   commit: CommitId
-  /** Whose status it is: another report with the same name and key takes the place of this one. */
+  /** Identifies the status with `key`: another report with the same name and key takes the place of this one. */
   name: string
   key: string
   state: CommitState
   title: string
-  /** Markdown. */
+  /** Is Markdown. */
   summary: string
-  /** Where people read more. */
+  /** Leads people to where they read more. */
   url: string | null
-  /** In ms since the epoch. */
+  /** Is in ms since the epoch. */
   startedAt: number
   buttons: readonly StatusButton[]
   /** All of them, each time: the host adds those that it does not have. */
   annotations: readonly StatusAnnotation[]
-  /** What the answer to an earlier report has called it, so that it need not be looked for. */
+  /** Is what the answer to an earlier report has called it, so that it need not be looked for. */
   id?: number
 }
 
 export type ReportedStatus = { id: number }
 
 /**
- * Where a repository is kept, and what is done there. All of it may be done again, also after a call of which nobody knows how it ended.
- * HOST_001: it does not answer. HOST_002: it has no such repository. HOST_003: the caller may not do that. HOST_004: it has no such
- * commit or branch.
+ * Keeps a repository, and does what is done there. All of it may be done again, also after a call of which nobody knows
+ * how it ended. HOST_001: it does not answer. HOST_002: it has no such repository. HOST_003: the caller may not do
+ * that. HOST_004: it has no such commit or branch.
  */
 export type CodeHost = {
-  /** null: the default branch. Undefined where there is no such branch. */
+  /** Takes null for the default branch. Returns undefined where there is no such branch. */
   findBranch(name: string | null): Promise<HostBranch | undefined>
-  /** Everything that the commit has. */
+  /** Returns everything that the commit has. */
   readTree(commit: CommitId): Promise<GitTree>
   /** The content that git calls so, of a commit whose tree was read. HOST_004 for another one. */
   readBlob(sha: string): Promise<Uint8Array>
@@ -104,8 +104,10 @@ export type CodeHost = {
    * that is neither on the base branch nor one of a run: nothing is moved. Whoever moves the branch at the same time is not overwritten.
    */
   publishBranch(order: BranchOrder): Promise<PublishedBranch>
-  /** null: the host has no pull requests. The open one of the branch for the base branch is brought up to date, else one is opened. */
+  /**
+   * Is null when the host has no pull requests. The open one of the branch for the base branch is brought up to date, else one is opened.
+   */
   openChangeRequest: ((request: ChangeRequest) => Promise<OpenedChangeRequest>) | null
-  /** null: the host shows no states of commits. */
+  /** Is null when the host shows no states of commits. */
   reportStatus: ((report: StatusReport) => Promise<ReportedStatus>) | null
 }

@@ -21,14 +21,14 @@ type InboxOptions = { signer: Signer; silentMs?: number; log?: Pick<Log, 'warn'>
 type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xlen' | 'xrange' | 'xrevrange'>
 
 const group = 'publisher'
-/** Longer than GitHub can send a webhook again: it keeps them for three days. */
+/** Is longer than GitHub can send a webhook again: it keeps them for three days. */
 const seenSeconds = 5 * 86_400
-/** Who takes a delivery and does not end it for so long has died: another one takes it. */
+/** A consumer that takes a delivery and does not end it for so long has died: another one takes it. */
 const usualSilenceMs = 60_000
 const leastKeepMs = 50
-/** What cannot be handled so long after it has arrived is given up. */
+/** A delivery that cannot be handled so long after it has arrived is given up. */
 const longestMs = 24 * 3_600_000
-/** Of what became of them, for people. */
+/** Bounds what is kept of what became of them, for people. */
 const mostHandled = 10_000
 const handledPage = 500
 
@@ -96,11 +96,14 @@ export function openDeliveryInbox(
       const args = [JSON.stringify(handled), String(seenSeconds), String(mostHandled)]
       await orStoreError(redis.eval(refuseScript, 2, keys.handled, keys.seen(handled.deliveryId), ...args))
     },
-    /** Whether a delivery has arrived in the last days. */
+    /** Is true when a delivery has arrived in the last days. */
     async hasSeen(deliveryId: string): Promise<boolean> {
       return (await orStoreError(redis.exists(keys.seen(deliveryId)))) === 1
     },
-    /** Those that are not handled yet, also what somebody has taken. `oldestAt`: when the first of them came, in ms since the epoch. */
+    /**
+     * Counts those that are not handled yet, also what somebody has taken. `oldestAt` is when the first of them came,
+     * in ms since the epoch.
+     */
     backlog: () => backlogOf(redis, keys.inbox),
     take: openTaker(redis, { inbox: keys.inbox, silentMs, read: openReader({ end, log, signer }) }),
     /** So often a consumer is to `keep` what it has taken. */
@@ -142,7 +145,7 @@ async function backlogOf(redis: Redis, inbox: string): Promise<{ count: number; 
   return { count, oldestAt: oldest === undefined ? null : Number.parseInt(oldest[0], 10) }
 }
 
-/** Whether it only says that something is otherwise by now, which is then asked for: the same words may be true again tomorrow. */
+/** Is true when it only says that something is otherwise by now, which is then asked for: the same words may be true again tomorrow. */
 function isNews({ body: { kind } }: Delivery): boolean {
   return kind === 'installation' || kind === 'repositories' || kind === 'repository'
 }
@@ -184,7 +187,7 @@ async function claimed(
   return lost
 }
 
-/** Whether it has waited so long that it is given up. Entries of a stream are named after the time. */
+/** Is true when it has waited so long that it is given up. Entries of a stream are named after the time. */
 export function isOverdue({ entry }: Entry): boolean {
   return Date.now() - Number.parseInt(entry, 10) >= longestMs
 }
@@ -192,7 +195,7 @@ export function isOverdue({ entry }: Entry): boolean {
 type Entries = z.infer<typeof Entries>
 type Taker = { inbox: string; silentMs: number; read(entries: Entries): Promise<TakenDelivery[]> }
 
-/** What a dead consumer has left, or what is new. */
+/** Takes what a dead consumer has left, or what is new. */
 function openTaker(redis: Redis, { inbox, silentMs, read }: Taker) {
   const ready = async () => {
     await redis.xgroup('CREATE', inbox, group, '0', 'MKSTREAM').catch((error: unknown) => {

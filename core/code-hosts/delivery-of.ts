@@ -4,19 +4,19 @@ import { sha256 } from '#domain/ids.ts'
 import { CommitId, HostedRepository } from '#domain/repository-source.ts'
 import { Delivery, type DeliveryBody } from './delivery.ts'
 
-/** What GitHub says about a delivery beside its payload: `X-GitHub-Delivery` and `X-GitHub-Event`, or the same fields of its API. */
+/** Holds what GitHub says about a delivery beside its payload: `X-GitHub-Delivery` and `X-GitHub-Event`, or the same fields of its API. */
 export type DeliveryHeaders = { deliveryId: string | undefined; event: string | undefined }
 
 const mostText = 4_000
 const mostFaults = 2_000
 
-/** More than any name that GitHub allows. */
+/** Takes longer names than GitHub allows. */
 const name = z.string().min(1).max(1_024)
 const id = z.int()
 const User = z.object({ login: name, type: z.string().nullish() })
 type User = z.infer<typeof User>
 
-/** As GitHub shows an account that was deleted. */
+/** GitHub shows an account that was deleted so. */
 const nobody: User = { login: 'ghost' }
 
 function accountOf(user: User | null | undefined) {
@@ -33,7 +33,7 @@ const Listed = z
   })
   .pipe(HostedRepository)
 
-/** Of an enterprise there is a slug instead of a login. */
+/** Takes the slug of an enterprise, which has no login. */
 export const InstalledAccount = z
   .object({ login: name.optional(), slug: name.optional() })
   .nullish()
@@ -198,7 +198,7 @@ const readers = new Map<string, z.ZodType<DeliveryBody>>(
     issue_comment: Comment,
   }),
 )
-/** Not looked up in the table itself, where any object has a `constructor`. */
+/** Is not looked up in the table itself, where any object has a `constructor`. */
 const onlyActions = new Map<string, readonly string[]>(Object.entries(actedOn))
 
 const Repository = z
@@ -208,7 +208,7 @@ const Repository = z
   })
   .pipe(Delivery.shape.repository.unwrap())
 
-/** What every payload may have. Of an event on which nobody acts, the repository may be of another shape. */
+/** Parses what every payload may have. The repository of an event on which nobody acts may be of another shape. */
 const Envelope = z.object({
   action: name.nullish(),
   installation: z.object({ id }).nullish(),
@@ -216,7 +216,7 @@ const Envelope = z.object({
   repository: z.unknown().optional(),
 })
 
-/** About a repository: these are of no use without it. */
+/** These are about a repository, and of no use without it. */
 const ofRepository: ReadonlySet<string> = new Set([
   'push',
   'pull_request',

@@ -7,16 +7,16 @@ const account = z.strictObject({ login: z.string(), isBot: z.boolean() })
 const checked = {
   headSha: sha,
   headBranch: z.string().nullable(),
-  /** From a branch of the repository to another one of it. */
+  /** Lists those from a branch of the repository to another one of it. */
   pulls: z.array(z.strictObject({ number: z.int(), headRef: z.string(), baseRef: z.string() })),
 }
 
-/** What a webhook says, reduced to what somebody acts on. The texts are GitHub's own and are not trusted. */
+/** Holds what a webhook says, reduced to what somebody acts on. The texts are GitHub's own and are not trusted. */
 export const DeliveryBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('ping') }),
   z.strictObject({
     kind: z.literal('push'),
-    /** `refs/heads/…` or `refs/tags/…`. */
+    /** Is `refs/heads/…` or `refs/tags/…`. */
     ref: z.string(),
     before: sha,
     after: sha,
@@ -37,7 +37,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
     kind: z.literal('installation'),
     action: z.string(),
     account: z.string(),
-    /** Those that it has got (`created`), or all that were named. */
+    /** Lists those that it has got (`created`), or all that were named. */
     repositories: z.array(HostedRepository),
   }),
   z.strictObject({
@@ -49,7 +49,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('repository'),
     action: z.enum(['renamed', 'transferred', 'deleted']),
-    /** What it was called before; null for one that was deleted. */
+    /** Is what it was called before; null for one that was deleted. */
     former: HostedRepository.pick({ owner: true, name: true }).nullable(),
   }),
   z.strictObject({
@@ -60,7 +60,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
     externalId: z.string(),
     ...checked,
     appId: z.int().nullable(),
-    /** Of a requested action. */
+    /** Names the button of a requested action. */
     identifier: z.string().nullable(),
   }),
   z.strictObject({
@@ -72,7 +72,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('comment'),
     commentId: z.int(),
-    /** Of the issue or pull request. */
+    /** Numbers the issue or pull request. */
     number: z.int(),
     isPullRequest: z.boolean(),
     author: account,
@@ -87,7 +87,7 @@ export type DeliveryBody = z.infer<typeof DeliveryBody>
 /** One webhook of GitHub. Its id is the same when GitHub sends it again, and is not signed: who sends it again may choose another. */
 export const Delivery = z.strictObject({
   deliveryId: z.string().regex(/^[\w-]{1,64}$/),
-  /** `X-GitHub-Event`. */
+  /** Is `X-GitHub-Event`. */
   event: z.string().regex(/^\w{1,64}$/),
   /** The SHA-256 of all that GitHub has signed, as JSON. */
   bodyHash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -98,12 +98,12 @@ export const Delivery = z.strictObject({
 })
 export type Delivery = z.infer<typeof Delivery>
 
-/** What became of a delivery, as `remora github deliveries` shows it. `at`: ms since the epoch. */
+/** Says what became of a delivery, as `remora github deliveries` shows it. `at` is in ms since the epoch. */
 export const HandledDelivery = z.strictObject({
   deliveryId: z.string(),
   event: z.string(),
   action: z.string().nullable(),
-  /** `owner/name`; null for what concerns no repository. */
+  /** Is `owner/name`; null for what concerns no repository. */
   repository: z.string().nullable(),
   ref: z.string().nullable(),
   /** `run`: a run began. `acted`: something else was done. `ignored`, `failed`: see `reason`. */

@@ -29,7 +29,7 @@ export type GitRemoteOptions = Omit<GitOptions, 'gitDir'> & {
   trailer: string
 }
 
-/** `findLogin`: as whom git would ask there; undefined: it knows nobody. */
+/** `findLogin` tells as whom git would ask there; undefined when it knows nobody. */
 export type GitRemote = CodeHost & { findLogin(address: string): Promise<HostLogin | undefined> }
 
 /** Two people who publish at once. */
@@ -59,7 +59,7 @@ export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemot
   }
 }
 
-/** CONFIG_003 for an address that could be an option, or names a program. Git itself is told to use no other transports, too. */
+/** Throws CONFIG_003 for an address that could be an option, or names a program. Git itself is told to use no other transports, too. */
 function requireHarmless(url: string): void {
   const fault = url.startsWith('-')
     ? 'begins with "-"'
@@ -168,7 +168,7 @@ async function writeTrees({ base, commits }: BranchOrder, { git, scratch }: Remo
 
 type Written = { git: Git; folder: string }
 
-/** What git calls the content of each file that is not deleted, by its place. The names of the files on disk are ours. */
+/** Returns what git calls the content of each file that is not deleted, by its place. The names of the files on disk are ours. */
 async function writeBlobs(files: readonly PlannedFile[], { git, folder }: Written): Promise<Map<number, string>> {
   await mkdir(folder, { recursive: true })
   const kept = files.flatMap(({ content }, at) => (content === null ? [] : [{ at, content }]))
@@ -179,7 +179,7 @@ async function writeBlobs(files: readonly PlannedFile[], { git, folder }: Writte
   return new Map(kept.flatMap(({ at }, index) => (shas[index] === undefined ? [] : [[at, shas[index]]])))
 }
 
-/** On top of each other, by the caller. PUBLISH_001 unless they change just what they are to. */
+/** Makes the commits on top of each other, by the caller. Throws PUBLISH_001 unless they change just what they are to. */
 async function writeCommits({ base, commits }: BranchOrder, trees: readonly string[], { git, findIdentity }: Remote) {
   const env = await findIdentity()
   let parent = base
@@ -205,7 +205,7 @@ async function requireOnly(
 
 type Push = { head: CommitId; branch: string; now: CommitId | undefined }
 
-/** False when somebody else has moved the branch since. */
+/** Is false when somebody else has moved the branch since. */
 async function push({ head, branch, now = '' }: Push, remote: Remote): Promise<boolean> {
   const { git, url } = remote
   const ref = headOf(branch)

@@ -14,9 +14,9 @@ import type {
 } from './code-host.ts'
 
 export type GiteaOptions = {
-  /** As git pushes there: `https://git.example.org/ada/shop.git`, `git@git.example.org:ada/shop.git`. */
+  /** Is the address as git pushes there: `https://git.example.org/ada/shop.git`, `git@git.example.org:ada/shop.git`. */
   url: string
-  /** Undefined: there is none for this address. */
+  /** Returns undefined when there is none for this address. */
   findLogin(address: string): Promise<HostLogin | undefined>
   signal: AbortSignal
 }
@@ -27,7 +27,7 @@ type Gitea = Repository & { authorization: string; signal: AbortSignal }
 const limitMs = 30_000
 /** Gitea gives at most so many by default. */
 const perPage = 50
-/** By what Gitea and Forgejo know a draft. */
+/** Gitea and Forgejo know a draft by this. */
 const draftPrefix = 'WIP: '
 /** Longer ones are cut by the pages that show them. */
 const mostDescription = 140
@@ -59,7 +59,7 @@ export async function withGitea(remote: CodeHost, { url, findLogin, signal }: Gi
 /** `ssh://git@HOST:22/PATH`, and `git@HOST:PATH` as git takes it, too. */
 const sshAddress = /^(?:ssh:\/\/)?(?:[^@/]+@)?(?<host>[\w.-]+)(?::\d+\/|[:/])(?<path>[^/].*)$/
 
-/** Of `SITE/OWNER/NAME.git`; the site of a repository that is reached by SSH is taken for that of the same host by HTTPS. */
+/** Parses `SITE/OWNER/NAME.git`; the site of a repository that is reached by SSH is taken for that of the same host by HTTPS. */
 function repositoryAt(url: string): Repository & { address: string } {
   const { host, path = '' } = sshAddress.exec(url)?.groups ?? {}
   const address = /^https?:\/\//.test(url) ? url : host === undefined ? '' : `https://${host}/${path}`
@@ -93,7 +93,7 @@ const Settings = z.looseObject({
   permissions: z.looseObject({ push: z.boolean() }).optional(),
 })
 
-/** Of a repository to which anybody may propose changes: asked before anything is pushed there. */
+/** Checks before anything is pushed that the repository takes pull requests, and that the login may push to it. */
 async function requirePullRequests(gitea: Gitea): Promise<void> {
   const settings = Settings.parse(await expectDone('GET', '', undefined, gitea))
   const { archived, has_pull_requests: takesPulls, permissions } = settings
@@ -174,7 +174,7 @@ async function reportStatus({ commit, name, state, title, url }: StatusReport, g
 }
 
 type Method = 'GET' | 'PATCH' | 'POST'
-/** `whole`: not of the repository, but of all of the host. */
+/** `whole` asks not about the repository, but about all of the host. */
 type Asked = { method?: Method; body?: object | undefined; whole?: boolean }
 type Answer = { status: number; body: unknown; location: string | null }
 

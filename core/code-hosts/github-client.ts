@@ -16,14 +16,17 @@ export type GitHubAppOptions = {
   privateKey: string
   apiUrl: string
   log: Pick<Log, 'debug' | 'warn'>
-  /** Instead of Octokit's pauses (1 s between writes, 3 s for what notifies people, 1 s for one of a limit), so that a test need not wait. */
+  /** Replaces Octokit's pauses (1 s between writes, 3 s for what notifies people, 1 s for one of a limit), so that a test need not wait. */
   pace?: { retryAfterBaseValue?: number }
   requestMs?: number
-  /** Called with each response; undefined where none came in time. `of`: whose limit the request counts for, an installation's id or `app`. */
+  /**
+   * Is called with each response; undefined where none came in time. `of`: whose limit the request counts for, an
+   * installation's id or `app`.
+   */
   onAnswer?: ((of: string, response: Response | undefined) => void) | undefined
 }
 
-/** What a token may do, at most what the app was given. */
+/** Says what a token may do, at most what the app was given. */
 type Permissions = Partial<Record<'contents' | 'pull_requests' | 'checks' | 'issues' | 'workflows', 'read' | 'write'>>
 
 type Asked = { method: RequestMethod; url: string; headers?: Record<string, string> }
@@ -35,7 +38,7 @@ export type GitHubApp = ReturnType<typeof openGitHubApp>
 
 /** A request waits so long for a limit to pass; what has to wait longer fails with HOST_001, and comes again. */
 const mostWaitS = 60
-/** Of a limit whose end GitHub does not tell. */
+/** A limit whose end GitHub does not tell counts for so long. */
 const usualLimitMs = 60_000
 const usualRequestMs = 30_000
 
@@ -68,7 +71,7 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs,
     return TokenAnswer.parse(await made).token
   }
   return {
-    /** As the app itself: its installations and deliveries. */
+    /** Acts as the app itself: its installations and deliveries. */
     app,
     /** A new token that only reads the contents of one repository: nobody else has it. */
     readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }, true),
@@ -164,7 +167,7 @@ const Failed = z.looseObject({
     .optional(),
 })
 
-/** What the GraphQL API refuses, with status 200: as its client throws it, and as the limiter does. */
+/** Parses what the GraphQL API refuses, with status 200: as its client throws it, and as the limiter does. */
 const Refusal = z.looseObject({
   headers: z.record(z.string(), z.unknown()),
   errors: z
@@ -178,7 +181,7 @@ const Refused = z.union([
     .transform(({ response, data }) => ({ ...response, ...data })),
 ])
 
-/** HOST_003 for the app itself, whatever it asks for: its key is not valid any more, or the clock of this machine is wrong. */
+/** Is HOST_003 for the app itself, whatever it asks for: its key is not valid any more, or the clock of this machine is wrong. */
 export class AppRefused extends AppError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super('HOST_003', message, options)
@@ -250,7 +253,7 @@ function refusedByGraphql({ headers, errors }: z.infer<typeof Refused>, missing:
   return new AppError(types.has('NOT_FOUND') ? missing : 'PUBLISH_001', said, { cause })
 }
 
-/** Undefined where GitHub has no such thing. */
+/** Returns undefined where GitHub has no such thing. */
 export async function undefinedWhenMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

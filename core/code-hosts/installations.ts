@@ -33,7 +33,7 @@ return 1`
 
 const Kept = HostedRepository.extend({ installationId: z.int() })
 
-/** Which installations of the GitHub App there are, and which repositories these have been given. Only the publisher adds to it. */
+/** Keeps which installations of the GitHub App there are, and which repositories these have been given. Only the publisher adds to it. */
 export function openInstallations(redis: Redis, namespace = 'remora') {
   const { find, list, update, remove } = openRecords(redis, `${namespace}:{github}:installations`)
   const repositories = openRepositories(redis, namespace)
@@ -43,7 +43,7 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
     addRepositories: repositories.add,
     removeRepositories: repositories.remove,
     listRepositories: repositories.list,
-    /** Whatever project has it. */
+    /** Finds it whatever project has it. */
     repositoryNamed: repositories.find,
     /** Notes an installation; its project stays the one that it has. */
     async note(installation: Installation): Promise<Installation> {
@@ -61,8 +61,8 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
       await repositories.remove(all.filter((one) => one.installationId === installationId))
     },
     /**
-     * Undefined for a repository that no installation of this project has. Where the id is known, it decides: the repository may have
-     * another name by now.
+     * Returns undefined for a repository that no installation of this project has. Where the id is known, it decides:
+     * the repository may have another name by now.
      */
     async findRepository(
       projectId: ProjectId,
@@ -108,7 +108,7 @@ function openRecords(redis: Redis, key: string) {
   }
 }
 
-/** By their names: these are unique at a host, in whatever case they are written. */
+/** Keeps repositories by their names: these are unique at a host, in whatever case they are written. */
 function openRepositories(redis: Redis, namespace: string) {
   const key = `${namespace}:{github}:repositories`
   const fieldOf = (repository: Name) => fullNameOf(repository).toLowerCase()

@@ -8,9 +8,9 @@ import { withoutLogins } from '#platform/hide-secrets.ts'
 export type GitOptions = {
   /** The bare repository that git works in. */
   gitDir: string
-  /** That of the caller: git finds their keys and passwords with it. */
+  /** Is that of the caller: git finds their keys and passwords with it. */
   env: Env
-  /** Whether git may ask for a password. */
+  /** Is true when git may ask for a password. */
   isInteractive: boolean
   signal: AbortSignal
 }
@@ -23,17 +23,17 @@ export type Git = ReturnType<typeof openGit>
  */
 export type Remote = { git: Git; url: string; scratch: string; trailer: string; findIdentity(): Promise<Env> }
 
-/** Of a person at a host. */
+/** Holds what a person logs in with at a host. */
 export type HostLogin = { username: string; password: string }
 
 type Call = { input?: string | undefined; failsAs?: ErrorCode; env?: Env }
 type Ended = { code: number; out: Buffer; err: string }
 
 const transports = ['file', 'ssh', 'git', 'http', 'https']
-/** The list of a large repository's files. */
+/** The list of a large repository's files has room in it. */
 const maxOutputBytes = 512 * 1024 ** 2
 const maxErrorChars = 8_000
-/** For one command, a password that somebody types included. */
+/** Bounds one command, a password that somebody types included. */
 const limitMs = 15 * 60_000
 
 /**
@@ -65,7 +65,7 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
     LC_ALL: 'C.UTF-8',
     ...(isInteractive ? {} : { GIT_TERMINAL_PROMPT: '0' }),
   }
-  /** Also where it fails. */
+  /** Resolves also where git fails. */
   const end = (args: readonly string[], { input, env: more = {} }: Call = {}) =>
     runGit([...settings, `--git-dir=${gitDir}`, ...args], { cwd: gitDir, env: { ...own, ...more }, input, signal })
   const bytes = async (args: readonly string[], call: Call = {}): Promise<Buffer> => {
@@ -77,7 +77,7 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
     end,
     bytes,
     text: async (args: readonly string[], call?: Call) => (await bytes(args, call)).toString().trim(),
-    /** Of output whose entries end with a NUL. */
+    /** Splits output whose entries end with a NUL. */
     list: async (args: readonly string[], call?: Call) =>
       (await bytes(args, call))
         .toString()
@@ -124,7 +124,7 @@ export async function identityIn(cwd: string, { env, signal }: Pick<GitOptions, 
 
 type Running = { cwd: string; env: Env; input: Call['input']; signal: AbortSignal }
 
-/** CONFIG_006 when there is no git. */
+/** Throws CONFIG_006 when there is no git. */
 async function runGit(args: readonly string[], { input, signal, cwd, env }: Running): Promise<Ended> {
   signal.throwIfAborted()
   const limit = AbortSignal.timeout(limitMs)

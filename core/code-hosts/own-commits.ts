@@ -66,7 +66,7 @@ async function commitsBetween(base: CommitId, now: CommitId, { git, trailer }: R
   })
 }
 
-/** Of these it is not known here what is before them. */
+/** Returns the commits of which it is not known here what is before them. */
 async function cutCommits({ scratch }: Remote): Promise<Set<string>> {
   const text = await readFile(join(scratch, 'fetched.git', 'shallow'), 'utf8').catch(() => '')
   return new Set(text.split('\n').filter((line) => line !== ''))

@@ -3,10 +3,10 @@ import type { ErrorCode } from '#domain/error.ts'
 import { RunId } from '#domain/ids.ts'
 import { CommitId } from '#domain/repository-source.ts'
 
-/** Where discovery asks the publisher for the right to read the code of a run, with a POST. */
+/** Discovery asks the publisher here for the right to read the code of a run, with a POST. */
 export const readAccessPath = '/v1/read-access'
 
-/** `commit`: that of an earlier answer for the run, or of its request. The answer is about the same one. */
+/** `commit` is that of an earlier answer for the run, or of its request. The answer is about the same one. */
 export const ReadAccessRequest = z.strictObject({ run_id: RunId, commit: CommitId.optional() })
 export type ReadAccessRequest = z.infer<typeof ReadAccessRequest>
 
@@ -22,7 +22,7 @@ export type ReadableArchive = z.infer<typeof ReadableArchive>
 
 const ReadableCommit = z.strictObject({ commit: CommitId, archive: ReadableArchive })
 
-/** `base`: the commit of the request's `since`, where it has one that the code host still has. */
+/** `base` is the commit of the request's `since`, where it has one that the code host still has. */
 export const ReadAccess = ReadableCommit.extend({ base: ReadableCommit.nullable() })
 export type ReadAccess = z.infer<typeof ReadAccess>
 
@@ -35,6 +35,6 @@ const refusals = [
   'RUN_001',
 ] as const satisfies readonly ErrorCode[]
 
-/** What the publisher answers instead, with the status of the code. */
+/** The publisher answers this instead, with the status of the code. */
 export const ReadAccessRefusal = z.strictObject({ error_code: z.enum(refusals), detail: z.string() })
 export type ReadAccessRefusal = z.infer<typeof ReadAccessRefusal>

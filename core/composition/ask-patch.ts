@@ -20,13 +20,13 @@ export type AskPatchDeps = {
   producer: { add(queue: 'patches', id: string, payload: PatchJob): Promise<unknown> }
 }
 
-/** `faulty`: there cannot be one as things are, or the run has none (RUN_006 while it goes on, RUN_007). */
+/** A patch is `faulty` when there cannot be one as things are, or when the run has none (RUN_006 while it goes on, RUN_007). */
 export type PatchAnswer =
   | { kind: 'there'; composition: Composition }
   | { kind: 'coming' }
   | { kind: 'faulty'; fault: AppError }
 
-/** How long to wait for one that is not there yet. */
+/** Limits the wait for a patch that is not there yet. */
 export type Waiting = { waitMs: number; signal: AbortSignal }
 
 /** Most patches are there by the first looks; later ones are further apart. */
@@ -81,9 +81,9 @@ function nothingIn({ runId }: Run, of: PatchKind): Composition {
 
 type Asking = {
   wanted: WantedPatch
-  /** The last decision. */
+  /** Is the number of the last decision. */
   last: number
-  /** Whether the patch that was composed at this decision is what is asked for. */
+  /** Is true when a patch that was composed at the decision `decided` is what is asked for. */
   isCurrent(decided: number): boolean
   beforeJob?(): Promise<void>
 }
@@ -115,7 +115,7 @@ async function lookOrAsk(
   return { kind: 'coming' }
 }
 
-/** What became of a patch when it was composed last; undefined when it never was, or its note is forgotten. */
+/** Returns what became of a patch when it was composed last; undefined when it never was, or its note is forgotten. */
 export function patchNoteOf({ patches, parts }: Run, { of, part }: WantedPatch): PatchNote | undefined {
   return part === undefined ? patches[of] : parts.find((note) => note.part === part)
 }
@@ -132,7 +132,7 @@ async function readNoted(
   return (await read) ?? undefined
 }
 
-/** Why the patch of the last decision could not be composed. */
+/** Returns the note that says why the patch of the last decision could not be composed. */
 function faultIn(run: Run, { wanted, last }: Asking) {
   const note = patchNoteOf(run, wanted)
   return note !== undefined && note.decided >= last && 'errorCode' in note ? note : undefined
@@ -142,7 +142,7 @@ function faultOf({ errorCode, reason }: { errorCode: string; reason: string }): 
   return new AppError(isErrorCode(errorCode) ? errorCode : 'TOOL_004', reason)
 }
 
-/** Why a run has no patch: RUN_006 when it goes on, RUN_007 when it ended without one. */
+/** Makes the error of a run that has no patch: RUN_006 when it goes on, RUN_007 when it ended without one. */
 export function withoutPatch({ runId, status }: Run): AppError {
   if (!isEnded(status)) return new AppError('RUN_006', `Run ${runId} has no patch yet: it is ${status}.`)
   const end = status === 'cancelled' ? 'was cancelled' : status === 'failed' ? 'failed' : `is ${status}`

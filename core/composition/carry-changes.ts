@@ -69,7 +69,7 @@ async function editsOf(base: Uint8Array, now: Uint8Array): Promise<Edit[] | unde
   }
 }
 
-/** An edit at the border of another one, or the same one: nobody could say what both of them together mean. */
+/** Is true for an edit at the border of another one, or the same one: nobody could say what both of them together mean. */
 function touches({ start, end }: Edit, others: readonly Edit[]): boolean {
   return others.some((other) => other.start <= end && start <= other.end)
 }

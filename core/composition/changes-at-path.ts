@@ -17,15 +17,15 @@ export type SetInConflict = { changeSetId: string; operationId: string; bytes?: 
 
 export type Collision = { path: string; reason: string; bytes?: ByteRange; with?: SetInConflict }
 
-/** What a change set does at one path. */
+/** Pairs a change set with what it does at one path. */
 export type OwnChange = { set: ChangeSet; change: FileChange }
 
-/** What change sets that compose do at one path, by their ids. */
+/** Holds what change sets that compose do at one path, by their ids. */
 export type ChangesAtPath = ReadonlyMap<string, OwnChange>
 
 /**
- * Why a change cannot be at its path together with those that are there. The answer is the same in whatever order two changes are added.
- * For that, the place of a change still counts for other sets after a set that is built on it has replaced it.
+ * Says why a change cannot be at its path together with those that are there. The answer is the same in whatever order two changes are
+ * added. For that, the place of a change still counts for other sets after a set that is built on it has replaced it.
  */
 export function collisionAt(held: ChangesAtPath, added: OwnChange): Collision | undefined {
   for (const other of held.values()) {
@@ -68,7 +68,7 @@ function clash({ set, change: other }: OwnChange, { set: addedSet, change: own }
 
 const otherMode = 'another change set gives the file another mode'
 
-/** What of a change is not in what is left of it. */
+/** Returns the part of a change that is missing from what is left of it. */
 function lossOf(change: FileChange, left: FileChange | undefined): FileChange | undefined {
   if (change.kind !== 'edit' || left?.kind !== 'edit') return left === undefined ? change : undefined
   const edits = change.edits.filter((edit) => !left.edits.includes(edit))
@@ -90,8 +90,8 @@ export function areApart(one: FileChange, other: FileChange): boolean {
 }
 
 /**
- * What is left of a change beside that of another set: without what that replaces of the sets which it is built on, and without
- * the same made again by a set that is not built on these. Undefined: nothing.
+ * Returns what is left of a change beside `by`, which replaces changes of the sets that it is built on: the replaced parts go, and so do
+ * the same parts made again by a set that is not built on these. Undefined: nothing is left.
  */
 function leftBeside({ set, change }: OwnChange, by: OwnChange, all: ChangesAtPath): FileChange | undefined {
   const { builtOn = [] } = by.set
@@ -122,7 +122,7 @@ function isReplacedBy(by: FileChange, edit: Edit): boolean {
   return by.edits.some((own) => own.start <= edit.start && edit.end <= own.end && !isSameEdit(own, edit))
 }
 
-/** Of whole files: no edit is. */
+/** Is true for two whole files, created or deleted, that are the same; edits never are. */
 function isSame(one: FileChange, other: FileChange): boolean {
   if (one.kind === 'create') return other.kind === 'create' && isSameFile(one, other)
   return one.kind === 'delete' && other.kind === 'delete'
@@ -132,7 +132,7 @@ function isBuiltOn({ builtOn }: Pick<ChangeSet, 'builtOn'>, changeSetId: string)
   return builtOn?.includes(changeSetId) ?? false
 }
 
-/** What changes that compose come to. Undefined where they leave the file as it was. */
+/** Returns what changes that compose come to; undefined where they leave the file as it was. */
 export function resultAt(held: ChangesAtPath): FileResult | undefined {
   const all = [...held.values()]
   const replacing = all.filter(({ set }) => set.builtOn !== undefined)

@@ -56,7 +56,7 @@ export type ComposedFiles = {
 /** `known`: sets that may be named, also those that are not added. */
 export function openComposedFiles(known: KnownSets): ComposedFiles {
   const held = new Map<string, ChangeSet>()
-  /** By a set: those of the held ones that are built on it. */
+  /** Lists, for each set, those of the held ones that are built on it. */
   const dependents = new Map<string, Set<string>>()
   const changes = new Map<string, Map<string, OwnChange>>()
   const created = openCreatedPaths(changes)

@@ -56,7 +56,7 @@ function trimmedEdit(start: number, from: string, to: string): Edit[] {
 /** A byte order mark is text like any other. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Whether the byte at `index` goes on with the character of the byte before it. */
+/** Is true when the byte at `index` continues the character of the byte before it. */
 function isInCharacter(bytes: string, index: number): boolean {
   return index < bytes.length && (bytes.charCodeAt(index) & 0xc0) === 0x80
 }

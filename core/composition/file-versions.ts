@@ -22,7 +22,7 @@ export async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<
   }
 }
 
-/** How many lines a change set adds and removes together in each of its files, by path. */
+/** Counts the lines that a change set adds and removes together in each of its files, by path. */
 export async function linesChangedBy(
   { files }: Pick<ChangeSet, 'files'>,
   readBlob: ReadBlob,

@@ -3,8 +3,8 @@ import type { Run } from '#domain/run.ts'
 import type { Composition, MadeSets } from '#objects/composition.ts'
 
 /**
- * What became of an agent's change sets. Each number counts some of those of the number before: `generated` all that were made and not
- * made again since, unless accepted, and those whose checks did not pass; `valid` those of them that can be in a patch; `verified`
+ * Counts what became of an agent's change sets. Each number counts some of those of the number before: `generated` all that were made and
+ * not made again since, unless accepted, and those whose checks did not pass; `valid` those of them that can be in a patch; `verified`
  * those whose every check has passed, with none missing; `accepted` those. `acceptedUnverified`: accepted, and generated, but not verified.
  */
 export type AgentFunnel = {
@@ -17,7 +17,7 @@ export type AgentFunnel = {
   rejected: number
 }
 
-/** By agent, in the order of their names, as it is by these decisions. */
+/** Counts the funnel of each agent under these verdicts, in the order of the agents' names. */
 export function countFunnel(
   made: NonNullable<Composition['made']>,
   verdictOn: (changeSetId: string) => Verdict,
@@ -42,7 +42,7 @@ function funnelOf({ agent, failed, sets }: MadeSets, verdictOn: (changeSetId: st
   return { agent, ...counts }
 }
 
-/** How many of the change sets of each agent are in a merged pull request of the run or those that it retries. */
+/** Counts the change sets of each agent that are in a merged pull request of the run or of those that it retries. */
 export function countMerged(
   made: NonNullable<Composition['made']>,
   chain: readonly Pick<Run, 'publication'>[],

@@ -36,7 +36,7 @@ export function foldersOf(path: string): string[] {
   return Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index))
 }
 
-/** In the given order, but each after those of them that it is built on. */
+/** Keeps the given order, but puts each set behind those of them that it is built on. */
 export function neededFirst(sets: readonly ChangeSet[]): ChangeSet[] {
   if (sets.every(({ builtOn }) => builtOn === undefined)) return [...sets]
   const byId = new Map(sets.map((set) => [set.changeSetId, set]))

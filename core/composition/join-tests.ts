@@ -134,7 +134,7 @@ function sortKey({ open, module }: ImportLine): string[] {
   return [open.startsWith('from ') ? '1' : '0', module.toLowerCase(), open]
 }
 
-/** As isort has them: constants, then classes, then the others. */
+/** Sorts names as isort does: constants, then classes, then the others. */
 function inOrder(names: readonly string[]): string[] {
   const kind = (name: string) => (/^[A-Z][A-Z\d_]+$/.test(name) ? '0' : /^[A-Z]/.test(name) ? '1' : '2')
   return names.toSorted((one, other) =>

@@ -5,7 +5,7 @@ import type { ByteRange, SetInConflict } from './changes-at-path.ts'
 import type { LeftOutSet } from './compose-change-sets.ts'
 
 type NamingDeps = {
-  /** By their ids: at least those of the conflicts. */
+  /** Holds at least the sets of the conflicts, by their ids. */
   sets: ReadonlyMap<string, ChangeSet>
   nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
   readBlob(hash: string): Promise<Uint8Array>
@@ -57,7 +57,7 @@ function nameSet(
   }
 }
 
-/** What the set makes of these lines, or of a new file; none for a file that it deletes. */
+/** Returns what the set makes of these lines, or of a new file; nothing for a file that it deletes. */
 function textIn(
   set: ChangeSet,
   path: string,

@@ -27,7 +27,7 @@ export async function chainOf(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise
 
 const recordReads = 16
 
-/** What these operations have changed, in their order; those that changed nothing are left out. */
+/** Reads what these operations have changed, in their order; those that changed nothing are left out. */
 export async function changesOf(
   operations: readonly Operation[],
   readSets: (recordHash: string) => Promise<readonly ChangeSet[]>,
@@ -44,7 +44,7 @@ type SetPlace = { runId: RunId; operationId: OperationId; node: CodeNode; record
 
 const lookupLength = 1_000
 
-/** Where the runs of the chain have made these sets; those that none of them has made are left out. */
+/** Finds where the runs of the chain have made these sets; those that none of them has made are left out. */
 export async function placesOfSets(
   ids: readonly string[],
   chain: readonly Pick<Run, 'runId'>[],

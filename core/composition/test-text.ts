@@ -14,7 +14,7 @@ export type ImportLine = {
   close: string
   /** The blocks between empty lines are counted from 0; this is the one that it is in. */
   block: number
-  /** Whether it is after the statement that says where modules are found. */
+  /** Is true when it stands after the statement that says where modules are found (`sys.path.insert(…)`). */
   isAfterSetup: boolean
 }
 
@@ -29,7 +29,7 @@ export type TestText = {
 
 const testable = new Set(['python', 'javascript', 'typescript', 'tsx'])
 
-/** Whether several change sets may add to a file, each its own tests. */
+/** Is true for a file to which several change sets may each add tests of their own. */
 export function takesTests(path: string): boolean {
   return testable.has(languageOf(path) ?? '') && purposeOf(path) === 'test'
 }

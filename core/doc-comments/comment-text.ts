@@ -3,7 +3,7 @@ import type { DocLanguage } from './definition.ts'
 
 const maxCommentLength = 4000
 
-/** Without comment marks that the model added, trailing white space and shared indentation. */
+/** Removes comment marks that the model added, trailing white space and shared indentation. */
 export function normalisedComment(raw: string): string {
   // A longer text is refused anyway; this bounds what is done with it.
   const text = raw.slice(0, 4 * maxCommentLength).trim()
@@ -22,7 +22,7 @@ export function normalisedComment(raw: string): string {
 export const directive =
   /^[\s*/#!;-]*(?:@ts-|@(?:no)?flow\b|@(?:no)?(?:format|prettier)\b|@jsx|@(?:vite|preserve|license|copyright)\b|[@#]__[A-Z]|(?:es|ox|x)lint\b|eslint-|oxlint-|j[sx]hint\b|jslint\b|jscs:|tslint:|standard\b[^.]*$|globals?\s|exported\s|biome-ignore|deno-(?:lint|fmt|types)|dprint-|prettier-ignore|(?:istanbul|c8|v8|node:coverage)\b|webpack|sourceMapp?ingURL|<(?:reference|amd-)|use (?:strict|client|server)\b|go:|line\s\S*:\d|\+build\b|export\s\w+$|extern\s\w+$|nolint\b|lint:|revive:|#?nosec\b|clippy:|rustfmt|cbindgen:|NOSONAR|NOPMD|CHECKSTYLE|noinspection\b|spotless:|@formatter:|@checkstyle|<editor-fold|region\b|endregion\b|NOLINT|clang-|cppcheck|ReSharper|pragma\b|type:\s*ignore|noqa\b|pylint:|mypy:|pyright:|ruff:|rubocop:|shellcheck\b|phpcs:|phpstan|psalm|@codeCoverageIgnore|frozen_string_literal|shareable_constant_value|warn_(?:indent|past_scope)|-\*-|vim?:|ex:|SPDX-)/i
 
-/** Why a text cannot be the doc comment of `name`, worded so that a model can write it again. */
+/** Says why a text cannot be the doc comment of `name`, worded so that a model can write it again. */
 export function faultOfComment(raw: string, content: string, name: string, language: DocLanguage): string | undefined {
   if (content === '') return 'the docstring is empty'
   if (content.startsWith('@')) return 'the docstring begins with a tag: say first what the definition does'
@@ -127,7 +127,7 @@ function wrapped(paragraph: readonly string[], width: number): string[] {
 export type CommentPlace = {
   indent: string
   newline: string
-  /** Whether a comment of one line is written on one line, where its form has two marks. */
+  /** Puts a comment of one line on one line together with its marks, where its form has two. */
   isOneLine: boolean
   lineLength: number
 }
@@ -150,7 +150,7 @@ export function widthOf(indent: string): number {
   return indent.replaceAll('\t', '    ').length
 }
 
-/** Whether a comment has a line that tools obey. */
+/** Is true when a line of the comment is one that tools obey. */
 export function isDirective(comment: string): boolean {
   return comment.split('\n').some((line) => directive.test(line))
 }

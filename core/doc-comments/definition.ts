@@ -8,7 +8,7 @@ export type DocumentedParameter = {
   isRest: boolean
 }
 
-/** What a definition's doc comment may say of it, as far as its own file shows it. */
+/** Holds what a definition's doc comment may say of it, as far as its own file shows it. */
 export type Definition = {
   name: string
   kind: 'function' | 'type'
@@ -24,7 +24,7 @@ export type Definition = {
   isProperty?: boolean
   visibility: 'public' | 'private'
   hasDoc: boolean
-  /** Why it gets no doc comment, in words that follow its name. */
+  /** Says why it gets no doc comment, in words that follow its name. */
   exempt?: string | undefined
 }
 
@@ -42,10 +42,10 @@ export type DefinitionPlace = DefinitionRange & {
   top: number
 }
 
-/** How the doc comments of one language are written. */
+/** Describes how the doc comments of one language are written. */
 export type DocLanguage = {
   style: 'tsdoc' | 'jsdoc' | 'godoc' | 'rustdoc' | 'javadoc'
-  /** How it begins: a block, or a mark on each line. */
+  /** Begins a comment: the mark of a block, or one that stands on each line. */
   form: '/**' | '///' | '//'
   /** For a repository that says nothing. */
   lineLength: number
@@ -54,7 +54,7 @@ export type DocLanguage = {
   read: DefinitionReader
   /** Comments that tools obey in this language alone. They are the end of a doc comment, after an empty line of it. */
   directive?: RegExp
-  /** What the style's tools would misread is escaped. */
+  /** Escapes what the style's tools would misread. */
   escaped?(content: string): string
   /** A rule of the style that a text breaks. */
   faultOf?(content: string, name: string): string | undefined
@@ -71,7 +71,7 @@ export function nodeAt({ rootNode }: Tree, source: string, { start, end }: Defin
   return found
 }
 
-/** Whether there are only comments in a text. In one of more than this, they are not looked for. */
+/** Is true when a text has nothing but comments. One of 2,000 characters or more is not searched for them, and counts as code. */
 function isCommentText(text: string): boolean {
   return text.length < 2000 && /^(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/.test(text)
 }
@@ -116,7 +116,7 @@ export function indentBefore(source: string, index: number): string {
   return /[ \t]*$/.exec(source.slice(Math.max(0, index - 400), index))?.[0] ?? ''
 }
 
-/** Whether a comment ends on the line before `index`, or on the same. */
+/** Is true when a comment ends on the line before `index`, or on the same. */
 export function isDirectlyAbove(comment: Node, source: string, index: number): boolean {
   const between = source.slice(comment.startIndex + comment.text.trimEnd().length, index)
   return (between.match(/\n/g) ?? []).length < 2

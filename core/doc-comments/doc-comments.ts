@@ -9,7 +9,7 @@ import { definitionAt, type FoundDefinition } from './find-definition.ts'
 
 export type DocPlace = { language: string; source: string; range: DefinitionRange; text: TextStyle }
 
-/** What a model needs to describe a definition, as `describe_definition` answers it. Keys are snake_case, since tool scripts pass them on. */
+/** Holds what a model needs to describe a definition, as `describe_definition` answers it: in snake_case, since tool scripts pass it on. */
 export type DescribedDefinition = ReturnType<typeof described>
 
 export function describeDefinition(tree: Tree, place: DocPlace): DescribedDefinition | undefined {
@@ -104,7 +104,7 @@ function formed(content: string, { style }: DocLanguage, { docstringTypes, docst
   return bare.replaceAll(head, dash ? '$1 - ' : '$1 ')
 }
 
-/** That of the line around the index; of the file's first line where it is the last one and has none. */
+/** Returns the line end of the line around the index, or of the file's first line where the last one has none. */
 function lineEndOf(source: string, index: number): '\r\n' | '\n' {
   const own = source.indexOf('\n', index)
   const end = own < 0 ? source.indexOf('\n') : own

@@ -8,7 +8,7 @@ export type NodeBytes = { startByte: number; endByte: number }
 
 export type DefinitionFacts = { startByte: number; hasDoc: boolean; visibility: 'public' | 'private'; exempt?: string }
 
-/** How many doc comments of a file have each form. */
+/** Counts the doc comments of a file that have each form. */
 export type CommentVotes = {
   typed: number
   untyped: number
@@ -20,7 +20,7 @@ export type CommentVotes = {
 
 export const noCommentVotes: CommentVotes = { typed: 0, untyped: 0, dash: 0, noDash: 0, oneLine: 0, manyLines: 0 }
 
-/** What one file says about doc comments: those of `nodes`, and how the file's own are written. Plain data. */
+/** Holds what one file says about doc comments, as plain data: those of `nodes`, and how the file's own are written. */
 export type FileDocFacts = { definitions: DefinitionFacts[]; votes: CommentVotes }
 
 export function docFactsOf(

@@ -3,8 +3,8 @@ import { withoutCode } from './comment-text.ts'
 import type { Definition, DocLanguage } from './definition.ts'
 
 /**
- * Whether a comment documents exactly the parameters that the signature has, in their order, and a result only where there
- * may be one; in words that name what is missing or unknown. Undefined where it agrees, and for a comment that documents no parameter.
+ * Says what is missing or unknown where a comment does not document exactly the parameters of the signature, in their order, or
+ * documents a result where there is none. Undefined where it agrees, and for a comment that documents no parameter.
  */
 export function parameterFault(content: string, definition: Definition, language: DocLanguage): string | undefined {
   const documented = documentedIn(content, language)

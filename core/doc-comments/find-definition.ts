@@ -105,7 +105,7 @@ function commonExemption(node: Node, { source, start, top, near, language }: Exe
     : 'is left alone: a comment stands directly above it'
 }
 
-/** Whether a definition of one line adjoins another: between them there is no blank line to set a comment apart. */
+/** Is true when a definition of one line adjoins another: no blank line between them sets a comment apart. */
 function isInRow(node: Node): boolean {
   const rows = ({ startPosition, endPosition }: Node) => ({ first: startPosition.row, last: endPosition.row })
   const own = rows(node)

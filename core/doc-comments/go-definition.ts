@@ -43,7 +43,7 @@ function parametersOf(list: Node | null): DocumentedParameter[] {
   })
 }
 
-/** In a program (`package main`) nothing is; a method is with its type; nothing is within a function. */
+/** Tells whether others can use it: nothing in a program (`package main`) or within a function; a method only with its type. */
 function isExported(value: Node, name: string, source: string): boolean {
   const receiver = namedChildrenOf(value.childForFieldName('receiver'))[0]
   const owner = /[\p{L}\w]+/u.exec(receiver?.childForFieldName('type')?.text ?? '')?.[0]
@@ -54,10 +54,10 @@ function isExported(value: Node, name: string, source: string): boolean {
   return isUpper(name) && (owner === undefined || isUpper(owner)) && !/^package main\b/m.test(source)
 }
 
-/** As gofmt has it: `//go:noinline`, `//sumtype:decl`, `//nolint:all`, `//export F`. It is no text of a doc comment, and stands at its end. */
+/** Matches gofmt's directives: `//go:noinline`, `//sumtype:decl`, `//nolint:all`, `//export F`. They stand below a doc comment's text. */
 export const goDirective = /^\/\/(?:[a-z0-9]+:[a-z0-9]|(?:line|extern|export) )/
 
-/** Whether a text between an index and a definition has nothing but such directives: then the index is where the doc comment begins. */
+/** Is true when a text between an index and a definition has nothing but directives: then the doc comment begins at the index. */
 export function isOfGoDirectives(text: string): boolean {
   const lines = text.split(/\r?\n/).map((line) => line.trimStart())
   return lines.at(-1) === '' && lines.slice(0, -1).every((line) => goDirective.test(line))
@@ -72,7 +72,7 @@ export function goFault(content: string, name: string): string | undefined {
   return undefined
 }
 
-/** As gofmt writes lists. */
+/** Writes lists as gofmt does. */
 export function goForm(content: string): string {
   return content.replaceAll(/^[-*+•][ \t]+/gm, '  - ')
 }

@@ -41,7 +41,7 @@ export const readJavaDefinition: DefinitionReader = (node) => {
   }
 }
 
-/** Those of a record are its components. */
+/** Reads the parameters; those of a record are its components. */
 function parametersOf(list: Node | null): DocumentedParameter[] {
   return namedChildrenOf(list).flatMap((one) => {
     if (one.type !== 'formal_parameter' && one.type !== 'spread_parameter') return []

@@ -215,7 +215,7 @@ function nameOfVariable(statement: Node): string {
 
 let lastExports: { source: string; names: ReadonlySet<string> } | undefined
 
-/** Of `export { a, b as c }`, `export default a`, `module.exports = a` or `{ a, b: c }`, and `exports.x = a`. */
+/** Collects the names of `export { a, b as c }`, `export default a`, `module.exports = a` or `{ a, b: c }`, and `exports.x = a`. */
 function exportedNames(source: string): ReadonlySet<string> {
   if (lastExports?.source === source) return lastExports.names
   const names = new Set<string>()
@@ -243,7 +243,7 @@ function exemptionOf(node: Node, { name, value }: Defined, isAmbient: boolean): 
   return isOverloaded(node, name, value) ? 'is left alone: it is one of several overloads' : undefined
 }
 
-/** Whether a neighbour has its name, and one of the two has no body: editors show the comment of each signature. */
+/** Is true when a neighbour has its name, and one of the two has no body: editors show the comment of each signature. */
 function isOverloaded(node: Node, name: string, value: Node): boolean {
   return ([(one: Node) => one.previousNamedSibling, (one: Node) => one.nextNamedSibling] as const).some((next) => {
     let near = next(node)

@@ -3,7 +3,7 @@ import { ErrorPolicyName } from './run.ts'
 import { NodeKind } from './code-node.ts'
 import { ShellCommand } from './setup.ts'
 import { changeChecks, evidenceChecks } from './change-set.ts'
-import type { ToolDefinition } from './turn.ts'
+import { DecodingConstraint, type ToolDefinition } from './turn.ts'
 
 /**
  * The Python that a bundle's tool scripts may use: `default` is the subset that the script rules allow, `monty` everything
@@ -153,10 +153,10 @@ export const BundleFile = z.strictObject({
       'order among its own operations. `inner_first`: after those on nodes inside this one; `outer_first`: before them',
     ),
   when: z
-    .enum(['always', 'lint_faults', 'no_docstring', 'no_samples', 'untested', 'prose_faults', 'no_summary'])
+    .enum(['always', 'lint_faults', 'no_docstring', 'no_samples', 'untested'])
     .default('always')
     .describe(
-      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring; `no_samples`: its parameters have types that can be written as data, and there is no file of samples for it; `untested`: it is a public function or method that no test names; `prose_faults`: it is a section of a Markdown file with a broken link, a skipped level, a doubled word or a code block that does not say its language; `no_summary`: it is an article in Markdown that begins without a summary",
+      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring; `no_samples`: its parameters have types that can be written as data, and there is no file of samples for it; `untested`: it is a public function or method that no test names",
     ),
   mechanical: z
     .enum(['none', 'lint_fixes'])
@@ -177,7 +177,7 @@ export const BundleFile = z.strictObject({
         .record(z.string(), z.record(z.string(), z.unknown()))
         .default({})
         .describe(
-          'by input of that tool, keywords of JSON Schema that its answer is held to besides, where the server can: a `pattern` gives it a beginning and an end. Calls are not checked against them',
+          'by input of that tool, keywords of JSON Schema that its answer is held to besides, where the server can, such as `maxLength` or `enum`. Calls are not checked against them',
         ),
     })
     .optional()
@@ -223,17 +223,10 @@ export const BundleFile = z.strictObject({
   setup: ShellCommand.optional().describe(
     'a command that installs what its programs need, such as `pip install -e .[test]`, for runs that name none; it counts where the operator [allows setups](../guide/setup.md)',
   ),
-  grammar: z
-    .strictObject({
-      strategy: z
-        .enum(['none', 'json_schema', 'structural_tag', 'ebnf'])
-        .default('none')
-        .describe(
-          'how replies are constrained, [where the server can](../guide/model-servers.md#constraints-of-a-bundle)',
-        ),
-      allow_parallel_calls: z.boolean().default(false).describe('whether a reply may have several calls'),
-    })
-    .prefault({}),
+  grammar: DecodingConstraint.default('none').describe(
+    '[how replies are constrained](../guide/model-servers.md#constraints-of-a-bundle): a mapping goes to the server as its `structured_outputs`, such as `{ regex: … }`',
+  ),
+  allow_parallel_calls: z.boolean().default(false).describe('whether a reply may have several calls'),
   limits: BundleLimits.prefault({}),
   evidence: z
     .array(Check)
@@ -279,15 +272,14 @@ export function askedModel({ name: named, adapter }: BundleFile['model']): strin
  * definitions; `scripts` maps a tool's name to its `.pym` source (`submit_result` has none).
  */
 export const AgentBundle = z.strictObject({
-  /** Fields that a newer version added are dropped, so that both versions can read a bundle while they run side by side. */
-  file: z.object(BundleFile.shape),
+  file: z.strictObject(BundleFile.shape),
   tools: z.array(
     z.custom<ToolDefinition>(
       (value) => z.object({ name: z.string(), parameters: z.object() }).safeParse(value).success,
     ),
   ),
   scripts: z.record(z.string(), z.strictObject({ path: z.string(), source: z.string() })),
-  /** The script inputs that the worker provides and the model never sees (provided inputs); the key keeps its old name in stored bundles. */
+  /** The script inputs that the worker provides and the model never sees (provided inputs). */
   hostInputs: z.record(z.string(), z.array(z.string())),
   /** Warnings about the bundle and its scripts, as `<bundle>/<file>:<line>:<column> <code> <message>`. */
   warnings: z.array(z.string()).default([]),

@@ -1,12 +1,12 @@
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'zip'
 
-/** How many first bytes of an archive `sniffArchive` wants to see. */
+/** `sniffArchive` wants to see so many first bytes of an archive. */
 export const sniffBytes = 512
 
 const checksumAt = 148
 const checksumEnd = 156
 
-/** How a zip begins: with its first entry, or the end of its directory when it is empty (`PK\6\6` in zip64). */
+/** A zip begins with its first entry, or with the end of its directory when it is empty (`PK\6\6` in zip64). */
 const zipStarts = ['PK\x03\x04', 'PK\x05\x06', 'PK\x06\x06']
 
 /**
@@ -53,8 +53,8 @@ const foreign: readonly Foreign[] = [
 ]
 
 /**
- * Why an archive that `sniffArchive` does not recognise is refused, and what to send instead: the end of a sentence that
- * begins with the archive's name.
+ * Says why an archive that `sniffArchive` does not recognise is refused, and what to send instead: the end of a
+ * sentence that begins with the archive's name.
  */
 export function describeForeign(first: Uint8Array): string {
   const text = Buffer.from(first.subarray(0, 32)).toString('latin1')

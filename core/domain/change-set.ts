@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { NodeId, OperationId } from './id-schemas.ts'
 import { RepoPath } from './repo-path.ts'
 
-/** What every harmless change satisfies, whatever its purpose. */
+/** Every harmless change passes these checks, whatever its purpose. */
 export const changeChecks = [
   'parses',
   'lint_before_after',
@@ -18,13 +18,13 @@ export function isChangeCheck(check: string): boolean {
   return changeChecks.some((one) => one === check)
 }
 
-/** What running the tests of a change shows: they need a sandbox, and the files as its operation has them. */
+/** These checks run the tests of a change: they need a sandbox, and the files as its operation has them. */
 export const testChecks = ['tests_collected', 'tests_pass', 'tests_kill_mutants'] as const
 export type TestCheck = (typeof testChecks)[number]
 
 /**
- * What makes a change worth accepting, apart from its being harmless. A change that fails such a check is proposed all the same, and only
- * a person accepts it.
+ * These checks say whether a change is worth accepting, apart from its being harmless. A change that fails one is
+ * proposed all the same, and only a person accepts it.
  */
 const worthChecks = ['says_something'] as const
 
@@ -32,22 +32,20 @@ export function isWorthCheck(check: string): boolean {
   return worthChecks.some((one) => one === check)
 }
 
-/** What the text of a file shows. */
+/** These checks need nothing but the text of a file, apart from those of `readsOtherFiles`. */
 export const textChecks = [
   ...changeChecks,
   'docstring_only',
   'parameters_documented',
   'only_node_changed',
   'samples_match',
-  'prose_kept',
-  'summary_only',
   ...worthChecks,
 ] as const
 export type TextCheck = (typeof textChecks)[number]
 
-/** Those that look at other files than the changed one, too: what was proved holds with the other files as they were then. */
+/** Is true for a check that looks at other files than the changed one, too: its result holds with these as they were then. */
 export function readsOtherFiles(check: string): boolean {
-  return check === 'samples_match' || check === 'prose_kept'
+  return check === 'samples_match'
 }
 
 /** The checks that a bundle may ask for. */
@@ -68,11 +66,11 @@ export const Evidence = z.strictObject({
   path: z.string(),
   ok: z.boolean(),
   tool: z.string(),
-  /** Of a tool whose name does not have it. */
+  /** Is set for a tool whose name does not have it. */
   version: z.string().optional(),
   before: z.number().optional(),
   after: z.number().optional(),
-  /** Of the programs that were run for it. */
+  /** Measures the programs that were run for the check. */
   durationMs: z.int().min(0).optional(),
   detail: z.string().optional(),
 })
@@ -122,7 +120,7 @@ export const ChangeSet = z.strictObject({
   bundle: z.string(),
   nodeId: NodeId,
   files: z.array(FileChange).min(1),
-  /** Of a mechanical operation: the lint rules whose safe fixes it applies. */
+  /** Lists the lint rules whose safe fixes a mechanical operation applies. */
   rules: z.array(z.string()).optional(),
   /** The model that made it; absent where a program did. */
   model: z.string().optional(),
@@ -135,7 +133,7 @@ export const ChangeSet = z.strictObject({
 })
 export type ChangeSet = z.infer<typeof ChangeSet>
 
-/** What its evidence comes to. Without any check, and where a check that was asked for does not exist, nothing is proved. */
+/** Sums up the evidence of a change set. Without any check, and where a check that was asked for does not exist, nothing is proved. */
 export const ProofState = z.enum(['passed', 'failed', 'unchecked'])
 export type ProofState = z.infer<typeof ProofState>
 
@@ -148,7 +146,6 @@ export function proofOf({ evidence }: Pick<ChangeSet, 'evidence'>): ProofState {
 export const LineRange = z.strictObject({ first: z.int().min(1), last: z.int().min(1) })
 export type LineRange = z.infer<typeof LineRange>
 
-/** As `changeSetId` makes it. */
 export const ChangeSetId = z.string().regex(/^c[0-9a-f]{16}$/)
 
 /** Applies edits to `base`. They must be sorted, disjoint and within it, as those of a change set are. */

@@ -2,31 +2,31 @@ import { z } from 'zod'
 import type { JournalEntry } from './external-journal.ts'
 import { RepoPath } from './repo-path.ts'
 
-/** How bad it is, in SARIF's words. */
+/** Says how bad a finding is, in SARIF's words. */
 export const FindingSeverity = z.enum(['error', 'warning', 'note'])
 export type FindingSeverity = z.infer<typeof FindingSeverity>
 
 /** So many findings of one operation are kept. */
 export const maxFindings = 20
 export const maxClaimCharacters = 1_000
-/** Of a longer line a finding shows nothing: what is left of a secret that is cut would not be recognised. */
+/** A finding shows nothing of a longer line: what is left of a secret that is cut would not be recognised. */
 export const maxLineCharacters = 200
 
 const Line = z.int().min(1)
 
 /**
- * What an agent claims about some lines of a file. Both exist in the file as the attempt had it when it reported it: that of the snapshot
- * where neither it nor the operations that it started from had changed the file. Lines count from 1, both included.
+ * Holds what an agent claims about some lines of a file. Both exist in the file as the attempt had it when it reported them: that
+ * of the snapshot where neither it nor the operations that it started from had changed the file. Lines count from 1, both included.
  */
 export const CodeFinding = z.strictObject({
   claim: z.string().min(1).max(maxClaimCharacters),
   path: RepoPath,
   line: Line,
   endLine: Line,
-  /** Its first line without indentation; empty where that is longer. */
+  /** Holds the first line without indentation; empty where that is longer. */
   lineText: z.string().max(maxLineCharacters),
   severity: FindingSeverity,
-  /** 0 to 1, as the agent says it. */
+  /** Is 0 to 1, as the agent says it. */
   confidence: z.number().min(0).max(1),
   /** The agent's name for this kind of finding. */
   rule: z
@@ -36,7 +36,7 @@ export const CodeFinding = z.strictObject({
 })
 export type CodeFinding = z.infer<typeof CodeFinding>
 
-/** `src/shop.py:12-14` */
+/** Writes `src/shop.py:12-14`. */
 export function placeOf({ path, line, endLine }: Pick<CodeFinding, 'path' | 'line' | 'endLine'>): string {
   return endLine === line ? `${path}:${line}` : `${path}:${line}-${endLine}`
 }
@@ -51,7 +51,7 @@ const WireFinding = z
   .object({ ...same, end_line, line_text })
   .transform(({ end_line: endLine, line_text: lineText, ...rest }): CodeFinding => ({ ...rest, endLine, lineText }))
 
-/** What `report_finding` answers for a finding that it takes. */
+/** The external `report_finding` answers this for a finding that it takes. */
 const ReportAnswer = z.object({ finding: WireFinding })
 
 /** The findings that scripts have reported, from the answers that the external `report_finding` gave them. */

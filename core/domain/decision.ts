@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { OperationId, RunId } from './id-schemas.ts'
 
-/** What people, or the policy of a run, say about a change set. `pending`: nothing yet, or not any more. */
+/** People, or the policy of a run, say this about a change set. `pending` stands for nothing yet, or not any more. */
 export const Verdict = z.enum(['pending', 'accepted', 'rejected'])
 export type Verdict = z.infer<typeof Verdict>
 
@@ -11,19 +11,19 @@ export const maxReasonCharacters = 2_000
 export const Decision = z.strictObject({
   changeSetId: z.string(),
   verdict: Verdict,
-  /** Why, as who decided said it: of a rejection, what the next attempt is told. */
+  /** Gives the reason in the words of who decided; the next attempt is told that of a rejection. */
   reason: z.string().nullable(),
-  /** Of a set that was decided with another one: with which. A decision of an earlier version has it in `reason`. */
+  /** Names the other set that this one was decided with. */
   note: z.string().optional(),
-  /** Number of its event; greater than that of every earlier decision. */
+  /** Is the number of its event; greater than that of every earlier decision. */
   version: z.int().min(1),
-  /** Milliseconds since the epoch. */
+  /** Is in milliseconds since the epoch. */
   at: z.number(),
-  /** Kind and id of who decided: `human/<token>`. */
+  /** Gives kind and id of who decided: `human/<token>`. */
   by: z.string(),
   /**
-   * What the token of who decided was called then. Kept with the decision: a token may be revoked, and who has decided is still to
-   * be known. Absent for a token without a name, and for the operator's and the policy's decisions.
+   * Keeps the name that the token of who decided had then, since a token may be revoked, and who has decided is still
+   * to be known. Is absent for a token without a name, and for the operator's and the policy's decisions.
    */
   byName: z.string().optional(),
   /** The agent that made the set. */
@@ -32,17 +32,17 @@ export const Decision = z.strictObject({
   runId: RunId,
   operationId: OperationId,
   recordHash: z.string(),
-  /** Of a rejection: the run for whose end its operation is to be tried again, with the reason. */
+  /** Names the run for whose end the operation of a rejected set is to be tried again, with the reason. */
   retry: RunId.optional(),
 })
 export type Decision = z.infer<typeof Decision>
 
-/** Whether a person has decided it, and not the policy of the run. */
+/** Is true when a person has decided it, and not the policy of the run. */
 export function isByPerson({ by }: Pick<Decision, 'by'>): boolean {
   return by.startsWith('human/')
 }
 
-/** `eve (human/<token>)`: the name for people to read, the id since names are not unique. */
+/** Writes `eve (human/<token>)`: the name for people to read, the id since names are not unique. */
 export function deciderOf({ by, byName }: Pick<Decision, 'by' | 'byName'>): string {
   return byName === undefined ? by : `${byName} (${by})`
 }

@@ -1,4 +1,4 @@
-/** What each code means to the system: whether the same work may be tried again, and the HTTP status it answers with. */
+/** Says of a code whether the same work may be tried again, and which HTTP status answers it. */
 type ErrorPolicy = { readonly meaning: string; readonly retry: boolean; readonly status: number }
 
 const once = (meaning: string, status: number): ErrorPolicy => ({ meaning, retry: false, status })
@@ -148,12 +148,14 @@ export function asAppError(error: unknown, code: ErrorCode, phase?: string): App
   return new AppError(code, message, { cause: error, ...(phase === undefined ? {} : { phase }) })
 }
 
-/** Whether this is an AppError with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is AppError {
   return error instanceof AppError && codes.includes(error.code)
 }
 
-/** For `promise.catch(undefinedOn('RUN_001'))`: undefined for an AppError with one of these codes; throws any other. */
+/**
+ * Makes a handler for `promise.catch(undefinedOn('RUN_001'))`: it returns undefined for an AppError with one of these
+ * codes, and throws any other.
+ */
 export function undefinedOn(...codes: readonly ErrorCode[]): (error: unknown) => undefined {
   return (error) => {
     if (!hasCode(error, ...codes)) throw error
@@ -165,28 +167,28 @@ export function unreachable(value: never): never {
   throw new Error(`unexpected value: ${JSON.stringify(value)}`)
 }
 
-/** AGENT_007 for a request that is longer than the model's context: it may fit with fewer messages. */
+/** Is AGENT_007 for a request that is longer than the model's context: it may fit with fewer messages. */
 export class ContextOverflow extends AppError {
   constructor(message: string, cause: unknown) {
     super('AGENT_007', message, { cause, phase: 'model' })
   }
 }
 
-/** Whether a request failed for this reason; also looks into the cause of a pool's error. */
+/** Is true when a request was longer than the model's context; also looks into the cause of a pool's error. */
 export function isContextOverflow(error: unknown): boolean {
   if (error instanceof ContextOverflow) return true
   return hasCode(error, 'AGENT_007') && isContextOverflow(error.cause)
 }
 
 /**
- * What kept servers from answering. `unsent`: none got the request. `doubtful`: one had it, and broke or was silent: the request
- * may be the reason.
+ * Says what kept servers from answering. `unsent`: none got the request. `doubtful`: one had it, and broke or was
+ * silent: the request may be the reason.
  */
 export type ModelFaultKind = 'unsent' | 'server' | 'busy' | 'doubtful'
 
 /**
- * AGENT_002 for a request that no server of its model could answer, for reasons that are not known to be the request's.
- * `isAway`: a probe that followed found no server that works.
+ * Is AGENT_002 for a request that no server of its model could answer, for reasons that are not known to be the
+ * request's. `isAway`: a probe that followed found no server that works.
  */
 export class ModelUnavailable extends AppError {
   readonly kind: ModelFaultKind
@@ -198,18 +200,18 @@ export class ModelUnavailable extends AppError {
     this.isAway = options.isAway ?? false
   }
 
-  /** Whether the request may be the reason after all: servers broke over it, or answer others. */
+  /** Is true when the request may be the reason after all: servers broke over it, or answer others. */
   get mayBeTheRequest(): boolean {
     return this.kind === 'doubtful' || (this.kind === 'server' && !this.isAway)
   }
 
-  /** Whether servers that work had too much to do for it. */
+  /** Is true when servers that work had too much to do for it. */
   get wasTurnedAway(): boolean {
     return this.kind === 'busy' && !this.isAway
   }
 }
 
-/** AGENT_008 for a reply whose end is missing: unlike one that makes no sense, it says nothing about the request. */
+/** Is AGENT_008 for a reply whose end is missing: unlike one that makes no sense, it says nothing about the request. */
 export class CutReply extends AppError {
   constructor(message: string, cause?: unknown) {
     super('AGENT_008', message, { cause, phase: 'model' })

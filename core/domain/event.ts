@@ -79,7 +79,7 @@ export const NewEvent = z.strictObject({
   toolName: z.string().optional(),
   durationMs: z.number().optional(),
   errorCode: z.string().optional(),
-  /** How many ms before its command was sent it happened. Events go in batches: `ts` is Redis' time minus this. */
+  /** Counts the ms between the fact and the sending of its command. Events go in batches: `ts` is Redis' time minus this. */
   ageMs: z.number().min(0).optional(),
   /** Wire-shaped (snake_case) payload, at most 16 KiB. */
   data: z.record(z.string(), z.unknown()),

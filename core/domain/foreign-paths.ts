@@ -20,7 +20,7 @@ export function submodulePaths(folder: string, text: string): string[] {
 const ownNames =
   /^\.remora(?:-stores)?$|^stack-access\.json|^stack\.(?:lock|log)$|^\.remora-[^/]*\.part$|^remora-(.+)\.patch$/
 
-/** Whether a file or folder of this name is Remora's own state or result, and so never part of a repository. */
+/** Is true when a file or folder of this name is Remora's own state or result, and so never part of a repository. */
 export function isOwnOutput(name: string): boolean {
   const found = ownNames.exec(name)
   if (found === null) return false
@@ -41,7 +41,6 @@ const vendoredNames: ReadonlySet<string> = new Set([
 /** Files that prove their folder to be vendored, whatever its name: `venv` and `vendor` may also hold the project's own code. */
 const vendoringMarks: readonly string[] = ['pyvenv.cfg', 'vendor/modules.txt', 'vendor/autoload.php']
 
-/** Whether a folder of this name is always vendored. */
 export function isVendoredName(name: string): boolean {
   return vendoredNames.has(name)
 }

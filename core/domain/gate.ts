@@ -10,7 +10,7 @@ export const settingsBefore = /^(?:cd\s+[\w./-]+\s*&&\s*)?(?:[A-Za-z_]\w*=[\w./:
  */
 export const GateRequest = z.strictObject({
   command: ShellCommand,
-  /** How often the original is tested first: a test that does not pass each time convicts no change. */
+  /** Counts the runs on the original, which come first: a test that does not pass each time convicts no change. */
   runs: z.int().min(1).max(10).default(2),
   /** The most runs of the command, and the most seconds of all of them; what is not proved by then is left out. */
   maxRuns: z.int().min(3).max(10_000).default(200),
@@ -26,13 +26,13 @@ const GateRun = z.strictObject({ changeSets: z.int(), ending: z.string(), output
 export type GateRun = z.infer<typeof GateRun>
 
 /**
- * What the gate found. `passed`: what passed on the original passes with the changes of the patch, of which the culprits are left out.
- * `unproved`: it could not judge what is in the patch. Lists hold the first 50 names.
+ * Says what the gate found. `passed`: what passed on the original passes with the changes of the patch, of which the
+ * culprits are left out. `unproved`: it could not judge what is in the patch. Lists hold the first 50 names.
  */
 export const GateReport = z.strictObject({
   command: z.string(),
   verdict: z.enum(['passed', 'unproved']),
-  /** Why it could not judge, or why it ended early. */
+  /** Says why it could not judge, or why it ended early. */
   reason: z.string().optional(),
   /** Tests of the original that pass each time; null where the command does not name its tests and its exit code counts. */
   tests: z.int().nullable(),
@@ -43,7 +43,7 @@ export const GateReport = z.strictObject({
   /** The first of them, in their order. */
   outputs: z.array(GateRun),
   durationMs: z.number(),
-  /** How many change sets it left out, as culprits or unproved. */
+  /** Counts the change sets that it left out, as culprits or unproved. */
   leftOut: z.int(),
 })
 export type GateReport = z.infer<typeof GateReport>

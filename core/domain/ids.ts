@@ -40,7 +40,7 @@ export function operationId(node: NodeId, bundle: string, work: 'agent' | 'mecha
   return `o${sha256(parts.join('\0')).slice(0, 16)}`
 }
 
-/** Of the operation that does another one's work once more in the same run. */
+/** Returns the id of the operation that does another one's work once more in the same run. */
 export function repeatedOperationId(id: OperationId): OperationId {
   return `o${sha256(`${id}\0again`).slice(0, 16)}`
 }

@@ -7,12 +7,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a value is an object and not a list. */
+/** Is true for an object that is not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether lists and objects are nested deeper than `levels`. Looks no deeper than that. */
+/** Is true when lists and objects are nested deeper than `levels`. Looks no deeper than that. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1))
@@ -57,8 +57,8 @@ export function sortedKeys(_key: string, value: unknown): unknown {
 const maxDepth = 100
 
 /**
- * About the first `max` characters of a value as JSON, for people and models. It reads no more of the value than it
- * shows, so that the value may be of any depth and size.
+ * Writes about the first `max` characters of a value as JSON, for people and models. It reads no more of the value than
+ * it shows, so that the value may be of any depth and size.
  */
 export function clippedJson(value: unknown, max: number): string {
   let text = ''

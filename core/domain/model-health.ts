@@ -2,11 +2,11 @@ import { z } from 'zod'
 
 /** One model server as a worker sees it. Times are milliseconds since the epoch. */
 export const ServerHealth = z.object({
-  /** Without login and query. */
+  /** Names the server without login and query. */
   url: z.string(),
-  /** Null before the first answer or failure. */
+  /** Is null before the first answer or failure. */
   isWorking: z.boolean().nullable(),
-  /** Whether it has ever answered since the worker started; a 503 is an answer. */
+  /** Is true once it has answered since the worker started; a 503 is an answer. */
   hasAnswered: z.boolean(),
   lastError: z.string().nullable(),
   nextProbeAt: z.number().nullable(),
@@ -15,17 +15,17 @@ export type ServerHealth = z.infer<typeof ServerHealth>
 
 /** One model as a worker sees it. */
 export const ModelHealth = z.object({
-  /** As bundles ask for it: the name of a model or adapter, or `default` for the workers' own. */
+  /** Names it as bundles do: by a model or adapter, or `default` for the workers' own. */
   model: z.string(),
-  /** Null before the servers were judged. */
+  /** Is null before the servers were judged. */
   isWorking: z.boolean().nullable(),
-  /** Since when none of its servers has worked; null while one does. */
+  /** Says since when none of its servers has worked; null while one does. */
   awaySince: z.number().nullable(),
   servers: z.array(ServerHealth),
 })
 export type ModelHealth = z.infer<typeof ModelHealth>
 
-/** What a bundle's model is called in reports of workers. */
+/** Bundles and reports of workers call the workers' own model so. */
 export const defaultModel = 'default'
 
 /** A model that no live worker can use. */
@@ -33,16 +33,16 @@ export type UnreachableModel = Pick<ModelHealth, 'model' | 'servers'> & { since:
 
 /**
  * The models that are away by the reports of all live workers, and those that work by at least one. A model that some worker
- * has not judged is neither, and so is every one while a worker lives that reports nothing (`isPartial`).
+ * has not judged is neither.
  */
-export function judgeModels(reports: readonly (readonly ModelHealth[])[], { isPartial }: { isPartial: boolean }) {
+export function judgeModels(reports: readonly (readonly ModelHealth[])[]) {
   const names = new Set(reports.flatMap((models) => models.map(({ model }) => model)))
   const away: UnreachableModel[] = []
   const working = new Set<string>()
   for (const name of names) {
     const seen = reports.map((models) => models.find(({ model }) => model === name))
     if (seen.some((one) => one?.isWorking === true)) working.add(name)
-    if (isPartial || seen.some((one) => one === undefined || one.awaySince === null)) continue
+    if (seen.some((one) => one === undefined || one.awaySince === null)) continue
     const since = Math.max(...seen.map((one) => one?.awaySince ?? 0))
     away.push({ model: name, since, servers: joinServers(seen.flatMap((one) => one?.servers ?? [])) })
   }

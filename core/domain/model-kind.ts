@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from './error.ts'
 
-/** What an embedded stack's agents use: the rehearsal model that comes with Remora, or the user's model servers. */
+/** Says what an embedded stack's agents use: the rehearsal model that comes with Remora, or the user's model servers. */
 export const ModelKind = z.enum(['rehearsal', 'servers'])
 export type ModelKind = z.infer<typeof ModelKind>
 
@@ -10,12 +10,12 @@ export const modelLabel = 'remora.model'
 
 type Labels = Readonly<Record<string, string>> | undefined
 
-/** Undefined for runs without the label: those of a service with its own workers, or of an older version. */
+/** Returns undefined for runs without the label: those of a service with its own workers. */
 export function modelKindOf(labels: Labels): ModelKind | undefined {
   return ModelKind.safeParse(labels?.[modelLabel]).data
 }
 
-/** Whether a stack of `kind` may continue a run with these labels. It may when either kind is unknown. */
+/** Is true when a stack of `kind` may continue a run with these labels. It may when either kind is unknown. */
 export function mayGoOn(labels: Labels, kind: ModelKind | undefined): boolean {
   const noted = modelKindOf(labels)
   return noted === undefined || kind === undefined || noted === kind

@@ -29,7 +29,7 @@ export type OperationStatus = z.infer<typeof OperationStatus>
 export const endedOperationStatuses = ['succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled'] as const
 export type EndedOperationStatus = (typeof endedOperationStatuses)[number]
 
-/** Who does the work: an agent with a model, or a program that needs none. */
+/** Says who does the work: an agent with a model, or a program that needs none. */
 export const OperationWork = z.enum(['agent', 'mechanical'])
 export type OperationWork = z.infer<typeof OperationWork>
 
@@ -55,15 +55,15 @@ export const PlannedOperation = z.strictObject({
   priority: z.int().min(0).max(99),
   /** Operations of the same run that must end well first. */
   after: z.array(OperationId),
-  /** Those that must end first, well or not. */
+  /** Lists the operations that must end first, well or not. */
   afterAny: z.array(OperationId).optional(),
-  /** Others whose changes it starts from: of a run that this one retries. */
+  /** Lists others whose changes it starts from: those of a run that this one retries. */
   startsFrom: z.array(OperationId).optional(),
   repeats: RepeatedWork.optional(),
 })
 export type PlannedOperation = z.infer<typeof PlannedOperation>
 
-/** What one operation used of the model, and how long it ran, not counting time spent waiting for people. */
+/** Counts what one operation used of the model, and how long it ran, not counting time spent waiting for people. */
 export const OperationCost = z.strictObject({
   turns: z.int().min(0),
   promptTokens: z.int().min(0),
@@ -73,7 +73,7 @@ export const OperationCost = z.strictObject({
 export type OperationCost = z.infer<typeof OperationCost>
 
 /**
- * How an operation ended. `recordHash` names the attempt record. `changeSetId` is set when an agent changed files;
+ * Says how an operation ended. `recordHash` names the attempt record. `changeSetId` is set when an agent changed files;
  * `changeSetIds` when a mechanical operation did, since it makes several change sets.
  */
 export const Outcome = z.strictObject({
@@ -86,7 +86,7 @@ export const Outcome = z.strictObject({
   changeSetId: z.string().optional(),
   changeSetIds: z.array(z.string()).optional(),
   changedFiles: z.array(z.string()),
-  /** How many findings its last attempt has reported; absent where none. */
+  /** Counts the findings that its last attempt has reported; is absent where there are none. */
   findings: z.int().min(1).optional(),
   ...OperationCost.shape,
 })
@@ -106,9 +106,9 @@ export const Operation = z.strictObject({
   dispatch: z.int().min(0),
   lost: z.int().min(0),
   dependenciesLeft: z.int().min(0),
-  /** Whose changes it starts from. */
+  /** Lists the operations whose changes it starts from. */
   startsFrom: z.array(OperationId),
-  /** Of one that runs once more because its first change sets collided with others, or had lost their base. */
+  /** Is set for an operation that runs once more because its first change sets collided with others, or had lost their base. */
   repeats: RepeatedWork.nullable(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),

@@ -1,23 +1,23 @@
 import { z } from 'zod'
 
-/** Of a part of what was accepted: the hash of the list of its change sets (core/objects/patch-part.ts). */
+/** Names a part of what was accepted by the hash of the list of its change sets (core/objects/patch-part.ts). */
 export const PartId = z.string().regex(/^[0-9a-f]{64}$/)
 export type PartId = z.infer<typeof PartId>
 
-/** As of the decision number `decided` (decisions.ts): the hash of its composition. */
+/** Names the composition of a patch by its hash, as of the decision number `decided` (decisions.ts). */
 const Composed = z.object({ decided: z.int().min(0), compositionKey: z.string() })
-/** Or why it cannot be composed. `at`: when, in ms since the epoch; a fault is not believed for long. */
+/** Says why the patch cannot be composed. `at` is in ms since the epoch; a fault is not believed for long. */
 const Faulty = z.object({ decided: z.int().min(0), errorCode: z.string(), reason: z.string(), at: z.number() })
 
-/** What became of a patch of the run that somebody asked for. */
+/** Says what became of a patch of the run that somebody asked for. */
 export const PatchNote = z.union([Composed, Faulty])
 export type PatchNote = z.infer<typeof PatchNote>
 
-/** The same of a part of what was accepted. */
+/** Says the same of a part of what was accepted. */
 export const PartNote = z.union([Composed.extend({ part: PartId }), Faulty.extend({ part: PartId })])
 export type PartNote = z.infer<typeof PartNote>
 
-/** Of so many parts a run keeps what became of them; those that were noted longest ago are forgotten. */
+/** A run remembers what became of so many parts, and forgets those that were noted longest ago. */
 export const mostParts = 64
 
 /** The compositions that were made after that of the run, as their notes name them. */

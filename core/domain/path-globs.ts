@@ -11,9 +11,9 @@ const maxBraces = 20
 export type PathGlob = readonly (SegmentGlob | typeof star)[]
 
 /**
- * Whether a path inside a repository matches one of the patterns or lies in a folder that does. Patterns know `*`, `?`,
- * `[a-z]`, `{a,b}` and, as a whole segment, `**`; names that begin with a dot match like any other. Throws
- * INTAKE_008 for a fault that `faultOfGlobs` finds.
+ * Returns a test that is true for a path inside a repository that matches one of the patterns or lies in a folder that
+ * does. Patterns know `*`, `?`, `[a-z]`, `{a,b}` and, as a whole segment, `**`; names that begin with a dot match like
+ * any other. Throws INTAKE_008 for a fault that `faultOfGlobs` finds.
  */
 export function pathGlobs(patterns: readonly string[]): (path: string) => boolean {
   const read = readGlobs(patterns)
@@ -31,7 +31,7 @@ export function matchesSegments(glob: PathGlob, segments: readonly string[]): bo
   })
 }
 
-/** Why the patterns are refused, in one sentence: unsupported syntax, or too many of them. */
+/** Says in one sentence why the patterns are refused: unsupported syntax, or too many of them. */
 export function faultOfGlobs(patterns: readonly string[]): string | undefined {
   const read = readGlobs(patterns)
   return 'fault' in read ? read.fault : undefined
@@ -138,9 +138,9 @@ function groupAt(pattern: string, start: number): Group | undefined {
 export const star = Symbol('star')
 
 /**
- * Whether `parts` cover exactly `length` items. `widthAt` returns how many items a part takes at a position, undefined
- * when it does not fit there. Only the last star is ever widened, since the widths of earlier ones cannot matter any
- * more: the work is at most parts × length for every pattern.
+ * Is true when `parts` cover exactly `length` items. `widthAt` returns how many items a part takes at a position,
+ * undefined when it does not fit there. Only the last star is ever widened, since the widths of earlier ones cannot
+ * matter any more: the work is at most parts × length for every pattern.
  */
 function starMatch<T>(
   parts: readonly (T | typeof star)[],

@@ -1,4 +1,4 @@
-/** What the file at a path is for: the product's own code, or what goes with it. */
+/** Says what the file at a path is for: the product's own code, or what goes with it. */
 export type PathPurpose = 'source' | 'test' | 'fixture' | 'example' | 'docs' | 'migration' | 'benchmark' | 'script'
 
 /** Names of folders and files that say what a file is for, in lower case; `top…` only at the top of the repository. */
@@ -45,8 +45,8 @@ const rows: readonly PurposeRow[] = [
 ]
 
 /**
- * What the file is for, by the names that projects of its language commonly use. `source` where nothing says otherwise: a module
- * `testing.py`, or a folder `testing` inside a package, is part of the product.
+ * Judges what the file is for by the names that projects of its language commonly use. It is `source` where nothing
+ * says otherwise: a module `testing.py`, or a folder `testing` inside a package, is part of the product.
  */
 export function purposeOf(path: string): PathPurpose {
   const parts = path.toLowerCase().split('/')
@@ -77,10 +77,10 @@ const secretNames: readonly RegExp[] = [
   /^secrets\.(?:ya?ml|json|toml|ini|properties)$/,
 ]
 const secretTemplate = /[.-](?:example|sample|template|tmpl|dist|defaults?)$/
-/** Where a file of a plain name holds secrets. */
+/** Matches the paths where a file of a plain name holds secrets. */
 const secretPath = /(?:^|\/)(?:\.docker\/config\.json|\.kube\/config|\.gnupg\/.+)$/
 
-/** Whether a file is a secret by its name, whatever is in it. */
+/** Is true when a file is a secret by its name, whatever is in it. */
 export function isSecretByName(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   if (secretTemplate.test(name)) return false

@@ -5,7 +5,7 @@ const scriptSuffixes = ['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.
 export const ScriptSuffix = z.enum(scriptSuffixes)
 export type ScriptSuffix = z.infer<typeof ScriptSuffix>
 
-/** Undefined for a path that is neither JavaScript nor TypeScript. */
+/** Returns undefined for a path that is neither JavaScript nor TypeScript. */
 export function scriptSuffixOf(path: string): ScriptSuffix | undefined {
   return scriptSuffixes.find((suffix) => path.endsWith(suffix))
 }
@@ -23,7 +23,7 @@ export const LintRules = z.strictObject({
   source: z.string(),
   /** Options of Ruff or oxlint, as in its configuration file; validated when the rules were read. */
   options: z.record(z.string(), z.unknown()),
-  /** Of a file that oxlint checks, or gofmt (`.go`); absent: Ruff does. */
+  /** Is set for a file that oxlint checks, or gofmt (`.go`); without it Ruff does. */
   suffix: z.enum([...scriptSuffixes, goSuffix]).optional(),
   /** Options of a second pass in preview mode, for flake8's rules that Ruff has only there. The first pass stays stable. */
   previewOptions: z.record(z.string(), z.unknown()).optional(),
@@ -51,15 +51,15 @@ export const TextStyle = z.strictObject({
   indent: z.string().optional(),
   /** The docstring convention that the configuration names, or else that most docstrings of the package follow. */
   docstringStyle: DocstringStyle,
-  /** Where the text of a multi-line docstring begins: after the quotes (the default), or on the next line. */
+  /** Says where the text of a multi-line docstring begins: after the quotes (the default), or on the next line. */
   docstringSummary: z.enum(['first_line', 'second_line']).optional(),
-  /** Whether a blank line follows the docstring of a class; default: yes. */
+  /** Is true when a blank line follows the docstring of a class, as by default. */
   gapAfterClassDocstring: z.boolean().optional(),
-  /** Whether sections name the types of parameters; default: yes for Python, no for JSDoc. */
+  /** Is true when sections name the types of parameters, as by default in Python and not in JSDoc. */
   docstringTypes: z.boolean().optional(),
-  /** Whether a dash stands between a parameter and its description in JSDoc; default: yes. */
+  /** Is true when a dash stands between a parameter and its description in JSDoc, as by default. */
   docstringDash: z.boolean().optional(),
-  /** Which of Sphinx's two fields describes the return value; absent: either. */
+  /** Names the field of Sphinx that describes the return value; absent, either one may. */
   docstringReturnField: z.enum(['return', 'returns']).optional(),
 })
 export type TextStyle = z.infer<typeof TextStyle>
@@ -121,14 +121,14 @@ export function defaultRulesOf(path: string): PathRules {
   return suffix === undefined ? defaultPathRules : { ...defaultPathRules, lint: defaultScriptRules(suffix) }
 }
 
-/** Whether `code` (`F401`) falls under one of `selectors` (`F401`, `F4`, `F`, `ALL`), as Ruff and flake8 read them. */
+/** Is true when `code` (`F401`) falls under one of `selectors` (`F401`, `F4`, `F`, `ALL`), as Ruff and flake8 read them. */
 export function isSelected(code: string, selectors: readonly string[]): boolean {
   return selectors.some((selector) => isUnder(code, selector))
 }
 
 /**
- * Whether `selector` covers `code`, which may itself be a narrower selector. `E` covers E501 but not ERA001: the letters
- * must match as a whole. Only `PL` covers several groups: PLC, PLE, PLR and PLW. `TCH` is the old name of `TC`.
+ * Is true when `selector` covers `code`, which may itself be a narrower selector. `E` covers E501 but not ERA001: the
+ * letters must match as a whole. Only `PL` covers several groups: PLC, PLE, PLR and PLW. `TCH` is the old name of `TC`.
  */
 export function isUnder(code: string, selector: string): boolean {
   if (selector === 'ALL' || selector === code) return true

@@ -7,16 +7,16 @@ export type PlannedFile = {
   executable: boolean
   /** The bit is not as it was before the first of the commits. */
   changesMode?: true
-  /** null: it is deleted. */
+  /** Is null when the file is deleted. */
   content: Uint8Array | null
-  /** Hash of the file before the first of the commits; null: it was not there. */
+  /** Is the hash of the file before the first of the commits; null when it was not there. */
   baseHash: string | null
 }
 
-/** What one agent has changed, as a commit on top of those before it. `changeSetIds`: what it is made of. */
+/** Holds what one agent has changed, as a commit on top of those before it. `changeSetIds` names what it is made of. */
 export type PlannedCommit = { agent: string; changeSetIds: string[]; files: PlannedFile[] }
 
-/** Whatever a commit has, by path: files, links (mode 120000) and submodules (160000), in git's octal modes. */
+/** Holds whatever a commit has, by path: files, links (mode 120000) and submodules (160000), in git's octal modes. */
 export type GitTree = ReadonlyMap<string, { mode: string; sha: string }>
 
 /** The name that git gives the content of a file, in SHA-1. */

@@ -7,16 +7,16 @@ export const soughtPrograms: readonly string[] =
   `python3 python pytest tox nox uv node npm npx yarn pnpm vitest jest mocha bun deno go cargo java mvn gradle make
   cmake ctest ruby bundle rake php dotnet`.split(/\s+/)
 
-/** What a worker has to run a repository's programs with. */
+/** Says what a worker has to run a repository's programs with. */
 export const ProgramReport = z.object({
-  /** Those of `soughtPrograms` that its sandbox has, and `gofmt` where it finds one itself. */
+  /** Lists the `soughtPrograms` that its sandbox has, and `gofmt` where it finds one itself. */
   names: z.array(z.string()),
-  /** Why it has no sandbox. */
+  /** Says why it has no sandbox. */
   lack: z.string().optional(),
 })
 export type ProgramReport = z.infer<typeof ProgramReport>
 
-/** What at least one of several workers has; undefined where one of them does not say it, or where there is none. */
+/** Joins what at least one of several workers has; undefined where one of them does not say it, or where there is none. */
 export function joinedPrograms(reports: readonly (ProgramReport | undefined)[]): ProgramReport | undefined {
   const known = reports.filter((report) => report !== undefined)
   if (known.length === 0 || known.length < reports.length) return undefined

@@ -22,18 +22,15 @@ export const PublishedPull = z.strictObject({
 })
 export type PublishedPull = z.infer<typeof PublishedPull>
 
-/**
- * A check run of the host, as it was last written. `said`: hash of what it says, so that the same is not sent again. An earlier version
- * also kept a count of annotations, which is dropped.
- */
-export const PublishedCheck = z.object({
+/** A check run of the host, as it was last written. `said`: hash of what it says, so that the same is not sent again. */
+export const PublishedCheck = z.strictObject({
   id: z.int().min(1),
   status: z.enum(['queued', 'in_progress', 'completed']),
   said: z.string(),
   at: z.number(),
 })
 
-/** What the publisher has made of a run at its code host. Each step is kept before the next one begins. */
+/** Keeps what the publisher has made of a run at its code host. Each step is kept before the next one begins. */
 export const Publication = z.strictObject({
   /** Counts the writes: a step that starts from an older one is refused. */
   version: z.int().min(0).default(0),
@@ -43,7 +40,7 @@ export const Publication = z.strictObject({
   isAsked: z.boolean().default(false),
   /** Somebody said that nothing of the run is to be published. */
   isDismissed: z.boolean().default(false),
-  /** Why nothing more is published; a later request tries again. */
+  /** Says why nothing more is published; a later request tries again. */
   fault: z.strictObject({ errorCode: z.string(), reason: z.string(), at: z.number() }).nullable().default(null),
   /** Change sets whose decision has no valid signature and does not count, and of which an event has told so. */
   refused: z.int().min(0).default(0),
@@ -52,7 +49,7 @@ export const Publication = z.strictObject({
 })
 export type Publication = z.infer<typeof Publication>
 
-/** Once somebody has asked for the pull request: what was said or went wrong before does not count any more. */
+/** Notes that somebody has asked for the pull request: what was said or went wrong before does not count any more. */
 export function askedFor(publication: Publication): Publication {
   return { ...publication, isAsked: true, isDismissed: false, fault: null, isSettled: false }
 }

@@ -11,7 +11,7 @@ export const AskedQuestion = z.strictObject({
 })
 export type AskedQuestion = z.infer<typeof AskedQuestion>
 
-/** `q` and a number within the run: short enough to type. */
+/** Is `q` and a number within the run: short enough to type. */
 export const QuestionId = z.string().regex(/^q[1-9][0-9]{0,8}$/)
 export type QuestionId = z.infer<typeof QuestionId>
 
@@ -31,7 +31,7 @@ export const Question = z.strictObject({
   status: z.enum(questionStatuses),
   askedAt: z.number(),
   expiresAt: z.number(),
-  /** Who answered, as `kind/id`. */
+  /** `by` names who answered, as `kind/id`. */
   answer: z.strictObject({ text: z.string(), at: z.number(), by: z.string() }).nullable(),
 })
 export type Question = z.infer<typeof Question>

@@ -30,8 +30,8 @@ export function rebaseEdits(earlier: readonly Edit[], made: readonly Edit[], cha
 }
 
 /**
- * Where a range of bytes is after sorted, disjoint edits. One at its border counts as inside, and so does what cuts into it:
- * the range then begins with that edit's text, or ends with it.
+ * Returns where a range of bytes is after sorted, disjoint edits. One at its border counts as inside, and so does what
+ * cuts into it: the range then begins with that edit's text, or ends with it.
  */
 export function movedRange(
   { start, end }: Pick<Edit, 'start' | 'end'>,

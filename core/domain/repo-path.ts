@@ -22,12 +22,13 @@ export function parseRepoPath(raw: string, code: ErrorCode): RepoPath {
 
 /** The most bytes that file systems take for one name. */
 export const maxNameBytes = 255
-/** Also what changes the direction of writing. */
+/** Matches control characters, and also what changes the direction of writing. */
 export const hiddenSigns = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 
 /**
- * Why a file of this name is left out, while all others are taken: some system would read the name as another path, cut it, or not show
- * it. Undefined for a name that is the same everywhere, and for a path that leads out of the repository, which is no odd name but an attack.
+ * Says why a file of this name is left out, while all others are taken: some system would read the name as another
+ * path, cut it, or not show it. Undefined for a name that is the same everywhere, and for a path that leads out of the
+ * repository, which is no odd name but an attack.
  */
 export function oddName(path: string): string | undefined {
   if (path.includes('\\')) return 'its name has a backslash'
@@ -65,14 +66,14 @@ export function foldersUp(folder: string): string[] {
 }
 
 /**
- * Whether git treats the name as `.git`: on every system it also refuses the names that Windows and macOS read so. Windows gives the
- * second such folder the short name `git~2`.
+ * Is true when git treats the name as `.git`: on every system it also refuses the names that Windows and macOS read so.
+ * Windows gives the second such folder the short name `git~2`.
  */
 export function isGitFolder(name: string): boolean {
   return /^(?:\.git|git~\d+)[. ]*(?::.*)?$/i.test(withoutIgnored(name))
 }
 
-/** As in git's is_hfs_dotgit: without the code points that a Mac's file system ignores in names. */
+/** Removes the code points that a Mac's file system ignores in names, as git's is_hfs_dotgit does. */
 export function withoutIgnored(name: string): string {
   return name.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
 }

@@ -5,7 +5,7 @@ import { RunId } from './id-schemas.ts'
 export const CommitId = z.string().regex(/^[0-9a-f]{40}$/)
 export type CommitId = z.infer<typeof CommitId>
 
-/** What GitHub sends as the commit of a branch that is not there. */
+/** GitHub sends this as the commit of a branch that is not there. */
 export const noCommit = '0'.repeat(40)
 
 const namePart = z.string().regex(/^[A-Za-z0-9_.-]{1,100}$/)
@@ -19,14 +19,14 @@ export const RepositorySource = z.strictObject({
   host: z.literal('github'),
   installationId: z.int().min(1),
   repository: HostedRepository,
-  /** As the caller named it: a branch, a tag or a commit, or `refs/pull/7/head`. */
+  /** Is what the caller named: a branch, a tag or a commit, or `refs/pull/7/head`. */
   ref: z.string().min(1).max(255),
-  /** Absent while nobody has looked what `ref` stands for. */
+  /** Is absent while nobody has looked what `ref` stands for. */
   commit: CommitId.optional(),
-  /** Of a push, or of a pull request of the same repository: the branch that a pull request with the changes is for. */
+  /** Names the branch that a pull request with the changes is for, for a push or a pull request of the same repository. */
   branch: z.string().min(1).max(255).optional(),
   pullRequest: z.int().min(1).optional(),
-  /** Whether people without write permission may have written the code: nothing of it is set up or published. */
+  /** Is true when people without write permission may have written the code: nothing of it is set up or published. */
   isFork: z.boolean().default(false),
   /**
    * Only what differs from it is worked on: the run of the branch that was completed last, else a commit. Absent: all of the
@@ -36,7 +36,7 @@ export const RepositorySource = z.strictObject({
 })
 export type RepositorySource = z.infer<typeof RepositorySource>
 
-/** `owner/name`, as people write it. */
+/** Writes `owner/name`, as people write it. */
 export function fullNameOf({ owner, name }: Pick<HostedRepository, 'owner' | 'name'>): string {
   return `${owner}/${name}`
 }

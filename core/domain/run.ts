@@ -9,7 +9,7 @@ import { CommitId, RepositorySource } from './repository-source.ts'
 import { RunEnvironment, ShellCommand } from './setup.ts'
 import { anyControl } from './terminal-controls.ts'
 
-/** What intake and discovery skip unless a flag, a setting or a run's `include` asks for it. */
+/** Intake and discovery skip these unless a flag, a setting or a run's `include` asks for them. */
 export const skipKinds = [
   'vendored',
   'generated',
@@ -22,7 +22,7 @@ export const skipKinds = [
 export const SkipKind = z.enum(skipKinds)
 export type SkipKind = z.infer<typeof SkipKind>
 
-/** Each kind as the command line's help describes it. */
+/** Describes each kind in the command line's help. */
 export const skipKindText: Readonly<Record<SkipKind, string>> = {
   vendored: 'folders and files of other projects',
   generated: 'files that a program wrote',
@@ -68,10 +68,10 @@ export type NotSentFile = z.infer<typeof NotSentFile>
 /** The highest limit of the runs of a token that have not ended: each submission of the token looks at all of them. */
 export const maxOpenRuns = 1_000
 
-/** How many tokens a budget may have: more than anyone has, and few enough for exact sums. */
+/** Bounds the tokens of a budget: the most is more than anyone has, and few enough for exact sums. */
 export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
 
-/** What the caller asks for: the `request` of a submission (docs/reference/api.md). */
+/** Holds what the caller asks for: the `request` of a submission (docs/reference/api.md). */
 export const RunRequest = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).min(1).max(32),
   paths: z.array(z.string().min(1).max(1024)).max(100).optional(),
@@ -85,7 +85,7 @@ export const RunRequest = z.strictObject({
   nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
   /** Files that the client has left out: their number, and the hash of their list (core/objects/not-sent-files.ts). */
   notSent: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
-  /** Kinds of files to work on although they are skipped by default. */
+  /** Names kinds of files to work on although they are skipped by default. */
   include: z.array(SkipKind).max(skipKinds.length).optional(),
   errorPolicy: ErrorPolicyName.default('skip_downstream'),
   /** Ends the run once it is planned: no operation runs. */
@@ -96,64 +96,31 @@ export const RunRequest = z.strictObject({
   priority: z.int().min(0).max(9).default(5),
   /** `auto`: at its end the run accepts the changes that have the evidence their bundle asks for (`accept_when`); absent: none. */
   accept: AcceptPolicy.optional(),
-  /** What its changes must not make worse; absent: nothing is run. */
+  /** Names the gate that its changes must not make worse; without it nothing is run. */
   verify: GateRequest.optional(),
-  /** What makes the environment of its programs; absent: what a bundle of the run names, if any does. */
+  /** Makes the environment of its programs; without it the setup counts that a bundle of the run names, if any does. */
   setup: ShellCommand.optional(),
   labels: z.record(z.string().max(64), z.string().max(256)).default({}),
   /** The ended run whose unsuccessful operations this one retries, on the same upload. */
   retryOf: RunId.optional(),
-  /** Of a retry: the operations to repeat; absent: all that did not end well. */
+  /** Lists the operations that a retry repeats; without it, all that did not end well. */
   operations: z.array(OperationId).max(1000).optional(),
-  /** Of a retry, instead of `operations`: repeats what failed or was blocked with one of these error codes. */
+  /** Makes a retry repeat, instead of `operations`, what failed or was blocked with one of these error codes. */
   codes: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>
 
-/**
- * A request as a run keeps it. The version before refuses a run whose `include` has a kind that it does not know, but drops
- * fields: so the kind `secrets` is stored as a field of its own. Other fields that this version has not are dropped, too.
- */
-const StoredRequest = z
-  .object({ ...RunRequest.shape, includeSecrets: z.literal(true).optional() })
-  .transform(({ includeSecrets, include = [], ...same }): RunRequest => {
-    const kinds: SkipKind[] = includeSecrets === undefined ? include : [...include, 'secrets']
-    return kinds.length === 0 ? same : { ...same, include: kinds }
-  })
-
-/** What `StoredRequest` reads. */
-export function storedRequest({ include = [], ...same }: RunRequest): z.input<typeof StoredRequest> {
-  const others = include.filter((kind) => kind !== 'secrets')
-  return {
-    ...same,
-    ...(others.length > 0 && { include: others }),
-    ...(include.includes('secrets') && { includeSecrets: true }),
-  }
-}
-
-/** Of its share among the runs of its project: priority 0 gets ten times what priority 9 gets. */
+/** Returns the weight of its share among the runs of its project: priority 0 gets ten times what priority 9 gets. */
 export function weightOf(priority: RunRequest['priority']): number {
   return 10 - priority
 }
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 10
-/** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
-export const newRunSchema = 3
-/** Of a run with a budget: versions that know none would go on with it all the same. */
-export const budgetSchema = 7
-/** Of a run with a gate: versions that know none would propose changes that it leaves out. */
-export const gateSchema = 8
-/** Of a run with a setup: versions that know none would start its programs without their environment. */
-export const setupSchema = 9
-/** Of a run whose code is fetched: versions that know none would wait for its upload, and plan all of its nodes. */
-export const repositorySchema = 10
-/** Of a run with parts of a patch: versions that know none would collect what these refer to. */
-export const partsSchema = 10
+export const runSchema = 1
 
 /** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
 export const AwayModel = z.object({
-  /** As bundles ask for it; `default` for the workers' own. */
+  /** Names it as bundles do, with `default` for the workers' own. */
   model: z.string(),
   since: z.number(),
   /** The bundles of the run that need it. */
@@ -176,8 +143,8 @@ export const UsedBudget = z.object({
 export type UsedBudget = z.infer<typeof UsedBudget>
 
 /**
- * Why a run stops early. `request`: somebody asked for it (`by` is the origin's `kind/id`). `fault`: a stage could not go
- * on. `policy`: an operation failed under the policy `stop_run`. `letsFinish`: the operations that run may finish.
+ * Says why a run stops early. `request`: somebody asked for it (`by` is the origin's `kind/id`). `fault`: a stage could
+ * not go on. `policy`: an operation failed under the policy `stop_run`. `letsFinish`: the operations that run may finish.
  */
 export const RunStop = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('request'), reason: z.string(), by: z.string(), letsFinish: z.boolean() }),
@@ -187,8 +154,8 @@ export const RunStop = z.discriminatedUnion('kind', [
 export type RunStop = z.infer<typeof RunStop>
 
 /**
- * How far the composition of a run is: operations whose change sets it has read, then files it has proved, of how many.
- * `files` is 0 until all operations are read.
+ * Says how far the composition of a run is: operations whose change sets it has read, then files it has proved, of how
+ * many. `files` is 0 until all operations are read.
  */
 export const CompositionProgress = z.object({
   operationsRead: z.int().min(0),
@@ -215,10 +182,10 @@ export const Run = z.strictObject({
   projectId: ProjectId,
   status: RunStatus,
   phase: RunPhase,
-  request: StoredRequest,
+  request: RunRequest,
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
-  /** Of a run whose code is fetched: the commit that it is of, once that is known. */
+  /** Names the commit of a run whose code is fetched, once that is known. */
   commit: CommitId.nullable().default(null),
   /** The snapshot of the commit that it is compared with, if it is compared with one. */
   baseSnapshotId: z.string().nullable().default(null),
@@ -227,39 +194,39 @@ export const Run = z.strictObject({
   patches: z.partialRecord(PatchKind, PatchNote).default({}),
   /** Parts of what was accepted that somebody asked for, those that were noted longest ago first. */
   parts: z.array(PartNote).default([]),
-  /** Null before a worker composes it, and from its end on. */
+  /** Is null before a worker composes it, and from its end on. */
   composing: CompositionProgress.nullable().default(null),
-  /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
+  /** Is the hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
   nodeListKey: z.string().nullable(),
-  /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and for runs of an earlier version. */
+  /** Is the hash of the list of their edges (core/objects/edge-list.ts); null until then. */
   edgeListKey: z.string().nullable(),
-  /** Hash of the repository's own rules (core/objects/repository-rules.ts); null until the run is planned. */
+  /** Is the hash of the repository's own rules (core/objects/repository-rules.ts); null until the run is planned. */
   rulesKey: z.string().nullable(),
-  /** Hash of the summary of its plan (core/objects/plan-summary.ts); null until it is planned. */
+  /** Is the hash of the summary of its plan (core/objects/plan-summary.ts); null until it is planned. */
   planKey: z.string().nullable(),
   planHash: z.string().nullable(),
-  /** Null for a run without a setup, and before it is planned. */
+  /** Is null for a run without a setup, and before it is planned. */
   environment: RunEnvironment.nullable().default(null),
-  /** Whether all its operations are known. */
+  /** Is true once all its operations are known. */
   isPlanned: z.boolean(),
   /** The bundles of its plan, once chosen. */
   bundleHashes: z.array(z.string()).nullable(),
-  /** Those of them with operations of agents, which need a model; null while none is planned, and for runs of an earlier version. */
+  /** Lists those of them with operations of agents, which need a model; null while none is planned. */
   agentBundles: z.array(z.string()).nullable().default(null),
   seq: z.int().min(0),
   nodes: z.int().min(0),
   files: z.int().min(0),
-  /** What the run waits for of its models; other operations may still move. */
+  /** Lists the models that the run waits for; other operations may still move. */
   away: z.array(AwayModel).default([]),
-  /** How many tokens its agents may use; null: any number. */
+  /** Bounds the tokens that its agents may use; null for any number. */
   budget: z.number().nullable().default(null),
-  /** How many they have used, attempts that go on or were lost included. Events of earlier versions are not counted. */
+  /** Counts the tokens that they have used, attempts that go on or were lost included. */
   tokens: z.number().default(0),
-  /** How many findings its operations have reported. */
+  /** Counts the findings that its operations have reported. */
   findings: z.number().default(0),
-  /** What it waits for of budgets; work without a model may still move. */
+  /** Lists the budgets that it waits for; work without a model may still move. */
   usedBudgets: z.array(UsedBudget).default([]),
-  /** Set when no further operation may start; the run ends once those in progress have ended. */
+  /** Is set when no further operation may start; the run ends once those in progress have ended. */
   stop: RunStop.nullable(),
   traceparent: z.string().nullable(),
   acceptedAt: z.number(),
@@ -267,14 +234,14 @@ export const Run = z.strictObject({
   errorCode: z.string().nullable(),
   reason: z.string().nullable(),
   counts: z.record(z.enum(operationStatuses), z.int().min(0)),
-  /** What was made of it at its code host; null: nothing, or it has none. */
+  /** Keeps what was made of it at its code host; null when that is nothing, or it has none. */
   publication: Publication.nullable().default(null),
   /**
-   * What of it neither the API nor the publisher has signed, as far as the reader can tell that. The request of a retry that discovery has
-   * started is one (core/composition/genuine-run.ts).
+   * Names what of it neither the API nor the publisher has signed, as far as the reader can tell that. The request of a
+   * retry that discovery has started is one (core/composition/genuine-run.ts).
    */
   unsigned: z.array(z.enum(['request', 'publication'])).default([]),
-  /** Its retries, the newest last; some may not have been made, or are deleted. None of those that earlier versions made. */
+  /** Lists its retries, the newest last; some may not have been made, or are deleted. */
   retries: z.array(RunId).default([]),
 })
 export type Run = z.infer<typeof Run>

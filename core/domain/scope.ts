@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * What a token permits. `tokens:admin` can create a token of any scope, so it is as powerful as all of them. Otherwise no
- * scope implies another.
+ * Names what a token permits. `tokens:admin` can create a token of any scope, so it is as powerful as all of them.
+ * Otherwise no scope implies another.
  */
 export const Scope = z.enum(['runs:read', 'runs:write', 'tokens:admin'])
 export type Scope = z.infer<typeof Scope>

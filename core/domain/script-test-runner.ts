@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseJson } from './json.ts'
 import { folderOf, foldersUp } from './repo-path.ts'
 
-/** What runs the tests of JavaScript and TypeScript; `path` is the package.json that says so. `other` is one that Remora cannot run. */
+/** Runs the tests of JavaScript and TypeScript; `path` is the package.json that says so. `other` is one that Remora cannot run. */
 export type ScriptRunner =
   | { kind: 'node' }
   | { kind: 'vitest'; path: string }
@@ -11,7 +11,10 @@ export type ScriptRunner =
 const Named = z.record(z.string(), z.unknown()).catch({})
 const Package = z.looseObject({ scripts: Named, dependencies: Named, devDependencies: Named })
 
-/** By the name of their command, with the packages that bring them; none where a package is no sign that tests are run with it. */
+/**
+ * Maps the names of their commands to the packages that bring them; the list is empty where a package is no sign that
+ * tests are run with it.
+ */
 const others: Readonly<Record<string, readonly string[]>> = {
   jest: ['jest', '@jest/core'],
   mocha: ['mocha'],
@@ -33,8 +36,8 @@ const others: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * By the nearest package.json above `near` that names one: its scripts for tests come before its packages, since packages may be left
- * from another time. `read` answers the text of a file, and an empty one where there is none.
+ * Finds the runner in the nearest package.json above `near` that names one: its scripts for tests come before its packages,
+ * since packages may be left from another time. `read` answers the text of a file, and an empty one where there is none.
  */
 export async function scriptTestRunnerOf(near: string, read: (path: string) => Promise<string>): Promise<ScriptRunner> {
   for (const folder of foldersUp(folderOf(near))) {
@@ -66,7 +69,10 @@ function runnerOf(path: string, { scripts, ...own }: z.infer<typeof Package>): S
   return named === undefined ? undefined : { kind: 'other', path, name: named }
 }
 
-/** As a word of its own, which may end a path: `node_modules/.bin/jest --ci`, but neither `jest-lint` nor `test:lab`. */
+/**
+ * Is true when the command has the name as a word of its own, which may end a path: `node_modules/.bin/jest --ci`, but
+ * neither `jest-lint` nor `test:lab`.
+ */
 function isCalled(name: string, command: string): boolean {
   return new RegExp(String.raw`(?:^|[\s/;&|"'])${name}(?:\.js|\.mjs|\.cjs)?(?=$|[\s;&|"'])`, 'm').test(command)
 }

@@ -18,9 +18,9 @@ export const RunEnvironment = z.discriminatedUnion('kind', [
     kind: z.literal('ready'),
     command: z.string(),
     key: z.string(),
-    /** Of the stored result. */
+    /** Measures the stored result. */
     bytes: z.number(),
-    /** Whether an earlier run has made it. */
+    /** Is true when an earlier run has made it. */
     isCached: z.boolean(),
     durationMs: z.number(),
   }),
@@ -36,7 +36,10 @@ export const RunEnvironment = z.discriminatedUnion('kind', [
 export type RunEnvironment = z.infer<typeof RunEnvironment>
 export type SettledEnvironment = Exclude<RunEnvironment, { kind: 'wanted' }>
 
-/** What a setup makes: `environment` is found at this path, and first on the PATH; what it added to the working folder is laid there. */
+/**
+ * Programs find the `environment` that a setup makes at this path, and first on the PATH; what it added to the working
+ * folder is laid there.
+ */
 export const environmentFolder = '/environment'
-/** Where a setup puts the modules of Go, and programs find them. */
+/** A setup puts the modules of Go here, where programs find them. */
 export const goModuleCache = `${environmentFolder}/go/mod`

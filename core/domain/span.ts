@@ -6,14 +6,14 @@ import type { TraceParent } from './traceparent.ts'
  * the code that works knows nothing of them, and what was lost has none.
  */
 export type Span = {
-  /** 32 hexadecimal digits. */
+  /** Has 32 hexadecimal digits. */
   traceId: string
-  /** 16 hexadecimal digits. */
+  /** Has 16 hexadecimal digits. */
   spanId: string
   parentId?: string | undefined
   name: string
   kind: 'internal' | 'server' | 'client'
-  /** Milliseconds since the epoch. */
+  /** Is in milliseconds since the epoch. */
   startMs: number
   endMs: number
   attributes: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
@@ -32,7 +32,7 @@ export function spanIdOf(parentId: string, ...words: readonly (string | number)[
   return hash('sha1', [parentId, ...words].join(' ')).slice(0, 16)
 }
 
-/** Of a span that has none below it. */
+/** Returns an id for a span that has none below it. */
 export function newSpanId(): string {
   return halfId() + halfId()
 }

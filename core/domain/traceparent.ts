@@ -6,7 +6,7 @@ const sampledFlag = 1
 
 export type TraceParent = { traceId: string; spanId: string; isSampled: boolean }
 
-/** Null for none, and for one that is no `traceparent` of version 00. */
+/** Returns null for none, and for one that is no `traceparent` of version 00. */
 export function parseTraceparent(text: string | null | undefined): TraceParent | null {
   const [, traceId, spanId, flags] = form.exec(text ?? '') ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return null
@@ -19,7 +19,7 @@ export function newTraceparent(parent: TraceParent | null, isSampled = false): s
   return `00-${traceId}-${randomBytes(8).toString('hex')}-${recorded ? '01' : '00'}`
 }
 
-/** 32 hexadecimal digits; undefined where there is no trace. */
+/** Returns 32 hexadecimal digits; undefined where there is no trace. */
 export function traceIdOf(traceparent: string | null): string | undefined {
   return parseTraceparent(traceparent)?.traceId
 }

@@ -26,11 +26,24 @@ export type Message = z.infer<typeof Message>
 
 export type ToolChoice = 'required' | 'auto' | 'none' | { name: string }
 
-/**
- * How decoding is constrained: not at all, by the JSON Schema of one tool call, by structural tags around a call, or by
- * an EBNF grammar of all tools.
- */
-export type DecodingConstraint = 'none' | 'json_schema' | 'structural_tag' | 'ebnf'
+const literalKinds = ['json', 'json_object', 'regex', 'choice', 'grammar', 'structural_tag']
+
+/** It goes to the server unchanged, as vLLM's `structured_outputs` (https://docs.vllm.ai/en/latest/features/structured_outputs/). */
+const LiteralConstraint = z
+  .record(z.string(), z.unknown())
+  .refine((given) => literalKinds.some((kind) => Object.hasOwn(given, kind)), {
+    error: `must have one of ${literalKinds.join(', ')}`,
+  })
+export type LiteralConstraint = z.infer<typeof LiteralConstraint>
+
+/** It says how decoding is constrained: not at all, by the JSON Schema of one tool call, or in the server's own words. */
+export const DecodingConstraint = z.union([
+  z.enum(['none', 'json_schema'], {
+    error: "must be none, json_schema, or a mapping: one of vLLM's structured_outputs",
+  }),
+  LiteralConstraint,
+])
+export type DecodingConstraint = z.infer<typeof DecodingConstraint>
 
 export type ModelRequest = {
   /** The name that the servers give the model or its adapter. */
@@ -39,31 +52,31 @@ export type ModelRequest = {
   tools: readonly ToolDefinition[]
   toolChoice: ToolChoice
   /**
-   * Of a named `toolChoice`: the tool whose arguments alone are the answer, where a server holds text to their schema. Nothing
-   * in such a request speaks of tools, which small models repeat; other servers are asked for the call.
+   * Is the tool of a named `toolChoice` whose arguments alone are the answer, where a server holds text to their
+   * schema. Nothing in such a request speaks of tools, which small models repeat; other servers are asked for the call.
    */
   argumentsOf?: ToolDefinition | undefined
   temperature: number
   maxTokens: number
-  /** Whether one reply may hold several calls; absent: left to the server. */
+  /** Is true when one reply may hold several calls; absent, the server decides. */
   parallelCalls?: boolean | undefined
   constraint?: DecodingConstraint | undefined
   /** Requests with the same key share a prefix: the server that has it in its cache answers fastest. */
   prefixKey?: string | undefined
-  /** Whose request it is, so that runs share the servers; it is not sent. */
+  /** Says whose request it is, so that runs share the servers; it is not sent. */
   share?: RequestShare | undefined
 }
 
 /** A run's part of the model servers: projects share them equally, the runs of a project by weight. */
 export type RequestShare = { projectId: string; runId: string; weight: number }
 
-/** Called while a request is carried out, in this order: `queued`, then `sent` for each try, and `failed` when the try failed. */
+/** Is called while a request is carried out, in this order: `queued`, then `sent` for each try, and `failed` when the try failed. */
 export type RequestProgress = {
   /** No server works on it: it waits for a slot, or for its next try. */
   queued(): void
   /** A server works on it from now on. */
   sent(): void
-  /** What was sent has failed; no server works on it any more. */
+  /** The try that was sent has failed; no server works on it any more. */
   failed(): void
 }
 
@@ -75,7 +88,7 @@ export type ModelReply = {
   model: string
   content: string | null
   toolCalls: RequestedCall[]
-  /** What is wrong with an incomplete call in the content. It does not count as a call. */
+  /** Says what is wrong with an incomplete call in the content. It does not count as a call. */
   callFault?: string | undefined
   finishReason: string
   usage: TokenUsage
@@ -85,9 +98,9 @@ export type ModelReply = {
   /** The failed tries, or the first of them when there were many; absent when none failed. */
   failedTries?: readonly FailedTry[] | undefined
   latencyMs: number
-  /** How long it waited for slots, before all its tries together. */
+  /** Measures how long it waited for slots, before all its tries together. */
   queueMs?: number | undefined
-  /** From sending until the first part of a streamed reply; absent when the reply was not streamed. */
+  /** Measures from sending until the first part of a streamed reply; is absent when the reply was not streamed. */
   firstTokenMs?: number | undefined
   /** Features that the server lacks, for which a workaround was used. */
   workarounds?: readonly string[] | undefined

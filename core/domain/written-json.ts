@@ -22,7 +22,7 @@ export function readWrittenJson(text: string): WrittenJson {
 
 const fence = '```'
 const openingFence = /^\s*```\w*\s*\n/
-/** Deeper than any tool's arguments, and less than overflows the stack. */
+/** Is deeper than any tool's arguments, and less than overflows the stack. */
 const maxDepth = 100
 const shownCharacters = 30
 

@@ -8,7 +8,7 @@ import { readFailureCounters } from './read-operations.ts'
 import { pairsOf } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
-/** The invariants of a run's state. The ledger alone can check 1 to 6; docs/guide/operations.md lists them ("Reading remora verify"). */
+/** The invariants of a run's state. The ledger alone can check 1 to 6; docs/guide/failures.md lists them. */
 export type Invariant = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
 export type Violation = { invariant: Invariant; message: string }
@@ -24,7 +24,7 @@ export type OperationAccount = {
   isRepeat: boolean
 }
 
-/** `any`: whether it is enough that it has ended, well or not. */
+/** `any` says that it is enough that it has ended, well or not. */
 export type Dependency = { id: OperationId; any: boolean }
 
 const text = z.string().nullable()
@@ -89,7 +89,7 @@ export async function compareIndexes(
   return faults.map((message) => ({ invariant: 2, message }))
 }
 
-/** Where the index of operations that reported findings, and the run's count of these, differ from the outcomes (invariant 2). */
+/** Finds where the index of operations that reported findings, and the run's count of these, differ from the outcomes (invariant 2). */
 export async function compareFindings(
   store: LedgerStore,
   { runId, findings }: Pick<Run, 'runId' | 'findings'>,
@@ -109,10 +109,7 @@ export async function compareFindings(
   return faults.map((message) => ({ invariant: 2, message }))
 }
 
-/**
- * Where the counters of failures by code differ from the events (invariant 2). Fewer than there are is no fault: earlier
- * versions do not count.
- */
+/** Finds where the counters of failures by code differ from the events (invariant 2). */
 export async function compareFailures(
   store: LedgerStore,
   runId: RunId,
@@ -121,10 +118,15 @@ export async function compareFailures(
 ): Promise<Violation[]> {
   const found = Map.groupBy(accounts.keys(), failureCodeOf)
   const faults: string[] = []
-  for (const { code, count, first } of await readFailureCounters(store, runId)) {
+  const counters = await readFailureCounters(store, runId)
+  for (const code of found.keys()) {
+    const isCounted = code === undefined || counters.some((counter) => counter.code === code)
+    if (!isCounted) faults.push(`no failure is counted with ${code || 'no code'}, ${found.get(code)?.length ?? 0} are`)
+  }
+  for (const { code, count, first } of counters) {
     const ended = found.get(code) ?? []
     const [name, firstCode = 'none'] = [code || 'no code', failureCodeOf(first)]
-    if (count > ended.length) faults.push(`${count} failures are counted with ${name}, ${ended.length} are`)
+    if (count !== ended.length) faults.push(`${count} failures are counted with ${name}, ${ended.length} are`)
     if (firstCode !== code) faults.push(`operation ${first} is the first failure with ${name}, its own is ${firstCode}`)
   }
   return faults.map((message) => ({ invariant: 2, message }))
@@ -138,7 +140,7 @@ async function* slicesOf({ redis }: LedgerStore, key: string): AsyncGenerator<st
   }
 }
 
-/** Where the sets and the statuses differ (invariant 2). What an ended run left in transient sets is invariant 8. */
+/** Finds where the sets and the statuses differ (invariant 2). What an ended run left in transient sets is invariant 8. */
 export function compareSets(
   run: Pick<Run, 'status'>,
   accounts: ReadonlyMap<string, OperationAccount>,
@@ -174,8 +176,8 @@ function setsOf(status: OperationStatus): readonly AccountSet[] {
 }
 
 /**
- * What the ledger still holds of an ended run and should not, one phrase each (invariant 8). For a moment after the end
- * some of it is normal: the relay publishes the last results, and the run leaves the index of active runs.
+ * Lists what the ledger still holds of an ended run and should not, one phrase each (invariant 8). For a moment after
+ * the end some of it is normal: the relay publishes the last results, and the run leaves the index of active runs.
  */
 export async function leftovers(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
   const { redis, namespace } = store
@@ -202,8 +204,8 @@ const maxReads = 5
 const clockMarginMs = 60_000
 
 /**
- * How often each operation of a run is among the results: published, or in the outbox. `complete` is false when the
- * stream was trimmed since the run was accepted: then a missing entry proves nothing.
+ * Counts how often each operation of a run is among the results: published, or in the outbox. `complete` is false when
+ * the stream was trimmed since the run was accepted: then a missing entry proves nothing.
  */
 export type ResultTimes = { times: ReadonlyMap<string, number>; complete: boolean }
 

@@ -32,13 +32,13 @@ export type Attempt = {
   repeats: RepeatedWork | null
   traceparent: string | null
   correlationId: string
-  /** How often it was handed back because a store was unreachable. */
+  /** Counts how often it was handed back because a store was unreachable. */
   storeFaults: number
-  /** How often in a row no model server could answer it, though it may be the reason. */
+  /** Counts how often in a row no model server could answer it, though it may be the reason. */
   modelFaults: number
-  /** How often in a row busy servers have turned it away, though its model works. */
+  /** Counts how often in a row busy servers have turned it away, though its model works. */
   busyFaults: number
-  /** Without an append within this time the operation counts as lost. */
+  /** The operation counts as lost after this time without an append. */
   leaseMs: number
   /**
    * The record that it resumes from, and the answer that it was suspended for; no answer when it was handed back between two

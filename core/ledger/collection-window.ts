@@ -3,17 +3,17 @@ import { AppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
-import { collectionKeys, indexKeys } from './keys.ts'
+import { collectionKeys } from './keys.ts'
 import { endLease, holdLease } from './lease.ts'
-import { orStoreError, redisNowMs } from './store.ts'
+import { orStoreError } from './store.ts'
 import { plainScript } from './script.ts'
 
 export type CollectionWindow = {
-  /** Aborted when the time for deletes is up, or a little later: timers of a suspended process fire late. */
+  /** Is aborted when the time for deletes is up, or a little later: timers of a suspended process fire late. */
   timeUp: AbortSignal
   /**
-   * To be called right before each delete: true while this window keeps writers out, and enough of it is left for a
-   * request that is sent now to arrive. Uses the clock and what Redis holds, not timers. STORE_001 without Redis.
+   * Is called right before each delete: true while this window keeps writers out, and enough of it is left for a request
+   * that is sent now to arrive. Uses the clock and what Redis holds, not timers. Throws STORE_001 without Redis.
    */
   isOpen(): Promise<boolean>
   /**
@@ -24,7 +24,7 @@ export type CollectionWindow = {
 }
 
 /**
- * `windowMs`: how long a window keeps writers out when its collector dies. `workMs`: how long its deletes may take;
+ * `windowMs` is how long a window keeps writers out when its collector dies, `workMs` how long its deletes may take;
  * requests still on their way then arrive before the window ends.
  */
 const defaultTimes = { windowMs: 60_000, workMs: 30_000 }
@@ -73,7 +73,7 @@ function tooSlow(leftMs: number): AppError {
 const PermitReply = z.tuple([z.number(), z.string()])
 const permitScript = plainScript('put-permit')
 const permitMs = 4_000
-/** Longer than any request to a store takes, its retries included. */
+/** Is longer than any request to a store takes, its retries included. */
 const longestMs = 300_000
 /** The clocks of two machines run alike to better than this. */
 const driftMs = 200
@@ -119,25 +119,4 @@ export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs 
       if (performance.now() < validUntil) return
     }
   }
-}
-
-/** For so long a process of a version without epochs counts on what it has put, and a little more. */
-const withoutEpochsMs = 3_900_000
-
-/**
- * Notes from when on every process of this ledger follows epochs: at once where no run has ended before, and
- * when `isAlone`, since there is no other process; else an hour after the first process of this version.
- */
-export async function noteEpochs(redis: RedisClient, namespace: string, { isAlone }: { isAlone: boolean }) {
-  const { epochsSince, ledgerId } = collectionKeys(namespace)
-  const { projects } = indexKeys(namespace)
-  if (isAlone) return void (await redis.set(epochsSince, '0'))
-  const isNew = (await redis.exists(ledgerId, projects)) === 0
-  await redis.set(epochsSince, isNew ? '0' : String((await redisNowMs(redis)) + withoutEpochsMs), 'NX')
-}
-
-/** Whether every process of this ledger follows epochs. */
-export async function followEpochs(redis: RedisClient, namespace: string): Promise<boolean> {
-  const since = await redis.get(collectionKeys(namespace).epochsSince)
-  return since !== null && Number(since) <= (await redisNowMs(redis))
 }

@@ -1,5 +1,5 @@
 -- A further key: where the decisions are kept, those of people or those of the policy.
--- ARGV: number of the last decision that the caller has seen, command, the schema that the run needs from then on, number of
+-- ARGV: number of the last decision that the caller has seen, command, number of
 -- counters, (counter, change)…, then per decision: change set, what is kept of it, body of its event. Answers the number of the
 -- first event and the time, or 'changed' when somebody else has decided since.
 local refused = refusal()
@@ -8,7 +8,7 @@ local before = redis.call('HMGET', keys.run, 'decided', 'decided_command', 'deci
 if before[2] == ARGV[2] then return { 'first', before[3], 'at', before[4] } end
 if (before[1] or '0') ~= ARGV[1] then return 'changed' end
 local at = now()
-local head = 4 + 2 * tonumber(ARGV[4])
+local head = 3 + 2 * tonumber(ARGV[3])
 local events = {}
 for i = head + 3, #ARGV, 3 do
   events[#events + 1] = 0
@@ -20,8 +20,6 @@ for i = head + 1, #ARGV, 3 do
   local number = first + (i - head - 1) / 3
   redis.call('HSET', KEYS[own_keys + 1], ARGV[i], text(number) .. ' ' .. text(at) .. ' ' .. ARGV[i + 1])
 end
-for i = 5, head, 2 do redis.call('HINCRBY', keys.verdicts, ARGV[i], ARGV[i + 1]) end
--- Older versions know neither the event nor what is kept.
-need_schema(tonumber(ARGV[3]))
+for i = 4, head, 2 do redis.call('HINCRBY', keys.verdicts, ARGV[i], ARGV[i + 1]) end
 redis.call('HSET', keys.run, 'decided', text(last), 'decided_command', ARGV[2], 'decided_first', text(first), 'decided_at', text(at))
 return { 'first', text(first), 'at', text(at) }

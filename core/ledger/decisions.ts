@@ -4,7 +4,6 @@ import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { parseJson } from '#domain/json.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
-import type { Run } from '#domain/run.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 import { noteWanted } from './wanted-retries.ts'
 import type { LedgerStore } from './store.ts'
@@ -14,10 +13,7 @@ const decideScript = runScript('decide', 'events')
 
 const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 
-/** Of a run with decisions, and of one with a decision that asks for a retry, has a note or a name: versions that know none of it leave it alone. */
-const schemas = { decided: 5, retryWanted: 6, noted: 6, named: 6 } as const
-
-/** Number of the event, time, signature and what was decided, with a space between them (decide.lua). */
+/** Holds the number of the event, time, signature and what was decided, with a space between them (decide.lua). */
 const storedForm = /^([1-9]\d{0,14}) (\d{1,15}) (\S+) (.*)$/s
 
 /**
@@ -92,7 +88,7 @@ export type NewDecision = Omit<Decision, 'version' | 'at' | 'by' | 'byName'> & {
   node: { nodeId: string; path: string; qualifiedName: string }
 }
 
-/** Who decides; `name`: what their token is called. */
+/** Says who decides; `name` is what their token is called. */
 export type Decider = EventOrigin & { name?: string }
 
 const DecideReply = z.union([
@@ -115,14 +111,7 @@ export async function decide(
 ): Promise<Decision[] | undefined> {
   const { last, decisions, by, command = newToken() } = step
   if (decisions.length === 0) return []
-  const isRetryWanted = decisions.some(({ retry }) => retry !== undefined)
-  if (isRetryWanted) await noteWanted(store, runId)
-  const schema = Math.max(
-    schemas.decided,
-    ...(isRetryWanted ? [schemas.retryWanted] : []),
-    ...(decisions.some(({ note }) => note !== undefined) ? [schemas.noted] : []),
-    ...(by.name === undefined ? [] : [schemas.named]),
-  )
+  if (decisions.some(({ retry }) => retry !== undefined)) await noteWanted(store, runId)
   const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
   const bodies = encodeEvents(
     decisions.map((one) => eventOf(one, by)),
@@ -137,16 +126,13 @@ export async function decide(
   })
   const own = [...keys.scripted, isOfPerson ? keys.decisions : keys.policyDecisions]
   const reply = DecideReply.parse(
-    expectKnownRun(
-      runId,
-      await decideScript(store.redis, own, [last, command, schema, ...countersOf(decisions), ...args]),
-    ),
+    expectKnownRun(runId, await decideScript(store.redis, own, [last, command, ...countersOf(decisions), ...args])),
   )
   if (reply === 'changed') return undefined
   return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
 }
 
-/** Their number, then counters and their changes in turn. */
+/** Returns their number, then counters and their changes in turn. */
 function countersOf(decisions: readonly NewDecision[]): (string | number)[] {
   const changes = new Map<string, number>()
   const count = (verdict: Verdict, agent: string, change: number) => {
@@ -165,7 +151,7 @@ export type VerdictCounts = Record<'accepted' | 'rejected', number>
 
 const Counter = z.tuple([z.string().regex(/^(?:accepted|rejected) /), z.coerce.number()])
 
-/** How many change sets of each agent are accepted and rejected: what it costs does not grow with their number. */
+/** Counts the accepted and rejected change sets of each agent: what it costs does not grow with their number. */
 export async function countVerdicts(
   { redis, namespace }: LedgerStore,
   runId: RunId,
@@ -227,7 +213,7 @@ export async function operationsOfSets(
 
 const Lists = z.array(z.string().nullable())
 
-/** For each of these change sets, those of the run that need it (`ChangeSet.builtOn`), in the same order. */
+/** Returns for each of these change sets those of the run that need it (`ChangeSet.builtOn`), in the same order. */
 export async function setsBuiltOn(
   { redis, namespace }: LedgerStore,
   runId: RunId,
@@ -236,12 +222,4 @@ export async function setsBuiltOn(
   if (changeSetIds.length === 0) return []
   const found = Lists.parse(await redis.hmget(runKeys(namespace, runId).builtOn, ...changeSetIds))
   return found.map((list) => list?.split(' ') ?? [])
-}
-
-/** Whether each operation that succeeded has noted its change sets: workers of an earlier version do not. */
-export async function hasSetIndex(
-  { redis, namespace }: LedgerStore,
-  { runId, counts }: Pick<Run, 'runId' | 'counts'>,
-): Promise<boolean> {
-  return (await redis.hlen(runKeys(namespace, runId).changeSets)) >= (counts.succeeded ?? 0)
 }

@@ -53,7 +53,7 @@ export async function makeUnknown({ redis, namespace }: DeleteStore, runId: RunI
   return answer
 }
 
-/** Whether the deletion of the run was asked for and is not finished. */
+/** Is true when the deletion of the run was asked for and is not finished. */
 export async function isBeingDeleted({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<boolean> {
   return (await redis.zscore(indexKeys(namespace).deleted, memberOf(run))) !== null
 }
@@ -65,12 +65,12 @@ export async function runsBeingDeleted({ redis, namespace }: DeleteStore): Promi
   return pairsOf(flat).map(([member, at]) => ({ ...runOfMember(member), forMs: now - Number(at) }))
 }
 
-/** To be called when nothing of the run is left. */
+/** Is called when nothing of the run is left. */
 export async function endDeletion({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<void> {
   await redis.zrem(indexKeys(namespace).deleted, memberOf(run))
 }
 
-/** False from the moment on at which it is deleted or forgotten. */
+/** Is false from the moment on at which it is deleted or forgotten. */
 async function isKnown({ redis, namespace }: DeleteStore, { runId }: DeletedRun): Promise<boolean> {
   return (await redis.hexists(runKeys(namespace, runId).run, 'schema')) === 1
 }
@@ -136,7 +136,7 @@ export async function endPatching({ redis, namespace }: DeleteStore, member: str
   await redis.zrem(indexKeys(namespace).patching, member)
 }
 
-/** Whether a patch of one of the project's runs is being composed. */
+/** Is true while a patch of one of the project's runs is being composed. */
 export async function isPatching({ redis, namespace }: DeleteStore, projectId: ProjectId): Promise<boolean> {
   const { patching } = indexKeys(namespace)
   const now = await redisNowMs(redis)

@@ -26,7 +26,9 @@ const DispatchAnswer = z.object({
 })
 export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 
-/** How many more operations a run is looked through at once while a model is away or a budget used up, so that it is soon known to wait. */
+/**
+ * So many more operations of a run are looked through at once while a model is away or a budget used up, so that it is soon known to wait.
+ */
 export const heldPerDispatch = 200
 
 /**
@@ -66,7 +68,7 @@ async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max
   return [...first, ...more, ...suspect]
 }
 
-/** Up to `limit` operations that were dispatched at least `agedMs` ago and not claimed since, the oldest first. */
+/** Lists up to `limit` operations that were dispatched at least `agedMs` ago and not claimed since, the oldest first. */
 export async function dispatchedLongAgo(store: LedgerStore, runId: RunId, page: { agedMs: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)
   const until = (await redisNowMs(store.redis)) - page.agedMs
@@ -121,13 +123,13 @@ export async function setAway(store: LedgerStore, runId: RunId, away: readonly A
   expectKnownRun(runId, await setAwayScript(store.redis, keys.scripted, [JSON.stringify(asStored(away)), kind, id]))
 }
 
-/** In the order in which `setAway` stores them, so that equal lists are equal texts. */
+/** Sorts the models as `setAway` stores them, so that equal lists are equal texts. */
 export function asStored(away: readonly AwayModel[]): AwayModel[] {
   const sorted = away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
   return sorted.map(({ model, since, bundles }) => ({ model, since: Math.round(since), bundles: bundles.toSorted() }))
 }
 
-/** How many ready operations are held. None any more once what they wait for is back, until all have had their turn again. */
+/** Counts the ready operations that are held: none once what they wait for is back, until all have had their turn again. */
 export async function countHeld({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
   const { run, held } = runKeys(namespace, runId)
   const [isWaking, all] = await Promise.all([redis.hexists(run, 'wake'), redis.zcard(held)])

@@ -22,20 +22,20 @@ export type Settlement = {
   /** Events not yet written; `operation.failed` or `operation.blocked` and `operation.ended` are added after them. */
   events: readonly NewEvent[]
   result?: Partial<ResultDetail>
-  /** By the id of a change set: those of the outcome that are built on it. */
+  /** Maps the id of a change set to those of the outcome that are built on it. */
   builtOn?: ReadonlyMap<string, readonly string[]>
 }
 
 export type Release = {
   /** `drain`: the worker is stopping. `store`: objects or ledger were unreachable. `models`: no model server could answer. */
   reason: 'drain' | 'store' | 'models'
-  /** How long the operation waits before it is dispatched again; 0 without it. */
+  /** Delays the next dispatch of the operation; 0 without it. */
   delayMs?: number
   /** The stored object that the next attempt resumes from, and the cost of all attempts so far; without it, as before. */
   resume?: { recordHash: string; spent: OperationCost } | undefined
-  /** How often in a row no model server could answer it, though it may be the reason; without it, as before. */
+  /** Counts how often in a row no model server could answer it, though it may be the reason; without it, the count stays. */
   modelFaults?: number | undefined
-  /** How often in a row busy servers have turned it away, though its model works; without it, as before. */
+  /** Counts how often in a row busy servers have turned it away, though its model works; without it, the count stays. */
   busyFaults?: number | undefined
   /** Events not yet written; `operation.retried` is added after them. */
   events: readonly NewEvent[]
@@ -43,7 +43,7 @@ export type Release = {
 
 export type Suspension = {
   question: AskedQuestion
-  /** Without an answer within this time the operation ends as blocked (ASK_003). */
+  /** The operation ends as blocked (ASK_003) when nobody answers within this time. */
   answerWithinMs: number
   /** The stored object that the next attempt resumes from. */
   recordHash: string

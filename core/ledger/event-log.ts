@@ -14,8 +14,8 @@ type RunEvents = { runId: RunId; projectId: string; keys: RunKeys; seq: number }
 const ProjectAndNumber = z.tuple([z.string().nullable(), z.coerce.number()])
 
 /**
- * Up to `limit` events after number `after` (0: from the first), in order; fewer only at the end. What the stream no
- * longer holds comes from the archive. RUN_001 when there is no such run; STORE_003, naming the segment, for events
+ * Reads up to `limit` events after number `after` (0: from the first), in order; fewer only at the end. What the stream
+ * no longer holds comes from the archive. RUN_001 when there is no such run; STORE_003, naming the segment, for events
  * that were trimmed and are not in the archive. An event that is missing within the stream is skipped.
  */
 export async function readEvents(store: LedgerStore, runId: RunId, page: Page): Promise<Event[]> {

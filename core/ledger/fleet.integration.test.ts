@@ -30,24 +30,27 @@ function seen(model: string, awaySince: number | null, url = 'http://gpu:8000/v1
 }
 
 const announce = (id: string, operations: number, ...models: ModelHealth[]) =>
-  announceWorker(redis, { id, operations, models }, namespace)
+  announceWorker(redis, { id, operations, models, version: '0.1.0', startedAt: 1_000 }, namespace)
 const fleet = (without?: string) => readFleet(redis, { namespace, ...(without === undefined ? {} : { without }) })
 
 it('adds up the operations that the workers take, once each, also after a change', async () => {
   await announce('a', 16)
   await announce('a', 16)
   await announce('b', 4)
-  expect(await fleet()).toMatchObject({ operations: 20, isPartial: false })
+  expect(await fleet()).toMatchObject({ operations: 20 })
   await announce('a', 0)
-  expect(await fleet()).toMatchObject({ operations: 4, isPartial: false })
+  expect(await fleet()).toMatchObject({ operations: 4 })
   await withdrawWorker(redis, 'b', namespace)
   expect(await fleet()).toMatchObject({ operations: 0 })
 })
 
 it('forgets a worker that stopped saying so', async () => {
   await announce('b', 4)
-  await redis.zadd(`${namespace}:{all}:slots`, 1, 'dead/100')
-  await redis.hset(`${namespace}:{all}:workers`, 'dead', JSON.stringify({ until: 1, models: [seen('default', 5)] }))
+  await redis.hset(
+    `${namespace}:{all}:workers`,
+    'dead',
+    JSON.stringify({ until: 1, operations: 100, models: [seen('default', 5)], version: '0.1.0', startedAt: 0 }),
+  )
   expect(await fleet()).toMatchObject({ operations: 4, away: [] })
 })
 
@@ -68,14 +71,12 @@ it('finds a model served by the workers that take operations', async () => {
   expect(await fleet()).toMatchObject({ away: [], working: both, served: new Set(['default']) })
 })
 
-it('finds none away that some worker has not judged, or while one of an earlier version lives', async () => {
+it('finds none away that some worker has not judged', async () => {
   await announce('a', 4, seen('lora', 1000))
   await announce('b', 4)
   expect(await fleet()).toMatchObject({ away: [], working: new Set() })
   await withdrawWorker(redis, 'b', namespace)
   expect(await fleet()).toMatchObject({ away: [{ model: 'lora' }] })
-  await redis.zadd(`${namespace}:{all}:slots`, 9e15, 'earlier/64')
-  expect(await fleet()).toMatchObject({ away: [], operations: 68, isPartial: true })
 })
 
 it('says which models runs wait for', async () => {
@@ -91,7 +92,11 @@ it('adds up what the servers take of all workers, and knows nothing while one do
     left: limit / 16,
   })
   const joins = (id: string, limit: number, url?: string) =>
-    announceWorker(redis, { id, operations: 256, models: [], pool: pool(limit, url) }, namespace)
+    announceWorker(
+      redis,
+      { id, operations: 256, models: [], version: '0.1.0', startedAt: 1_000, pool: pool(limit, url) },
+      namespace,
+    )
   for (const id of ['a', 'b', 'c', 'd']) await joins(id, 16)
   expect(await fleet()).toMatchObject({ operations: 1024, capacity: 16, stuck: 0, mostLeft: 1 })
   for (const id of ['a', 'b', 'c']) await joins(id, 2)

@@ -6,26 +6,25 @@ import { type PoolReport, readWorkers, wantModels, type WorkerReport } from './l
 import { orStoreError } from './store.ts'
 
 /**
- * How many operations are open for each request to the model: while some are prepared or proved, others keep the model busy.
- * Compared with a bare loop, the model was busy 0.78 of the time with one, and 0.96 with three (bench/utilisation-bench.ts,
- * 256 slots).
+ * So many operations are open for each request to the model: while some are prepared or proved, others keep the model
+ * busy. Compared with a bare loop, the model was busy 0.78 of the time with one, and 0.96 with three
+ * (bench/utilisation-bench.ts, 256 slots).
  */
 export const operationsPerSlot = 3
 /**
- * How many more operations a worker opens than its slots need, for runs that begin: they need not wait until an operation
- * of another run ends. As many as it has slots, but also a worker with one slot has room for eight such runs.
+ * A worker opens so many more operations than its slots need, for runs that begin: they need not wait until an operation
+ * of another run ends. They are as many as it has slots, but also a worker with one slot has room for eight such runs.
  */
 export const roomForNewRuns = (slots: number) => Math.max(slots, 8)
-/** What the dispatcher fills of all that the workers open, where that room is one more operation for each slot. */
+/** The dispatcher fills this share of all that the workers open, where that room is one more operation for each slot. */
 export const filledShare = operationsPerSlot / (operationsPerSlot + 1)
-/** What is enqueued before any worker has announced itself, and while no model works: some operations need none. */
+/** The dispatcher enqueues so many before any worker has announced itself, and while no model works: some operations need none. */
 export const leastWindow = 8
 
 /** All live workers together. */
 export type Fleet = {
-  /** How many operations they can run at once. */
+  /** Counts the operations that they can run at once. */
   operations: number
-  /** Those that take operations, or report that they live. */
   workers: number
   /** Requests to model servers at once, by their limits for now; undefined while a worker lives that does not report it. */
   capacity: number | undefined
@@ -37,46 +36,38 @@ export type Fleet = {
   away: readonly UnreachableModel[]
   /** Models that at least one of them can use. */
   working: ReadonlySet<string>
-  /** Those of them that work at one that takes operations. */
+  /** Names those of them that work at a worker that takes operations. */
   served: ReadonlySet<string>
-  /** What the first of those that cannot use their object store says of it. */
+  /** Says what the first of those that cannot use their object store reports of it. */
   store?: WorkerReport['store']
-  /** What at least one of them has; undefined while one does not say it. */
+  /** Names the programs that at least one of them has; undefined while one does not say it. */
   programs?: ProgramReport | undefined
-  /** Whether a worker lives that does not report its models: one of an earlier version. */
-  isPartial: boolean
 }
 
-/** `without`: the id of a worker that is left out. */
+/** `without` is the id of a worker that is left out. */
 export async function readFleet(
   redis: RedisClient,
   { without, namespace }: { without?: string; namespace?: string } = {},
 ): Promise<Fleet> {
-  const { reports, takers } = await readWorkers(redis, namespace)
-  const present = takers.filter(({ id }) => id !== without)
+  const reports = await readWorkers(redis, namespace)
   const known = [...reports].flatMap(([id, report]) => (id === without ? [] : report))
-  const isPartial = present.some(({ id }) => !reports.has(id))
-  const operations = present.reduce((sum, taker) => sum + taker.operations, 0)
-  const seen = present.flatMap(({ id }) => reports.get(id)?.models ?? [])
+  const taking = known.filter(({ operations }) => operations > 0)
+  const operations = known.reduce((sum, report) => sum + report.operations, 0)
+  const seen = taking.flatMap(({ models }) => models)
   const served = new Set(seen.flatMap(({ model, isWorking }) => (isWorking === true ? model : [])))
-  const away = judgeModels(
-    known.map(({ models }) => models),
-    { isPartial },
-  )
-  const workers = new Set([...reports.keys(), ...present.map(({ id }) => id)])
-  if (without !== undefined) workers.delete(without)
+  const away = judgeModels(known.map(({ models }) => models))
   const store = known.find((report) => report.store !== undefined)?.store
-  const programs = isPartial ? undefined : joinedPrograms(known.map((report) => report.programs))
-  const capacity = capacityOf(known, { isPartial })
-  return { operations, workers: workers.size, isPartial, served, store, programs, ...capacity, ...away }
+  const programs = joinedPrograms(known.map((report) => report.programs))
+  const capacity = capacityOf(known)
+  return { operations, workers: known.length, served, store, programs, ...capacity, ...away }
 }
 
 /** Workers share a server up to its most; together they use no more of it than their own limits allow. */
-function capacityOf(reports: readonly WorkerReport[], { isPartial }: { isPartial: boolean }) {
+function capacityOf(reports: readonly WorkerReport[]) {
   const pools = reports.flatMap(({ pool }) => pool ?? [])
   const stuck = pools.filter(takesNone).reduce((sum, { waiting }) => sum + waiting, 0)
   const mostLeft = Math.max(0, ...pools.map(({ left }) => left))
-  if (isPartial || pools.length < reports.length || pools.length === 0) return { capacity: undefined, stuck, mostLeft }
+  if (pools.length < reports.length || pools.length === 0) return { capacity: undefined, stuck, mostLeft }
   const byUrl = Map.groupBy(
     pools.flatMap(({ servers }) => servers),
     ({ url }) => url,
@@ -95,11 +86,11 @@ function takesNone({ servers }: PoolReport): boolean {
 
 const freshMs = 250
 
-/** For a reader that asks more often than workers come and go. Redis out of reach is STORE_001. */
+/** Suits a reader that asks more often than workers come and go. Throws STORE_001 when Redis is out of reach. */
 export function openFleet(redis: RedisClient, namespace = 'remora') {
   let [reading, readAt]: [Promise<Fleet> | undefined, number] = [undefined, 0]
   return {
-    /** As it was at most 250 ms ago. */
+    /** Returns the fleet as it was at most 250 ms ago. */
     read(): Promise<Fleet> {
       if (reading !== undefined && performance.now() - readAt < freshMs) return reading
       readAt = performance.now()

@@ -8,10 +8,7 @@ export type BudgetsFold = ReturnType<typeof foldBudgets>
 
 const OfBudget = z.object({ of: z.string() })
 
-/**
- * Compares what a run has used, and the budgets that are used up, with its events (invariant 2). Where earlier versions worked on
- * the run, less than all is counted; they do not touch one that was submitted with a budget.
- */
+/** Compares what a run has used, and the budgets that are used up, with its events (invariant 2). */
 export function foldBudgets() {
   const over = new Set<string>()
   const faults: string[] = []
@@ -31,10 +28,9 @@ export function foldBudgets() {
     else over.delete(of)
   }
 
-  function violations({ tokens: counted, usedBudgets, request }: Pick<Run, 'tokens' | 'usedBudgets' | 'request'>) {
+  function violations({ tokens: counted, usedBudgets }: Pick<Run, 'tokens' | 'usedBudgets'>) {
     const found = [...faults]
-    const isCounted = request.budget === undefined ? counted <= tokens : counted === tokens
-    if (!isCounted) found.push(`the run has counted ${counted} tokens, its events have ${tokens}`)
+    if (counted !== tokens) found.push(`the run has counted ${counted} tokens, its events have ${tokens}`)
     const holding = usedBudgets.filter(({ holds }) => holds)
     const [is, said] = [holding.map(({ of }) => of).toSorted(), [...over].toSorted()]
     if (is.join() !== said.join())

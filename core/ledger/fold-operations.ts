@@ -51,7 +51,7 @@ export function foldOperations(plan: {
   let stoppedBy: string | undefined
   const failureCodeOf = (id: string) => failureCode(states.get(id))
   const statusOf = (id: string) => states.get(id)?.status ?? 'unseen'
-  /** How many operations have the status; only those that events name are counted as `unseen` or `ready`. */
+  /** Counts the operations that have the status; only those that events name are counted as `unseen` or `ready`. */
   const count = (status: FoldedStatus) => tally.get(status) ?? 0
 
   function take(event: Event): void {
@@ -91,7 +91,7 @@ export function foldOperations(plan: {
   return { take, statusOf, failureCodeOf, count, running, violations }
 }
 
-/** Of an operation that failed or was blocked; empty when its events name none. Undefined for every other one. */
+/** Returns the code of an operation that failed or was blocked; empty when its events name none. Undefined for every other one. */
 function failureCode({ status, errorCode = '' }: Partial<Folded> = {}): string | undefined {
   return isBad(status) ? errorCode : undefined
 }
@@ -149,7 +149,7 @@ function counted({ event, data }: Event, before: Folded): Folded {
   return { ...before, said: { sets: [...sets, id], findings } }
 }
 
-/** What an attempt says that counts comes with the outcome that counts it; an attempt without an outcome says nothing of it. */
+/** Checks that what an attempt says that counts comes with the outcome that counts it; an attempt without an outcome says nothing of it. */
 function checkCounted({ said }: Folded, data: Event['data'], blame: Blame): void {
   const { change_set_id: id, change_set_ids: ids = id === undefined ? [] : [id], findings } = CountedData.parse(data)
   const foreign = said?.sets.find((one, at, all) => !ids.includes(one) || all.indexOf(one) < at)
@@ -226,7 +226,7 @@ function isWell(status: FoldedStatus): boolean {
   return status === 'succeeded' || status === 'unchanged'
 }
 
-/** Whether an operation in this state lets its dependents start. */
+/** Is true when an operation in this state lets its dependents start. */
 function lets({ any }: Dependency, status: FoldedStatus, policy: ErrorPolicyName): boolean {
   return any || policy === 'continue' ? isEnded(status) : isWell(status)
 }

@@ -12,7 +12,7 @@ local keys = {
   reported = KEYS[22],
 }
 local prefix = string.sub(KEYS[1], 1, -4)
-local known_schema = 10
+local known_schema = 1
 local run_has_ended = { completed = true, blocked = true, failed = true, cancelled = true }
 
 -- A whole number in digits: Lua itself writes large ones with an exponent.
@@ -32,11 +32,6 @@ local function refusal()
   if not schema then return 'unknown' end
   if tonumber(schema) > known_schema then return 'newer' end
   return nil
-end
-
--- From here on code that knows no schema as high as this must not touch the run.
-local function need_schema(number)
-  if tonumber(redis.call('HGET', keys.run, 'schema')) < number then redis.call('HSET', keys.run, 'schema', number) end
 end
 
 -- True for a run that is being stopped, and for one that has ended. `run`: its fields, if they were read before, these

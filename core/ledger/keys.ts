@@ -66,7 +66,7 @@ function keysApart(prefix: string) {
     decisions: `${prefix}decisions`,
     /** The same of the run's policy, which a worker carries out. It counts where no person has decided. */
     policyDecisions: `${prefix}policy-decisions`,
-    /** What was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */
+    /** Holds what was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */
     publication: `${prefix}publication`,
   }
 }
@@ -74,7 +74,7 @@ function keysApart(prefix: string) {
 export type RunKeys = ReturnType<typeof runKeys>
 
 /**
- * The run index, in one slot of its own: members of `active` and `ended` are `<project>/<run>`, scores the time of
+ * The run index, in one slot of its own, and the mark of the store's format (redis-check.ts): members of `active` and `ended` are `<project>/<run>`, scores the time of
  * acceptance and the time it left the active ones. `deleted`: the same members, by the time somebody asked to delete them.
  * `projects`: those that ever had a run that ended here. `patching`: `<project>/<run>/<token>` of patches that are being composed, by
  * the time until which that holds. `heldBy`: the active runs of a token with a limit of them, and some that have ended.
@@ -83,6 +83,7 @@ export type RunKeys = ReturnType<typeof runKeys>
 export function indexKeys(namespace: string) {
   const prefix = `${namespace}:{all}:`
   return {
+    format: `${prefix}format`,
     active: `${prefix}active`,
     ended: `${prefix}ended`,
     deleted: `${prefix}deleted`,
@@ -114,7 +115,6 @@ export function collectionKeys(namespace: string) {
     window: `${prefix}window`,
     permits: `${prefix}permits`,
     epoch: `${prefix}epoch`,
-    epochsSince: `${prefix}epochs-since`,
   }
 }
 

@@ -7,15 +7,7 @@ import type { Signer } from '#platform/signer.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
 import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
-import {
-  countVerdicts,
-  decide,
-  hasSetIndex,
-  lastDecision,
-  operationsOfSets,
-  readDecisions,
-  setsBuiltOn,
-} from './decisions.ts'
+import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, setsBuiltOn } from './decisions.ts'
 import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
@@ -37,15 +29,15 @@ import { verifyRun } from './verify.ts'
 export type LedgerOptions = {
   namespace?: string
   leaseMs?: number
-  /** Who this process is in the events the ledger itself reports. */
+  /** Names this process in the events that the ledger itself reports. */
   origin?: EventOrigin
-  /** Where trimmed events are; without it events are read from the streams alone, and stay there. */
+  /** Holds trimmed events; without it events are read from the streams alone, and stay there. */
   archive?: EventArchive
   /** Hides secrets in events and results before they are written; without it, those that can be recognised. */
   redactor?: Redactor
   /** Has a line when a run is accepted, starts and ends, of the process whose command did that. */
   log?: Pick<Log, 'info'>
-  /** With it requests, decisions of people and publications are signed, and those without a right signature do not count. */
+  /** Signs requests, decisions of people and publications; those without a right signature then do not count. */
   signer?: Signer | undefined
   /** Has a span for each run whose end a command of this process is. */
   traces?: SpanRecorder
@@ -59,7 +51,7 @@ export type Ledger = ReturnType<typeof openLedger>
 
 const defaultLeaseMs = 30_000
 
-/** What people say of a run's changes, and the patches of that. */
+/** Binds the commands for what people say of a run's changes, and for the patches of that. */
 function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     decide: bind(decide),
@@ -71,7 +63,6 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     lastDecision: bind(lastDecision),
     operationsOfSets: bind(operationsOfSets),
     setsBuiltOn: bind(setsBuiltOn),
-    hasSetIndex: bind(hasSetIndex),
     wantedNotes: bind(wantedNotes),
     mayWantRetry: bind(mayWantRetry),
     endWanted: bind(endWanted),
@@ -80,7 +71,7 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
-/** What runs and projects may use. */
+/** Binds the commands for what runs and projects may use. */
 function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     setBudget: bind(setBudget),

@@ -33,9 +33,9 @@ export async function usedShare(redis: RedisClient): Promise<number> {
 }
 
 export type RedisMemory = {
-  /** Of all servers together. */
+  /** Counts what all servers use together. */
   usedBytes: number
-  /** Of the fullest server. */
+  /** Is the share of the fullest server. */
   usedShare: number
   /** The `maxmemory-policy` of a server that drops keys when it is full; undefined where all refuse writes instead. */
   evictsBy: string | undefined
@@ -74,8 +74,8 @@ const Figures = z.object({
 })
 
 /**
- * Without `maxmemory`, against the memory of the machine. In a container that is the host's, not the container's limit:
- * there the gate would close after the kernel has ended Redis, so set `maxmemory` below the container's limit.
+ * Returns the used share of `maxmemory`, and without it of the memory of the machine. In a container that is the host's, not the
+ * container's limit: there the gate would close after the kernel has ended Redis, so set `maxmemory` below the container's limit.
  */
 function shareOf(figures: z.infer<typeof Figures>): number {
   const limit = figures.maxmemory > 0 ? figures.maxmemory : figures.total_system_memory

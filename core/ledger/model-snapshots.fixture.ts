@@ -60,7 +60,7 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
       return { id, status, attempt, dispatch, lost, left }
     }),
     sets: Object.fromEntries(members),
-    failures: (await ledger.countFailures(run))
+    failures: (await ledger.countFailures(run.runId))
       .map(({ errorCode, count, first }) => `${errorCode ?? ''} ${count} ${first.operationId}`)
       .toSorted(),
     events: await eventsOf({ test, runId }),

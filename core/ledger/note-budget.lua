@@ -5,8 +5,6 @@ if refused then return refused end
 if is_stopped() then return 'same' end
 local at = now()
 local wait = ARGV[1] ~= '' and cjson.decode(ARGV[1]) or nil
--- Older versions know nothing of what is held for it.
-if wait then need_schema(7) end
 note_over('project', wait, at, { ARGV[2], ARGV[3] })
 advance_run(at)
 return 'noted'

@@ -1,5 +1,5 @@
 -- ARGV: id of a part of the accepted changes, number of the last decision that was read for it, the note as JSON, the most parts
--- that are kept, the schema that the run needs from then on. Answers 'older' when a note of as many or more decisions is there,
+-- that are kept. Answers 'older' when a note of as many or more decisions is there,
 -- unless that is a fault, which gives way to another try; else, for each note that is kept no longer, its part and its composition ('' for a fault).
 local refused = refusal()
 if refused then return refused end
@@ -20,5 +20,4 @@ end
 kept[#kept + 1] = cjson.decode(ARGV[3])
 while #kept > tonumber(ARGV[4]) do forget(table.remove(kept, 1)) end
 redis.call('HSET', keys.run, 'parts', cjson.encode(kept))
-need_schema(tonumber(ARGV[5]))
 return gone

@@ -55,9 +55,8 @@ it('keeps a reason that is cut within a character, and other notes after it', as
   expect(await partsOf(runId)).toMatchObject([{ reason: expect.stringMatching(/^x(?:😀)+�$/u) }, composed('two', 1)])
 })
 
-it('forgets those that were noted longest ago, and leaves the run alone for versions that know no parts', async () => {
+it('forgets those that were noted longest ago', async () => {
   const runId = await begun()
-  const { schema } = await test.ledger.getRun(runId)
   for (let at = 0; at < mostParts; at += 1) await test.ledger.notePart(runId, composed(`part ${at}`, 1))
   await test.ledger.notePart(runId, composed('part 0', 2)) // is the newest now
   const gone = await test.ledger.notePart(runId, composed('one more', 2))
@@ -65,5 +64,4 @@ it('forgets those that were noted longest ago, and leaves the run alone for vers
   const parts = await partsOf(runId)
   expect(parts).toHaveLength(mostParts)
   expect(parts.slice(-2).map(({ part }) => part)).toEqual([sha256('part 0'), sha256('one more')])
-  expect([schema, (await test.ledger.getRun(runId)).schema]).toEqual([3, 10])
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RunId } from '#domain/ids.ts'
 import { mostParts, type PartId, type PartNote, type PatchNote } from '#domain/patch-note.ts'
-import { partsSchema, type PatchKind } from '#domain/run.ts'
+import type { PatchKind } from '#domain/run.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, pairsOf, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -36,7 +36,7 @@ export type ForgottenPart = { part: PartId; compositionKey: string }
 export async function notePart(store: LedgerStore, runId: RunId, note: PartNote): Promise<ForgottenPart[] | 'older'> {
   // Redis reads no JSON with half a character.
   const kept = 'reason' in note ? { ...note, reason: note.reason.slice(0, mostReasonLength).toWellFormed() } : note
-  const args = [note.part, note.decided, JSON.stringify(kept), mostParts, partsSchema]
+  const args = [note.part, note.decided, JSON.stringify(kept), mostParts]
   const answer = await notePartScript(store.redis, runKeys(store.namespace, runId).scripted, args)
   const gone = PartAnswer.parse(expectKnownRun(runId, answer))
   return gone === 'older' ? gone : pairsOf(gone).map(([part, compositionKey]) => ({ part, compositionKey }))

@@ -66,11 +66,7 @@ for i = 1, operations do
   elseif not string.find(' ' .. agents .. ' ', ' ' .. ARGV[arg + 1] .. ' ', 1, true) then
     agents = agents .. ' ' .. ARGV[arg + 1]
   end
-  -- Older versions would start it without these changes.
-  if starts_from ~= '' then
-    redis.call('HSET', op, 'on', starts_from)
-    need_schema(6)
-  end
+  if starts_from ~= '' then redis.call('HSET', op, 'on', starts_from) end
   if repeats ~= '' then redis.call('HSET', op, 'repeats', repeats) end
   nodes[2 * i - 1], nodes[2 * i] = KEYS[own_keys + operations + i], ARGV[arg + 4]
   listed[2 * i - 1], listed[2 * i] = index, id
@@ -86,10 +82,8 @@ for i = 1, dependencies do redis.call('RPUSH', KEYS[own_keys + 2 * operations + 
 redis.call('HINCRBY', keys.run, 'n:pending', pending)
 redis.call('HINCRBY', keys.run, 'n:ready', #ranked / 2)
 redis.call('HSET', keys.run, 'operations', index)
--- Not for runs that an earlier version has begun to plan.
-if run[8] or index == operations then redis.call('HSET', keys.run, 'agent_bundles', agents) end
+redis.call('HSET', keys.run, 'agent_bundles', agents)
 if again then
-  need_schema(6)
   redis.call('HSET', keys.run, 'phase', 'execution')
   redis.call('HDEL', keys.run, 'composing')
   local events = {}

@@ -21,7 +21,7 @@ export type PlanSlice = {
   /** Each only waits for operations of this slice or an earlier one. */
   operations: readonly PlannedOperation[]
   last: boolean
-  /** Hash of the whole plan: all slices of a run belong to one plan. */
+  /** Is the hash of the whole plan: all slices of a run belong to one plan. */
   planHash?: string
 }
 

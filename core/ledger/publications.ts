@@ -11,7 +11,7 @@ import { encodeEvents } from './stored-events.ts'
 const notePublicationScript = runScript('note-publication', 'events')
 const NoteAnswer = z.enum(['noted', 'older'])
 
-/** As long as note-publication.lua reads it. After it comes 1: nobody gets there but by writing it there. */
+/** note-publication.lua reads no longer number. After it comes 1: nobody gets there but by writing it there. */
 const mostVersion = 999_999_999_999_999
 
 /**

@@ -3,7 +3,6 @@ import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import { Operation, type OperationStatus, Outcome, RepeatedWork } from '#domain/operation.ts'
 import { CodeNode } from '#domain/code-node.ts'
-import type { Run } from '#domain/run.ts'
 import { runKeys } from './keys.ts'
 import { getRun } from './read-runs.ts'
 import { pairsOf } from './script.ts'
@@ -36,7 +35,7 @@ const rankUnit = 1e9
 const statusSlice = 1_000
 const Cursor = z.coerce.number().int().min(0)
 
-/** RUN_001 when there is no such run, RUN_004 when it has no such operation. */
+/** Throws RUN_001 when there is no such run, RUN_004 when it has no such operation. */
 export async function getOperation(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<Operation> {
   const keys = runKeys(store.namespace, runId)
   if ((await store.redis.exists(keys.operation(operationId))) === 1) return readOperation(store, runId, operationId)
@@ -55,7 +54,7 @@ type PageRequest = { status?: OperationStatus; cursor?: string; limit: number }
  */
 export async function listOperations(store: LedgerStore, runId: RunId, page: PageRequest): Promise<OperationPage> {
   const { status } = page
-  if ((status === 'failed' || status === 'blocked') && (await isIndexed(store, runId, status))) {
+  if (status === 'failed' || status === 'blocked') {
     return listIndexed(store, runId, { ...page, index: status })
   }
   const keys = runKeys(store.namespace, runId)
@@ -81,19 +80,10 @@ export function listReported(store: LedgerStore, runId: RunId, page: { cursor?: 
   return listIndexed(store, runId, { ...page, index: 'reported' })
 }
 
-type IndexedStatus = 'failed' | 'blocked'
-
-/** False when a process of an earlier version, which keeps no index, ended some of these operations. */
-async function isIndexed({ redis, namespace }: LedgerStore, runId: RunId, status: IndexedStatus): Promise<boolean> {
-  const keys = runKeys(namespace, runId)
-  const [indexed, counted] = await Promise.all([redis.zcard(keys[status]), redis.hget(keys.run, `n:${status}`)])
-  return indexed === Number(counted ?? 0)
-}
-
 async function listIndexed(
   store: LedgerStore,
   runId: RunId,
-  { index, cursor = '0', limit }: PageRequest & { index: IndexedStatus | 'reported' },
+  { index, cursor = '0', limit }: PageRequest & { index: 'failed' | 'blocked' | 'reported' },
 ): Promise<OperationPage> {
   const first = Cursor.parse(cursor)
   const key = runKeys(store.namespace, runId)[index]
@@ -104,27 +94,24 @@ async function listIndexed(
 }
 
 export type FailureCount = {
-  /** Null for operations that ended without one. */
+  /** Is null for operations that ended without one. */
   errorCode: string | null
   count: number
   /** The one of them that ended first. */
   first: Operation
 }
 
-/** Of a run that an earlier version worked on, so many failures are looked at. */
-const mostLookedAt = 500
-
 /**
  * Failed and blocked operations by error code, the commonest first, read from counters: what it costs does not grow with
- * the run. Earlier versions kept no counters; where one ended some of these operations, the first 500 are counted.
+ * the run.
  */
-export async function countFailures(store: LedgerStore, run: Pick<Run, 'runId' | 'counts'>): Promise<FailureCount[]> {
-  const { runId, counts } = run
-  const total = (counts.failed ?? 0) + (counts.blocked ?? 0)
-  if (total === 0) return []
-  const counted = await readFailureCounters(store, runId)
-  const isWhole = counted.reduce((sum, { count }) => sum + count, 0) >= total
-  const failures = isWhole ? await withFirst(store, runId, counted) : await countSome(store, runId)
+export async function countFailures(store: LedgerStore, runId: RunId): Promise<FailureCount[]> {
+  const counters = await readFailureCounters(store, runId)
+  const failures = await Promise.all(
+    counters.map(async ({ code, count, first }) => {
+      return { errorCode: code === '' ? null : code, count, first: await readOperation(store, runId, first) }
+    }),
+  )
   return failures.toSorted((one, other) => other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1))
 }
 
@@ -132,7 +119,7 @@ function nameOf({ errorCode }: Pick<FailureCount, 'errorCode'>): string {
   return errorCode ?? ''
 }
 
-/** What end_operation (transitions.lua) counts; `code` is empty for operations that ended without one. */
+/** Holds what end_operation (transitions.lua) counts; `code` is empty for operations that ended without one. */
 export type FailureCounter = { code: string; count: number; first: OperationId }
 
 export async function readFailureCounters({ redis, namespace }: LedgerStore, runId: RunId): Promise<FailureCounter[]> {
@@ -141,27 +128,6 @@ export async function readFailureCounters({ redis, namespace }: LedgerStore, run
     const first = stored[`${code}:first`]
     return first === undefined ? [] : [{ code, count: Number(count), first }]
   })
-}
-
-function withFirst(store: LedgerStore, runId: RunId, counters: readonly FailureCounter[]): Promise<FailureCount[]> {
-  return Promise.all(
-    counters.map(async ({ code, count, first }) => {
-      return { errorCode: code === '' ? null : code, count, first: await readOperation(store, runId, first) }
-    }),
-  )
-}
-
-async function countSome(store: LedgerStore, runId: RunId): Promise<FailureCount[]> {
-  const seen: Operation[] = []
-  for (const status of ['failed', 'blocked'] as const) {
-    const limit = mostLookedAt - seen.length
-    if (limit > 0) seen.push(...(await listOperations(store, runId, { status, limit })).operations)
-  }
-  const inOrder = seen.toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
-  const byCode = Map.groupBy(inOrder, ({ outcome }) => outcome?.errorCode ?? null)
-  return [...byCode].flatMap(([errorCode, [first, ...more]]) =>
-    first === undefined ? [] : [{ errorCode, count: 1 + more.length, first }],
-  )
 }
 
 async function withStatus(store: LedgerStore, runId: RunId, ids: readonly OperationId[], status: OperationStatus) {
@@ -202,7 +168,7 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
 }
 
 export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' | 'node'> & {
-  /** When the attempt started from whose prompts it was made; null for one that never started. */
+  /** Says when the attempt started from whose prompts it was made; null for one that never started. */
   begunAt: number | null
   endedAt: number
   outcome: Outcome
@@ -213,8 +179,8 @@ export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' 
 const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text, time, time])
 
 /**
- * Those of these operations that have ended, in the order in which they did. Ids that the run has no operation of are
- * left out. All are read at once: meant for tens of them, not for a whole run.
+ * Returns those of these operations that have ended, in the order in which they did. Ids that the run has no operation
+ * of are left out. All are read at once: meant for tens of them, not for a whole run.
  */
 export async function endedOperations({ redis, namespace }: LedgerStore, runId: RunId, ids: readonly OperationId[]) {
   if (ids.length === 0) return []
@@ -239,7 +205,7 @@ const sliceLength = 500
 
 type EndedReader = { endedOperations(runId: RunId, ids: readonly OperationId[]): Promise<EndedOperation[]> }
 
-/** As `endedOperations`, of many: those of one slice after those of the one before. */
+/** Does the same as `endedOperations` for many: those of one slice come after those of the one before. */
 export async function endedInSlices(
   runId: RunId,
   ids: readonly OperationId[],

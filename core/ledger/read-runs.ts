@@ -169,8 +169,8 @@ export async function activeRuns(store: LedgerStore): Promise<ActiveRun[]> {
 type RunReads = { activeRuns(): Promise<ActiveRun[]>; getRun(runId: RunId): Promise<Run> }
 
 /**
- * For the `/readyz` of a port that only operators reach: whether runs wait for models, for which, and how many. A service that
- * only hands out work does its own part nevertheless.
+ * Tells the `/readyz` of a port that only operators reach whether runs wait for models, for which, and how many. A
+ * service that only hands out work does its own part nevertheless.
  */
 export function awayModelsCheck(ledger: RunReads): PartCheck {
   return async () => {
@@ -188,7 +188,7 @@ export function awayModelsCheck(ledger: RunReads): PartCheck {
   }
 }
 
-/** For the `/readyz` of the API, which anyone may ask: not how many runs of all projects wait, nor for which models. */
+/** Tells the `/readyz` of the API, which anyone may ask, neither how many runs of all projects wait nor for which models. */
 export function publicModelsCheck(ledger: RunReads): PartCheck {
   const check = awayModelsCheck(ledger)
   return async (signal) => {

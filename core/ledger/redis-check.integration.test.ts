@@ -13,7 +13,7 @@ import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { startRedisCluster } from '#testing/redis-cluster.ts'
 import { openSmallRedis, startTestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
-import { redisCheck, refuseEviction } from './redis-check.ts'
+import { redisCheck, expectUsableRedis } from './redis-check.ts'
 
 /** As a worker's readiness; with `share` as the API's. */
 const readinessOf = (redis: RedisClient, share?: number) => openReadiness({ redis: redisCheck(redis, share) })
@@ -59,14 +59,31 @@ describe('a Redis', () => {
   })
 
   it('that drops keys for want of room is unsafe, and no service starts with it', async () => {
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
     const message = 'it drops keys when its memory is used up (maxmemory-policy allkeys-lru): set noeviction'
     expect(await readinessOf(redis)()).toEqual({ status: 'not ready', parts: { redis: { state: 'unsafe', message } } })
     const refused = { code: 'CONFIG_006', message: `Redis cannot be used: ${message}` }
-    await expect(refuseEviction(redis)).rejects.toMatchObject(refused)
+    await expect(expectUsableRedis(redis)).rejects.toMatchObject(refused)
     await redis.config('SET', 'maxmemory-policy', 'noeviction')
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
+  })
+
+  it('is marked with the format of its data when it is empty, and refused when these are of another', async () => {
+    await expectUsableRedis(redis, 'new')
+    expect(await redis.get('new:{all}:format')).toBe('1')
+    await redis.zadd('new:{all}:active', 1, 'default/r1')
+    await expectUsableRedis(redis, 'new')
+    await redis.set('new:{all}:format', '2')
+    await redis.zadd('unmarked:{all}:active', 1, 'default/r1')
+    for (const [namespace, is] of [
+      ['new', 'format 2'],
+      ['unmarked', 'without a format'],
+    ] as const) {
+      const message = `Redis has data of another version of Remora (${is}; this one has format 1): start with an empty Redis and bucket, or another REMORA_DATA_DIR`
+      await expect(expectUsableRedis(redis, namespace)).rejects.toMatchObject({ code: 'CONFIG_006', message })
+    }
+    expect(await redis.keys('unmarked:*')).toEqual(['unmarked:{all}:active'])
   })
 
   it('that hangs is away within a second, is asked no second time, and ready as soon as it goes on', async () => {

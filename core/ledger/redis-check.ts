@@ -1,16 +1,19 @@
 import { Cluster } from 'ioredis'
+import { z } from 'zod'
 import { isReply, type RedisClient, replyKind } from '#platform/redis-client.ts'
 import type { PartCheck, PartState } from '#platform/readiness.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { AppError } from '#domain/error.ts'
+import { indexKeys } from './keys.ts'
 import { memoryOf, type RedisMemory } from './memory-gate.ts'
+import { plainScript } from './script.ts'
 
-/** From here on Redis counts as full: its own buffers, which count as well, come and go. */
+/** Redis counts as full from here on: its own buffers, which count as well, come and go. */
 const fullShare = 0.999
 
 /**
- * Whether Redis answers, takes writes and keeps them; on a cluster, whether all its slots have a master and all masters do. With
- * `gateShare` (0 to 1), that of the memory gate, it is full for a service that then takes no new run.
+ * Checks that Redis answers, takes writes and keeps them; on a cluster, that all its slots have a master and all
+ * masters do. With `gateShare` (0 to 1), that of the memory gate, it is full for a service that then takes no new run.
  */
 export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
   return async () => {
@@ -35,13 +38,31 @@ function isWhole(clusterInfo: string): boolean {
 const startMs = 2_000
 
 /**
- * Throws CONFIG_006 when Redis drops keys where it should refuse writes: runs would lose parts of their state without an error. A service starts
- * although Redis is away: `/readyz` judges it when it is back.
+ * Throws CONFIG_006 when Redis drops keys where it should refuse writes, since runs would lose parts of their state without an error, and
+ * when it has data of another format. Marks an empty one. A service starts although Redis is away: `/readyz` judges it when it is back,
+ * and runs of another format are refused one by one (RUN_005).
  */
-export async function refuseEviction(redis: RedisClient): Promise<void> {
+export async function expectUsableRedis(redis: RedisClient, namespace = 'remora'): Promise<void> {
   const limit = AbortSignal.timeout(startMs)
   const found = await untilAborted(redisCheck(redis)(limit), limit).catch(() => undefined)
   if (found?.state === 'unsafe') throw new AppError('CONFIG_006', `Redis cannot be used: ${found.message}`)
+  const format = await untilAborted(claimFormat(redis, namespace), limit).catch(() => undefined)
+  if (format === undefined || format === storeFormat) return
+  throw new AppError(
+    'CONFIG_006',
+    `Redis has data of another version of Remora (${format === 'unmarked' ? 'without a format' : `format ${format}`}; this one has format ${storeFormat}): start with an empty Redis and bucket, or another REMORA_DATA_DIR`,
+  )
+}
+
+/** The format of what is kept in Redis and in the object store. */
+const storeFormat = '1'
+const formatScript = plainScript('claim-format')
+
+function claimFormat(redis: RedisClient, namespace: string): Promise<string> {
+  const { format, active, ended, projects } = indexKeys(namespace)
+  return formatScript(redis, [format, active, ended, projects], [storeFormat]).then((answer) =>
+    z.string().parse(answer),
+  )
 }
 
 const away = (message: string): PartState => ({ state: 'away', message })

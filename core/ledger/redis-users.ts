@@ -6,10 +6,13 @@ import { runKeys } from './keys.ts'
 const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup'] as const
 export type RedisService = (typeof redisServices)[number]
 
-/** Patterns of keys as an ACL has them. `writes`: these are read as well. */
+/** Holds patterns of keys as an ACL has them. Those of `writes` are read as well. */
 type Rights = { writes: readonly string[]; reads?: readonly string[] }
 
-/** What no service needs: to administer the server, what touches all of its keys at once, and functions, which would run with somebody else's rights. */
+/**
+ * Refuses what no service needs: to administer the server, what touches all of its keys at once, and functions, which
+ * would run with somebody else's rights.
+ */
 const commands = '+@all -@admin -@dangerous -function -fcall -fcall_ro +info +acl|whoami'
 
 const namespace = 'remora'
@@ -19,10 +22,10 @@ const runState = [...run.scripted, run.policyDecisions, run.operation('*'), run.
 const people = [run.decisions, run.publication]
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]
-/** What servers of models take of a request, and their slots. */
-const models = [`${namespace}:{findings:*`, `${namespace}:{places}:*`]
+/** Covers what servers of models take of a request, and their slots. */
+const models = [`${namespace}:{findings:*`, `${namespace}:{slots}:*`]
 const results = [`${namespace}:results`, `{${namespace}:results}:*`]
-/** By their names in core/queues/catalog.ts. */
+/** Covers queues by their names in core/queues/catalog.ts. */
 const queues = (...names: readonly string[]) => names.map((name) => `{${namespace}}:${name}:*`)
 
 const rights: Readonly<Record<RedisService, Rights>> = {
@@ -85,8 +88,8 @@ export function aclTemplate(): string {
 }
 
 /**
- * Whether a service has a user of its own in Redis. It works without; `unprotected` then says what that leaves to a service which somebody has
- * taken over (SECURITY.md).
+ * Says whether a service has a user of its own in Redis. It works without; `unprotected` then says what that leaves to
+ * a service which somebody has taken over (SECURITY.md).
  */
 export function redisUserCheck(redis: RedisClient, service: RedisService): PartCheck {
   return async () => {

@@ -22,8 +22,6 @@ if ARGV[4] == 'store' then redis.call('HINCRBY', op_key, 'store_faults', 1) end
 if ARGV[10] ~= '' then redis.call('HSET', op_key, 'model_faults', ARGV[10]) end
 if ARGV[11] ~= '' then redis.call('HSET', op_key, 'busy_faults', ARGV[11]) end
 if ARGV[8] ~= '' then
-  -- Older versions would not resume from it, and pay its turns twice.
-  need_schema(4)
   redis.call('HSET', op_key, 'suspension', ARGV[8], 'handed_back', '1', 'spent', ARGV[9])
 end
 local data = with_node(id, { attempt = tonumber(op[3]), reason = ARGV[4] })

@@ -5,6 +5,7 @@ import { forgetRun } from './retention.ts'
 import { indexKeys } from './keys.ts'
 import { endLease } from './lease.ts'
 import { openPutPermit } from './collection-window.ts'
+import { expectUsableRedis } from './redis-check.ts'
 import {
   child,
   origin,
@@ -194,6 +195,14 @@ const besideRuns: readonly ResendCase[] = [
       const lease = { key: `${namespace}:{${runId}}:lease`, token: 'the-token' }
       await redis.set(lease.key, lease.token)
       return { runId, send: (client) => endLease(client.redis, lease) }
+    },
+  },
+  {
+    script: 'claim-format',
+    what: 'of an empty store',
+    async prepare({ namespace }) {
+      const runId = newRunId(Date.now())
+      return { runId, send: ({ redis }) => expectUsableRedis(redis, `${namespace}:{${runId}}:own`) }
     },
   },
   {

@@ -68,7 +68,7 @@ export function resultOf(source: ResultSource, detail: Partial<ResultDetail> = {
 }
 
 const sliceEntries = 200
-/** About 1.1 kB each: some 220 MB of Redis at most, of all runs together. */
+/** A result has about 1.1 kB: those of all runs together take some 220 MB of Redis at most. */
 const keptResults = 200_000
 
 const OutboxEntry = z.tuple([
@@ -82,7 +82,7 @@ export async function outboxLength({ redis, namespace }: LedgerStore, runId: Run
   return redis.xlen(runKeys(namespace, runId).outbox)
 }
 
-/** How an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
+/** Says how an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
 export type BareEnd = Pick<OperationResult, 'agent' | 'status' | 'error'>
 
 /**
@@ -120,23 +120,10 @@ export async function relayResults(
   }
 }
 
-const Used = OperationResult.pick({ agent: true, turns: true, tokens: true, duration_ms: true }).extend({
-  // Workers of an earlier version do not split them.
-  prompt_tokens: z.int().optional(),
-  completion_tokens: z.int().default(0),
-})
-
 function usageOfResult(json: string): OperationUsage {
-  const {
-    agent,
-    turns,
-    tokens,
-    completion_tokens: completion,
-    duration_ms: durationMs,
-    ...used
-  } = Used.loose().parse(JSON.parse(json))
-  const { prompt_tokens: prompt = tokens - completion } = used
-  return { agent, turns, promptTokens: prompt, completionTokens: completion, durationMs }
+  const used = OperationResult.parse(JSON.parse(json))
+  const { agent, turns, prompt_tokens: promptTokens, completion_tokens: completionTokens } = used
+  return { agent, turns, promptTokens, completionTokens, durationMs: used.duration_ms }
 }
 
 type FoundResult = { seq: number; operationId: OperationId; json: string; bare?: BareEnd }

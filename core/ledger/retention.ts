@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newToken, OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { Outcome } from '#domain/operation.ts'
-import { type CollectionWindow, followEpochs, noteEpochs, withCollectionWindow } from './collection-window.ts'
+import { type CollectionWindow, withCollectionWindow } from './collection-window.ts'
 import { endDeletion, makeUnknown, removeResults, requestDeletion, runsBeingDeleted } from './delete-run.ts'
 import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
 import { withLease } from './lease.ts'
@@ -13,7 +13,7 @@ export type Retention = ReturnType<typeof openRetention>
 
 const leaseMs = 60_000
 
-/** Over a connection that stays the caller's to close. Redis out of reach is STORE_001. */
+/** Works over a connection that stays the caller's to close. Redis out of reach is STORE_001. */
 export function openRetention(redis: RedisClient, namespace = 'remora') {
   const store = { redis, namespace }
   const keys = collectionKeys(namespace)
@@ -33,8 +33,6 @@ export function openRetention(redis: RedisClient, namespace = 'remora') {
       withLease(redis, { key: keys.deleting, ms: leaseMs }, work),
     removeResults: bind(removeResults),
     endDeletion: bind(endDeletion),
-    noteEpochs: (options: { isAlone: boolean }) => orStoreError(noteEpochs(redis, namespace, options)),
-    followEpochs: () => orStoreError(followEpochs(redis, namespace)),
     /** Runs `work` unless another process does, or did less than `restMs` ago (0: whenever). A lost lease aborts the signal. */
     inTurn: <T>(restMs: number, work: (signal: AbortSignal) => Promise<T>) =>
       withLease(redis, { key: keys.lease, ms: leaseMs }, async (signal) => {
@@ -50,7 +48,7 @@ type RetentionStore = Pick<LedgerStore, 'redis' | 'namespace'>
 
 type EndedRun = { projectId: ProjectId; runId: RunId }
 
-/** Up to `limit` runs that left the active ones `agedMs` ago or earlier by Redis' clock, oldest first, from `first`. */
+/** Lists up to `limit` runs that left the active ones `agedMs` ago or earlier by Redis' clock, oldest first, from `first`. */
 async function endedRuns(store: RetentionStore, page: { agedMs: number; first: number; limit: number }) {
   const last = (await redisNowMs(store.redis)) - page.agedMs
   const { ended } = indexKeys(store.namespace)
@@ -128,7 +126,7 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   return answer === 'open' ? 'open' : 'forgotten'
 }
 
-/** By their ids, not by their positions: another process may delete the same slice. */
+/** Forgets operations by their ids, not by their positions: another process may delete the same slice. */
 async function forgetOperations({ redis, namespace }: RetentionStore, runId: RunId, sliceLength: number) {
   const keys = runKeys(namespace, runId)
   for (;;) {

@@ -3,18 +3,7 @@ import { requestSpanId } from '#domain/span.ts'
 import { parseTraceparent, traceIdOf } from '#domain/traceparent.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
-import {
-  budgetSchema,
-  gateSchema,
-  isEnded,
-  type RunPhase,
-  type RunRequest,
-  newRunSchema,
-  RunStatus,
-  repositorySchema,
-  setupSchema,
-  storedRequest,
-} from '#domain/run.ts'
+import { isEnded, type RunPhase, type RunRequest, runSchema, RunStatus } from '#domain/run.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { encodeEvents } from './stored-events.ts'
 import { indexKeys, runKeys } from './keys.ts'
@@ -34,18 +23,16 @@ export type NewRun = {
   request: RunRequest
   uploadKey: string
   traceparent: string | null
-  /** At least that of the run that it retries: services that must not touch that one could not work on this. */
-  schema?: number
-  /** `run.accepted`, the run's event 1. */
+  /** Is `run.accepted`, the run's event 1. */
   acceptedEvent: NewEvent
-  /** Whose run it is, if that may not have more than so many at once. */
+  /** Names whose run it is, if that may not have more than so many at once. */
   holder?: RunHolder | undefined
 }
 
 /** A token, and how many runs it may have that have not ended. */
 export type RunHolder = { tokenId: string; runs: number }
 
-/** LIMIT_003 for a token that has as many runs as it may have. */
+/** Throws LIMIT_003 for a token that has as many runs as it may have. */
 export async function expectRunRoom({ redis, namespace }: LedgerStore, holder: RunHolder): Promise<void> {
   const { active, heldBy } = indexKeys(namespace)
   const members = await redis.smembers(heldBy(holder.tokenId))
@@ -67,7 +54,7 @@ function tooManyRuns(open: number, { runs }: RunHolder): AppError {
  */
 export async function createRun(store: LedgerStore, run: NewRun): Promise<void> {
   const index = indexKeys(store.namespace)
-  const { runId, projectId, request, schema = newRunSchema, holder } = run
+  const { runId, projectId, request, holder } = run
   const indexed = await indexScript(
     store.redis,
     [index.active, index.runsOf(projectId), ...(holder === undefined ? [] : [index.heldBy(holder.tokenId)])],
@@ -75,9 +62,9 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   )
   if (holder !== undefined && typeof indexed === 'number') throw tooManyRuns(indexed, holder)
   const keys = runKeys(store.namespace, runId)
-  const asked = JSON.stringify(storedRequest(request))
+  const asked = JSON.stringify(request)
   const answer = await createScript(store.redis, keys.scripted, [
-    Math.max(schema, newRunSchema, ...schemasOf(request)),
+    runSchema,
     projectId,
     request.errorPolicy,
     asked,
@@ -93,17 +80,6 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   if (!isEnded(status)) await store.redis.zadd(index.active, 'NX', Date.now(), `${projectId}/${runId}`)
 }
 
-/** Those of the versions that know what the request asks for. */
-function schemasOf({ budget, verify, setup, repository }: NewRun['request']): number[] {
-  const asked = [
-    budget === undefined ? [] : budgetSchema,
-    verify === undefined ? [] : gateSchema,
-    setup === undefined ? [] : setupSchema,
-    repository === undefined ? [] : repositorySchema,
-  ]
-  return asked.flat()
-}
-
 const MoveAnswer = z.enum(['moved', 'already', 'refused', 'open'])
 export type MoveAnswer = z.infer<typeof MoveAnswer>
 
@@ -111,7 +87,7 @@ export type RunMove = {
   /** The run moves only from one of these; without `phase`, from any phase of the status. */
   from: readonly { status: RunStatus; phase?: RunPhase }[]
   to: { status?: RunStatus; phase?: RunPhase }
-  /** How many operations the caller has seen. With any other number the move is refused: some were planned meanwhile. */
+  /** Counts the operations that the caller has seen. With any other number the move is refused: some were planned meanwhile. */
   operations?: number
   /** Names this move: with the same name it is not applied twice. */
   command: string
@@ -184,7 +160,7 @@ async function readIdentity({ redis, namespace }: LedgerStore, runId: RunId) {
   return { runId, projectId: ProjectId.parse(project), traceparent, acceptedAt: Number(acceptedAt) }
 }
 
-/** What a run's last event says of it is also what the line of its end says. */
+/** Logs that a run started or ended: the line of its end says what its last event says. */
 async function logMove(
   { runId, projectId, traceparent, acceptedAt }: Awaited<ReturnType<typeof readIdentity>>,
   { to: { status }, events }: RunMove,

@@ -14,8 +14,8 @@ type FailedStage = { phases: readonly [RunPhase, ...RunPhase[]]; origin: EventOr
 type StageLedger = Pick<Ledger, 'cancel' | 'move'>
 
 /**
- * How a stage ended that did not throw. `failed`: it failed its run. `stopped`: the run was stopped. `idle`: it had nothing to do,
- * since the run is in another stage.
+ * Says how a stage ended that did not throw. `failed`: it failed its run. `stopped`: the run was stopped. `idle`: it
+ * had nothing to do, since the run is in another stage.
  */
 export type StageEnd = 'ok' | 'failed' | 'stopped' | 'idle'
 
@@ -71,7 +71,7 @@ export async function unlessDeadly<End>(
 export type UntilStoppedDeps = {
   ledger: Pick<Ledger, 'getRun'>
   stops: Pick<StopSignals, 'on'>
-  /** How often the ledger is asked as well, since a signal may be lost; 5 s by default. */
+  /** The ledger is asked so often as well, since a signal may be lost; 5 s by default. */
   askEveryMs?: number
 }
 

@@ -4,7 +4,7 @@ import { redisScript, type Script } from '#platform/redis-client.ts'
 import type { RunId } from '#domain/ids.ts'
 import { AppError } from '#domain/error.ts'
 
-/** What scripts of a run share; each part needs those before it. A script gets only what it needs: Redis runs it all. */
+/** Scripts of a run share these parts; each needs those before it. A script gets only what it needs: Redis runs it all. */
 const sharedParts = ['keys', 'events', 'transitions'] as const
 
 /** A script of a run: its keys start with `RunKeys.scripted`, and the shared parts up to `upTo` are put before it. */

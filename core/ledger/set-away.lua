@@ -31,8 +31,6 @@ for _, one in ipairs(was) do
     is_back = true
   end
 end
--- Older versions know nothing of what is held.
-need_schema(4)
 redis.call('HSET', keys.run, 'away', ARGV[1])
 if #is == 0 then redis.call('HDEL', keys.run, 'away') end
 if is_back then

@@ -6,8 +6,6 @@ if is_stopped() then return 'ended' end
 local before = redis.call('HGET', keys.run, 'budget') or ''
 if before == ARGV[1] then return 'set' end
 local at, origin = now(), { ARGV[2], ARGV[3] }
--- Older versions would go on with it all the same.
-need_schema(7)
 if ARGV[1] == '' then
   redis.call('HDEL', keys.run, 'budget')
 else

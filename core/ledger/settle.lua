@@ -16,8 +16,6 @@ for i = first_base, first_base + 2 * bases - 2, 2 do
   local before = redis.call('HGET', keys.built_on, ARGV[i])
   redis.call('HSET', keys.built_on, ARGV[i], before and before .. ' ' .. ARGV[i + 1] or ARGV[i + 1])
 end
--- Older versions do not know sets that are built on others.
-if bases > 0 then need_schema(6) end
 local events = {}
 for i = first_base + 2 * bases, #ARGV do events[#events + 1] = ARGV[i] end
 redis.call('HSET', op_key, 'n', ARGV[3])
@@ -25,8 +23,6 @@ local findings = tonumber(ARGV[7])
 if findings > 0 then
   redis.call('ZADD', keys.reported, redis.call('ZSCORE', keys.operations, ARGV[1]), ARGV[1])
   redis.call('HINCRBY', keys.run, 'findings', findings)
-  -- Older versions do not know the outcome's field, nor the key.
-  need_schema(8)
 end
 end_operation(ARGV[1], 'running', at, { status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = events })
 advance_run(at)

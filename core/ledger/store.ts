@@ -15,10 +15,10 @@ export type LedgerStore = {
   /** The origin of events that the ledger reports for this process (queued, started, retried, ended …). */
   origin: EventOrigin
   archive: EventArchive | undefined
-  /** For what users and other programs read: events and results. States and outcomes keep their bytes. */
+  /** Hides secrets in what users and other programs read: events and results. States and outcomes keep their bytes. */
   redactor: Redactor
   log: Pick<Log, 'info'>
-  /** Of the API and the publisher: signs what these two leave for each other, and tells what somebody else has written. */
+  /** Signs what the API and the publisher leave for each other, and tells what somebody else has written; only these two have it. */
   signer?: Signer | undefined
   /** Has a span for every run that ends. */
   traces: SpanRecorder
@@ -41,7 +41,7 @@ export function bindTo<Store>(store: Store) {
       orStoreError(command(store, ...args))
 }
 
-/** Milliseconds since the epoch by Redis' clock. */
+/** Returns milliseconds since the epoch by Redis' clock. */
 export async function redisNowMs(redis: LedgerStore['redis']): Promise<number> {
   const [seconds, microseconds] = z.tuple([z.coerce.number(), z.coerce.number()]).parse(await redis.time())
   return Math.floor(seconds * 1000 + microseconds / 1000)

@@ -78,7 +78,7 @@ export type EventSegment = { projectId: string; runId: string; first: number; la
 export type EventArchive = {
   /** Stores a whole segment; the same one again changes nothing. */
   put(segment: EventSegment, events: readonly Event[]): Promise<void>
-  /** Up to `limit` of its events after number `after`, in order; undefined when the segment was never stored. */
+  /** Returns up to `limit` of its events after number `after`, in order; undefined when the segment was never stored. */
   get(segment: EventSegment, page: { after: number; limit: number }): Promise<Event[] | undefined>
 }
 

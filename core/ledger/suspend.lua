@@ -19,8 +19,6 @@ if is_stopped() then
   return 'suspended'
 end
 
--- Older versions, which could not end the waiting, must leave the run alone from now on.
-if tonumber(redis.call('HGET', keys.run, 'schema')) < 3 then redis.call('HSET', keys.run, 'schema', 3) end
 local request = 'q' .. text(redis.call('HINCRBY', keys.run, 'asked', 1))
 local question = cjson.decode(ARGV[4])
 local expires = at + tonumber(ARGV[6])

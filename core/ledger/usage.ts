@@ -3,7 +3,7 @@ import type { ProjectId } from '#domain/ids.ts'
 import { resultKeys } from './keys.ts'
 import type { LedgerStore } from './store.ts'
 
-/** What operations used of the models, and how long they ran, waiting for people left out. */
+/** Counts what operations used of the models, and how long they ran, waiting for people left out. */
 export const Usage = z.object({
   operations: z.int(),
   turns: z.int(),
@@ -13,12 +13,12 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-/** What one operation used, of which agent. */
+/** Counts what one operation used, of which agent. */
 export type OperationUsage = Omit<Usage, 'operations'> & { agent: string }
 
 const figures = ['operations', 'turns', 'promptTokens', 'completionTokens', 'durationMs'] as const
 
-/** How long a day's figures are kept. */
+/** The figures of a day are kept for so long. */
 export const usageKeptS = 400 * 24 * 3600
 
 /** UTC, as in `2026-11-27`. */
@@ -26,13 +26,13 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-/** What publish-results.lua adds to a day, for one operation: agent, then the figures but for the number of operations. */
+/** Returns what publish-results.lua adds to a day for one operation: agent, then the figures but for the number of operations. */
 export function usageArgs({ agent, turns, promptTokens, completionTokens, durationMs }: OperationUsage) {
   return [agent, turns, promptTokens, completionTokens, Math.round(durationMs)]
 }
 
 /**
- * What a project's operations used that ended on each of these days (UTC), by agent; a day or an agent without any is left out.
+ * Sums up what a project's operations used that ended on each of these days (UTC), by agent; a day or an agent without any is left out.
  * An operation counts once, when its result is passed on, also after its run was deleted; within a second of its end as a rule.
  */
 export async function readUsage(

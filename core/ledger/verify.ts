@@ -30,7 +30,7 @@ export type Verification = { violations: Violation[]; events: number; operations
 
 /**
  * Derives the run's state from its events and compares it with the stored one (invariants 1 to 6 of
- * docs/guide/operations.md). Reads in pages, not in one step: an active run may show differences that mean nothing.
+ * docs/guide/failures.md). Reads in pages, not in one step: an active run may show differences that mean nothing.
  */
 export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verification> {
   const run = await getRun(store, runId)
@@ -90,7 +90,7 @@ async function readAll(
   return { events, violations: faults.map((message) => ({ invariant: 1, message })) }
 }
 
-/** Why there are no events: their archive is missing or damaged. */
+/** Says why there are no events: their archive is missing or damaged. */
 function messageOfGap(error: unknown): string {
   if (hasCode(error, 'STORE_003')) return error.message
   throw error

@@ -160,18 +160,6 @@ describe('an operation that waits for a person', () => {
     expect(await violationsOf(runId)).toEqual([])
   })
 
-  it('brings a run that an older version began to where older versions leave it alone', async () => {
-    const attempt = await begun()
-    const { runId } = attempt
-    await test.redis.hset(`${test.namespace}:{${runId}}:run`, 'schema', 1)
-    expect(await test.ledger.getRun(runId)).toMatchObject({ schema: 1, status: 'running' })
-    await test.ledger.append(attempt, 1, [anEvent()])
-    expect((await test.ledger.getRun(runId)).schema).toBe(1)
-    await test.ledger.suspend(attempt, 2, asking())
-    expect(await test.ledger.getRun(runId)).toMatchObject({ schema: 3, status: 'waiting' })
-    expect(await violationsOf(runId)).toEqual([])
-  })
-
   it('is lost to its attempt: nothing that attempt says afterwards counts', async () => {
     const attempt = await suspended()
     const before = (await test.ledger.getRun(attempt.runId)).seq

@@ -12,11 +12,11 @@ export type FaultyFile = { path: string; text: string; ownModules?: readonly str
 
 export type JudgedFault = {
   fault: Diagnostic
-  /** Why what the fix would remove has to stay; also set when there is no safe fix. */
+  /** Says why what the fix would remove has to stay; also set when there is no safe fix. */
   mustStay: string | undefined
   /** The names that its fix removes from the module. */
   removes: readonly string[]
-  /** Those of them that others may import if the module is public. */
+  /** Lists those of `removes` that others may import if the module is public. */
   offers: readonly string[]
 }
 
@@ -88,7 +88,7 @@ function commentKept(removed: readonly ImportFact[], { text }: FaultyFile, pytho
   return isCommented ? 'a comment in its statement may be about it' : undefined
 }
 
-/** Whether an import statement has a comment, other than one after another name in its brackets. */
+/** Is true when an import statement has a comment, other than one after another name in its brackets. */
 function hasCommentFor(name: Node | null, text: string): boolean {
   let statement = name
   while (statement !== null && !importStatementTypes.includes(statement.type)) statement = statement.parent

@@ -79,12 +79,12 @@ const valuesOf = (call: Node | undefined) => argumentsOf(call).map(valueOf)
 const literals = new Set(['integer', 'float', 'true', 'false', 'none', 'ellipsis'])
 const groups = new Set(['parenthesized_expression', 'tuple', 'list', 'dictionary', 'pair', 'concatenated_string'])
 
-/** Whether its value is the same whenever it is asked for. */
+/** Is true when the value of the node is the same whenever it is asked for. */
 function isConstant(node: Node): boolean {
   return consistsOf(node, () => false)
 }
 
-/** As a constant, or a name: to read one has no effect. */
+/** Is true for what is made of constants and names alone: to read a name has no effect. */
 function isPlain(node: Node): boolean {
   return consistsOf(node, ({ type }) => type === 'identifier')
 }
@@ -118,7 +118,7 @@ function isFormattedAsEvaluated(call: Node | undefined): boolean {
   return fields[0] === key && fields.lastIndexOf(key) === 0
 }
 
-/** Which arguments a format asks for, by position or name, in order. */
+/** Lists the arguments that a format asks for, by position or name, in order. */
 function fieldsOf(template: string): string[] {
   let next = 0
   const fields = template.replaceAll(/\{\{|\}\}/g, '').matchAll(/\{(\w*)/g)
@@ -163,7 +163,7 @@ function isNeverEvaluated(node: Node): boolean {
 
 const scopes = ['function_definition', 'class_definition', 'lambda']
 
-/** Whether nothing depends on the order of `__all__`: this file does not read it, and `import *` loads no modules in its order. */
+/** Is true when nothing depends on the order of `__all__`: this file does not read it, and `import *` loads no modules in its order. */
 function isListUnread(node: Node): boolean {
   const bound = new Set(moduleBindingsOf(node.tree).bindings.map(({ scope, name }) => `${scope}:${name}`))
   if (allReads.test(node.tree.rootNode.text)) return false

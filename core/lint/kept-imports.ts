@@ -47,7 +47,7 @@ function withEdits(text: string, edits: readonly TextEdit[]): string {
   return inOrder.reduce((whole, { start, end, text: added }) => whole.slice(0, start) + added + whole.slice(end), text)
 }
 
-/** What is loaded by the imports, in order, without the standard library. */
+/** Lists what the imports load, in order: the repository's own modules, and unless `ownOnly` all others but the standard library's. */
 function loadedIn(
   imports: readonly ImportedHere[],
   own: readonly string[],

@@ -18,13 +18,13 @@ const guardRules = ['F401', 'F7', 'F811', 'F821', 'F822', 'F823', 'E9']
 
 type Workspace = RuffModule.Workspace
 
-/** What V8 lets a function of WebAssembly do before it compiles it once more: about so many bytes of its code. */
+/** Says how much a function of WebAssembly may do before V8 compiles it once more, in about so many bytes of its code. */
 const tieringBudget = { usual: 13_000_000, ofRuff: 2 ** 31 - 1 }
 
 /**
- * With the usual budget V8 recompiles Ruff's five largest functions after the first twenty texts: 4 to 7 s of CPU and 100 MB in every
- * process that lints anything, for 1 ms less per text (171 files of Python's library). With this one it does so after some
- * hundred texts. The flag is the process's, and counts for the modules that are made while it is set.
+ * Loads Ruff under a larger budget. With the usual one V8 recompiles Ruff's five largest functions after the first twenty texts: 4 to
+ * 7 s of CPU and 100 MB in every process that lints anything, for 1 ms less per text (171 files of Python's library). With this one
+ * it does so after some hundred texts. The flag is the process's, and counts for the modules that are made while it is set.
  */
 function loadRuff(): typeof RuffModule {
   v8.setFlagsFromString(`--wasm-tiering-budget=${tieringBudget.ofRuff}`)
@@ -78,7 +78,7 @@ const lintOptions = new Set(
 
 const knownAnswers = new LRUCache<string, boolean>({ max: cachedWorkspaces })
 
-/** Whether Ruff reports all faults of the guard rules with `options`, so that one check is enough. */
+/** Is true when Ruff reports all faults of the guard rules with `options`, so that one check is enough. */
 function includesGuards(options: LintRules['options']): boolean {
   return getOrMake(knownAnswers, JSON.stringify(options), () => hasAllGuards(options))
 }
@@ -97,8 +97,8 @@ function hasAllGuards(options: LintRules['options']): boolean {
 }
 
 /**
- * Whether the text is valid in some version of Python 3. For any other text, such as Python 2, Ruff still reports
- * faults in the tokens. `guards` were found with the repository's target version, which may be older than the text's.
+ * Is true when the text is valid in some version of Python 3. For any other text, such as Python 2, Ruff still reports faults in the
+ * tokens. `guards` were found with the repository's target version, which may be older than the text's.
  */
 function isPython(text: string, guards: readonly RuffDiagnostic[]): boolean {
   if (!guards.some(isBroken)) return true

@@ -6,7 +6,7 @@ import { openScriptLinter, type ScriptLinter } from './script/script-linter.ts'
 
 /** Lints by the rules of a file: those say which linter checks it. */
 export type Linter = Omit<PythonLinter, 'keepFormat'> & {
-  /** As for Python; a text of another language is returned as it is. */
+  /** Keeps the format of Python as `PythonLinter` does; a text of another language is returned as it is. */
   keepFormat(before: string, after: string, rules: Pick<PathRules, 'lint' | 'text'>): Promise<string>
   /** The version of what checks JavaScript and TypeScript. */
   scriptVersion: string

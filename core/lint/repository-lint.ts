@@ -18,7 +18,7 @@ export type { OptionsCheck } from './configuration/ruff-projects.ts'
 export type RepositoryLint = {
   /** Files with the same rules share the same objects, so callers may group by them. */
   rulesFor(path: string): { lint: LintRules; style: ConfiguredStyle }
-  /** For users: what of the configuration cannot be honoured, each once. */
+  /** Tells users what of the configuration cannot be honoured, each once. */
   notices: readonly string[]
 }
 
@@ -27,7 +27,7 @@ type RepositoryFiles = {
   files: readonly ConfigFile[]
   /** The JavaScript and TypeScript files that are to be linted. */
   scripts?: readonly string[]
-  /** Whether Go is to be linted. */
+  /** Is true when Go is to be linted. */
   hasGo?: boolean
 }
 
@@ -79,7 +79,7 @@ export async function readRepositoryLint(
   }
 }
 
-/** What the configuration says of a text, over the habits of the files around it. */
+/** Puts what the configuration says of a text over the habits of the files around it. */
 export function textStyle(habits: Omit<TextStyle, 'lineLength'>, style: ConfiguredStyle): TextStyle {
   const { docLength, docstringQuotes, indent, lineLength = defaultTextStyle.lineLength } = style
   return {

@@ -1,7 +1,7 @@
 /** A replacement in UTF-16 units of a text, end-exclusive. */
 export type TextEdit = { start: number; end: number; text: string }
 
-/** Without what the old and the new text have in common at both ends: linters replace whole statements or lines. */
+/** Cuts what the old and the new text have in common at both ends: linters replace whole statements or lines. */
 export function smallestEdit({ start, end, text: added }: TextEdit, text: string): TextEdit {
   const removed = text.slice(start, end)
   const least = Math.min(removed.length, added.length)
@@ -77,8 +77,8 @@ function hasSafePlace(code: string, edit: TextEdit, text: string): boolean {
 }
 
 /**
- * Whether the names that were text are the same as code. Python reads a name in its normal form NFKC, puts the class before
- * one that begins with two underscores, and lets nobody bind `__debug__`; a text it takes as it is.
+ * Is true when the names that were text are the same as code. Python reads a name in its normal form NFKC, puts the class before one
+ * that begins with two underscores, and lets nobody bind `__debug__`; a text it takes as it is.
  */
 function keepsNames(code: string, was: string): boolean {
   const names: readonly string[] = code.match(/[\p{ID_Start}_][\p{ID_Continue}]*/gu) ?? []
@@ -87,8 +87,8 @@ function keepsNames(code: string, was: string): boolean {
 }
 
 /**
- * Whether ` as NAME` goes, and nothing else in its function has the name, comments included: Python deletes the name at the end of the
- * handler, and then one that was bound before is gone. Other handlers may bind it, and read it where they do.
+ * Is true when ` as NAME` goes, and nothing else in its function has the name, comments included: Python deletes the name at the end
+ * of the handler, and then one that was bound before is gone. Other handlers may bind it, and read it where they do.
  */
 function removesUnusedName({ start, end }: TextEdit, text: string): boolean {
   const [, name] = /^ as (\w+)$/.exec(text.slice(start, end)) ?? []
@@ -115,7 +115,7 @@ function aroundHandler(text: string, start: number): string[] {
   return lines
 }
 
-/** Without the handlers that bind the name, which have a value of their own. */
+/** Leaves out the handlers that bind the name, which have a value of their own. */
 function withoutHandlers(lines: readonly string[], name: string): string[] {
   const bound = new RegExp(`^[ \\t]*except\\b.* as ${name}(?!\\w)`, 'u')
   let inside: number | undefined
@@ -126,7 +126,7 @@ function withoutHandlers(lines: readonly string[], name: string): string[] {
   })
 }
 
-/** From behind the name to the next code that is not further in than the `except`. */
+/** Returns the text from behind the name to the next code that is not further in than the `except`. */
 function handlerBody(text: string, start: number, end: number): string {
   const indent = indentOf(text.slice(text.lastIndexOf('\n', start - 1) + 1))
   const [head = '', ...lines] = text.slice(end).split('\n')

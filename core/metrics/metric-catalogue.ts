@@ -3,7 +3,7 @@ import { ofPublishing } from './publishing-metrics.ts'
 
 const all = ['api', 'discovery', 'worker', 'setup', 'publisher'] as const
 
-/** What the runs, the workers and the stores come to: each discovery process shows the same. */
+/** Each discovery process shows the same of the runs, the workers and the stores. */
 const shared = { kind: 'gauge', over: 'max', of: ['discovery'] } as const
 const ofEach = { kind: 'gauge', over: 'sum', of: ['worker'] } as const
 // Names and units are those of Prometheus' own guide: base units, `_total` for counters.

@@ -3,7 +3,7 @@ export type MeasuredService = 'api' | 'discovery' | 'worker' | 'setup' | 'publis
 
 export type MetricRow = {
   kind: 'counter' | 'gauge' | 'histogram'
-  /** Of a gauge that every process of the service shows alike, a query takes the greatest; all others it sums. */
+  /** Says what a query does: it takes the greatest value of a gauge that every process of the service shows alike, and sums all others. */
   over: 'sum' | 'max'
   of: readonly MeasuredService[]
   /** Each takes values from a bounded set: names of agents, tools, routes, servers and codes, never ids or paths. */
@@ -13,7 +13,7 @@ export type MetricRow = {
   buckets?: readonly number[]
 }
 
-/** From a cached read to an operation of a slow model. */
+/** These bounds reach from a cached read to an operation of a slow model. */
 export const short = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 export const long = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900]
 

@@ -12,10 +12,10 @@ import type { MeasuredService, MetricRow } from './metric-row.ts'
 
 export type Sample<Name extends GaugeName> = { labels: LabelsOf<Name>; value: number }
 
-/** What parts of a service measure. Neither waits, nor throws. */
+/** Takes what parts of a service measure. It neither waits nor throws. */
 export type Metrics = {
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, by?: number): void
-  /** Seconds. */
+  /** Takes seconds. */
   observe<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, seconds: number): void
   /**
    * `read` is asked at every look at the metrics. While it fails, or takes more than a second, the gauge has no value: an old one
@@ -28,7 +28,7 @@ export type Metrics = {
 }
 
 export type OpenMetrics = Metrics & {
-  /** In Prometheus' text format, with the metrics of the process itself: CPU, memory, event loop. */
+  /** Returns all in Prometheus' text format, with the metrics of the process itself: CPU, memory, event loop. */
   text(): Promise<string>
   contentType: string
 }
@@ -82,10 +82,10 @@ function openGauge(described: { name: string; help: string; labelNames: string[]
   return (next) => void (read = next)
 }
 
-/** For a process that nobody watches. */
+/** Serves a process that nobody watches. */
 export const silentMetrics: Metrics = { count() {}, observe() {}, gauge() {} }
 
-/** For what asks the object store. */
+/** Measures the requests to the object store. */
 export function storeMeasure({ observe }: Pick<Metrics, 'observe'>) {
   return (request: string, result: string, seconds: number): void =>
     observe('remora_store_request_seconds', { request, result }, seconds)

@@ -14,6 +14,7 @@ import { openPooledServer, type PooledServer } from './pool/servers/pooled-serve
 import type { ServerMetrics } from './pool/servers/server-metrics.ts'
 import { openServerWatch, type WatchedServer } from './pool/servers/server-watch.ts'
 import { openLocalSlots, type SlotSource } from './pool/slots/slots.ts'
+import type { Capabilities } from './wire/capabilities.ts'
 
 export type ModelPool = {
   /**
@@ -36,8 +37,8 @@ export type ModelPool = {
    * offer it; undefined when none says so, or none soon enough. Answers within about a second.
    */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
-  /** Probes what every endpoint takes of requests for this model; waits no longer than the first request would. */
-  probe(model: string, signal: AbortSignal): Promise<void>
+  /** Tells what each endpoint that offers the model takes of requests for it; waits for a probe no longer than the first request would. */
+  probe(model: string, signal: AbortSignal): Promise<Capabilities[]>
   /** Which models work, as this process sees it; undefined stands for the first model offered. */
   health: Pick<ModelWatch, 'listen' | 'watch' | 'isWatched' | 'isUsed' | 'works' | 'report'>
   /**
@@ -201,7 +202,7 @@ async function leastContext(servers: readonly PooledServer[], model: string, sig
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
-async function probeOffering(servers: readonly PooledServer[], model: string, signal: AbortSignal): Promise<void> {
+function probeOffering(servers: readonly PooledServer[], model: string, signal: AbortSignal): Promise<Capabilities[]> {
   const offering = servers.filter(({ offered }) => offered.mayOffer(model))
-  await Promise.all(offering.map(({ endpoint }) => endpoint.capabilities(model, signal)))
+  return Promise.all(offering.map(({ endpoint }) => endpoint.capabilities(model, signal)))
 }

@@ -17,7 +17,7 @@ export const ToolRun = z.strictObject({
   externals: z.array(JournalEntry),
   printed: z.string().optional(),
   durationMs: z.number(),
-  /** Of it, what its script itself was running; absent when its process could not tell. */
+  /** Counts the part of `durationMs` in which the script itself was running; absent when its process could not tell. */
   scriptMs: z.number().optional(),
 })
 export type ToolRun = z.infer<typeof ToolRun>
@@ -25,10 +25,10 @@ export type ToolRun = z.infer<typeof ToolRun>
 /** One request to the model and how it ended. Of those that were answered, the n-th belongs to the n-th of `replies`. */
 export const Exchange = z.strictObject({
   turn: z.int(),
-  /** Milliseconds since the epoch. */
+  /** Is in milliseconds since the epoch. */
   startedAt: z.number(),
   durationMs: z.number(),
-  /** Of it, waiting for a slot at a server; absent when it did not wait. */
+  /** Counts the part of `durationMs` spent waiting for a slot at a server; absent when it did not wait. */
   queueMs: z.number().optional(),
   firstTokenMs: z.number().optional(),
   model: z.string(),
@@ -54,7 +54,7 @@ export const ReadSet = z.strictObject({
 })
 export type ReadSet = z.infer<typeof ReadSet>
 
-/** Everything one attempt did, in one object, stored before the outcome that refers to it. */
+/** Holds everything one attempt did, in one object, stored before the outcome that refers to it. */
 export const AttemptRecord = z.strictObject({
   v: z.literal(1),
   runId: RunId,
@@ -67,7 +67,7 @@ export const AttemptRecord = z.strictObject({
   startedAt: z.number(),
   messages: z.array(Message),
   replies: z.array(z.unknown()),
-  exchanges: z.array(Exchange).default([]),
+  exchanges: z.array(Exchange),
   tools: z.array(ToolRun),
   reads: ReadSet,
   /** The change sets on the snapshot that it started from, in the order in which they were put together. */
@@ -75,7 +75,7 @@ export const AttemptRecord = z.strictObject({
   changeSet: ChangeSet.nullable(),
   /** The change sets of a mechanical operation, one for each rule; then `changeSet` is null. */
   changeSets: z.array(ChangeSet).optional(),
-  /** What a mechanical operation could have changed but did not, with the reason. */
+  /** Lists what a mechanical operation could have changed but did not, with the reason. */
   leftAlone: z.array(z.strictObject({ rule: z.string(), line: z.int(), reason: z.string() })).optional(),
   outcome: Outcome.omit({ recordHash: true }),
 })
@@ -95,45 +95,45 @@ export const WaitingScript = z.strictObject({
 })
 export type WaitingScript = z.infer<typeof WaitingScript>
 
-/** Why a submission was refused: it does not match its schema, lacks the evidence that its bundle asks for, or claims too much. */
+/** Says why a submission was refused: it does not match its schema, lacks the evidence that its bundle asks for, or claims too much. */
 export const SubmissionRefusal = z.strictObject({
-  kind: z.enum(['refused', 'unverified', 'overstated']).default('refused'),
+  kind: z.enum(['refused', 'unverified', 'overstated']),
   code: z.custom<ErrorCode>(isErrorCode),
   reason: z.string(),
 })
 export type SubmissionRefusal = z.infer<typeof SubmissionRefusal>
 
-/** Where an agent's loop stands before a turn. */
+/** Says where an agent's loop stands before a turn. */
 export const LoopState = z.strictObject({
   turn: z.int().min(1),
   /** Mistakes that the loop tolerates only a limited number of times. */
   corrected: z.boolean(),
   refusedSubmissions: z.int().min(0),
-  unverifiedSubmissions: z.int().min(0).default(0),
-  overstatedSubmissions: z.int().min(0).default(0),
+  unverifiedSubmissions: z.int().min(0),
+  overstatedSubmissions: z.int().min(0),
 })
 export type LoopState = z.infer<typeof LoopState>
 
-/** Where it stands within a turn, at a call that waits for an answer. */
+/** Says where it stands within a turn, at a call that waits for an answer. */
 export const SuspendedLoop = z.strictObject({
   ...LoopState.shape,
   /** The calls of this turn that are still to be carried out; the first is the one that waits. */
   calls: z.array(RequestedCall).min(1),
-  /** Why an earlier submission of this turn was refused; null when there was none. */
+  /** Says why an earlier submission of this turn was refused; null when there was none. */
   refusal: SubmissionRefusal.nullable(),
 })
 export type SuspendedLoop = z.infer<typeof SuspendedLoop>
 
 const unfinished = {
   ...AttemptRecord.omit({ changeSet: true, outcome: true }).shape,
-  /** How long this attempt and those that it continues have run, without waiting time. */
+  /** Measures how long this attempt and those that it continues have run, without waiting time. */
   spentMs: z.number().min(0),
   usage: TokenUsage,
-  /** Their executable bits where these are not what the snapshot has. */
+  /** Has their executable bits where these are not what the snapshot has. */
   written: z.array(z.strictObject({ path: z.string(), text: z.string(), executable: z.boolean().optional() })),
   deleted: z.array(z.string()).optional(),
-  /** How many safe lint fixes were made before the agent began. */
-  fixedFirst: z.int().min(0).default(0),
+  /** Counts the safe lint fixes that were made before the agent began. */
+  fixedFirst: z.int().min(0),
 }
 
 /** An attempt that waits for a person. */

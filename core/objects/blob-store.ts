@@ -6,12 +6,12 @@ import { objectKeys } from './object-keys.ts'
 import type { ObjectStore, PutPermit } from './object-store.ts'
 
 const concurrency = 32
-/** Hashes known to be stored: about 20 MB at most. */
+/** Bounds the hashes known to be stored: about 20 MB at most. */
 const maxTrusted = 100_000
 /**
- * For how long a blob that this process has put counts as stored in the epoch in which it was put. The collector deletes
- * unreferenced objects that are a day old, and younger ones only after it has begun another epoch. A put that is left out does
- * not make an object young again.
+ * A blob that this process has put counts for so long as stored, in the epoch in which it was put. The collector
+ * deletes unreferenced objects that are a day old, and younger ones only after it has begun another epoch. A put that
+ * is left out does not make an object young again.
  */
 const usualTrustedMs = 3_600_000
 
@@ -22,7 +22,7 @@ export type BlobStore = {
   putMany(project: ProjectId, blobs: readonly Uint8Array[]): Promise<string[]>
   /** The content, checked against its hash (STORE_003). Other callers share it: do not write into it. */
   get(project: ProjectId, hash: string): Promise<Uint8Array>
-  /** In the order of `hashes`. */
+  /** Returns the contents in the order of `hashes`. */
   getMany(project: ProjectId, hashes: readonly string[]): Promise<Uint8Array[]>
 }
 

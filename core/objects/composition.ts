@@ -4,25 +4,25 @@ import { GateReport } from '#domain/gate.ts'
 import { PartId } from '#domain/patch-note.ts'
 import { PatchKind } from '#domain/run.ts'
 
-/** `inPart`: only some of the file's change sets were asked for the check, and it is about what these have done. */
+/** `inPart` says that only some of the file's change sets were asked for the check, and it is about what these have done. */
 export const ComposedEvidence = Evidence.extend({ inPart: z.literal(true).optional() })
 export type ComposedEvidence = z.infer<typeof ComposedEvidence>
 
 /** One file of a run's composed patch, with the evidence checked again on the composed text. */
 export const ComposedFile = z.strictObject({
   path: z.string(),
-  /** null: the file is new. */
+  /** Is null when the file is new. */
   baseHash: z.string().nullable(),
-  /** null: the file is deleted. */
+  /** Is null when the file is deleted. */
   resultHash: z.string().nullable(),
-  /** Of a new file that has the bit, a deleted one that had it, or one that gets or loses it; otherwise absent. */
+  /** Is set for a new file that has the bit, a deleted one that had it, or one that gets or loses it. */
   executable: z.boolean().optional(),
   changeSetIds: z.array(z.string()),
   evidence: z.array(ComposedEvidence),
 })
 export type ComposedFile = z.infer<typeof ComposedFile>
 
-/** A change set, its agent and the code it was made for. Compositions of earlier versions hold the ids alone. */
+/** A change set, its agent and the code it was made for, which are absent where no operation is known to have made it. */
 const ConflictingSet = z.strictObject({
   changeSetId: z.string(),
   operationId: z.string(),
@@ -30,7 +30,7 @@ const ConflictingSet = z.strictObject({
   node: z.strictObject({ path: z.string(), qualifiedName: z.string() }).optional(),
   /** The lines of the file at `path` that the conflict is about; absent when the file is new or deleted. */
   lines: LineRange.optional(),
-  /** What the set makes of these lines, or of the new file; the first 4,000 characters. */
+  /** Holds what the set makes of these lines, or of the new file; the first 4,000 characters. */
   text: z.string().optional(),
 })
 export type ConflictingSet = z.infer<typeof ConflictingSet>
@@ -71,23 +71,23 @@ export const Composition = z.strictObject({
   v: z.literal(1),
   runId: z.string(),
   of: PatchKind,
-  /** Of a part of what was accepted. */
+  /** Names the part, where only a part of what was accepted is composed. */
   part: PartId.optional(),
   files: z.array(ComposedFile),
   conflicts: z.array(Conflict),
-  /** Of the composition with which a run ends; absent in those of earlier versions. */
+  /** Is there in the composition with which a run ends, and absent in patches that are composed later. */
   made: z.array(MadeSets).optional(),
-  /** Of the same, where the run has a gate. */
+  /** Is there in the same, where the run has a gate. */
   gate: GateReport.optional(),
 })
 export type Composition = z.infer<typeof Composition>
 
-/** Those that differ from the base, also those of which only the executable bit does. */
+/** Returns the files that differ from the base, also those of which only the executable bit does. */
 export function changedFiles({ files }: { files: readonly ComposedFile[] }): ComposedFile[] {
   return files.filter(({ baseHash, resultHash, executable }) => baseHash !== resultHash || executable !== undefined)
 }
 
-/** For events, which are short. */
+/** Leaves out the texts for events, which are short. */
 export function withoutTexts({ text: _text, with: other, ...conflict }: Conflict): Conflict {
   if (other === undefined) return conflict
   const { text: _other, ...same } = other
@@ -107,7 +107,6 @@ export function conflictView(conflict: Conflict) {
   }
 }
 
-/** Fields that a composition of an earlier version lacks are absent. */
 function setView({ changeSetId, operationId, agent, node, lines, text }: ConflictingSet) {
   return {
     change_set_id: changeSetId,

@@ -57,7 +57,7 @@ function isDone({ status, bytes }: { status: number; bytes: Uint8Array }, key: s
   throw new AppError('STORE_002', `object store: ${key}: ${cause.name}`, { cause })
 }
 
-/** As the signature wants it: all but the unreserved characters of RFC 3986. */
+/** Encodes as the signature wants it: all but the unreserved characters of RFC 3986. */
 function encoded(part: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   return encodeURIComponent(part).replaceAll(/[!'()*]/g, hex)

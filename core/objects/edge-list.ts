@@ -18,9 +18,12 @@ const EdgeList = z.strictObject({
   nodes: z.int(),
   /** Lines per page; the last page may have fewer. */
   pageLines: z.int().min(1),
-  /** Hash of each page: an object of JSON Lines, one EdgeLine per line. */
+  /** Has the hash of each page: an object of JSON Lines, one EdgeLine per line. */
   pages: z.array(z.string()),
-  /** Hash of an object with one line of `spanBytes` bytes per node: its first line in the list, and its numbers of outgoing and incoming edges. */
+  /**
+   * Is the hash of an object with one line of `spanBytes` bytes per node: its first line in the list, and its numbers
+   * of outgoing and incoming edges.
+   */
   spans: z.string(),
 })
 type EdgeList = z.infer<typeof EdgeList>
@@ -136,7 +139,7 @@ type EdgeFilters = { direction?: EdgeDirection; kind?: EdgeKind }
 export type EdgeScan = EdgeFilters & {
   /** The index, among the node's edges, of the first one to look at. */
   from: number
-  /** At most this many are returned, and `pagesPerScan` pages read. */
+  /** Bounds the edges that are returned; at most `pagesPerScan` pages are read. */
   limit: number
 }
 

@@ -25,7 +25,7 @@ export function openEventSegments(
       const lines = events.map((event) => `${JSON.stringify(wireEvent(event))}\n`)
       await objects.put(keyOf(segment), lines.join(''), { contentType })
     },
-    /** Undefined when there is no such object; STORE_003 when it does not hold what its name says. */
+    /** Returns undefined when there is no such object; throws STORE_003 when it does not hold what its name says. */
     async get(segment: Segment, page: Page): Promise<Event[] | undefined> {
       const key = keyOf(segment)
       const bytes = await cache.get(key, () => objects.get(key)).catch(undefinedWhenMissing)

@@ -43,7 +43,7 @@ export function linesOf(bytes: Uint8Array): string[] {
   return textOf(bytes).split('\n').slice(0, -1)
 }
 
-/** STORE_003 when the line is no JSON, or off `schema`. */
+/** Throws STORE_003 when the line is no JSON, or off `schema`. */
 export function parseLine<Schema extends z.ZodType>(line: string, key: string, schema: Schema): z.infer<Schema> {
   const parsed = schema.safeParse(parseJson(line))
   if (!parsed.success) throw damagedObject(key, parsed.error)

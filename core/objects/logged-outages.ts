@@ -73,7 +73,10 @@ async function noted<Answer>({ good, fault }: ReturnType<Begin>, request: Promis
   }
 }
 
-/** Who asks gives up a ping after a second, as long as a process that is busy may need to read its answer: two in a row count. */
+/**
+ * Counts a ping that was given up only when the one before was, too: the caller gives up after a second, as long as a
+ * busy process may need to read the answer.
+ */
 function watchedPing(ping: ObjectStore['ping'], begin: Begin): ObjectStore['ping'] {
   let givenUp = 0
   return async (signal) => {
@@ -116,7 +119,7 @@ function openRequestNotes(log: StoreLog, measured: MeasureRequest | undefined) {
 
 /** A store is silent after so many checks without an answer. One in which this process stood still is one, however long. */
 const silence = { checks: 5, checkMs: 2_000 }
-/** What a request may take longer for each byte that it sends. */
+/** A request may take one check longer for so many bytes that it sends. */
 const bytesPerCheck = 1_000_000
 
 /** Notes requests that last, since those of a store that hangs fail only minutes later. */

@@ -1,4 +1,4 @@
-/** At most `limit` calls run at once; results in the order of `items`. The first failure stops new calls. */
+/** Runs at most `limit` calls at once, and returns results in the order of `items`. The first failure stops new calls. */
 export async function mapBounded<T, R>(
   items: readonly T[],
   limit: number,

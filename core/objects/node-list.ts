@@ -76,7 +76,7 @@ type NodeFilters = { kind?: string; language?: string; path?: string }
 export type NodeScan = NodeFilters & {
   /** Position in the list of the first node to look at. */
   from: number
-  /** At most this many nodes are returned, and `pagesPerScan` pages read. */
+  /** Bounds the nodes that are returned; at most `pagesPerScan` pages are read. */
   limit: number
 }
 

@@ -20,7 +20,7 @@ export function putNodeSelection(
   return blobs.put(projectId, Buffer.from(JSON.stringify({ v: 1, nodes: [...new Set(nodes)].toSorted() })))
 }
 
-/** STORE_003 when it is missing or is not such a list. */
+/** Throws STORE_003 when it is missing or is not such a list. */
 export async function getNodeSelection(
   blobs: Pick<BlobStore, 'get'>,
   projectId: string,
@@ -32,17 +32,20 @@ export async function getNodeSelection(
   return new Set(parsed.data.nodes)
 }
 
-/** What kind of node it is, and its text: two nodes that have the same are alike, wherever they are. */
+/** Names the kind of a node, and its text: two nodes that have the same are alike, wherever they are. */
 export function contentOf({ kind, hash }: Pick<CodeNode, 'kind' | 'hash'>): string {
   return `${kind} ${hash}`
 }
 
-/** In the order of the source. `asked`: those that the request names; `nodes`: those of them to work on; `unchanged`: the others. */
+/**
+ * Holds nodes in the order of the source. `asked`: those that the request names; `nodes`: those of them to work on;
+ * `unchanged`: the others.
+ */
 export type SelectedNodes = Record<'asked' | 'nodes' | 'unchanged', readonly CodeNode[]>
 
 /**
- * Those of `nodes` that the run's request names, in their order; all of them when it names none. Of a run that is compared with another state
- * of the code, `base` has the contents of that one's nodes: what is among them has not changed.
+ * Returns those of `nodes` that the run's request names, in their order; all of them when it names none. For a run that is
+ * compared with another state of the code, `base` has the contents of that one's nodes: what is among them has not changed.
  */
 export async function selectedNodes(
   { projectId, request }: Pick<Run, 'projectId' | 'request'>,

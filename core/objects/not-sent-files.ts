@@ -21,7 +21,7 @@ export function putNotSentFiles(
   return blobs.put(projectId, Buffer.from(JSON.stringify({ v: 1, files: sorted })))
 }
 
-/** Those of the run's request, sorted by path. STORE_003 when the blob is missing or is not such a list. */
+/** Returns the files that the run's request names, sorted by path. Throws STORE_003 when the blob is missing or is not such a list. */
 export async function notSentFiles(
   { projectId, request }: Pick<Run, 'projectId'> & { request?: Pick<Run['request'], 'notSent'> | undefined },
   blobs: Pick<BlobStore, 'get'>,

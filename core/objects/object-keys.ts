@@ -2,7 +2,7 @@ import type { ProjectId, RunId } from '#domain/ids.ts'
 
 const ofRun = (project: ProjectId, run: RunId) => `projects/${project}/runs/${run}`
 
-/** What the keys of all objects begin with that belong to one run alone, other than its upload and its attempts. */
+/** Begins the keys of all objects that belong to one run alone, other than its upload and its attempts. */
 export const runPrefix = (project: ProjectId, run: RunId) => `${ofRun(project, run)}/`
 
 /** The key of each kind of object in the bucket. No other code builds keys. */
@@ -17,10 +17,10 @@ export const objectKeys = {
   bundle: (project: ProjectId, hash: string) => `projects/${project}/bundles/${hash}.json`,
   /** `name` is `<blob sha256>.<language>.<query pack hash>.json`. */
   nodeIndex: (project: ProjectId, name: string) => `projects/${project}/node-index/${name}`,
-  /** What a setup has made, by what it was made from (services/setup/stage/environment-key.ts). */
+  /** Holds what a setup has made, by what it was made from (services/setup/stage/environment-key.ts). */
   environment: (project: ProjectId, hash: string) => `projects/${project}/environments/${hash}.tar.gz`,
   composition: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/compositions/${hash}.json`,
-  /** Which change sets are in a part of the accepted patch (patch-part.ts). */
+  /** Says which change sets are in a part of the accepted patch (patch-part.ts). */
   patchPart: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/parts/${hash}.json`,
   eventSegment: (project: ProjectId, run: RunId, { first, last }: { first: number; last: number }) =>
     `${ofRun(project, run)}/events/${first}-${last}.jsonl`,
@@ -34,7 +34,7 @@ export const objectKeys = {
   edgeSpans: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/edges/${hash}.spans`,
   repositoryRules: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/rules/${hash}.json`,
   planSummary: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/plans/${hash}.json`,
-  /** Which ledger's runs refer to the project's objects. */
+  /** Says which ledger's runs refer to the project's objects. */
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const
 
@@ -64,7 +64,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],
 ]
 
-/** Undefined for a key that Remora does not use. */
+/** Returns undefined for a key that Remora does not use. */
 export function objectPlace(project: ProjectId, key: string): ObjectPlace | undefined {
   const prefix = `projects/${project}/`
   if (!key.startsWith(prefix)) return undefined

@@ -39,7 +39,7 @@ export type ObjectStore = {
    * or deleted meanwhile may be included or not.
    */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ListedObject>
-  /** Like `delete` for many keys, 1,000 to a request. On failure some of them may have been deleted. */
+  /** Deletes many keys as `delete` does one, 1,000 to a request. On failure some of them may have been deleted. */
   deleteMany(keys: readonly string[], signal?: AbortSignal): Promise<void>
   /** A read, or after a write for which the store had no room another write. A bucket that is missing is STORE_002. */
   ping(signal?: AbortSignal): Promise<void>
@@ -60,7 +60,7 @@ export async function putHashedJson(
   return hash
 }
 
-/** STORE_003 when the object is missing, does not match `schema`, or its bytes do not have the hash in its name. */
+/** Throws STORE_003 when the object is missing, does not match `schema`, or its bytes do not have the hash in its name. */
 export async function getHashedJson<Schema extends z.ZodType>(
   objects: Pick<ObjectStore, 'get'>,
   key: string,
@@ -72,7 +72,7 @@ export async function getHashedJson<Schema extends z.ZodType>(
   return parseObject(bytes, key, schema)
 }
 
-/** STORE_003 when it is not JSON, or does not match `schema`. */
+/** Throws STORE_003 when it is not JSON, or does not match `schema`. */
 export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: string, schema: Schema): z.infer<Schema> {
   try {
     return schema.parse(JSON.parse(Buffer.from(bytes).toString()))
@@ -82,10 +82,10 @@ export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: st
   }
 }
 
-/** For `get(key).catch(…)`. */
+/** Is meant for `get(key).catch(…)`. */
 export const undefinedWhenMissing = undefinedOn('STORE_003')
 
-/** Whether the store answers, and takes writes. */
+/** Checks that the store answers, and takes writes. */
 export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck {
   return async (signal) => {
     try {

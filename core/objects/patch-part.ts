@@ -6,8 +6,8 @@ import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 
 /**
- * Some of what was accepted in a run. `carried`: changes of earlier runs of the same branch that are open in its pull request, as edits of the
- * files that this run has; they give way to the run's own.
+ * Holds some of what was accepted in a run. `carried`: changes of earlier runs of the same branch that are open in its
+ * pull request, as edits of the files that this run has; they give way to the run's own.
  */
 const PatchPart = z.strictObject({
   v: z.literal(1),
@@ -41,7 +41,7 @@ export function putPart(
   return putHashedJson(objects, (hash) => objectKeys.patchPart(projectId, runId, hash), partOf(part))
 }
 
-/** STORE_003 when it is missing or does not have its hash. */
+/** Throws STORE_003 when it is missing or does not have its hash. */
 export async function getPart(
   objects: Pick<ObjectStore, 'get'>,
   { projectId, runId }: Place,

@@ -4,7 +4,7 @@ import type { ProjectId, RunId } from '#domain/ids.ts'
 import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 
-/** What planning decided for one agent of a run. Tokens are estimates, of prompts and replies together. */
+/** Says what planning decided for one agent of a run. Tokens are estimates, of prompts and replies together. */
 export const AgentPlan = z.strictObject({
   /** Nodes of its kinds and languages. */
   lookedAt: z.int(),
@@ -19,7 +19,7 @@ export const AgentPlan = z.strictObject({
 })
 export type AgentPlan = z.infer<typeof AgentPlan>
 
-/** What a run's planning decided, stored once for people: `remora run --dry-run` shows it. */
+/** Says what a run's planning decided, stored once for people: `remora run --dry-run` shows it. */
 export const PlanSummary = z.strictObject({
   v: z.literal(1),
   /** Distinct nodes that any agent looked at. */

@@ -24,9 +24,7 @@ export const RepositoryRules = z.strictObject({
        * Bytes that the operations of agents work on, where the mechanical fixes of the file stay out: a function or class,
        * or those statements of a file that have faults.
        */
-      agentRanges: z
-        .array(z.strictObject({ operationId: z.string(), startByte: z.int(), endByte: z.int() }))
-        .default([]),
+      agentRanges: z.array(z.strictObject({ operationId: z.string(), startByte: z.int(), endByte: z.int() })),
     }),
   ),
 })
@@ -42,7 +40,7 @@ export function putRepositoryRules(
   return putHashedJson(objects, (hash) => objectKeys.repositoryRules(projectId, runId, hash), rules)
 }
 
-/** STORE_003 when they are missing or do not have their hash. */
+/** Throws STORE_003 when they are missing or do not have their hash. */
 export function getRepositoryRules(
   objects: Pick<ObjectStore, 'get'>,
   { projectId, runId, hash }: RepositoryRulesRef,

@@ -2,17 +2,17 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { Agent, errors } from 'undici'
 
 export type S3ClientOptions = {
-  /** Undefined: AWS itself. */
+  /** AWS itself is meant when it is undefined. */
   endpoint: string | undefined
   region: string
-  /** Undefined: found as the AWS SDK finds them. */
+  /** Are found as the AWS SDK finds them when they are undefined. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined
   maxSockets?: number
-  /** Of a request, the first one included. */
+  /** Counts the tries of a request, the first one included. */
   maxAttempts?: number
   /**
-   * For requests without a body: how long the store may be silent, before its answer begins or in the middle of it. One that is
-   * silent for longer is not asked again. All others, and without this all, are tried again after a minute.
+   * Bounds how long the store may be silent before the answer to a request without a body begins, or in the middle of it.
+   * One that is silent for longer is not asked again. All others, and without this all, are tried again after a minute.
    */
   silentMs?: number | undefined
 }
@@ -91,7 +91,7 @@ export const socketOptions = {
 } as const
 
 const patientMs = 60_000
-/** What a request may take beyond `patientMs` for its body: at this rate it arrives in the time that its size adds. */
+/** A request may take longer than `patientMs` for its body: at this rate it arrives in the time that its size adds. */
 const bodyBytesPerMs = 512
 
 /**
@@ -106,14 +106,14 @@ export function silenceLimits(body: unknown, silentMs: number | undefined) {
   return { limits, isFinal: (error: unknown) => !hasBody && silentMs !== undefined && wasSilent(error) }
 }
 
-/** Undefined: of a stream, which may have any length. */
+/** Returns undefined for a stream, which may have any length. */
 function bytesOf(body: unknown): number | undefined {
   if (ArrayBuffer.isView(body)) return body.byteLength
   if (typeof body === 'string') return Buffer.byteLength(body)
   return body === undefined || body === null ? 0 : undefined
 }
 
-/** Whether a request that ended so shows that the store is silent. */
+/** Is true when a request that ended so shows that the store is silent. */
 function wasSilent(error: unknown): boolean {
   const { ConnectTimeoutError, HeadersTimeoutError, BodyTimeoutError } = errors
   return [ConnectTimeoutError, HeadersTimeoutError, BodyTimeoutError].some((kind) => error instanceof kind)

@@ -25,8 +25,8 @@ export function refusal(code: string | undefined, status: number): S3ServiceExce
 }
 
 /**
- * What servers answer to a write for which they have no room: MinIO (its disks, a bucket's quota), Ceph, Huawei's OBS, RustFS.
- * AWS has no such answer. The status 507 says the same without a code.
+ * Servers answer these to a write for which they have no room: MinIO (its disks, a bucket's quota), Ceph, Huawei's OBS,
+ * RustFS. AWS has no such answer. The status 507 says the same without a code.
  */
 const fullCodes: ReadonlySet<string> = new Set([
   'XMinioStorageFull',
@@ -43,7 +43,7 @@ function answerBehind(error: unknown): { code: string; status: number } | undefi
   return data && { code: data.name, status: data.$metadata.httpStatusCode }
 }
 
-/** Whether the store refused a write because it is full. */
+/** Is true when the store refused a write because it is full. */
 export function lacksRoom(error: unknown): boolean {
   const answer = answerBehind(error)
   return answer !== undefined && (answer.status === 507 || fullCodes.has(answer.code))
@@ -53,8 +53,8 @@ export function lacksRoom(error: unknown): boolean {
 const passingStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 429])
 
 /**
- * Whether a request failed because the store is away or full, so that the same request succeeds when it is not: there was no
- * answer, or one that is not about this request alone.
+ * Is true when a request failed because the store is away or full, so that the same request succeeds when it is not:
+ * there was no answer, or one that is not about this request alone.
  */
 export function mayPass(error: unknown): boolean {
   if (!hasCode(error, 'STORE_002') || error.cause === undefined) return false

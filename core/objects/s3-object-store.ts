@@ -67,7 +67,7 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
   }
 }
 
-/** Of no project: no collection looks at it. It is written only by a store that was full. */
+/** The key belongs to no project, so no collection looks at it. It is written only by a store that was full. */
 const pingKey = 'ping'
 /** A disk that is full may still take a few bytes. */
 const pingBytes = 65_536
@@ -99,7 +99,7 @@ function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
   }
 }
 
-/** Whether the last write that was answered found no room. */
+/** Remembers whether the last write that was answered found no room. */
 function watchRoom() {
   let isLacking = false
   return {
@@ -181,7 +181,7 @@ async function* listObjects(
   }
 }
 
-/** STORE_002 also when the store answers that it could not delete some of them. */
+/** Throws STORE_002 also when the store answers that it could not delete some of them. */
 async function deleteObjects(
   client: S3Client,
   Bucket: string,

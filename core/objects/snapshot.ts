@@ -81,7 +81,7 @@ export async function readSnapshot(objects: ObjectStore, project: ProjectId, id:
   }
 }
 
-/** Like `readSnapshot`, but caches the last few views: snapshots never change, so all readers may share one. */
+/** Reads as `readSnapshot` does, but caches the last few views: snapshots never change, so all readers may share one. */
 export function openSnapshotReader(objects: ObjectStore): (project: ProjectId, id: string) => Promise<SnapshotView> {
   const cache = openCachedAnswers<SnapshotView>({ max: maxViews })
   return (project, id) => cache.get(objectKeys.snapshot(project, id), () => readSnapshot(objects, project, id))

@@ -14,7 +14,7 @@ export function putAttemptRecord(objects: ObjectStore, project: ProjectId, recor
   return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), record)
 }
 
-/** STORE_003 when it is missing or does not have its hash. */
+/** Throws STORE_003 when it is missing or does not have its hash. */
 export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash: string): Promise<AttemptRecord> {
   return getHashedJson(objects, objectKeys.attempt(project, hash), hash, AttemptRecord)
 }
@@ -32,13 +32,13 @@ export async function getChangeSets(
 
 const ToolsOfRecord = z.object({ tools: z.array(z.object({ externals: ToolRun.shape.externals })) })
 
-/** What the tools of a record have reported. STORE_003 as above. */
+/** Returns the findings that the tools of a record have reported. Throws STORE_003 as above. */
 export async function getFindings(objects: ObjectStore, project: ProjectId, hash: string): Promise<CodeFinding[]> {
   const { tools } = await getHashedJson(objects, objectKeys.attempt(project, hash), hash, ToolsOfRecord)
   return reportedFindings(tools.flatMap(({ externals }) => externals))
 }
 
-/** Under the same prefix as the records of ended attempts. */
+/** Stores it under the same prefix as the records of ended attempts. */
 export function putUnfinishedAttempt(
   objects: ObjectStore,
   project: ProjectId,
@@ -47,7 +47,7 @@ export function putUnfinishedAttempt(
   return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), unfinished)
 }
 
-/** STORE_003 when it is missing or does not have its hash. */
+/** Throws STORE_003 when it is missing or does not have its hash. */
 export function getUnfinishedAttempt(
   objects: ObjectStore,
   project: ProjectId,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Clock, systemClock } from './clock.ts'
 
-/** How much a cache holds. The entry that was used longest ago is dropped first; one over `maxSize` is not cached. */
+/** Bounds what a cache holds. The entry that was used longest ago is dropped first; one over `maxSize` is not cached. */
 export type CacheLimit<V> = { max: number } | { max?: number; maxSize: number; sizeOf(answer: V): number }
 
 export type CachedAnswers<V> = {

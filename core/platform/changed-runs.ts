@@ -6,12 +6,12 @@ type Range = { start: number; end: number }
 
 /** Removed and added items up to which the shortest difference is computed: its cost grows quadratically. */
 const maxEditLength = 1000
-/** With more items in both, the sequences are first divided at anchors. */
+/** The sequences are first divided at anchors when both have more items. */
 const shortItems = 200
 
 /**
- * Where two sequences differ, in order; between two runs they are equal. Long sequences are divided at anchors, the
- * items that occur once in each and in the same order, as in patience diff. In a part that exceeds `maxEditLength`,
+ * Returns where two sequences differ, in order; between two runs they are equal. Long sequences are divided at anchors,
+ * the items that occur once in each and in the same order, as in patience diff. In a part that exceeds `maxEditLength`,
  * everything from the first difference to the last is one run.
  */
 export function changedRuns(before: readonly string[], after: readonly string[]): ChangedRun[] {

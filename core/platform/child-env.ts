@@ -8,10 +8,10 @@ import { leanMemory } from './lean-memory.mjs'
  * a child that would inherit ours, in which there are tokens, keys and passwords. What is not listed here is not passed on.
  */
 
-/** How a program and its libraries are found, and how it writes. */
+/** These say how a program and its libraries are found, and how it writes. */
 const ofEach = [/^(?:PATH|LD_LIBRARY_PATH|TMPDIR|TZ|LANG|LANGUAGE|LC_\w+)$/]
 
-/** What programs of the system, package managers, compilers and container engines need. */
+/** Programs of the system, package managers, compilers and container engines need these. */
 const ofPrograms = [
   ...ofEach,
   /^(?:HOME|USER|LOGNAME|SHELL|TERM|XDG_\w+_HOME|XDG_RUNTIME_DIR|CC)$/,
@@ -22,7 +22,7 @@ const ofPrograms = [
   /^CONTAINER(?:_HOST|_CONNECTION|S_CONF|S_STORAGE_CONF)$/,
 ]
 
-/** How git finds who the user is, their keys and passwords. */
+/** Git finds by these who the user is, their keys and passwords. */
 const ofGit = [
   ...ofPrograms,
   /^GIT_\w+$/,
@@ -34,7 +34,7 @@ const ofGit = [
 const ofAnotherRepository =
   /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|AUTHOR_DATE|COMMITTER_DATE)$/
 
-/** What Remora itself reads: its settings, the passwords of its stores and the key of its models. */
+/** Remora itself reads these: its settings, the passwords of its stores and the key of its models. */
 const ofRemora = /^(?:REMORA_\w+|AWS_\w+|OPENAI_API_KEY|NODE_OPTIONS)$/
 
 const ofPagers = [...ofPrograms, /^(?:LESS\w*|MORE|LV|BAT_\w+|TERMINFO\w*|COLORTERM|LINES|COLUMNS)$/]
@@ -54,7 +54,7 @@ export function gitEnv(env: Env): Env {
   return without(ofAnotherRepository, chosenFrom(env, ofGit))
 }
 
-/** What git gets where it runs the hooks of the user's own checkout: all that these have without us, but what is Remora's. */
+/** Returns what git gets where it runs the hooks of the user's own checkout: all that these have without us, but what is Remora's. */
 export function hooksEnv(env: Env): Env {
   return without(ofRemora, without(ofAnotherRepository, env))
 }
@@ -63,7 +63,10 @@ export function pagerEnv(env: Env): Env {
   return chosenFrom(env, ofPagers)
 }
 
-/** Of a child that is our own code and has its settings from elsewhere: how its memory is kept small, and where compiled code is kept. */
+/**
+ * Returns the environment of a child that is our own code and has its settings from elsewhere: how its memory is kept
+ * small, and where compiled code is kept.
+ */
 export function ownChildEnv(): Env {
   const cache = getCompileCacheDir() // a folder for each Node
   return { ...leanMemory, ...(cache !== undefined && { NODE_COMPILE_CACHE: dirname(cache) }) }

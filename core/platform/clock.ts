@@ -15,7 +15,7 @@ async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** For long computations: lets the process do other work every `ms`; throws the reason of an aborted signal. */
+/** Lets the process do other work every `ms` of a long computation; throws the reason of an aborted signal. */
 export function pauseEvery(ms: number, signal?: AbortSignal): () => Promise<void> {
   let turnEnd = performance.now() + ms
   return async () => {
@@ -80,7 +80,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   return promise
 }
 
-/** What `ending` resolves to, or `late()` after `limitMs`; throws the reason of `signal`. Does not stop the work. */
+/** Resolves to what `ending` does, or to `late()` after `limitMs`; throws the reason of `signal`. Does not stop the work. */
 export async function withinLimit<T>(
   ending: Promise<T>,
   {

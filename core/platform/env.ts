@@ -21,14 +21,14 @@ export function readEnv<Shape extends z.ZodRawShape>(shape: Shape, env: Env): z.
 }
 
 export type HttpProxy = {
-  /** For http URLs, and for https URLs without one of their own. */
+  /** Serves http URLs, and https URLs without one of their own. */
   http: string | undefined
   https: string | undefined
   /** Hosts that need no proxy, as `NO_PROXY` lists them. */
   direct: string
 }
 
-/** As in Node, proxies count only with NODE_USE_ENV_PROXY=1. CONFIG_003 for one that is not a URL. */
+/** Reads the proxies, which count only with NODE_USE_ENV_PROXY=1, as in Node. Throws CONFIG_003 for one that is not a URL. */
 export function proxyOf(env: Env): HttpProxy | undefined {
   if (env['NODE_USE_ENV_PROXY'] !== '1') return undefined
   const [http, https] = [proxyIn(env, 'HTTP_PROXY'), proxyIn(env, 'HTTPS_PROXY')]

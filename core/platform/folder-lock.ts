@@ -80,7 +80,7 @@ function readLock(path: string): LockFile | undefined {
   return readDocument(path, LockFile, { isSecret: false })
 }
 
-/** Undefined for a file that is missing, of another user, none of ours or, if it is secret, readable by others. */
+/** Returns undefined for a file that is missing, of another user, none of ours or, if it is secret, readable by others. */
 export function readDocument<T>(
   path: string,
   schema: z.ZodType<T>,

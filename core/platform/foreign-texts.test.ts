@@ -3,7 +3,6 @@ import { expandBraces, faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
 import { scriptTestRunnerOf } from '#domain/script-test-runner.ts'
 import { readConfigTree, readIni } from '#lint/configuration/config-tree.ts'
 import { readEditorConfig } from '#lint/configuration/editorconfig.ts'
-import { maxArticleCharacters, readArticle } from '#markdown/read-article.ts'
 import { openCompletionStream } from '#models/wire/stream/read-completion-stream.ts'
 import { nodeAt } from '#doc-comments/definition.ts'
 import { pythonDocs } from '#python/docstring-parameters.ts'
@@ -162,11 +161,6 @@ describe('a text of a stranger', { timeout: 60_000 }, () => {
       expect(judge(rule)).toBe('unsaid')
     },
   )
-
-  it.each(['![', '[', '*a_ ', '* a\n', '#\n'])('costs no more for a Markdown file of %j', async (sign) => {
-    const text = (part: string) => part.repeat(maxArticleCharacters / part.length)
-    await expectNoSlower(readArticle, { hostile: text(sign), usual: text('Some words with a [link](a.md) here.\n\n') })
-  })
 
   const blanks = ' '.repeat(20_000)
   it.each([

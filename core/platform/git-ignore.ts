@@ -13,7 +13,7 @@ export type IgnoreRules = (path: string, isFolder: boolean) => 'ignored' | 'unig
 /** Every path is tested against every rule, and nobody writes so many by hand. */
 export const maxRuleBytes = 128 * 1024
 
-/** Undefined without a `.gitignore` that counts. Matching is case-sensitive, as in Git on Linux. */
+/** Returns undefined without a `.gitignore` that counts. Matching is case-sensitive, as in Git on Linux. */
 export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefined> {
   const text = await readRuleFile(join(folder, '.gitignore'))
   return text === undefined ? undefined : { folder, rules: ignoreRules(text) }
@@ -81,13 +81,13 @@ export async function ignoreAbove(
   return { folders, layers, isIgnored: false }
 }
 
-/** Empty when the layers ignore the folder itself, which the user named. Undefined outside of a checkout. */
+/** Is empty when the layers ignore the folder itself, which the user named. Is undefined outside of a checkout. */
 export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefined> {
   const above = await ignoreAbove(root)
   return above?.isIgnored === true ? [] : above?.layers
 }
 
-/** For an absolute path in folders that are not ignored: the innermost rule that matches decides. */
+/** Judges an absolute path in folders that are not ignored: the innermost rule that matches decides. */
 export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder: boolean): boolean {
   for (const { folder, rules } of layers.toReversed()) {
     const verdict = rules(relative(folder, path), isFolder)
@@ -96,7 +96,7 @@ export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder
   return false
 }
 
-/** Undefined when it cannot be read or is too large. Follows no link, as git; does not wait for a pipe. */
+/** Returns undefined when it cannot be read or is too large. Follows no link, as git; does not wait for a pipe. */
 export async function readRuleFile(path: string): Promise<string | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)

@@ -8,8 +8,8 @@ import {
 } from '#domain/path-globs.ts'
 
 /**
- * Whether a path matches, given as its segments below the folder of the file that has the pattern. The work is at most that of one
- * comparison for each character of the pattern and of the path.
+ * Is true for a path that matches, given as its segments below the folder of the file that has the pattern. The work is
+ * at most that of one comparison for each character of the pattern and of the path.
  */
 export type GitPattern = (segments: readonly string[]) => boolean
 

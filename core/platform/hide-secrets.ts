@@ -1,5 +1,5 @@
 const scheme = /^[a-z][\w+.-]*:\/\//i
-/** In a list of addresses, a scheme follows each comma; in a password none does. */
+/** A scheme follows each comma in a list of addresses, and none in a password. */
 const betweenAddresses = /,(?=\s*[a-z][\w+.-]*:\/\/)/i
 const addressInText = /[a-z][\w+.-]*:\/\/[^\s"'<>]+/gi
 const secretName = /key|token|secret|password/i
@@ -17,7 +17,7 @@ export function withoutLogins(message: string): string {
   return message.includes('://') ? message.replaceAll(addressInText, withoutLogin) : message
 }
 
-/** Whether an address has a login, or by its name a secret in its query: such a one must not stand in a file. */
+/** Is true when an address has a login, or by its name a secret in its query: such a one must not stand in a file. */
 export function holdsSecret(address: string): boolean {
   if (parted(address).login !== 'none') return true
   return URL.canParse(address) && Array.from(new URL(address).searchParams.keys()).some((name) => secretName.test(name))

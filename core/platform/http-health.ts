@@ -6,15 +6,15 @@ import type { Readiness } from './readiness.ts'
 
 export type Health = { port: number; close(): Promise<void> }
 
-/** `port` 0: any free one. */
+/** `port` 0 stands for any free one. */
 export type HealthAddress = { host: string; port: number }
 
 type Watched = { readiness: Readiness; metrics: { text(): Promise<string>; contentType: string } }
 
 /**
- * What supervisors of a process ask: `/healthz` is 200; `/readyz` 200, or 503 when one of its needed parts cannot be used;
- * `/metrics` has its metrics. None of them asks for a token: the address must not be open to everybody. CONFIG_006 for one that
- * cannot be used.
+ * Answers the supervisors of a process: `/healthz` is 200; `/readyz` 200, or 503 when one of its needed parts cannot be
+ * used; `/metrics` has its metrics. None of them asks for a token: the address must not be open to everybody. Throws
+ * CONFIG_006 for one that cannot be used.
  */
 export async function openHealth({ host, port }: HealthAddress, { readiness, metrics }: Watched): Promise<Health> {
   const server = createServer((request, response) => {

@@ -11,7 +11,7 @@ v8.setFlagsFromString('--wasm-num-compilation-tasks=1')
 // Of a young generation as small as this one, no collection is long enough to be shared among threads: that only costs CPU.
 v8.setFlagsFromString('--no-parallel-scavenge')
 
-/** Both halves of the young generation, of which one is in use. */
+/** Counts both halves of the young generation, of which one is in use. */
 const mostYoungBytes = 16 * 2 ** 20
 
 // On a machine with much memory the young generation of the heap grows to 128 MB and more. At `mostYoungBytes` it stops to grow:
@@ -31,10 +31,10 @@ new PerformanceObserver(boundGrowth).observe({ entryTypes: ['gc'] })
 v8.setFlagsFromString('--min-semi-space-size=4')
 
 /**
- * For a process that does little at once, before it uses any WebAssembly. Garbage is collected when the old generation of a heap has
- * grown by 30 %, and not by up to 300 %: about 100 MB less after some hundred operations. And WebAssembly keeps the code of V8's
- * baseline compiler: for the five largest functions of Ruff alone, the optimising one takes 18 s of CPU and 100 to 130 MB, which
- * saves a millisecond of CPU for each text from then on.
+ * Keeps a process lean that does little at once; is called before it uses any WebAssembly. Garbage is collected when
+ * the old generation of a heap has grown by 30 %, and not by up to 300 %: about 100 MB less after some hundred
+ * operations. And WebAssembly keeps the code of V8's baseline compiler: for the five largest functions of Ruff alone,
+ * the optimising one takes 18 s of CPU and 100 to 130 MB, which saves a millisecond of CPU for each text from then on.
  */
 export function stayLean(): void {
   v8.setFlagsFromString('--heap-growing-percent=30')

@@ -72,8 +72,8 @@ export function openLoopThrottle(perTurn: number): LoopThrottle {
 }
 
 /**
- * `work`, one run at a time. A call while it runs has it run once more, since it may have read what has changed; the promise
- * is that of the last run. When a run fails, all who wait get its error.
+ * Runs `work`, one run at a time. A call while it runs has it run once more, since it may have read what has changed; the
+ * promise is that of the last run. When a run fails, all who wait get its error.
  */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
@@ -95,8 +95,8 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 }
 
 /**
- * What `work` gives for each item, in their order; `ahead` items more are worked on while the caller takes one. Ends with the
- * first error, at its item.
+ * Yields what `work` gives for each item, in their order; `ahead` items more are worked on while the caller takes one.
+ * Ends with the first error, at its item.
  */
 export async function* workAhead<Item, Result>(
   items: Iterable<Item>,

@@ -26,7 +26,7 @@ export type LocalRedis = {
 
 type RedisPlace = {
   dir: string
-  /** That of this process: the server program is found with it, and gets little of it. */
+  /** Is that of this process: the server program is found with it, and gets little of it. */
   env: Env
   /** The server program, see obtain-redis.ts; by default the first of redis-server and valkey-server on the PATH. */
   program?: string
@@ -83,7 +83,7 @@ async function spawnRedis(place: RedisPlace & { signal?: AbortSignal }, attempts
   throw new AppError('CONFIG_006', `there is no ${names}: "remora doctor" says how to get Redis on this system`)
 }
 
-/** Undefined when there is no such program on the PATH. */
+/** Returns undefined when there is no such program on the PATH. */
 async function spawnProgram(program: string, place: RedisPlace, port: number): Promise<Spawned | undefined> {
   const child = spawn(program, ['-', ...settings(place, port)], {
     stdio: ['pipe', 'pipe', 'pipe'],

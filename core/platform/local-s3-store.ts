@@ -108,10 +108,10 @@ async function bytesOf(content: Content): Promise<Uint8Array> {
   return content instanceof Uint8Array ? content : Buffer.concat(await Array.fromAsync(content))
 }
 
-/** An object's headers and its MD5, which earlier versions and the server's own code write to a file of its own. */
+/** An object's headers and its MD5, which the server's own code writes to a file of its own. */
 const Kept = z.looseObject({ md5: z.string().optional() })
 
-/** Undefined: there is no such object, or its MD5 is not known. */
+/** Returns undefined when there is no such object, or its MD5 is not known. */
 function readMetadata(store: FilesystemStore, bucket: string, key: string): ObjectMetadata | undefined {
   const file = statSync(store.getResourcePath(bucket, key, 'object'), { throwIfNoEntry: false })
   if (file === undefined) return undefined
@@ -130,7 +130,10 @@ function withIntrinsic(headers: object, md5: string, { mtime, size }: { mtime: D
   return { ...headers, etag: `"${md5}"`, 'last-modified': mtime.toUTCString(), 'content-length': size }
 }
 
-/** Of an object whose metadata are lost. They stay lost: a read must work on a full disk, too. Throws ENOENT when there is no such object. */
+/**
+ * Makes anew the metadata that an object has lost, and stores none: a read must work on a full disk, too. Throws ENOENT
+ * when there is no such object.
+ */
 async function mendMetadata(store: FilesystemStore, bucket: string, key: string): Promise<ObjectMetadata> {
   const path = store.getResourcePath(bucket, key, 'object')
   const file = await stat(path)
@@ -155,7 +158,7 @@ export function keepSmallObjects(store: FilesystemStore): void {
   store.getObject = async (...asked) => readSmall(store, ...asked) ?? getObject(...asked)
 }
 
-/** Undefined: the server's own code is to answer. */
+/** Returns undefined when the server's own code is to answer. */
 function readSmall(store: FilesystemStore, bucket: string, key: string, range: ReadRange): StoredObject | undefined {
   if (range.start !== undefined) return undefined
   const metadata = readMetadata(store, bucket, key)

@@ -44,7 +44,7 @@ describe('the embedded S3', () => {
     await second.stop()
   })
 
-  it('serves small and large objects and ranges of them, and those that the version before has stored', async () => {
+  it('serves small and large objects and ranges of them, and those that the server has written by its own code', async () => {
     const place = join(dir, 'sizes')
     const server = await startLocalS3({ dir: place })
     const store = openStore(server)

@@ -28,11 +28,11 @@ export type Log = {
   failing(store: string, part: object, error: unknown): void
   /** Notes that `part` can use the store: nothing is logged unless it was failing. */
   working(store: string, part: object): void
-  /** Whether an outage of the store goes on in this process, of whichever part. */
+  /** Is true while an outage of the store goes on in this process, of whichever part. */
   isFailing(store: string): boolean
 }
 
-/** How log lines name the stores. */
+/** Log lines name the stores so. */
 export const redisName = 'Redis'
 export const objectStoreName = 'the object store'
 
@@ -47,7 +47,7 @@ export type StoreLog = Pick<Log, 'failing' | 'working'>
 
 /** A part of this process that does its work again when a store kept it from it: a loop, or a queue. */
 export type StoreUser = {
-  /** Whether an error is due to a store. It then counts for the lines of that outage, and needs none of its own. */
+  /** Is true when an error is due to a store. It then counts for the lines of that outage, and needs none of its own. */
   failed(error: unknown): boolean
   /** Counts an error for an outage of `store`. */
   lacks(store: string, error: unknown): void
@@ -77,7 +77,7 @@ export function openStoreUser(log: StoreLog): StoreUser {
 
 export type Logging = {
   level: LogLevel
-  /** `json` when left out. */
+  /** Is `json` when left out. */
   format?: LogFormat | undefined
 }
 
@@ -111,15 +111,15 @@ export function processName(): string {
   return `${hostname()}-${process.pid}`
 }
 
-/** For programs that print what matters themselves. */
+/** Serves programs that print what matters themselves. */
 export const silentLog = openLog({ service: 'silent', level: 'silent' })
 
 const outageLineMs = 60_000
-/** What fails again within this time has not worked in between. */
+/** A store that fails again within this time has not worked in between. */
 const calmMs = 10_000
 /** A part that failed so long ago may not have been used since: the others that work speak for it. */
 const forgottenMs = 60_000
-/** Longer than any part that still needs the store waits until it tries again. */
+/** Is longer than any part that still needs the store waits until it tries again. */
 const quietMs = 300_000
 
 type Outage = {
@@ -127,7 +127,7 @@ type Outage = {
   saidAt: number
   failures: number
   parts: Set<object>
-  /** Since when nothing has failed and something has worked. */
+  /** Says since when nothing has failed and something has worked. */
   worksSince: number | undefined
   cancelEnd: () => void
 }
@@ -187,7 +187,7 @@ function plainValue(_key: string, value: unknown): unknown {
 const Entry = z.looseObject({ time: z.string(), level: z.string(), service: z.string(), message: z.string() })
 const LoggedError = z.looseObject({ message: z.string(), stack: z.string().optional() })
 
-/** Of a line of JSON, so that what was redacted there is redacted here. */
+/** Makes it from a line of JSON, so that what was redacted there is redacted here. */
 function prettyLine(json: string): string {
   const { time, level, service, instance, message, ...fields } = Entry.parse(JSON.parse(json))
   const stacks: string[] = []

@@ -6,7 +6,7 @@ import { findPackager } from './packager.ts'
 import { bubblewrap, programCache } from './program-cache.ts'
 import { findProgram } from './run-program.ts'
 
-/** Of root not in its home: programs in the sandbox are started as a user who cannot look in there. */
+/** Returns the folder for bubblewrap. Root's is not in its home: programs in the sandbox are started as a user who cannot look in there. */
 export function bubblewrapDir(env: Env, isRoot: boolean): string | undefined {
   const isChosen = (env['XDG_CACHE_HOME'] ?? '') !== ''
   return isRoot && !isChosen ? '/var/cache/remora' : programCache(env)

@@ -2,13 +2,13 @@ import { delimiter, join } from 'node:path'
 import type { Env } from './env.ts'
 import { installMs, installPackage, type Packager } from './packager.ts'
 import type { Obtainable } from './program-cache.ts'
-import { unpackProgram } from './unpack-program.ts'
+import { type Got, unpackProgram } from './unpack-program.ts'
 
 export type ProgramPlaces = {
   searchPath: string
   /**
-   * For a program that Remora downloads or builds: made when needed, and searched the next time unless others can write
-   * it. Undefined: nothing is downloaded or built.
+   * Holds the programs that Remora downloads: it is made when needed, and searched the next time unless others can
+   * write it. Nothing is downloaded when it is undefined.
    */
   programDir: string | undefined
   signal: AbortSignal
@@ -17,7 +17,7 @@ export type ProgramPlaces = {
 }
 
 export type ObtainOptions = ProgramPlaces & {
-  /** False: a missing program is neither installed nor built. */
+  /** Is false when a missing program is not to be installed. */
   mayInstall: boolean
   isRoot: boolean
   installLimitMs?: number
@@ -26,11 +26,10 @@ export type ObtainOptions = ProgramPlaces & {
 }
 
 export type Place = ObtainOptions & { programDir: string }
-export type Got = { program: string } | { refusal: string }
 
 type FromPackages = {
   packager: Packager | undefined
-  /** What is missing, for the user. */
+  /** Tells the user what is missing. */
   lack: string
   /** The path of the program once it is installed. */
   find(searchPath: string): Promise<string | undefined>

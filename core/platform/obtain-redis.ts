@@ -1,11 +1,10 @@
 import { symlink } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { buildRedis, canBuild } from './build-redis.ts'
 import { type FoundProgram, leastRedis, programCache, putIntoPlace, redisServer } from './program-cache.ts'
 import { findProgram } from './run-program.ts'
 import { isOwnFolder, makeOwnFolder } from './own-file.ts'
-import { type Got, type ObtainOptions, type Place, type ProgramPlaces, programFromPackages } from './obtain-program.ts'
+import { type ObtainOptions, type Place, type ProgramPlaces, programFromPackages } from './obtain-program.ts'
 import { findPackager, type Packager } from './packager.ts'
 
 export type RedisFound = { program: FoundProgram | undefined; unfit: FoundProgram[] }
@@ -14,7 +13,7 @@ const servers = ['redis-server', 'valkey-server'] as const
 
 /**
  * The path of a Redis (or Valkey) server: from the PATH, else one an earlier call got, else the same program under
- * another name, else from a package manager that asks for no password, else a new build. CONFIG_006 names the commands
+ * another name, else from a package manager that asks for no password. CONFIG_006 names the commands
  * to choose from. Safe to call again after any failure, and by several processes at once.
  */
 export async function obtainRedis(options: ObtainOptions): Promise<string> {
@@ -32,11 +31,13 @@ export async function obtainRedis(options: ObtainOptions): Promise<string> {
     const place = { ...options, programDir }
     const named = await underItsName(place, options.searchPath)
     if (named !== undefined) return named
-    for (const way of [() => fromPackages(place, packager, lack), () => build(place)]) {
-      const got = await way()
-      if ('program' in got) return got.program
-      refusals.push(got.refusal)
+    const find = async (searchPath: string) => {
+      const there = await findRedis({ ...place, searchPath })
+      return there.program?.path ?? (await underItsName(place, searchPath))
     }
+    const got = await programFromPackages(redisServer, place, { packager, lack, find })
+    if ('program' in got) return got.program
+    refusals.push(got.refusal)
   }
   const tried = refusals.length === 0 ? '' : ` (${refusals.join('; ')})`
   throw new AppError('CONFIG_006', `${lack}${tried}: ${redisChoices(packager, unfit)}`)
@@ -60,14 +61,6 @@ export function redisLack([tooOld]: readonly FoundProgram[]): string {
   return `Redis ${tooOld.version} at ${tooOld.path} is too old, ${leastRedis} or a Valkey is needed`
 }
 
-function fromPackages(options: Place, packager: Packager | undefined, lack: string): Promise<Got> {
-  const find = async (searchPath: string) => {
-    const there = await findRedis({ ...options, searchPath })
-    return there.program?.path ?? (await underItsName(options, searchPath))
-  }
-  return programFromPackages(redisServer, options, { packager, lack, find })
-}
-
 /** The program that checks dump files is the server when it has the server's name. Debian's tools lack that name. */
 async function underItsName(options: Place, searchPath: string): Promise<string | undefined> {
   for (const name of ['redis-check-rdb', 'valkey-check-rdb']) {
@@ -79,25 +72,17 @@ async function underItsName(options: Place, searchPath: string): Promise<string 
   return undefined
 }
 
-async function build(options: Place): Promise<Got> {
-  if (!(await canBuild(options.searchPath))) return { refusal: 'a build needs make and a C compiler' }
-  options.say('building Redis from its source; this takes some minutes, once')
-  return buildRedis(options.programDir, options)
-}
-
 /** The commands that get Redis here. Where an installed one is too old, the system's packages usually are, too. */
 export function redisChoices(packager: Packager | undefined, unfit: readonly FoundProgram[] = []): string {
   const service = '"export REMORA_API_URL=http://HOST:8420" to use a service that runs elsewhere'
-  if (packager === undefined) {
-    return `choose "apt-get install redis-server", "dnf install valkey" or "brew install redis", or ${service}`
-  }
-  if (unfit.length > 0) return `choose "${packager.byHand('compiler')}" (Remora then builds it), or ${service}`
-  return `choose "${packager.byHand('redis')}", "${packager.byHand('compiler')}" (Remora then builds it), or ${service}`
+  if (unfit.length > 0) return `put a newer redis-server or valkey-server on the PATH, or choose ${service}`
+  if (packager !== undefined) return `choose "${packager.byHand('redis')}", or ${service}`
+  return `choose "apt-get install redis-server", "dnf install valkey" or "brew install redis", or ${service}`
 }
 
 /**
- * For tests and measurements: gets a Redis as `remora run` does, and adds its folder to the PATH of `env`, this
- * process's environment. CONFIG_006 when there is none to get.
+ * Gets a Redis for tests and measurements as `remora run` does, and adds its folder to the PATH of `env`, this
+ * process's environment. Throws CONFIG_006 when there is none to get.
  */
 export async function putRedisOnPath(
   env: NodeJS.ProcessEnv,

@@ -62,14 +62,14 @@ export async function makeOwnFolder(path: string, mode = 0o700): Promise<boolean
 
 type Owned = { uid: number; gid: number; mode: number }
 
-/** Whether it belongs to this user. Always true where the system has no users. */
+/** Is true when it belongs to this user, and always where the system has no users. */
 export function isOfUser({ uid }: Owned): boolean {
   return process.getuid === undefined || uid === process.getuid()
 }
 
 /**
- * Anybody but its owner or root. A group whose number is the owner's own has no other members: Debian, Fedora and
- * others make one for each user, and let it write (umask 002). Never true where the system has no users.
+ * Is true when anybody but its owner or root may write. A group whose number is the owner's own has no other members: Debian,
+ * Fedora and others make one for each user, and let it write (umask 002). Never true where the system has no users.
  */
 export function othersMayWrite({ uid, gid, mode }: Owned): boolean {
   if (process.getuid === undefined) return false

@@ -9,13 +9,13 @@ import { becomeLean, leanMemory } from './lean-memory.mjs'
 
 const leastMajor = 24
 const advice = `the package's own Node ${leastMajor} is not installed: run "npm ci" in a clone, or install again with install scripts (of the package "node").`
-/** In the environment of a process that was started by one that took it for a Node that is new enough. */
+/** Marks the environment of a process that was started by one that took it for a Node that is new enough. */
 const mark = 'STARTED_ON_OWN_NODE'
 
 /**
- * Whether this Node can run our sources. When it cannot, the program `self` has been started again on one that can, and
- * this process only waits for it; or it has ended with one line that says what is missing. When it can, the process has
- * been replaced once by one with lean memory (lean-memory.mjs).
+ * Is true when this Node can run our sources. When it cannot, the program `self` has been started again on one that
+ * can, and this process only waits for it; or it has ended with one line that says what is missing. When it can, the
+ * process has been replaced once by one with lean memory (lean-memory.mjs).
  *
  * @param {string} self
  * @param {readonly string[]} flags of V8, where it is on Linux
@@ -53,7 +53,7 @@ function keepCompiledCode(env) {
 }
 
 /**
- * Whether it is there, or could be made in the folder above: Node makes several at once for ever where /proc is one of them.
+ * Is true when it is there, or could be made in the folder above: Node makes several at once for ever where /proc is one of them.
  *
  * @param {string} folder
  * @returns {boolean}

@@ -2,21 +2,21 @@ import { basename, dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { failureOf, findProgram, isSuccess, type Running, runProgram, runUnharmed } from './run-program.ts'
 
-/** What a user may be advised to install. `compiler`: the tools for a build of Redis. */
-export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'podman' | 'docker'
+/** A user may be advised to install these. */
+export type Installable = 'redis' | 'git' | 'bubblewrap' | 'podman' | 'docker'
 
-/** What Remora gets by itself. */
+/** Remora gets these by itself. */
 export type Obtained = 'redis' | 'bubblewrap'
 
-/** How a package manager installs a program unattended, and the command that a person would type. */
+/** Says how a package manager installs a program unattended, and what a person would type. */
 type PackagerKind = {
   program: string
   /** Packages that hold the program, tried in this order. */
   packages: Record<Obtained, readonly string[]>
-  /** Undefined: packages are not installed, but unpacked into a folder of the user (unpack-program.ts). */
+  /** Is undefined where packages are not installed, but unpacked into a folder of the user (unpack-program.ts). */
   install?: (packageName: string) => readonly string[]
   environment?: readonly string[]
-  /** Whether installing a package needs root. `refused`: the program does not work as root. */
+  /** Says whether installing a package needs root. `refused`: the program does not work as root. */
   root: 'needed' | 'refused'
   verb: string
   names: Record<Installable, string>
@@ -31,7 +31,7 @@ const kinds: readonly PackagerKind[] = [
     packages: { redis: ['redis-tools', 'valkey-tools'], bubblewrap: ['bubblewrap'] },
     root: 'needed',
     verb: 'apt-get install',
-    names: { ...usualNames, redis: 'redis-server', compiler: 'make gcc libc6-dev', docker: 'docker.io' },
+    names: { ...usualNames, redis: 'redis-server', docker: 'docker.io' },
   },
   {
     program: 'dnf',
@@ -39,7 +39,7 @@ const kinds: readonly PackagerKind[] = [
     install: (name) => ['install', '-y', '--setopt=timeout=10', '--setopt=retries=1', name],
     root: 'needed',
     verb: 'dnf install',
-    names: { ...usualNames, redis: 'valkey', compiler: 'make gcc', docker: 'moby-engine' },
+    names: { ...usualNames, redis: 'valkey', docker: 'moby-engine' },
   },
   {
     program: 'apk',
@@ -47,7 +47,7 @@ const kinds: readonly PackagerKind[] = [
     install: (name) => ['add', '--no-cache', '--timeout', '10', name],
     root: 'needed',
     verb: 'apk add',
-    names: { ...usualNames, redis: 'redis', compiler: 'build-base linux-headers' },
+    names: { ...usualNames, redis: 'redis' },
   },
   {
     program: 'brew',
@@ -56,7 +56,7 @@ const kinds: readonly PackagerKind[] = [
     environment: ['HOMEBREW_NO_AUTO_UPDATE=1', 'NONINTERACTIVE=1'],
     root: 'refused',
     verb: 'brew install',
-    names: { ...usualNames, redis: 'redis', compiler: 'make gcc', bubblewrap: 'docker' },
+    names: { ...usualNames, redis: 'redis', bubblewrap: 'docker' },
   },
 ]
 

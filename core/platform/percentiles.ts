@@ -1,6 +1,6 @@
 export type Percentiles = { p50: number; p95: number; p99: number }
 
-/** By the nearest rank: each is one of the values. Undefined for none. */
+/** Takes the nearest rank: each is one of the values. Returns undefined for none. */
 export function percentilesOf(values: readonly number[]): Percentiles | undefined {
   const sorted = values.toSorted((one, other) => one - other)
   const [first] = sorted

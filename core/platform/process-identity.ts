@@ -16,7 +16,7 @@ export async function identify(pid: number): Promise<ProcessIdentity> {
   return { pid, startedAt: await startTime(pid) }
 }
 
-/** Whether that very process still runs. */
+/** Is true while that very process still runs. */
 export async function isAlive(process: ProcessIdentity): Promise<boolean> {
   if (!answersSignal(process.pid)) return false
   return process.startedAt !== '' && (await startTime(process.pid)) === process.startedAt

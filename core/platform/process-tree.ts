@@ -12,7 +12,7 @@ export function childrenOf(pid: number): number[] {
   })
 }
 
-/** Undefined when the process, or the thread, has ended by now. */
+/** Returns undefined when the process, or the thread, has ended by now. */
 function orNothing<T>(read: () => T): T | undefined {
   try {
     return read()

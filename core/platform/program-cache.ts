@@ -26,16 +26,16 @@ function registeredHome(): string {
   }
 }
 
-/** `env`: that of this process. */
+/** `env` is that of this process. */
 export type Look = Pick<Running, 'signal' | 'env'>
 
 export type FoundProgram = { path: string; version: string; fits: boolean }
 
 /** A program that Remora gets where it is missing. */
 export type Obtainable = {
-  /** Its name in the folder of such programs. */
+  /** Names it in the folder of such programs. */
   name: string
-  /** As messages name it. */
+  /** Names it in messages. */
   title: string
   packages: Obtained
   /** The paths that it has in these packages; the first that is there counts. */
@@ -47,7 +47,7 @@ export type Obtainable = {
 const versionMs = 5_000
 /** `SET … NX GET`, which the ledger needs, is of Redis 7. */
 export const leastRedis = 7
-/** Of version 0: `--disable-userns`. */
+/** Is the least minor version of 0 that has `--disable-userns`. */
 const leastBubblewrap = 8
 
 /** A Redis or Valkey server. */
@@ -80,7 +80,7 @@ export const bubblewrap: Obtainable = {
   },
 }
 
-/** What `--version` prints; empty when the program does not run. */
+/** Returns what `--version` prints; empty when the program does not run. */
 async function versionText(path: string, { signal, env }: Look): Promise<string> {
   const end = await runProgram([path, '--version'], { limitMs: versionMs, signal, env })
   return end.kind === 'ended' ? end.out : ''
@@ -112,7 +112,7 @@ export async function putIntoPlace(
   }
 }
 
-/** Longer than any download or build takes. */
+/** Is longer than any download or build takes. */
 const usedMs = 1_200_000
 
 /**

@@ -1,8 +1,9 @@
 import { after, untilAborted } from './clock.ts'
 
 /**
- * What a service found out about one of its parts. `full`: it answers, and takes nothing more. `unsafe`: it answers, and may lose
- * what it was given. `unknown`: what tells about it cannot be read. `message` has no login, and no figure of a store: anyone may read those of the API.
+ * Says what a service found out about one of its parts. `full`: it answers, and takes nothing more. `unsafe`: it
+ * answers, and may lose what it was given. `unknown`: what tells about it cannot be read. `message` has no login, and
+ * no figure of a store: anyone may read those of the API.
  */
 export type PartState = { state: (typeof partStates)[number]; message: string }
 
@@ -25,7 +26,7 @@ export type Readiness = () => Promise<ReadyAnswer>
 
 /** A part counts as away when it has not answered by then. A supervisor's own probe usually waits as long. */
 const checkMs = 1_000
-/** How long what a check has found is given out. */
+/** A check's answer is given out for so long. */
 const freshMs = 1_000
 
 /**

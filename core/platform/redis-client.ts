@@ -11,7 +11,7 @@ export type RedisClient = Redis | Cluster
 export type RedisLog = StoreLog & Pick<Log, 'warn' | 'isFailing'>
 
 export type RedisPatience = {
-  /** How often a command is tried over a new connection before it fails; null: for as long as it takes. */
+  /** Counts the tries of a command over a new connection before it fails; null for as long as it takes. */
   retries: number | null
   connectTimeoutMs?: number
   /** A command that a connected server leaves unanswered for so long fails; without it, commands wait for it. */
@@ -24,12 +24,12 @@ export type RedisConnection = {
   redis: RedisClient
   /** A server that stopped answering without closing its connection still counts until it has been silent for too long. */
   isConnected(): boolean
-  /** From now on commands that wait for an unreachable server fail. A working connection is not affected. */
+  /** Makes commands that wait for an unreachable server fail from now on. A working connection is not affected. */
   stopWaiting(): void
 }
 
 const defaultConnectMs = 10_000
-/** For what is tried again later: a Redis that hangs for longer is away. */
+/** Suits what is tried again later: a Redis that hangs for longer is away. */
 export const patientAnswerMs = 10_000
 const maxRestMs = 500
 /**
@@ -159,15 +159,15 @@ export function isReply(error: unknown, kind: string): boolean {
   return replyKind(error) === kind
 }
 
-/** Whether Redis cannot do what it was asked: it is full, starting, failing over … Other replies say that we asked wrongly. */
+/** Is true when Redis cannot do what it was asked: it is full, starting, failing over … Other replies say that we asked wrongly. */
 export function isRefusal(error: unknown): boolean {
   const kind = replyKind(error)
   return kind !== undefined && kind !== 'ERR' && kind !== 'WRONGTYPE'
 }
 
 /**
- * Whether what failed over Redis is of our own code, or of a library's. ioredis has no error class for a lost connection, so
- * errors that code may cause are recognised instead.
+ * Is true when what failed over Redis is of our own code, or of a library's. ioredis has no error class for a lost
+ * connection, so errors that code may cause are recognised instead.
  */
 export function isOwnError(error: unknown): boolean {
   const ownKinds = [AppError, ZodError, RangeError, SyntaxError, TypeError]

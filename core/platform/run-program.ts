@@ -7,7 +7,7 @@ import { delay, msSince, withinLimit } from './clock.ts'
 import { bareEnv } from './child-env.ts'
 import type { Env } from './env.ts'
 
-/** How a short-lived program ended. `out` and `err` are the last 8,000 characters it wrote. */
+/** Says how a short-lived program ended. `out` and `err` are the last 8,000 characters it wrote. */
 export type ProgramEnd =
   | { kind: 'ended'; code: number | null; out: string; err: string }
   | { kind: 'absent'; reason: string }
@@ -16,7 +16,9 @@ export type ProgramEnd =
 const keptChars = 8_000
 const killMs = 2_000
 
-/** `env`: that of this process; the program gets only the bare part of it. `input`: what it reads from its descriptor `wrapperInput`. */
+/**
+ * `env` is that of this process; the program gets only the bare part of it. `input` is what it reads from its descriptor `wrapperInput`.
+ */
 export type Running = { limitMs: number; signal: AbortSignal; env: Env; input?: Uint8Array | undefined }
 
 /** A command that starts the rest of its arguments as a process of little rights, and what it reads for that from `wrapperInput`. */
@@ -90,7 +92,7 @@ async function runLogged(
   }
 }
 
-/** How `child` ends by itself; `said` then returns its output. */
+/** Resolves to how `child` ends by itself; `said` then returns its output. */
 function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
   return once(child, 'close').then(
     async ([code]: unknown[]): Promise<ProgramEnd> => ({
@@ -103,8 +105,8 @@ function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: stri
 }
 
 /**
- * Also after the program has ended: processes that it started and left running end too. They have `killMs` for it. Does not
- * wait longer than twice that: this user may not kill the processes of another (sudo).
+ * Ends the group also after the program has ended: processes that it started and left running end too. They have
+ * `killMs` for it. Does not wait longer than twice that: this user may not kill the processes of another (sudo).
  */
 async function endGroup({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined) return
@@ -114,7 +116,7 @@ async function endGroup({ pid }: ChildProcess): Promise<void> {
   }
 }
 
-/** Whether there is such a group, although it may be another user's. */
+/** Sends the signal to a group; is true when there is such a group, although it may be another user's. */
 export function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
@@ -127,7 +129,6 @@ export function isSuccess(end: ProgramEnd): end is Extract<ProgramEnd, { kind: '
   return end.kind === 'ended' && end.code === 0
 }
 
-/** Why a program did not succeed. */
 export function failureOf(end: ProgramEnd): string {
   if (end.kind === 'absent') return end.reason
   if (end.kind === 'late') return 'it took too long'

@@ -9,9 +9,9 @@ declare module '@20minutes/s3rver' {
     metadata: Readonly<Record<string, unknown>>
     readonly size: number
   }
-  /** By the names of headers in lower case. */
+  /** Maps the names of headers, in lower case. */
   export type ObjectMetadata = Record<string, unknown> & { 'content-length': number }
-  /** `end` included. */
+  /** `end` is included. */
   export type ReadRange = { start?: number; end?: number }
   type Stored = { size: number; md5: string }
   export type FilesystemStore = {
@@ -45,7 +45,7 @@ declare module '@20minutes/s3rver' {
     })
     store: FilesystemStore
     context: { logger: Record<'info' | 'warn' | 'error', () => void> }
-    /** As Koa runs them; first those that are first. */
+    /** Koa runs them in their order. */
     middleware: ((context: RequestContext, next: () => Promise<void>) => Promise<void>)[]
     run(): Promise<{ port: number }>
   }

@@ -15,8 +15,8 @@ const wanted: Readonly<Record<string, string>> = {
 }
 
 /**
- * For `schema.safeParse(value, { error: plainWords })`: what a value must be, for someone who knows no zod. A schema's own
- * message comes first, and zod's stays for what is not here.
+ * Says what a value must be, for someone who knows no zod: `schema.safeParse(value, { error: plainWords })`. A schema's
+ * own message comes first, and zod's stays for what is not here.
  */
 export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value') return wordsOfChoice(issue.input, issue.values.map(String))

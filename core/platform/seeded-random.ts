@@ -12,9 +12,9 @@ export function openRandom(seed: number) {
   }
   const int = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1))
   return {
-    /** In [0, 1). */
+    /** Draws from [0, 1). */
     fraction,
-    /** From `least` to `most`, both included. */
+    /** Draws from `least` to `most`, both included. */
     int,
     chance: (share: number) => fraction() < share,
     pick: <T>(choices: readonly [T, ...T[]]) => choices[int(0, choices.length - 1)] ?? choices[0],

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { withoutLogin } from './hide-secrets.ts'
 
 type Login = { username?: string; password?: string }
-/** Some nodes of a cluster, from which the others are learned. */
+/** Names some nodes of a cluster, from which the others are learned. */
 export type ClusterAddress = Login & { kind: 'cluster'; nodes: readonly Node[]; tls: boolean }
-/** Some sentinels, which name the master of this name; the login is the master's. */
+/** Names some sentinels, which name the master of this name; the login is the master's. */
 export type SentinelAddress = Login & { kind: 'sentinel'; nodes: readonly Node[]; tls: boolean; name: string }
 
 type Node = { host: string; port: number }
@@ -38,7 +38,7 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
   return kind === 'sentinel' ? { kind, name, ...shared } : { kind: 'cluster', ...shared }
 }
 
-/** None: not the address of a node. */
+/** Returns none for what is not the address of a node. */
 function parseNode(text: string, defaultPort: number): Node[] {
   const { data } = serverUrl.safeParse(`redis://${text}`)
   if (data === undefined || text.startsWith(':') || text === '') return []
@@ -47,7 +47,7 @@ function parseNode(text: string, defaultPort: number): Node[] {
   return [{ host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? defaultPort : Number(port) }]
 }
 
-/** Undefined: a percent sign that encodes nothing. */
+/** Returns undefined for a percent sign that encodes nothing. */
 function parseLogin(login = ''): Login | undefined {
   const colon = login.indexOf(':')
   const parts = colon < 0 ? [login, ''] : [login.slice(0, colon), login.slice(colon + 1)]
@@ -59,7 +59,7 @@ function parseLogin(login = ''): Login | undefined {
   }
 }
 
-/** What is wrong, without any secret of it. A login or a query would never be sent: requests go to paths below it. */
+/** Says what is wrong, without any secret of it. A login or a query would never be sent: requests go to paths below it. */
 export function faultOfServerUrl(text: string): string | undefined {
   const shown = withoutLogin(text)
   const url = URL.canParse(text) ? new URL(text) : undefined

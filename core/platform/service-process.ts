@@ -79,7 +79,7 @@ function endWith(error: unknown): never {
 
 const echoMs = 500
 
-/** `echo`: within half a second of the first, as npx, a terminal, a process group and own-node.mjs pass it on. */
+/** `echo` comes within half a second of the first, as npx, a terminal, a process group and own-node.mjs pass it on. */
 export function openSignalFilter(): () => 'first' | 'echo' | 'again' {
   let firstAt: number | undefined
   return () => {

@@ -2,9 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 
 /**
- * What is signed. `run`: a request, with its run and project. `decision`: what a person has said of a change set, with the run that keeps it.
- * `publication`: what was asked of the publisher for a run, and what it has made. `delivery`: a webhook that the API has checked, with the
- * time of its arrival. `token`: the record of a token, with its hash.
+ * Names what is signed. `run`: a request, with its run and project. `decision`: what a person has said of a change set,
+ * with the run that keeps it. `publication`: what was asked of the publisher for a run, and what it has made. `delivery`:
+ * a webhook that the API has checked, with the time of its arrival. `token`: the record of a token, with its hash.
  */
 type Signed = 'run' | 'decision' | 'publication' | 'delivery' | 'token'
 

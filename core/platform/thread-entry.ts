@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 export type ThreadReply<Report> = { report: Report; isSpent: boolean }
 
 /**
- * Shared with the thread. [0]: its item, `betweenItems` or `starting`; [1]: since when, by `Date.now()`; [2]: the processor time
- * that the thread had used by then, in microseconds.
+ * Is shared with the thread. [0]: its item, `betweenItems` or `starting`; [1]: since when, by `Date.now()`; [2]: the
+ * processor time that the thread had used by then, in microseconds.
  */
 export type ThreadProgress = BigInt64Array<SharedArrayBuffer>
 

@@ -8,9 +8,9 @@ import { leftMs, newProgress, readProgress, type ThreadProgress, type ThreadRepl
 export type ThreadOptions = {
   /** The module that the thread runs; it calls `answerRequests`. */
   entry: URL
-  /** In error messages and, its first 15 characters, in the system's list of threads. */
+  /** Is shown in error messages and, its first 15 characters, in the system's list of threads. */
   name: string
-  /** What takes too long, as error messages name it. */
+  /** Names what takes too long in error messages. */
   work?: string
   /** Processor time for each item of a request. By the clock it may take ten times as long, on a machine that is busy with other things. */
   limitMs: number
@@ -22,9 +22,9 @@ export type ThreadOptions = {
 }
 
 export type PoolOptions = ThreadOptions & {
-  /** At most this many; 0: one per core. */
+  /** Bounds the threads; 0: one per core. */
   threads: number
-  /** How many requests a thread is given at once. Those behind the first wait in it, so it never waits for this process. */
+  /** Bounds the requests that a thread is given at once. Those behind the first wait in it, so it never waits for this process. */
   requestsPerThread?: number
 }
 
@@ -145,7 +145,7 @@ function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOption
   })
 }
 
-/** On a busy machine a thread may take this many times its limit by the clock. */
+/** A thread may take this many times its limit by the clock, on a busy machine. */
 const mostDelay = 10
 
 /**

@@ -13,7 +13,7 @@ export type FileVersions = {
 }
 
 const noBlob = '0'.repeat(40)
-/** As many unchanged lines as git shows around a change. */
+/** Git shows as many unchanged lines around a change. */
 export const usualContext = 3
 /** Files that differ in more lines than this are shown as replaced whole: the shortest diff of them costs too much. */
 const maxEditLength = 1500
@@ -48,7 +48,7 @@ export function unifiedDiff(
 
 export type LineCounts = { added: number; removed: number }
 
-/** How many lines one file's change adds, and how many it removes: a changed line is one of each. */
+/** Counts the lines that one file's change adds and removes: a changed line is one of each. */
 export function countChangedLines({ before, after }: Pick<FileVersions, 'before' | 'after'>): LineCounts {
   const lines = hunksOf(latin1(before), latin1(after), 0).flatMap((hunk) => hunk.lines)
   const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length

@@ -1,11 +1,13 @@
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { BuildResult } from './build-redis.ts'
 import { isFit, type Obtainable, putIntoPlace, removeAbandoned } from './program-cache.ts'
 import type { Packager } from './packager.ts'
 import { failureOf, findProgram, isSuccess, type ProgramEnd, type Running, runProgram } from './run-program.ts'
 
-/** `limitMs`: for each command. */
+/** The path of the program, or why there is none. */
+export type Got = { program: string } | { refusal: string }
+
+/** `limitMs` holds for each command. */
 export type UnpackOptions = Running & { searchPath: string }
 
 const workPrefix = 'apt-'
@@ -24,7 +26,7 @@ export async function unpackProgram(
   packager: Packager,
   programDir: string,
   options: UnpackOptions,
-): Promise<BuildResult> {
+): Promise<Got> {
   const dpkgDeb = await findProgram('dpkg-deb', options.searchPath)
   if (dpkgDeb === undefined) return { refusal: 'there is no dpkg-deb to unpack a package with' }
   await removeAbandoned(programDir, [workPrefix, treePrefix])
@@ -52,7 +54,7 @@ async function downloadLists(apt: Apt): Promise<Lists> {
   return lists
 }
 
-async function getFirst(apt: Apt, packages: readonly string[], lists: Lists): Promise<BuildResult> {
+async function getFirst(apt: Apt, packages: readonly string[], lists: Lists): Promise<Got> {
   const refusals: string[] = []
   for (const name of packages) {
     const got = await getPackage(apt, name, lists)
@@ -62,7 +64,7 @@ async function getFirst(apt: Apt, packages: readonly string[], lists: Lists): Pr
   return { refusal: refusals.at(0) ?? 'no package of this system holds it' }
 }
 
-async function getPackage(apt: Apt, name: string, lists: Lists): Promise<BuildResult> {
+async function getPackage(apt: Apt, name: string, lists: Lists): Promise<Got> {
   const archives = join(apt.workDir, 'cache', 'archives')
   await rm(archives, { recursive: true, force: true })
   await mkdir(join(archives, 'partial'), { recursive: true })

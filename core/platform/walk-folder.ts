@@ -15,7 +15,7 @@ import { gitSettings } from './run-program.ts'
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
-/** Anything but a folder; `path` is relative to the folder that was walked. */
+/** Is anything but a folder; `path` is relative to the folder that was walked. */
 export type WalkedEntry = { path: string; kind: Exclude<EntryKind, 'folder'> }
 
 export type WalkedFolder = {
@@ -28,7 +28,7 @@ export type WalkedFolder = {
 export type WalkOptions = {
   passOver(path: string, kind: EntryKind): string | undefined
   include: readonly SkipKind[]
-  /** That of the caller, with which git is found and finds its settings. */
+  /** Is that of the caller, with which git is found and finds its settings. */
   env: Env
 }
 
@@ -36,7 +36,7 @@ export type WalkOptions = {
 const maxDepth = 64
 const atOnce = 16
 
-/** Of what its owner has named. */
+/** The folder's owner has named what is skipped for this reason. */
 export const ignoredReason = 'ignored by .gitignore'
 
 type Visit = { path: string; layers: readonly IgnoreLayer[]; isIgnored: boolean }
@@ -100,7 +100,7 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
   return visits
 }
 
-/** Why the content of a folder shows that it is not its owner's own work. */
+/** Says why the content of a folder shows that it is not its owner's own work. */
 function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, found: Dirent[]): string | undefined {
   if (!include.includes('vendored') && found.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
     return 'vendored'
@@ -146,7 +146,10 @@ type TrackedIgnored = { files: ReadonlySet<string>; folders: ReadonlySet<string>
 
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
 
-/** Below `root`, with paths relative to it. None where git is missing or refuses: then .gitignore alone decides. */
+/**
+ * Finds what git tracks though it ignores it, below `root` and with paths relative to it. There is nothing where git is
+ * missing or refuses: then .gitignore alone decides.
+ */
 async function trackedIgnored(root: string, env: Env, signal: AbortSignal): Promise<TrackedIgnored> {
   const command = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']
   const options = { cwd: root, signal, maxBuffer: maxListingBytes, env: gitEnv(env) }

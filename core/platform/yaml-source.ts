@@ -1,11 +1,11 @@
 import { isMap, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 
 export type YamlPath = readonly (string | number)[]
-/** Both from 1. */
+/** Both count from 1. */
 export type Place = { line: number; column: number }
 
 export type YamlSource = {
-  /** Undefined when it is not YAML, null when it is empty. */
+  /** Is undefined when it is not YAML, null when it is empty. */
   value: unknown
   faults: { at: Place; message: string }[]
   /** The position of the value at `path`; for a missing one, of the nearest value around it. */
@@ -50,7 +50,7 @@ function tooLarge(size: number): Read {
   }
 }
 
-/** What aliases stand for is looked up, and may be large: the parser itself limits only how much they expand to. */
+/** Bounds the aliases: what they stand for is looked up, and may be large, while the parser itself limits only how much they expand to. */
 const maxAliases = 50
 
 /** Aliases that expand to too much, and what is nested too deeply for the stack, are found only when the value is made. */

@@ -45,8 +45,9 @@ function partsOf(change: FileChange): Part[] {
 }
 
 /**
- * Whether `by` replaces this part of `own`: it does the same place otherwise, and is built on `own`, or on a set which does the same as
- * this part and which `own` is not built on. For the same, done again by one that is built on that set, comes after it.
+ * Is true when `by` replaces this part of `own`: it changes the same place in another way, and is built on `own`, or on a set that does
+ * the same as this part and that `own` is not built on. Where `own` is built on that set, it has done the same again after it, and its
+ * part stays.
  */
 function replaces(by: OwnParts, part: Part, own: OwnParts, all: ReadonlyMap<string, OwnParts>): boolean {
   if (own === by || isOn(own, by.changeSetId) || !isDoneOtherwise(by.change, part)) return false

@@ -22,7 +22,7 @@ export type CompositionProofDeps = {
   sets: NamedChangeSets
   /** The change sets that somebody has decided on. */
   decided: ReadonlySet<string>
-  /** Those that an operation which ran once more has made anew. */
+  /** Holds the change sets that an operation which ran once more has made anew. */
   replaced: ReadonlySet<string>
   findings: Findings
 }
@@ -58,7 +58,7 @@ async function verifyPart(run: Run, note: PartNote, deps: CompositionProofDeps):
     if (!listed.changeSetIds.includes(id) && !carried.has(id)) findings.blame(`part ${part}: ${id} is not in its list`)
 }
 
-/** What an earlier run has made is no operation's of this run, and was decided on there. */
+/** Adds what an earlier run has made: no operation of this run made it, and it was decided on there. */
 function withCarried(deps: CompositionProofDeps, carried: ReadonlyMap<string, ChangeSet>): CompositionProofDeps {
   if (carried.size === 0) return deps
   return {

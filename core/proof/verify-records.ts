@@ -136,8 +136,8 @@ export function openFindings() {
     violations,
     blame,
     /**
-     * What was read of the object with this hash. Undefined when it is missing or does not match its name: then that is a
-     * finding, noted once however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
+     * Returns what was read of the object with this hash. Undefined when it is missing or does not match its name: then that is
+     * a finding, noted once however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
      */
     async read<T>(what: string, hash: string, reading: Promise<T>): Promise<T | undefined> {
       try {
@@ -159,7 +159,7 @@ type ChangeSetBase = {
 }
 
 /**
- * What is wrong with a change set in itself and against its base, one phrase each. One that is built on others may put an
+ * Lists what is wrong with a change set in itself and against its base, one phrase each. One that is built on others may put an
  * executable bit back that these have changed.
  */
 export async function changeSetFaults(set: ChangeSet, base: ChangeSetBase): Promise<string[]> {
@@ -203,7 +203,7 @@ async function fileFaults(
   }
 }
 
-/** Sorted, disjoint, no two insertions at one point, inside the base. */
+/** Is true when the edits are sorted, disjoint and inside the base, with no two insertions at one point. */
 function isInOrder(edits: readonly Edit[], length: number): boolean {
   let [at, lastWasInsertion] = [0, false]
   for (const { start, end } of edits) {

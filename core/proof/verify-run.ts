@@ -17,7 +17,7 @@ import { verifyCompositions } from './verify-composition.ts'
 import { type Findings, openFindings, verifyRecords } from './verify-records.ts'
 import { operationPages } from '#ledger/read-operations.ts'
 
-/** `ended`: whether the run had ended before the verification began. */
+/** Says with `ended` whether the run had ended before the verification began. */
 export type RunVerification = Verification & { ended: boolean }
 
 export type ProofDeps = ObjectProofDeps & LeftDeps & { ledger: Pick<Ledger, 'getRun' | 'verify'> }

@@ -1,6 +1,6 @@
 import { foldedPath } from './folded-tree.ts'
 
-/** What the common code hosts run of a repository. */
+/** Matches what the common code hosts run of a repository. */
 const ofHost = /^\.(?:(?:github|gitea|forgejo)\/(?:workflows|actions)(?:\/|$)|gitlab-ci\.yml$|gitlab\/ci(?:\/|$))/
 
 /** Folders of code hosts, continuous integration, hooks, editors and agents, wherever they are. */
@@ -9,7 +9,7 @@ const folders = new Set(
    .vscode .idea .claude .codex .cursor .gemini .windsurf .roo .kiro .junie .continue .clinerules .remora`.split(/\s+/),
 )
 
-/** Their files, in small letters and without the ending of YAML, TOML or JSON. */
+/** Names their files, in small letters and without the ending of YAML, TOML or JSON. */
 const files = new Set(
   `action .gitlab-ci jenkinsfile azure-pipelines .travis .drone .woodpecker .cirrus bitbucket-pipelines appveyor .appveyor cloudbuild buildspec
    wercker codemagic .build .gitpod netlify vercel .readthedocs codecov .codecov dependabot renovate .renovaterc .mergify .pre-commit-config
@@ -18,19 +18,19 @@ const files = new Set(
 )
 const endings = /\.(?:ya?ml|toml|jsonc?|json5|cjs|js)$/
 
-/** What agents read in any folder, as Codex, Claude Code, Gemini, Copilot, Cursor, Zed and Qwen Code spell it. */
+/** Matches what agents read in any folder, as Codex, Claude Code, Gemini, Copilot, Cursor, Zed and Qwen Code spell it. */
 const ofAgents = /^(?:agents?|agents\.override|claude|claude\.local|gemini|qwen|crush|warp)\.md$/
-/** Where a page that is written in small letters is one of a manual. */
+/** A page in such a folder that is written in small letters is one of a manual. */
 const ofManual = /^(?:docs?|documentation|website|sites?|manual|guides?|wiki)$/
 
-/** Whether the code host runs it, for which an app needs a permission of its own. */
+/** Is true when the code host runs it, for which an app needs a permission of its own. */
 export function isWorkflow(path: string): boolean {
   return ofHost.test(foldedPath(path))
 }
 
 /**
- * Whether a change of the file acts before anybody has merged it, or on whoever opens the branch: it decides what is run, who reviews, how git
- * reads other files, or what agents are told.
+ * Is true when a change of the file acts before anybody has merged it, or on whoever opens the branch: it decides what
+ * is run, who reviews, how git reads other files, or what agents are told.
  */
 export function actsOnItsOwn(path: string): boolean {
   const names = foldedPath(path).split('/')

@@ -8,14 +8,14 @@ import { type CommitSource, maxTotalBytes } from './plan-commits.ts'
 import { actsOnItsOwn, isWorkflow } from './acts-on-its-own.ts'
 import { foldedPath, type FoldedTree, openFoldedTree } from './folded-tree.ts'
 
-/** What must not be over them: bytes of a file, bytes of all of them, and how many files. */
+/** Bounds what is published: bytes of a file, bytes of all of them, and how many files. */
 export type PublishLimits = { fileBytes: number; totalBytes: number; files: number }
 
 const publishLimits: PublishLimits = { fileBytes: 8_000_000, totalBytes: maxTotalBytes, files: 3_000 }
 
-/** What somebody who answers for the repository has said yes to. */
+/** Says what somebody who answers for the repository has said yes to. */
 export type PublishConsent = {
-  /** Whether what the host runs may be changed, such as its workflows and actions. */
+  /** Is true when what the host runs may be changed, such as its workflows and actions. */
   allowWorkflows: boolean
   /** Globs of files that may be changed although they act on their own (`actsOnItsOwn`). */
   allowPaths: readonly string[]
@@ -24,7 +24,7 @@ export type PublishConsent = {
 export type PublishBase = PublishConsent & {
   /** All of the commit that the commits are made on, as its host has it. */
   tree: GitTree
-  /** What a file was changed from, as whoever made the change has it. */
+  /** Reads what a file was changed from, as whoever made the change has it. */
   readBase(file: PlannedFile & { baseHash: string }): Promise<Uint8Array>
   limits?: PublishLimits
   /** Rules that do not apply. */
@@ -77,7 +77,7 @@ export async function checkPublishable(commits: readonly PlannedCommit[], base: 
   if (base.without?.includes('size') !== true) requireSmall(commits, base.limits ?? publishLimits)
 }
 
-/** PUBLISH_001 for a commit with a change set that is none of `asked`: who composes a patch is not who may say what is accepted. */
+/** Throws PUBLISH_001 for a commit with a change set that is none of `asked`: who composes a patch is not who may say what is accepted. */
 export function checkAsked(commits: readonly PlannedCommit[], asked: ReadonlySet<string>): void {
   const foreign = commits.flatMap((one) => one.changeSetIds).find((id) => !asked.has(id))
   if (foreign !== undefined) throw new AppError('PUBLISH_001', `change set ${foreign} of the patch was not asked for`)
@@ -153,13 +153,13 @@ const rules = {
   },
 } satisfies Record<string, Rule>
 
-/** Of a folder there is none. */
+/** Returns undefined for a folder. */
 function entryAt(path: string, { tree }: PublishBase) {
   const entry = tree.get(path)
   return entry?.mode === '040000' ? undefined : entry
 }
 
-/** With the short names that Windows gives it, and what Windows drops at the end of a name. */
+/** Matches it with the short names that Windows gives it, and what Windows drops at the end of a name. */
 const gitmodules =
   /^(?:\.gitmodules|gitmod~\d|gi7eba~\d|gi7eb~\d{2}|gi7e~\d{3}|gi7~\d{4}|gi~\d{5}|g~\d{6}|~\d{7})[. ]*(?::.*)?$/
 
@@ -186,8 +186,8 @@ function newSecretLine(before: string, after: string): number | undefined {
 }
 
 /**
- * That commits only change what change sets of theirs or of an earlier commit do, that nothing which was found out speaks against a
- * file, and that a change set with checks of texts has some for every file that it changes. PUBLISH_001 names the file.
+ * Checks that commits only change what change sets of theirs or of an earlier commit do, that nothing which was found out speaks
+ * against a file, and that a change set with checks of texts has some for every file that it changes. PUBLISH_001 names the file.
  */
 export function checkEvidence(
   commits: readonly PlannedCommit[],
@@ -209,7 +209,10 @@ export function checkEvidence(
   }
 }
 
-/** Of a set with checks of texts each file that it leaves there has them; what is known of one that is gone says nothing of others. */
+/**
+ * Is true when the set has checks of texts and leaves the file there without one; what is known of a file that is gone
+ * says nothing of others.
+ */
 function lacksEvidence({ files, evidence }: ChangeSet, path: string): boolean {
   const left = new Set(files.flatMap((file) => (file.kind === 'delete' ? [] : file.path)))
   const ofTexts = evidence.filter(({ check, of = check }) => of === 'not_checked' || !isTestCheck(of))

@@ -5,11 +5,11 @@ import type { ChangeSet } from '#domain/change-set.ts'
 export type SizedSet = { set: ChangeSet; lines: ReadonlyMap<string, number> }
 
 export type PartRules = {
-  /** Whether each agent gets a pull request of its own. */
+  /** Is true when each agent gets a pull request of its own. */
   perAgent: boolean
   maxFiles: number
   maxLines: number
-  /** What the open pull requests have: it stays in them as long as it is accepted and within the limits. */
+  /** Names what the open pull requests have: it stays in them as long as it is accepted and within the limits. */
   published?: ReadonlySet<string>
 }
 
@@ -23,12 +23,12 @@ export type LeftSet = { changeSetId: string; reason: 'later' | 'too_large' | 'ba
 export type ChosenPart = { agent: string | null; changeSetIds: string[]; left: LeftSet[] }
 
 /**
- * Which accepted change sets are in which pull request: the same for the same sets, in whatever order they are given.
+ * Chooses which accepted change sets are in which pull request: the same for the same sets, in whatever order they are given.
  *
- * What is built on another agent's changes goes with these: all change sets that hang together are in the pull request of one agent, that of
- * the set on which the others are built. So that pull request may have a commit of another agent. The other way would be to let
- * them wait until what they are built on is merged. But then what people have accepted would be lost: its edits do not fit the merged code,
- * and the agent would have to make it again, to be reviewed again.
+ * What is built on another agent's changes goes with these: all change sets that hang together are in the pull request of one
+ * agent, that of the set on which the others are built. So that pull request may have a commit of another agent. The other
+ * way would be to let them wait until what they are built on is merged. But then what people have accepted would be lost: its
+ * edits do not fit the merged code, and the agent would have to make it again, to be reviewed again.
  *
  * Within the limits, changes of the same file stay together, and are taken in the order of their paths.
  */
@@ -58,7 +58,7 @@ function leftFor({ changeSetId }: ChangeSet, reason: LeftSet['reason']): LeftSet
   return { changeSetId, reason }
 }
 
-/** Those of the sets of which all that they are built on is among them. */
+/** Returns the sets whose bases are all among them. */
 function closed(sets: readonly ChangeSet[]): ChangeSet[] {
   const there = new Set<string>()
   return neededFirst(sets).filter(({ changeSetId, builtOn = [] }) => {
@@ -68,7 +68,7 @@ function closed(sets: readonly ChangeSet[]): ChangeSet[] {
   })
 }
 
-/** For each set, the agent in whose pull request it is: of several on whose sets all of them are built, the first in the alphabet. */
+/** Returns the agent in whose pull request each set is: of several on whose sets all of them are built, the first in the alphabet. */
 function agentsBySet(sets: readonly ChangeSet[], { perAgent }: PartRules): Map<ChangeSet, string | null> {
   if (!perAgent) return new Map(sets.map((set) => [set, null]))
   const groups = new Map<string, ChangeSet[]>()

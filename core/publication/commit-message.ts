@@ -4,10 +4,10 @@ import type { RunId } from '#domain/ids.ts'
 import type { PlannedCommit } from '#domain/planned-commit.ts'
 import { plural } from './markdown.ts'
 
-/** What the words of a message come from. */
+/** Holds what the words of a message come from. */
 export type CommitWords = {
   run: { runId: RunId }
-  /** What each change set was made for, by its id. */
+  /** Says what each change set was made for, by its id. */
   nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
   /** The change sets, by their ids. */
   sets: ReadonlyMap<string, Pick<ChangeSet, 'rules' | 'model'>>
@@ -15,24 +15,22 @@ export type CommitWords = {
   descriptions: ReadonlyMap<string, string>
 }
 
-/** In the last paragraph of every commit's message. A commit without it is a person's. */
+/** Stands in the last paragraph of every commit's message. A commit without it is a person's. */
 export const runTrailer = 'Remora-Run'
 
 const titleLength = 72
 const andMore = ' and more'
 const lineLength = 100
 const shownFiles = 50
-/** Of ` and 1000 more`. */
+/** Has room for ` and 1000 more`. */
 const moreLength = 14
 
-/** What the agents that come with Remora do. */
+/** Says what the agents that come with Remora do. */
 const works: ReadonlyMap<string, string> = new Map([
   ['lint', 'Fix lint findings'],
   ['docstring', 'Document definitions'],
   ['test', 'Add tests'],
   ['sample_data', 'Add sample data'],
-  ['article_section', 'Mend articles'],
-  ['article_summary', 'Add summaries'],
 ])
 
 /**
@@ -70,7 +68,7 @@ export function jointTitle(commits: readonly PlannedCommit[], words: Pick<Commit
   return listed.length <= titleLength ? listed : `${first}${andMore}`
 }
 
-/** What an agent does, in the imperative, in at most so many characters. */
+/** Says what an agent does, in the imperative, in at most so many characters. */
 function workOf(agent: string, { descriptions }: Pick<CommitWords, 'descriptions'>, most: number): string {
   const known = works.get(agent)
   if (known !== undefined) return known
@@ -96,7 +94,7 @@ function namesByPath({ changeSetIds }: PlannedCommit, { nodes }: CommitWords): M
   )
 }
 
-/** As many of the names as have room in the line. */
+/** Adds as many of the names as have room in the line. */
 function withNames(place: string, names: readonly string[]): string {
   let line = clipped(place, lineLength)
   for (const [at, name] of names.entries()) {

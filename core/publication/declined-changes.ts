@@ -74,7 +74,7 @@ export function openDeclinedChanges(redis: RedisClient, namespace = 'remora', li
         await orStoreError(redis.eval(addScript, 1, keyOf(repositoryId), ...args))
       }
     },
-    /** For a pull request that is open again. */
+    /** Forgets the changes of a pull request that is open again. */
     async remove(repositoryId: number, changeKeys: readonly string[]): Promise<void> {
       for (const some of slicesOf(changeKeys)) await orStoreError(redis.zrem(keyOf(repositoryId), ...some))
     },
@@ -84,7 +84,7 @@ export function openDeclinedChanges(redis: RedisClient, namespace = 'remora', li
         await orStoreError(redis.eval(removeOlderScript, 1, keyOf(repositoryId), ...some.flat().map(String)))
       }
     },
-    /** Of these keys those that are kept, each with the time at which it was added, in milliseconds since the epoch. */
+    /** Returns those of these keys that are kept, each with the time at which it was added, in milliseconds since the epoch. */
     async among(repositoryId: number, changeKeys: readonly string[]): Promise<Map<string, number>> {
       const since = (await orStoreError(redisNowMs(redis))) - keptMs
       const kept = new Map<string, number>()
@@ -110,8 +110,9 @@ const readsAtOnce = 16
 type Declining = { repositoryId: number; declined: Pick<DeclinedChanges, 'among' | 'removeOlder'>; readBlob: ReadBlob }
 
 /**
- * What may be proposed of these changes, in their order: `declined` are those that people did not want, and those that are built on one
- * of them. What a person has accepted since it was declined is wanted again, and not kept as declined any more: later runs may propose it, too.
+ * Returns what may be proposed of these changes, in their order: `declined` are those that people did not want, and
+ * those that are built on one of them. What a person has accepted since it was declined is wanted again, and not kept
+ * as declined any more: later runs may propose it, too.
  */
 export async function withoutDeclined<T extends ChangeOfNode>(
   changes: readonly T[],

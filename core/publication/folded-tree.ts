@@ -5,7 +5,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 
 const linkMode = '120000'
 const submoduleMode = '160000'
-/** What no path can be below: of folders, git lists only what is in them. */
+/** No path can be below these: of folders, git lists only what is in them. */
 const leafModes = new Set([linkMode, submoduleMode, '100644', '100755', '100664'])
 
 export type FoldedTree = ReturnType<typeof openFoldedTree>
@@ -52,7 +52,7 @@ export function openFoldedTree(base: GitTree) {
     /** The link that is at the path, or at a folder on the way to it. */
     linkOn: (path: string) => withMode(path, linkMode),
     submoduleOn: (path: string) => withMode(path, submoduleMode),
-    /** Other paths that are the same on such a file system. */
+    /** Returns other paths that are the same on such a file system. */
     twinsOf: (path: string) => at(foldedPath(path)).filter((one) => one !== path),
     /** The file that is at a folder on the way to the path. */
     fileOn: (path: string) =>

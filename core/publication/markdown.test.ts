@@ -1,6 +1,6 @@
 import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
-import { shownMarkdown } from '#markdown/shown-markdown.fixture.ts'
+import { shownMarkdown } from './shown-markdown.fixture.ts'
 import { cell, clipped, code, collapsed, table } from './markdown.ts'
 
 const harmless = new Set(['text', 'inline', 'code_inline', 'softbreak', 'paragraph_open', 'paragraph_close'])

@@ -42,12 +42,15 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 const withoutBars = (markdown: string) => markdown.replaceAll(/(?<!\\)\|/g, '\\|')
 
-/** What people see once they ask for it. `shown`: Markdown. */
+/** Hides `shown`, which is Markdown, until people ask for it. */
 export function collapsed(summary: string, shown: string): string {
   return `<details><summary>${summary}</summary>\n\n${shown}\n\n</details>`
 }
 
-/** Not much more than so many characters, cut at the end of a line: what is left open in one may have a meaning for GitHub. Nothing is left of one line alone. */
+/**
+ * Returns not much more than so many characters, cut at the end of a line: what is left open in one may have a meaning
+ * for GitHub. Nothing is left of one line alone.
+ */
 export function clipped(text: string, most: number): string {
   if (text.length <= most) return text
   const kept = text.slice(0, Math.max(0, text.lastIndexOf('\n', most)))

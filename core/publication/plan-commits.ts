@@ -11,11 +11,11 @@ import { countChangedLines, type LineCounts } from '#platform/unified-diff.ts'
 
 export type CommitSource = {
   composition: { files: readonly ComposedFile[] }
-  /** By their ids: at least those that the composition names. */
+  /** Holds by their ids at least those that the composition names. */
   sets: ReadonlyMap<string, ChangeSet>
   /** The agents that each agent of the run works after, by its name. */
   after: ReadonlyMap<string, readonly string[]>
-  /** Whether the file had the bit before the run. */
+  /** Is true when the file had the bit before the run. */
   isExecutable(path: string): boolean
   readBlob(hash: string): Promise<Uint8Array>
 }
@@ -23,7 +23,7 @@ export type CommitSource = {
 /** A commit, and how many lines it adds and removes. */
 export type SizedCommit = PlannedCommit & { lines: LineCounts }
 
-/** What all commits together may have in memory. */
+/** Bounds what all commits together may have in memory. */
 export const maxTotalBytes = 64 * 2 ** 20
 
 /**
@@ -79,8 +79,8 @@ function setsIn(files: readonly ComposedFile[], known: CommitSource['sets']): Ch
 type Needs = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
- * What must be in the same commit or an earlier one, by the ids of sets: what a set is built on, and what deletes a file where the set
- * needs a folder, or the other way round.
+ * Returns what must be in the same commit or an earlier one, by the ids of sets: what a set is built on, and what
+ * deletes a file where the set needs a folder, or the other way round.
  */
 function needsOf(files: readonly ComposedFile[], sets: readonly ChangeSet[]): Needs {
   const needs = new Map(sets.map(({ changeSetId, builtOn }) => [changeSetId, new Set(builtOn)]))
@@ -182,7 +182,7 @@ async function statesOf(
   return states
 }
 
-/** What the sets of a file do to it. PUBLISH_001 unless all of it can be in one file, and is of the same base. */
+/** Returns what the sets of a file do to it. Throws PUBLISH_001 unless all of it can be in one file, and is of the same base. */
 function ownChanges(
   { path, baseHash, changeSetIds }: ComposedFile,
   sets: CommitSource['sets'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { shownMarkdown } from '#markdown/shown-markdown.fixture.ts'
+import { shownMarkdown } from './shown-markdown.fixture.ts'
 import { RepoPath } from '#domain/repo-path.ts'
 import { aNewRun } from '#testing/open-test-ledger.ts'
 import { pullText, type PullParts } from './pull-text.ts'

@@ -12,27 +12,27 @@ export type PullParts = Omit<CommitWords, 'run'> & {
   commits: readonly SizedCommit[]
   /** The branch that it is for; null: nobody knows. */
   target: string | null
-  /** How many of the changes were in it before this run. */
+  /** Counts the changes that were in it before this run. */
   carried: number
-  /** How many changes wait for a later one, since this one would be too large. */
+  /** Counts the changes that wait for a later one, since this one would be too large. */
   left: number
-  /** How many changes of earlier runs were in the pull request, and do not fit the code any more. */
+  /** Counts the changes of earlier runs that were in the pull request, and do not fit the code any more. */
   lost: number
   runUrl: string | undefined
   isRehearsal: boolean
-  /** Whether people may say what they want of it in comments. */
+  /** Is true when people may say what they want of it in comments. */
   takesComments: boolean
 }
 
 const shownFiles = 100
 const shownRules = 20
 const shownModels = 5
-/** Of the list of files, in characters. */
+/** Bounds the list of files, in characters. */
 const mostListed = 40_000
 /** GitHub takes 65,536 characters. */
 const mostCharacters = 60_000
 
-/** What each check has proved, for people who do not know its name. */
+/** Says what each check has proved, for people who do not know its name. */
 const proofs: Record<EvidenceCheck, string> = {
   parses: 'no new syntax error',
   lint_before_after: "no new finding by the repository's lint rules",
@@ -48,14 +48,12 @@ const proofs: Record<EvidenceCheck, string> = {
   says_something: 'new documentation says more than the names that it is about',
   only_node_changed: 'nothing has changed outside of the definition',
   samples_match: 'the types of the code accept and refuse the samples as these say',
-  prose_kept: 'code, numbers and tables of the text are as before, and so are links, but for those that led nowhere',
-  summary_only: 'nothing but a summary was added',
   tests_collected: 'the test runner finds the tests',
   tests_pass: 'the tests pass on each of several runs',
   tests_kill_mutants: 'the tests notice at least one planted fault',
 }
 
-/** What a person needs to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
+/** Tells a person what they need to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
 export function pullText(parts: PullParts): { title: string; body: string } {
   const { commits, composition, left, lost, isRehearsal } = parts
   const body = [
@@ -116,7 +114,10 @@ function rulesText(rules: readonly string[]): string {
   return ` (rules ${rules.slice(0, shownRules).map(code).join(', ')}${more})`
 }
 
-/** Each check with the number of files for which it holds, or of which it holds for some of the changes. One that could not be made is named, since it proves nothing. */
+/**
+ * Lists each check with the number of files for which it holds, or of which it holds for some of the changes. One that
+ * could not be made is named, since it proves nothing.
+ */
 function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const evidence = files.flatMap((file) => file.evidence)
   const groups = Map.groupBy(evidence, ({ check, of }) => (check === 'not_checked' ? (of ?? check) : check))
@@ -171,7 +172,7 @@ function howToReject({ run, runUrl, takesComments }: PullParts): string {
   return ['### If you do not want all of it', '', ...ways, '', end].join('\n')
 }
 
-/** Whether the repository's own tests say that nothing got worse. */
+/** Says whether the repository's own tests show that nothing got worse. */
 export function gateText({ command, verdict, reason, tests, failingTotal: failing }: GateReport): string {
   if (verdict === 'unproved') {
     const why = reason === undefined ? '' : `: ${cell(reason)}`

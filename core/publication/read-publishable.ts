@@ -11,11 +11,11 @@ import { mapBounded } from '#objects/map-bounded.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import type { CommitSource } from './plan-commits.ts'
 
-/** What is known of the changes of a run that are to be published. */
+/** Holds what is known of the changes of a run that are to be published. */
 export type Publishable = CommitSource & {
   run: Run
   composition: Composition
-  /** What each change set was made for, by its id. */
+  /** Says what each change set was made for, by its id. */
   nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
   /** The descriptions of the run's agents, by their names. */
   descriptions: ReadonlyMap<string, string>

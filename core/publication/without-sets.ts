@@ -1,7 +1,7 @@
 import { changedFiles } from '#objects/composition.ts'
 import type { Publishable } from './read-publishable.ts'
 
-/** Why what a gate has found says nothing of what is left. */
+/** Says why what a gate has found says nothing of what is left. */
 export const gateOfMore = 'change sets were left out after it had run'
 
 /**

@@ -18,7 +18,7 @@ export type DefinitionDocFacts = {
    * `__all__` leaves it out; or it is inside a function or under `if __name__ == "__main__"`.
    */
   visibility: 'public' | 'private'
-  /** Why it gets no docstring, as far as the file alone shows it, in words that follow its name. */
+  /** Says why it gets no docstring, as far as the file alone shows it, in words that follow its name. */
   exempt?: string
   /** It is one of several one-line definitions without blank lines between them. */
   isInRow?: true
@@ -66,7 +66,7 @@ export function foundDefinitions(nodes: readonly Node[]): FoundDefinition[] {
   return found
 }
 
-/** Everything but its byte offsets. */
+/** Finds everything about a definition but its byte offsets. */
 export function factsOf(
   found: FoundDefinition,
   module: ModuleFacts,
@@ -104,7 +104,7 @@ function isInMain(definition: Node): boolean {
   return false
 }
 
-/** As in pydocstyle and Ruff: no part of the module's path begins with an underscore, except names like `__init__`. */
+/** Judges as pydocstyle and Ruff do: no part of the module's path begins with an underscore, except names like `__init__`. */
 function isPublicModule(path: string): boolean {
   const parts = path.replace(/\.pyi?$/, '').split('/')
   return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
@@ -119,7 +119,7 @@ function exemptionIn(found: FoundDefinition, module: ModuleFacts): string | unde
   return exemptionOf(found.site)
 }
 
-/** Whether a decorator is called with a function of the repository, as Jinja's `@async_variant(sync_do_first)` is. */
+/** Is true when a decorator is called with a function of the repository, as Jinja's `@async_variant(sync_do_first)` is. */
 function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts): boolean {
   const expressions = decoratorsOf(definition).flatMap(codeIn)
   const given = expressions.flatMap((one) => one.childForFieldName('arguments')?.namedChildren ?? [])

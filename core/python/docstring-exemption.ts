@@ -3,8 +3,8 @@ import { codeIn, docstringOf } from './python-nodes.ts'
 import { outermost, type DocstringSite } from './docstring-site.ts'
 
 /**
- * Why no docstring should be written for a definition, judged by its own source, in words that follow its name: `needs
- * no docstring: …` when another place has it, `is left alone: …` when one could do harm. Undefined for all others.
+ * Says why no docstring should be written for a definition, judged by its own source, in words that follow its name:
+ * `needs no docstring: …` when another place has it, `is left alone: …` when one could do harm. Undefined for all others.
  */
 export function exemptionOf(site: DocstringSite): string | undefined {
   const decorators = site.decorators.map((text) => text.replace(/\(.*$/s, '').trim())
@@ -69,7 +69,7 @@ export function waivedKinds(source: string): (keyof typeof codesByKind)[] {
   return (['class', 'method', 'function'] as const).filter((kind) => codes.some((code) => codesByKind[kind].test(code)))
 }
 
-/** Whether a one-line definition adjoins another: with a docstring it would need blank lines there. */
+/** Is true when a one-line definition adjoins another: a docstring would need blank lines there. */
 export function isInRow(site: DocstringSite): boolean {
   if (!bodySharesLine(site)) return false
   const whole = outermost(site.definition)
@@ -90,7 +90,7 @@ function isCommentedPass({ definition, body }: DocstringSite): boolean {
   return only?.type === 'pass_statement' && more.length === 0 && isCommented(definition)
 }
 
-/** Whether the definition contains a comment, or one follows on its last line. */
+/** Is true when the definition contains a comment, or one follows on its last line. */
 export function isCommented(definition: Node): boolean {
   return definition.descendantsOfType('comment').length > 0 || commentBehind(definition) !== undefined
 }

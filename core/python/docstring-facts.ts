@@ -9,13 +9,13 @@ import { docstringContent } from './docstring-site.ts'
 import { type DocstringVotes, namesTypes, noVotes, styleOfDocstring } from './docstring-style.ts'
 import { readImports } from './imported-names.ts'
 
-/** What one Python file says about docstrings: its own, and those that it reads. Plain data, made once per file. */
+/** Holds what one Python file says about docstrings: its own, and those that it reads. It is plain data, made once per file. */
 export type FileDocstringFacts = {
   definitions: DefinitionDocFacts[]
   reads: DocstringRead[]
   /** Modules imported from outside the repository's package, by dotted name. */
   modules: string[]
-  /** Passed on as values: names it defines or imports, and attributes of any object with a leading dot. */
+  /** Lists what the file passes on as values: names it defines or imports, and attributes of any object with a leading dot. */
   values: string[]
   votes: DocstringVotes
 }
@@ -99,7 +99,7 @@ function votesOf(definitions: readonly FoundDefinition[], source: string): Docst
   return votes
 }
 
-/** Whether there are parameters besides the instance or the class, which a section could describe. */
+/** Is true when there are parameters besides the instance or the class, which a section could describe. */
 function hasParameters(definition: Node): boolean {
   const list = definition.childForFieldName('parameters')
   const [first, ...rest] = list === null ? [] : codeIn(list)

@@ -4,7 +4,7 @@ export type ReadingBase = {
   of: 'class' | 'methods' | 'both'
   /** Only methods of these names. */
   methods?: RegExp
-  /** What the framework does with the text, for users. */
+  /** Tells users what the framework does with the text. */
   reader: string
 }
 
@@ -173,7 +173,7 @@ const harmless: readonly RegExp[] = [
 /** Decorators of attrs: `@price.validator` and `@price.default`, where `price` is a field of the class. */
 const fieldDecorator = /^\??\.?\w+\.(validator|default)$/
 
-/** Whether the decorator of this name is known not to use a docstring. `modules` are its file's imports. */
+/** Is true when the decorator of this name is known not to use a docstring. `modules` are its file's imports. */
 export function isHarmlessDecorator(name: string, modules: readonly string[]): boolean {
   if (harmless.some((pattern) => pattern.test(name))) return true
   return fieldDecorator.test(name) && modules.some((module) => /^attrs?($|\.)/.test(module))

@@ -30,7 +30,7 @@ export function parametersOf(definition: Node): ParameterFacts[] {
   return isReceiver ? rest : facts
 }
 
-/** Whether it is called on something: it stands in a class, and is no static method. */
+/** Is true when it is called on something: it stands in a class, and is no static method. */
 function isMethod(definition: Node): boolean {
   if (decoratorsOf(definition).some(({ text }) => /^@\s*(?:\w+\.)*staticmethod\b/.test(text))) return false
   for (let around = outermost(definition).parent; around !== null; around = around.parent) {
@@ -103,7 +103,7 @@ function entriesOf(content: string, title: RegExp, style: 'google' | 'numpy'): s
   return names
 }
 
-/** With blanks for the tabs before a line's text, as Python counts them: a docstring may have both. */
+/** Replaces the tabs before a line's text by blanks, as Python counts them: a docstring may have both. */
 function untabbed(content: string): string {
   return content.replaceAll(/^ *\t[ \t]*/gm, (blanks) => {
     let column = 0
@@ -112,7 +112,7 @@ function untabbed(content: string): string {
   })
 }
 
-/** `x (int): …` of Google's style; `x, y : int` of numpy's. */
+/** Reads the names of an entry: `x (int): …` in Google's style, `x, y : int` in numpy's. */
 function entryNames(text: string, style: 'google' | 'numpy'): string[] {
   const head = style === 'google' ? googleHead(text) : (text.split(/:(?:\s|$)/)[0] ?? '')
   return head
@@ -121,7 +121,7 @@ function entryNames(text: string, style: 'google' | 'numpy'): string[] {
     .filter((name) => /^\w+$/.test(name))
 }
 
-/** What stands before the first colon that is not in the brackets of a type. */
+/** Returns what stands before the first colon that is not in the brackets of a type. */
 function googleHead(text: string): string {
   const head = /^[^:(]*/.exec(text)?.[0] ?? ''
   const rest = text.slice(head.length)
@@ -133,7 +133,7 @@ function bareName(name: string): string {
 }
 
 /**
- * Whether a docstring describes exactly the parameters of the signature, in its order: what is wrong, in words. Undefined where
+ * Says what is wrong where a docstring does not describe exactly the parameters of the signature, in its order. Undefined where
  * they agree, where it describes none, and for a class, whose parameters are those of its methods.
  */
 export function parameterFault(site: DocstringSite, content: string): string | undefined {
@@ -149,7 +149,7 @@ export type PythonDoc = {
   line: number
   content: string
   fault: string | undefined
-  /** Why it says nothing. */
+  /** Says why the text tells nothing that the signature does not; undefined for one that does. */
   empty: string | undefined
   style: DocstringStyle
 }
@@ -167,7 +167,7 @@ export function pythonDocs(tree: Tree): PythonDoc[] {
   })
 }
 
-/** What of a definition a docstring should say more than. */
+/** Returns the name and the signature: a docstring should say more than these. */
 export function describedBy({ definition, body }: DocstringSite): Described {
   const whole = outermost(definition)
   const name = definition.childForFieldName('name')?.text ?? ''

@@ -14,7 +14,7 @@ export function openDocstringReaders(files: Files) {
   const decoratorFault = decoratorReaders(files, reads, own)
   const values = valueReaders(files, reads)
 
-  /** Why a definition without a docstring is left alone, in words that follow its name. */
+  /** Says why a definition without a docstring is left alone, in words that follow its name. */
   function reasonToSkip(path: string, definition: DefinitionDocFacts): string | undefined {
     const { name, qualifiedName, kind } = definition
     if (reads.all !== undefined) return `is left alone: ${reads.all} counts what has a docstring`
@@ -39,18 +39,18 @@ function ownModules(files: Files): Set<string> {
   return new Set(names.filter((name) => !['src', 'lib', 'python', 'tests', 'test', '__init__'].includes(name)))
 }
 
-/** Whether a dotted name belongs to the repository, imported relatively or by its package's name. */
+/** Is true when a dotted name belongs to the repository, imported relatively or by its package's name. */
 function isOwn(name: string, own: ReadonlySet<string>): boolean {
   return name.startsWith('.') || own.has(name.split('.')[0] ?? '')
 }
 
 type Reads = ReturnType<typeof readsOf>
 
-/** Where docstrings are read: each map's values are the first such place. */
+/** Finds where docstrings are read: each map's values are the first such place. */
 function readsOf(files: Files) {
-  /** By the name of the class whose own docstring is read, or whose methods' docstrings are. */
+  /** These are keyed by the name of the class whose own docstring is read, or whose methods' docstrings are. */
   const [classes, members] = [new Map<string, string>(), new Map<string, string>()]
-  /** By the path of a module that reads the docstrings of what it defines. */
+  /** This is keyed by the path of a module that reads the docstrings of what it defines. */
   const modules = new Map<string, string>()
   const names = new Map<string, string>()
   /** The first place that reads any docstring passed to it; one in `others` concerns only such files. */
@@ -86,7 +86,7 @@ function partOf(path: string): 'source' | 'others' {
   return purposeOf(path) === 'source' ? 'source' : 'others'
 }
 
-/** Whether a file configures Sphinx for the repository, rather than for a test. */
+/** Is true when a file configures Sphinx for the repository, rather than for a test. */
 function isDocumentation(path: string): boolean {
   return /(?:^|\/)conf\.py$/.test(path) && !['test', 'fixture'].includes(purposeOf(path))
 }

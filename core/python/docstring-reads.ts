@@ -9,10 +9,10 @@ import type { NameResolver } from './imported-names.ts'
  * that of the definition with this name; `values`: that of any value passed to the code; `all`: every one, by Sphinx.
  */
 export type DocstringRead = {
-  /** 1-based. */
+  /** Counts from 1. */
   line: number
   of: 'class' | 'members' | 'name' | 'values' | 'all'
-  /** Of the class (empty for the module), of the definition, or of the setting that has all docstrings read. */
+  /** Names the class (empty for the module), the definition, or the setting that has all docstrings read. */
   name: string
 }
 
@@ -28,7 +28,7 @@ type Context = {
 const mentions = /\b(?:__doc__|getdoc|getsource|getsourcelines|render_doc)\b/g
 const readers = /^(?:(?:inspect|pydoc)\.)?(?:getdoc|getsource|getsourcelines|render_doc)$/
 
-/** Where a file reads docstrings, and for which definitions it assigns them. Copying one is neither. */
+/** Finds where a file reads docstrings, and for which definitions it assigns them. Copying one is neither. */
 export function docstringUses(context: Context): DocstringUses {
   const uses: DocstringUses = { reads: coverageReads(context.source), setFor: new Set() }
   for (const match of context.source.matchAll(mentions)) {
@@ -42,7 +42,7 @@ export function docstringUses(context: Context): DocstringUses {
   return uses
 }
 
-/** With it, Sphinx reports what has a docstring and is in no document, so that a new docstring fails the build. */
+/** Matches a setting with which Sphinx reports what has a docstring and is in no document, so that a new docstring fails the build. */
 const coverageSetting = /^coverage_skip_undoc_in_source\s*=\s*True\b/m
 
 function coverageReads(source: string): DocstringRead[] {
@@ -91,7 +91,7 @@ function placeOf(node: Node): { left?: Node; isCopy: boolean } {
   return { isCopy: /(?:^|\.)__doc__$/.test(left.text) }
 }
 
-/** How code gets at the members of its own class or module without naming them. */
+/** Matches code that gets at the members of its own class or module without naming them. */
 const findsOwnMembers = {
   class:
     /\b(?:getmembers|getmembers_static|dir|vars|getattr)\((?:self|cls|type\(self\)|self\.__class__)(?![\w.])(?!,["']__doc__)|\b(?:self|cls|__class__)\.__dict__/,
@@ -140,7 +140,7 @@ export const valueQuery = `
 const looksOnly =
   /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
 
-/** What the nodes pass on: bare names for which `isKnown` holds, and `.price` for an attribute such as `shop.price`. */
+/** Returns what the nodes pass on: bare names for which `isKnown` holds, and `.price` for an attribute such as `shop.price`. */
 export function namesAsValues(captured: readonly Node[], isKnown: (name: string) => boolean): string[] {
   const names = new Set<string>()
   for (const node of captured) {

@@ -3,19 +3,19 @@ import { purposeOf } from '#domain/path-purpose.ts'
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 
-/** How many docstrings of a file or a folder have each form; here none. */
+/** Counts the docstrings of a file or a folder that have each form; here none. */
 export const noVotes = {
   google: 0,
   numpy: 0,
   sphinx: 0,
-  /** Without sections, although the function has parameters that a section could describe. */
+  /** Counts those without sections, although the function has parameters that a section could describe. */
   plain: 0,
   doubleQuotes: 0,
   singleQuotes: 0,
-  /** Several lines, with the text beginning right after the quotes, or on the next line. */
+  /** A text of several lines begins right after the quotes, or on the next line. */
   firstLine: 0,
   secondLine: 0,
-  /** With or without a blank line between a class's docstring and its body. */
+  /** A blank line stands between a class's docstring and its body, or does not. */
   classGap: 0,
   classNoGap: 0,
   /** Sections that give the types of parameters, and those that leave them to the annotations. */
@@ -54,13 +54,13 @@ const typedParameter: Readonly<Record<DocstringStyle, RegExp | undefined>> = {
   plain: undefined,
 }
 
-/** Whether a docstring names the types of its parameters; undefined where it names no parameters. */
+/** Is true when a docstring names the types of its parameters; undefined where it names no parameters. */
 export function namesTypes(content: string, style: DocstringStyle): boolean | undefined {
   const hasParameters = /^[ \t]*(?:Args|Arguments|Parameters):?[ \t]*$|^[ \t]*:(?:param|arg|parameter)\b/m.test(content)
   return style === 'plain' || !hasParameters ? undefined : typedParameter[style]?.test(content)
 }
 
-/** How the docstrings in a part of the repository are written: the part of its text style that docstrings show. */
+/** Describes how the docstrings in a part of the repository are written: the part of its text style that docstrings show. */
 export type DocstringHabits = Pick<TextStyle, 'docstringReturnField'> &
   Required<
     Pick<
@@ -71,7 +71,7 @@ export type DocstringHabits = Pick<TextStyle, 'docstringReturnField'> &
 
 /** A folder with fewer docstrings with sections takes the style of its parent folder. */
 const enoughSections = 3
-/** With a smaller share of docstrings with sections, among those that could have some, the style is plain. */
+/** The style is plain where a smaller share of the docstrings that could have sections has some. */
 const sectionShare = 0.2
 /** This many docstrings without sections show that a repository writes none. */
 const enoughPlain = 5
@@ -144,7 +144,7 @@ function leader({ google, numpy, sphinx }: DocstringVotes): DocstringStyle {
   return sphinx > google ? 'sphinx' : 'google'
 }
 
-/** Whether `yes` has no fewer votes than `no` in the nearest folder with enough of both; true without votes. */
+/** Is true when `yes` has no fewer votes than `no` in the nearest folder with enough of both; true without votes. */
 function isTrueOf(around: readonly DocstringVotes[], yes: keyof DocstringVotes, no: keyof DocstringVotes): boolean {
   const telling = around.find((votes) => votes[yes] + votes[no] >= enoughSections) ?? around.at(-1) ?? noVotes
   return telling[yes] >= telling[no]

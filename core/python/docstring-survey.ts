@@ -6,21 +6,21 @@ import type { FileDocstringFacts } from './docstring-facts.ts'
 import { docstringHabits, type DocstringHabits } from './docstring-style.ts'
 import { openDocstringReaders } from './docstring-readers.ts'
 
-/** Which definitions get a docstring: `private` adds private and nested ones, `all` also tests, examples, scripts. */
+/** A scope says which definitions get a docstring: `private` adds private and nested ones, `all` also tests, examples, scripts. */
 export const docstringScopes = ['public', 'private', 'all'] as const
 export type DocstringScope = (typeof docstringScopes)[number]
 
 export type DocstringSurvey = {
   styleOf(path: string): DocstringHabits
   /**
-   * Why the definition that starts at this byte gets no docstring, in words that follow its name; undefined when it
+   * Says why the definition that starts at this byte gets no docstring, in words that follow its name; undefined when it
    * should get one. `has a docstring`; `is private …` and `is in …` (outside the scope); `needs no docstring: …` (an
    * overload, for example); `is left alone: …`, where a user may have expected one.
    */
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
-  /** Whether the definition that starts at this byte is for use by others; undefined where there is none. */
+  /** Tells whether the definition that starts at this byte is for use by others; undefined where there is none. */
   visibilityOf(path: string, startByte: number): DefinitionDocFacts['visibility'] | undefined
-  /** For users: what in the repository prevents docstrings from being written. */
+  /** Tells users what in the repository prevents docstrings from being written. */
   notices: string[]
 }
 
@@ -71,7 +71,7 @@ export const purposeNames = {
   script: 'a script',
 } as const
 
-/** Why a definition is not among those that the scope names. */
+/** Says why a definition is not among those that the scope names. */
 export function outsideOfScope(
   path: string,
   { visibility }: Pick<DefinitionDocFacts, 'visibility'>,

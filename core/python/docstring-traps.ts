@@ -2,7 +2,7 @@
 const run =
   /^[ \t]*(?:>>>[ \t]|\.\.[ \t]+(?:doctest|test(?:code|setup|cleanup|output)|plot|ipython|exec[\w-]*|jupyter-\w+|(?:program|command)-output|(?:literal)?include|raw|eval-\w+)::).*/gm
 
-/** Why documentation tools would run a part of a docstring, in words; of a change, where it adds such a part. */
+/** Says which part of a docstring documentation tools would run; of a change, only a part that it adds. */
 export function docstringTrap(after: string, before = ''): string | undefined {
   const left = Map.groupBy(before.match(run) ?? [], (line) => line.trim())
   const added = after.match(run)?.find((line) => left.get(line.trim())?.pop() === undefined)

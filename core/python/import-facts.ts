@@ -18,7 +18,7 @@ export type ImportedHere = {
 }
 
 export type ImportFact = ImportedHere & {
-  /** Why it may not be removed, in words for users; undefined when it may be once nothing uses it. */
+  /** Tells users why it may not be removed; undefined when it may be once nothing uses it. */
   stays?: string
 }
 
@@ -131,7 +131,7 @@ const conditional: Record<string, string> = {
   match_statement: 'it is imported on a condition',
 }
 
-/** What is around an import, up to the innermost function or class: what surrounds that one is not a reason to stay. */
+/** Returns what is around an import, and why that makes it stay: what surrounds the innermost function or class is no reason. */
 function surroundingsOf(statement: Node): Surroundings {
   const scope: string[] = []
   let stays: string | undefined
@@ -147,7 +147,7 @@ function surroundingsOf(statement: Node): Surroundings {
   return { scope: scope.join(' '), stays }
 }
 
-/** Whether the function exists for its imports: a test of them, or one that loads something. */
+/** Says why the function exists for its imports, as a test of them or one that loads something does; undefined for others. */
 function pointOfFunction(definition: Node): string | undefined {
   const name = definition.childForFieldName('name')?.text ?? ''
   if (/^test/i.test(name)) return 'the import may be what the test is about'
@@ -177,7 +177,7 @@ const modulesWithEffect = new Set(
 /** Modules whose names are imported for their effect: `from sklearn.experimental import enable_iterative_imputer`. */
 const namesWithEffect = new Set(['sklearn.experimental', 'mpl_toolkits.mplot3d', 'mpl_toolkits', 'gevent.monkey'])
 
-/** Whether a module of the standard library or of a common package is known to be imported for its effect. */
+/** Is true when a module of the standard library or of a common package is known to be imported for its effect. */
 export function isLoadedForEffect(module: string): boolean {
   return namesWithEffect.has(module) || modulesWithEffect.has(module.split('.')[0] ?? module)
 }

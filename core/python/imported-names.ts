@@ -5,7 +5,7 @@ import { codeIn } from './python-nodes.ts'
 export type ImportedName = {
   /** The module as written: `a.b`, `.`, `..m`; `__future__` too. */
   module: string
-  /** What is imported from the module: undefined for `import module`, `*` for everything. */
+  /** Names what is imported from the module: undefined for `import module`, `*` for everything. */
   imported: string | undefined
   /** The name bound here: of `import a.b` it is `a`; of `from m import *` it is `*`. */
   name: string

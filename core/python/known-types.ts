@@ -62,7 +62,7 @@ export function scalarSchema(name: string): JsonSchema | undefined {
 
 const named = (names: string) => new Set(names.split(/\s+/))
 
-/** What a type with arguments, or a bare container, is in JSON. */
+/** Sorts types with arguments, and bare containers, by what they are in JSON. */
 const forms = {
   list: named('list List MutableSequence deque Deque'),
   /** A text is one of these as well. */
@@ -93,7 +93,7 @@ export const enumBases = named('Enum IntEnum StrEnum Flag IntFlag ReprEnum')
 export const recordBases = named('TypedDict NamedTuple BaseModel BaseSettings SQLModel Struct')
 export const recordDecorators = named('dataclass define frozen mutable s attrs')
 
-/** Of a type that a text has, too, when a program runs: it is written as a list, and no text is an invalid one. */
+/** Marks a type that a text has, too, when a program runs: samples write a list, and no text is an invalid sample. */
 export const iterableNote = 'items; a text has this type, too'
 
 export function allowsNull({ type, anyOf }: JsonSchema): boolean {

@@ -19,8 +19,8 @@ export type ModuleBindings = {
 type Step = { node: Node; scope: string }
 
 /**
- * What a module binds at its top level and in its classes, branches included. Names that functions bind are left out
- * unless declared `global`. `__future__` imports are left out too, since nothing uses the names they bind.
+ * Returns what a module binds at its top level and in its classes, branches included. Names that functions bind are
+ * left out unless declared `global`. `__future__` imports are left out too, since nothing uses the names they bind.
  */
 export function moduleBindingsOf(tree: Tree): ModuleBindings {
   const bindings: Binding[] = []

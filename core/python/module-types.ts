@@ -25,15 +25,15 @@ export type TypedDefinition =
       /** Fields of a TypedDict need not be there unless they say so. */
       isPartial: boolean
       fields: TypedName[]
-      /** What is assigned in its body without a type, by name: the members of an enumeration. */
+      /** Lists what is assigned in its body without a type, by name: the members of an enumeration. */
       members: [name: string, value: string | number | boolean | null | undefined][]
     }
   | { kind: 'alias'; type: TypeExpression }
 
-/** What a Python file says about types: plain data, made once per file. */
+/** Holds what a Python file says about types: plain data, made once per file. */
 export type ModuleTypes = {
   imports: Record<string, { module: string; imported: string | null }>
-  /** By qualified name; what is defined in functions is left out. */
+  /** Holds definitions by qualified name; what is defined in functions is left out. */
   definitions: Record<string, TypedDefinition>
 }
 
@@ -174,7 +174,7 @@ function memberOf(assignment: Node): [string, string | number | boolean | null |
   return left.text.startsWith('_') ? [] : [[left.text, scalarOf(value)]]
 }
 
-/** `A = int | str`, `A: TypeAlias = ...`, `type A = ...`, `A = NewType("A", int)` and `T = TypeVar("T", bound=int)`. */
+/** Reads `A = int | str`, `A: TypeAlias = ...`, `type A = ...`, `A = NewType("A", int)` and `T = TypeVar("T", bound=int)`. */
 function readAlias(statement: Node, { types: { definitions }, python }: Reading): void {
   if (statement.type === 'type_alias_statement') {
     const [left, right] = [statement.childForFieldName('left'), statement.childForFieldName('right')]

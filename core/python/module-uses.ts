@@ -5,14 +5,14 @@ import { moduleBindingsOf, type ModuleBindings } from './module-bindings.ts'
 import { plainStringText } from './python-nodes.ts'
 
 /**
- * What one Python file uses of other modules, and what its own module binds: plain data, small enough to pass between
- * threads. A module is known by the last part of its name, so that its file is found wherever it is: in `src/`, in the
- * top folder of an archive, or under another package's name.
+ * Holds what one Python file uses of other modules, and what its own module binds: plain data, small enough to pass
+ * between threads. A module is known by the last part of its name, so that its file is found wherever it is: in `src/`,
+ * in the top folder of an archive, or under another package's name.
  */
 export type ModuleUses = {
-  /** By the last part of a module's name: the names of it that are used, or `all`. */
+  /** Lists, by the last part of a module's name, the names of it that are used, or says `all`. */
   modules: Record<string, string[] | 'all'>
-  /** By the number of leading dots: what is used of the package itself (`from . import x`). */
+  /** Lists, by the number of leading dots, what is used of the package itself (`from . import x`). */
   packages: Record<string, string[] | 'all'>
   binds: string[]
   exported: string[]
@@ -23,7 +23,7 @@ type Wanted = Map<string, Set<string>>
 type Found = { modules: Wanted; packages: Wanted }
 
 /**
- * What `tree`, the parsed `source`, uses of other modules: imports, `module.name` in code, in strings
+ * Finds what `tree`, the parsed `source`, uses of other modules: imports, `module.name` in code, in strings
  * (`mock.patch("requests.compat.json")`), comments and docstrings, `getattr(module, "name")` and similar calls. A
  * module that is passed on as a value, imported by its name in a string or named as a pytest plugin counts as used
  * whole. Finds too much rather than too little.
@@ -67,8 +67,9 @@ const writtenImport = /\bfrom[ \t]+([\w.]+)[ \t]+c?import[ \t]*(?:\(([^()]{1,400
 const wholeModule = /\bc?import[ \t]+([\w.]+)[ \t]+as\b|\b(?:import_module|importorskip|__import__)\(\s*["']([\w.]+)/g
 
 /**
- * What a text that is no Python file, or cannot be parsed, uses of modules: entry points in a configuration, names and
- * imports in documents, notebooks and Cython. A module that is renamed, or that pytest loads, counts as used whole.
+ * Finds what a text that is no Python file, or cannot be parsed, uses of modules: entry points in a configuration,
+ * names and imports in documents, notebooks and Cython. A module that is renamed, or that pytest loads, counts as used
+ * whole.
  */
 export function moduleUsesInText(text: string): ModuleUses {
   const found: Found = { modules: new Map(), packages: new Map() }
@@ -138,7 +139,7 @@ function aliasesOf(imports: readonly ImportedName[]): Map<string, string[]> {
   return aliases
 }
 
-/** Names in a dotted path; longer ones are not written by hand. */
+/** Limits the names in a dotted path; longer ones are not written by hand. */
 const longestPath = 20
 
 /** The dotted path that a chain of attributes stands for; undefined unless it begins with an imported name. */
@@ -224,7 +225,7 @@ function notePlugins(tree: Tree, found: Found): void {
   }
 }
 
-/** As in code and documents, or in entry points (`package.module:name`). */
+/** Matches a path as code and documents write it, or entry points do (`package.module:name`). */
 const dottedPath = /(?<!\w)[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+/g
 
 function notePaths(text: string, found: Found): void {

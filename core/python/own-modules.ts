@@ -24,7 +24,7 @@ export function ownModulesOf(paths: readonly string[]): string[] {
 /** An import statement, also where its names are in brackets over several lines. */
 const importClause = /\b(?:from|import)\b((?:\\\r?\n|\([^()]*\)?|[^\n#;(])*)/g
 
-/** Those of a repository's own modules that the imports of a text name: few, even when a repository has thousands. */
+/** Returns those of a repository's own modules that the imports of a text name: few, even when a repository has thousands. */
 export function ownModulesIn(text: string, ownModules: ReadonlySet<string>): string[] {
   const named = new Set<string>()
   for (const [, names = ''] of text.matchAll(importClause)) {

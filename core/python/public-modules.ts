@@ -8,9 +8,9 @@ import { moduleBindingsOf } from './module-bindings.ts'
 import { isStandardModule } from './standard-modules.ts'
 
 /**
- * Whether users of a public module may have come to import the name of an import from it. PEP 8 calls such a name a detail, but
- * its removal breaks them all the same. A module of the standard library is there for everybody under its own name, so nobody
- * takes that from elsewhere.
+ * Is true when users of a public module may have come to import the name of an import from it. PEP 8 calls such a name a detail,
+ * but its removal breaks them all the same. A module of the standard library is there for everybody under its own name, so
+ * nobody takes that from elsewhere.
  */
 export function isOffered({ name, module, imported, scope }: ImportedHere): boolean {
   if (scope !== '' || name.startsWith('_') || module === '__future__') return false
@@ -18,7 +18,7 @@ export function isOffered({ name, module, imported, scope }: ImportedHere): bool
   return !(isPlain && isStandardModule(module))
 }
 
-/** Whether a module lists what it offers: its `__all__` has a name that the module binds, so it is no computed one. */
+/** Is true when a module lists what it offers: its `__all__` has a name that the module binds, so it is no computed one. */
 export function listsItsNames(tree: Tree): boolean {
   const { bindings, exported = [] } = moduleBindingsOf(tree)
   const bound = new Set(bindings.flatMap(({ scope, name }) => (scope === '' ? [name] : [])))
@@ -46,7 +46,7 @@ export function publicModules(paths: readonly string[], files: readonly Metadata
   }
 }
 
-/** In no folder, or in folders whose names Python can import. */
+/** Matches a file in no folder, or in folders whose names Python can import; no name begins with an underscore. */
 const publicName = /^(?:(?!_)[\p{L}\p{N}_]+\/)*(?!_)[\p{L}\p{N}_]+\.py$/u
 
 function foldersAbove(path: string): string[] {

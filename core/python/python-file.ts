@@ -20,13 +20,13 @@ export function foreignEncoding(source: string): string | undefined {
 const asciiSupersets =
   /^(?:(?:us-)?ascii|latin|l[1-9]$|iso-?8859|cp(?:437|72|73|77|8[56]|9[345]|1006|125)|windows-|koi8|mac|ptcp154|tis-?620|euc|u?jis|shift-?jis|s-?jis|gbk?|big5|ms\d)/
 
-/** Whether a source declares an encoding in which its characters are not those that a reader of UTF-8 sees, ASCII included. */
+/** Is true when a source declares an encoding in which its characters are not those that a reader of UTF-8 sees, ASCII included. */
 export function isEncodedOtherwise(source: string): boolean {
   const name = foreignEncoding(source)
   return name !== undefined && !asciiSupersets.test(name)
 }
 
-/** How many characters Python misreads: those beyond ASCII in a source that declares another encoding than UTF-8. */
+/** Counts the characters that Python misreads: those beyond ASCII in a source that declares another encoding than UTF-8. */
 export function misencodedCharacters(source: string): number {
   if (foreignEncoding(source) === undefined) return 0
   return source.replaceAll(/[\0-\x7F]/g, '').length
@@ -50,7 +50,7 @@ export function byteOffsets(text: string): (index: number) => number {
   return (index) => offsets[index] ?? bytes
 }
 
-/** In UTF-8; each half of a surrogate pair counts for two of its four bytes. */
+/** Counts bytes of UTF-8; each half of a surrogate pair counts for two of its four bytes. */
 function bytesOf(unit: number): number {
   if (unit < 0x80) return 1
   return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3

@@ -12,14 +12,14 @@ type StructureHash = (tree: Tree, source: string) => string
 
 const cachedStatements = 20_000
 
-/** What is left to do: a node to read, a token to add, or the end of a statement to be cached. */
+/** A step is what is left to do: a node to read, a token to add, or the end of a statement to be cached. */
 type Step = Node | string | { statement: string }
 
 /** Statements are cached by their text, so that only the changed parts of a file are read again. */
 export function openStructureHash(): StructureHash {
   const statements = new LRUCache<string, string>({ max: cachedStatements })
 
-  /** Without recursion: a source may be nested deeper than the stack allows. */
+  /** Does not recurse: a source may be nested deeper than the stack allows. */
   function tokensOf(root: Node): string[] {
     const open: string[][] = []
     let tokens: string[] = []
@@ -94,7 +94,7 @@ function loneFiller(statements: Node[]): string | undefined {
   return more.length === 0 && (only?.text === 'pass' || only?.text === '...') ? only.text : undefined
 }
 
-/** Of the module and each definition, in order: the `pass` or `...` that its body consists of, apart from a docstring. */
+/** Lists, for the module and each definition in order, the `pass` or `...` that its body consists of, apart from a docstring. */
 export function loneFillersIn(tree: Tree): (string | undefined)[] {
   const definitions = tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])
   const bodies = [tree.rootNode, ...definitions.map((one) => one.childForFieldName('body'))]

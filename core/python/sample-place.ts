@@ -28,7 +28,7 @@ export function samplePlace(
   return { path: `${home}/${module}.${qualifiedName}.${format}`, format }
 }
 
-/** Whether a definition has samples, in whichever format. */
+/** Lists the paths where a definition may have samples, one for each format. */
 export function samplePathsOf(place: SamplePlace): string[] {
   const stem = place.path.slice(0, -place.format.length)
   return [`${stem}json`, `${stem}yaml`, `${stem}yml`]

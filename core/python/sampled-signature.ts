@@ -3,15 +3,15 @@ import type { TypedName } from './module-types.ts'
 import type { ModuleAt, TypeScope } from './resolve-type.ts'
 import { type Definitions, isOverLimit, newDefinitions, objectSchema, recordFields } from './type-schema.ts'
 
-/** What a definition may be called with, as data. */
+/** Describes what a definition may be called with, as data. */
 export type SampledSignature = {
-  /** As the source writes it, on one line: `(sku: str, quantity: int = 1)`. */
+  /** Shows the parameters as the source writes them, on one line: `(sku: str, quantity: int = 1)`. */
   signature: string
   /** A JSON Schema of all arguments by name. */
   schema: JsonSchema
-  /** In the order of the signature. */
+  /** Lists the parameters in the order of the signature. */
   parameters: { name: string; isRequired: boolean; schema: JsonSchema }[]
-  /** Those of which every value is allowed. */
+  /** Names those for which every value is allowed. */
   unconstrained: string[]
   /** Optional ones whose values cannot be written as data. */
   leftOut: string[]
@@ -19,7 +19,7 @@ export type SampledSignature = {
 
 export type SignatureAnswer =
   | { kind: 'found'; signature: SampledSignature }
-  /** In words that follow the name of the definition. */
+  /** Says why, in words that follow the name of the definition. */
   | { kind: 'unfit'; reason: string }
   /** Files that must be read first; the answer may then need others. */
   | { kind: 'unread'; paths: string[] }

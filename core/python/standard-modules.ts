@@ -23,7 +23,7 @@ const standardModules: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether `module` (`os.path`) is of the standard library, and loading it has no effect. */
+/** Is true when `module` (`os.path`) is of the standard library, and loading it has no effect. */
 export function isStandardModule(module: string): boolean {
   return module === '__future__' || standardModules.has(module.split('.')[0] ?? module)
 }

@@ -7,7 +7,7 @@ export type TextMentions = ReturnType<typeof openTextMentions>
 export function openTextMentions(tree: Tree, source: string) {
   let texts: ReturnType<typeof textsOf> | undefined
   return {
-    /** Why `name` may be needed; undefined without a reason. `isFixture`: a parameter of that name may stand for it. */
+    /** Says why `name` may be needed; undefined without a reason. `isFixture`: a parameter of that name may stand for it. */
     reasonToKeep(name: string, { isFixture }: { isFixture: boolean }): string | undefined {
       texts ??= textsOf(tree, source)
       if (names(texts.exported, name)) return '__all__ exports it'
@@ -87,7 +87,7 @@ function parameterNames(parameters: Node): string[] {
   })
 }
 
-/** Whether it is `eval(text)` with the names of the module, and `text` is no literal. */
+/** Is true for `eval(text)` with the names of the module, where `text` is no literal. */
 function runsUnknownText(call: Node): boolean {
   if (!/^(?:eval|exec|execfile)$/.test(call.childForFieldName('function')?.text ?? '')) return false
   const given = call.childForFieldName('arguments')?.namedChildren ?? []

@@ -13,7 +13,7 @@ import type { TypedDefinition, TypedName } from './module-types.ts'
 import { resolveType, type ResolvedType, type TypeScope } from './resolve-type.ts'
 import type { TypeExpression } from './type-expression.ts'
 
-/** What the values of a type are in JSON. `opaque`: they cannot be written as data, as those of an ordinary class. */
+/** Says what the values of a type are in JSON. `opaque`: they cannot be written as data, as those of an ordinary class. */
 export type TypeSchema = { kind: 'schema'; schema: JsonSchema } | { kind: 'opaque'; type: string }
 
 /** The records that schemas refer to by `#/$defs/NAME`, and how many types have been looked at for a signature. */
@@ -121,7 +121,7 @@ function unionOf(options: readonly TypeExpression[], place: Place): TypeSchema {
   return fits(schemas.length === 1 ? only : { anyOf: schemas })
 }
 
-/** Without those that another one includes, as far as that shows: a path is a text, and a whole number is a number. */
+/** Leaves out those that another one includes, as far as that shows: a path is a text, and a whole number is a number. */
 function alternatives(schemas: readonly JsonSchema[]): JsonSchema[] {
   const byText = new Map(schemas.flatMap((one) => one.anyOf ?? [one]).map((one) => [JSON.stringify(one), one]))
   const has = (name: string) => byText.has(JSON.stringify({ type: name }))
@@ -225,7 +225,7 @@ export function recordFields(
   return [...all.values()]
 }
 
-/** Whether a field of a TypedDict may be left out. */
+/** Is true when a field of a TypedDict may be left out. */
 function isMarked(type: TypeExpression, isPartial: boolean): boolean {
   const name = type.kind === 'applied' ? lastPart(type.name) : ''
   return name === 'NotRequired' || (isPartial && name !== 'Required')
@@ -263,7 +263,7 @@ export type ObjectSchema = {
   unconstrained: string[]
 }
 
-/** What is required and what is optional, and nothing else. */
+/** Makes the schema of an object that has what is required, may have what is optional, and has nothing else. */
 export function objectSchema(
   names: readonly { field: TypedName; place: Omit<Place, 'depth'> & { depth?: number } }[],
 ): ObjectSchema {

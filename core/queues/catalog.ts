@@ -4,13 +4,10 @@ import { PartId } from '#domain/patch-note.ts'
 import { PatchKind } from '#domain/run.ts'
 
 /** Increased when an older consumer would misread a payload; such a consumer leaves the job to a newer one. */
-const payloadVersion = 1
+export const payloadVersion = 1
 
 /** The part that all payloads share: the run, and the trace it belongs to. Jobs carry ids, never data. */
 const RunPayload = z.strictObject({ v: z.literal(payloadVersion), run_id: RunId, traceparent: z.string().nullable() })
-
-/** Of a job that asks for a part of a patch: a consumer that knows none would drop it. */
-const partVersion = 2
 
 export const queueNames = [
   'snapshots',
@@ -29,11 +26,7 @@ const payloads = {
   setups: RunPayload,
   operations: RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) }),
   compositions: RunPayload,
-  patches: RunPayload.extend({
-    v: z.literal([payloadVersion, partVersion]),
-    of: PatchKind,
-    part: PartId.optional(),
-  }),
+  patches: RunPayload.extend({ of: PatchKind, part: PartId.optional() }),
   publications: RunPayload,
 } satisfies Record<QueueName, z.ZodType>
 type Payloads = { [Q in QueueName]: z.infer<(typeof payloads)[Q]> }
@@ -46,11 +39,6 @@ const NewerPayload = z.looseObject({ v: z.int().min(payloadVersion + 1) })
 
 export function isNewerPayload(payload: unknown): boolean {
   return NewerPayload.safeParse(payload).success
-}
-
-/** What the producer adds to a payload. */
-export function versionOf(payload: object): number {
-  return 'part' in payload ? partVersion : payloadVersion
 }
 
 /** The job id of a dispatch: adding the same dispatch twice gives one job. */

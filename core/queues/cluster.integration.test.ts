@@ -121,8 +121,8 @@ describe('a cluster of three', () => {
   })
 
   it('counts the operations that the workers take', async () => {
-    await announceWorker(connection.redis, { id: 'one', operations: 3, models: [] })
-    await announceWorker(connection.redis, { id: 'two', operations: 5, models: [] })
+    await announceWorker(connection.redis, { id: 'one', operations: 3, models: [], version: '0.1.0', startedAt: 1_000 })
+    await announceWorker(connection.redis, { id: 'two', operations: 5, models: [], version: '0.1.0', startedAt: 1_000 })
     expect(await readFleet(connection.redis)).toMatchObject({ operations: 8 })
   })
 })

@@ -8,7 +8,7 @@ import { catalog, isNewerPayload, type PayloadOf, type QueueName } from './catal
 const defaultLockMs = 30_000
 /** The ledger counts lost workers; the queue only has to deliver the job again each time. */
 const maxStalledCount = 100
-/** How long handlers may take to end after their signals are aborted. */
+/** Handlers may take so long to end after their signals are aborted. */
 const abortedMs = 5_000
 const putOffMs = 1_000
 /** BullMQ's own pause after a failed command, 15 s, is longer than a failover of Redis. */
@@ -28,7 +28,7 @@ export type ConsumerOptions<Q extends QueueName> = {
   concurrency: number
   /** The queue gives a job to another worker when this one has not renewed its lock for so long. */
   lockMs?: number
-  /** Whether a handler whose job went to another worker is aborted (the default). The ledger fences its work. */
+  /** Says whether a handler whose job went to another worker is aborted (the default). The ledger fences its work. */
   lostLock?: 'abort' | 'go_on'
   log: RedisLog & Pick<Log, 'error'>
   /** The signal is aborted on close, or as `lostLock` says. `stalls`: how often a worker lost the job before. */
@@ -96,8 +96,8 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
 }
 
 /**
- * How many jobs the worker takes. After a command that Redis has refused, as one does that is full, it takes none for a second:
- * BullMQ would ask again at once and without end while jobs are in hand, 11,000 times a second. Those go on.
+ * Controls how many jobs the worker takes. After a command that Redis has refused, as one does that is full, it takes none for a
+ * second: BullMQ would ask again at once and without end while jobs are in hand, 11,000 times a second. Those go on.
  */
 function openTaking(worker: Worker) {
   let [isPaused, isStopped] = [false, false]

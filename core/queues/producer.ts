@@ -12,7 +12,7 @@ import {
   type RedisClient,
   type RedisLog,
 } from '#platform/redis-client.ts'
-import { catalog, type PayloadOf, type QueueName, versionOf } from './catalog.ts'
+import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catalog.ts'
 
 /** Jobs in one pipeline; more would block Redis' other clients. */
 const sliceJobs = 1_000
@@ -35,7 +35,7 @@ export type Producer = {
   close(): Promise<void>
 }
 
-/** `waiting`: for a consumer. `delayed`: put off by one. */
+/** A `waiting` job waits for a consumer; a `delayed` one was put off by one. */
 export type JobCounts = { waiting: number; active: number; delayed: number }
 
 /**
@@ -58,7 +58,7 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
       const slice = jobs.slice(first, first + sliceJobs)
       const bulk = slice.map(({ id, payload, priority }) => ({
         name,
-        data: { ...payload, v: versionOf(payload) },
+        data: { ...payload, v: payloadVersion },
         opts: { ...once(id), ...(priority === undefined ? {} : { priority }) },
       }))
       await tried(addBulk(queueOf(name), bulk), 'The job cannot be added to its queue.')
@@ -161,8 +161,8 @@ async function repliesOf(commands: ChainableCommander): Promise<unknown[]> {
 }
 
 /**
- * By BullMQ's keys: a job needs its hash and its id in one list or sorted set; a partly deleted queue may have only one
- * of them. A hash without data was made by BullMQ for an id that had none.
+ * Finds the missing jobs by BullMQ's keys: a job needs its hash and its id in one list or sorted set; a partly deleted
+ * queue may have only one of them. A hash without data was made by BullMQ for an id that had none.
  */
 async function missingJobs(redis: RedisClient, toKey: ToKey, ids: readonly string[]): Promise<string[]> {
   const stored = new Set<string>()
@@ -180,7 +180,7 @@ async function withData(redis: RedisClient, toKey: ToKey, ids: readonly string[]
   return ids.filter((_id, index) => flags[index] === 1)
 }
 
-/** One transaction: a job that moves between lists during several reads would be in none. As long as the queue. */
+/** Reads in one transaction, at a cost that grows with the queue: a job that moves between lists during several reads would be in none. */
 async function listedIds(redis: RedisClient, toKey: ToKey): Promise<Set<string>> {
   const transaction = redis.multi()
   for (const list of ['wait', 'paused', 'active']) transaction.lrange(toKey(list), 0, -1)
@@ -191,8 +191,8 @@ async function listedIds(redis: RedisClient, toKey: ToKey): Promise<Set<string>>
 const sliceKeys = 500
 
 /**
- * For a caller that knows that no worker runs: jobs of ended processes would wait until their locks expire. Nothing is
- * lost, since the dispatcher adds what the ledger has open.
+ * Deletes all queues, for a caller that knows that no worker runs: jobs of ended processes would wait until their locks
+ * expire. Nothing is lost, since the dispatcher adds what the ledger has open.
  */
 export async function clearQueues(redis: RedisClient, prefix = '{remora}'): Promise<void> {
   for (const queue of Object.keys(catalog)) {

@@ -73,26 +73,6 @@ describe('a queue', () => {
     expect(await jobKeys()).toEqual([])
   })
 
-  it('has jobs for parts of a patch in a version that consumers which know none leave to others', async () => {
-    const whole = { run_id: 'r00000000', traceparent: null, of: 'accepted' } as const
-    const part = { ...whole, part: 'a'.repeat(64) }
-    await producer.add('patches', 'r00000000-whole', whole)
-    await producer.add('patches', 'r00000000-part', part)
-    const stored = await redis.keys(`${prefix.replace('{', '\\{')}:patches:r00000000-*`)
-    const versions = stored.map(async (key) => [
-      key.split('-').pop(),
-      String(await redis.hget(key, 'data')).includes('"v":2'),
-    ])
-    expect(Object.fromEntries(await Promise.all(versions))).toEqual({ whole: false, part: true })
-    const seen: (string | undefined)[] = []
-    const handler: ConsumerOptions<'patches'>['handler'] = async (job) => void seen.push(job.part)
-    const { log } = recorded
-    const consumer = openConsumer({ queue: 'patches', redisUrl: server.url, prefix, concurrency: 1, log, handler })
-    await until(() => seen, { holds: ({ length }) => length === 2 })
-    await consumer.close({ graceMs: 5_000 })
-    expect(seen).toEqual([undefined, part.part])
-  })
-
   it('gives a consumer that is to take none no job either that comes while it waits for one', async () => {
     const seen: string[] = []
     const first = consume(async ({ dispatch }) => void seen.push(`first ${dispatch}`))

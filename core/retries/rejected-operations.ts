@@ -8,7 +8,7 @@ import { endedInSlices, type EndedOperation } from '#ledger/read-operations.ts'
 /** A retry repeats no more operations. */
 export const mostOperations = 1_000
 
-/** What an agent is to be told: a rejection with a reason. */
+/** Is true for a rejection with a reason, which an agent is to be told. */
 export function isFeedback({ verdict, reason }: Pick<Decision, 'verdict' | 'reason'>): boolean {
   return verdict === 'rejected' && reason !== null
 }
@@ -59,12 +59,12 @@ export async function rejectedSinceLastTry(
   return found
 }
 
-/** Whether the operation went on, or never began, and knew nothing of what was said `at` that time. */
+/** Is true when the operation ended after `at` and began before it, or never began: it knew nothing of what was said then. */
 function isUntold({ begunAt, endedAt }: EndedOperation, at: number): boolean {
   return endedAt > at && (begunAt === null || begunAt <= at)
 }
 
-/** How each run of the chain that tried the work of an operation, in either form, ended it; the newest run first. */
+/** Looks up how each run of the chain that tried the work of an operation, in either form, ended it; the newest run first. */
 async function openTries(
   chain: readonly Run[],
   ids: ReadonlySet<OperationId>,

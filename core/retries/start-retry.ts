@@ -1,5 +1,4 @@
 import { requireGenuine } from '#composition/genuine-run.ts'
-import { chainOf } from '#composition/run-chain.ts'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -13,7 +12,7 @@ export type StartRetryDeps = { ledger: Pick<Ledger, 'cancel' | 'createRun' | 'ge
 
 export type NewRetry = {
   runId: RunId
-  /** That of the former run with what is different; `retryOf` is set here. */
+  /** Is the former run's request with what is different; `retryOf` is set here. */
   request: RunRequest
   origin: EventOrigin
   traceparent: string | null
@@ -22,7 +21,9 @@ export type NewRetry = {
 
 const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
 
-/** What holds for every retry that somebody asks for. RUN_006 while the run goes on; RUN_009 where this stack has another kind of model. */
+/**
+ * Checks what any retry that somebody asks for needs. RUN_006 while the run goes on; RUN_009 where this stack has another kind of model.
+ */
 export function requireRetryable({ runId, status, request }: Run, kind: ModelKind | undefined): void {
   if (!isEnded(status)) throw new AppError('RUN_006', `Run "${runId}" has not ended: there is nothing to retry.`)
   requireSameModel({ runId, labels: request.labels }, kind)
@@ -64,8 +65,7 @@ export async function startRetry(former: Run, retry: NewRetry, { ledger }: Start
   const request = { ...retry.request, retryOf: former.runId }
   const data = { agents: request.agents, retry_of: former.runId }
   const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
-  const schema = await chainSchema(former, ledger)
-  await ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, schema, holder })
+  await ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, holder })
   await expectStillThere(former, retry, ledger)
 }
 
@@ -81,11 +81,6 @@ export function requestOfRetry({ request, budget: tokens, commit }: Run): RunReq
     ...(tokens !== null && { budget: { tokens } }),
     ...(repository !== undefined && commit !== null && { repository: { ...repository, commit } }),
   }
-}
-
-/** The highest of the runs whose changes the retry of `run` has. */
-async function chainSchema(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise<number> {
-  return Math.max(...(await chainOf(run, ledger)).map(({ schema }) => schema))
 }
 
 /**

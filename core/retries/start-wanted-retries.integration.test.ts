@@ -95,7 +95,7 @@ describe('a retry that was asked for beside a rejection', () => {
     expect(more).toEqual([])
     expect(retry?.operations).toEqual(idsOf(one, other))
     const made = await test.ledger.getRun(retry?.runId ?? '')
-    expect(made).toMatchObject({ status: 'queued', schema: 6, request: { retryOf: run } })
+    expect(made).toMatchObject({ status: 'queued', request: { retryOf: run } })
     const [accepted] = await test.ledger.readEvents(made.runId, { after: 0, limit: 1 })
     expect(accepted).toMatchObject({ event: 'run.accepted', origin, data: { retry_of: run } })
     expect((await test.ledger.verify(run)).violations).toEqual([])

@@ -10,15 +10,15 @@ import { isFeedback, repeatable } from './rejected-operations.ts'
 export type WantedLedger = Pick<Ledger, 'endedOperations' | 'getOperation' | 'getRun'>
 
 /**
- * What became of a rejection that asks for a retry. `waiting`: `of` is retried when it has ended, or now if it has. `started`: by the
- * run `by`. `void`: neither, since an agent cannot try it again, did so since, or the run was cancelled after it was said.
+ * Says what became of a rejection that asks for a retry. `waiting`: `of` is retried when it has ended, or now if it has. `started`: by
+ * the run `by`. `void`: neither, since an agent cannot try it again, did so since, or the run was cancelled after it was said.
  */
 export type WantedRetry =
   | { state: 'waiting'; decision: Decision; of: Run }
   | { state: 'started'; decision: Decision; by: Run }
   | { state: 'void'; decision: Decision }
 
-/** What became of all rejections of a chain that ask for a retry, in the order in which they were made. */
+/** Returns what became of all rejections of a chain that ask for a retry, in the order in which they were made. */
 export async function wantedByDecisions(
   { byChangeSet }: Pick<Decisions, 'byChangeSet'>,
   ledger: WantedLedger,
@@ -34,8 +34,8 @@ export async function wantedByDecisions(
 }
 
 /**
- * Of sets that are to be rejected with a retry once more, those whose earlier wish for one is over: its retry has ended, or there will
- * be none, and an agent could try them again now.
+ * Returns those of the sets to reject with a retry once more whose earlier wish for one is over: its retry has ended, or there will be
+ * none, and an agent could try them again now.
  */
 export async function retriesOver(
   wanted: readonly { changeSetId: string; retry?: RunId | undefined }[],
@@ -63,7 +63,7 @@ export async function retriesOver(
   return new Set(again.flatMap(({ state, decision }) => (state === 'waiting' ? decision.changeSetId : [])))
 }
 
-/** What became of the rejections that named `run`. What still waits is tried again in a retry of the newest run of its chain. */
+/** Returns what became of the rejections that named `run`. What still waits is tried again in a retry of the newest run of its chain. */
 async function wantedOf(run: Run, decisions: readonly Decision[], ledger: WantedLedger): Promise<WantedRetry[]> {
   const of = await newestRetry(run, ledger)
   const chain = await chainOf(of, ledger)
@@ -112,7 +112,7 @@ export async function retryOf({ retries }: Pick<Run, 'retries'>, ledger: Pick<Le
 
 /**
  * These runs, their retries, the retries of those and so on, the newest first. A run may have several retries, of which the newest
- * chain has one. Of runs of an earlier version only that chain is known.
+ * chain has one.
  */
 export async function withAllRetries(chain: readonly Run[], ledger: Pick<Ledger, 'getRun'>): Promise<Run[]> {
   const found = new Map(chain.map((run) => [run.runId, run]))

@@ -42,11 +42,11 @@ export type Refusal = Omit<RefusedDecision, 'conflict' | 'blocked'> & {
 
 export type DecidedSet = {
   operation: Operation
-  /** How it stands now; null where nobody has decided. */
+  /** Is the decision that holds now; null where nobody has decided. */
   decision: Decision | null
-  /** Whether this request has made the decision. */
+  /** Is true when this request has made the decision. */
   isMade: boolean
-  /** The verdict before this request. */
+  /** Is the verdict before this request. */
   was: Verdict
   /** The set with which this one was decided, if nobody asked for this one itself. */
   becauseOf: string | undefined
@@ -165,7 +165,7 @@ function newDecision(one: MadeDecision, known: Known & { wantedBefore: ReadonlyM
   return { decision: { changeSetId, verdict, before, reason, ...noteOf(one, known), ...place, ...retry }, becauseOf }
 }
 
-/** Of a set that is decided with another, it says with which. It is apart from the reason, which agents are told. */
+/** Says with which other set this one is decided, if with any. The note is apart from the reason, which agents are told. */
 function noteOf({ verdict, becauseOf }: MadeDecision, known: Known): { note?: string } {
   if (becauseOf === undefined) return {}
   const name = nameOfSet(becauseOf, namedSet(becauseOf, known))
@@ -176,7 +176,7 @@ function noteOf({ verdict, becauseOf }: MadeDecision, known: Known): { note?: st
   return { note: note.slice(0, maxReasonCharacters).toWellFormed() }
 }
 
-/** What this request has decided: the verdict before, and the set because of which. */
+/** Holds what this request has decided: the verdict before, and the set because of which. */
 type DecidedBefore = Map<string, { was: Verdict; becauseOf: string | undefined }>
 
 type Steps = { steps: readonly Step[]; decisions: Decisions; by: Decider; made: DecidedBefore }

@@ -1,21 +1,20 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
-import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
+import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { operationPages } from '#ledger/read-operations.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 
 export type FindDeps = {
-  ledger: Pick<Ledger, 'getOperation' | 'hasSetIndex' | 'listOperations' | 'operationsOfSets'>
+  ledger: Pick<Ledger, 'getOperation' | 'operationsOfSets'>
 }
 
-/** Which operation of which run made a change set, and the record that holds it. */
+/** Names the run and the operation that made a change set, and the record that holds it. */
 export type FoundSet = { run: RunId; operation: Operation; recordHash: string }
 
-/** What the object store has of the changes of runs. */
+/** Reads what the object store has of the changes of runs. */
 export type ChangeRecords = {
   readBlob(projectId: string, hash: string): Promise<Uint8Array>
   /** The change sets of an attempt record. */
@@ -48,13 +47,11 @@ export async function findSets(
       const recordHash = operation.outcome?.recordHash
       if (recordHash !== undefined) found.set(id, { run: run.runId, operation, recordHash })
     })
-    const isMissing = missing.some((id) => !found.has(id))
-    if (isMissing && !(await ledger.hasSetIndex(run))) await findByOutcome(run.runId, missing, found, ledger)
   }
   return found
 }
 
-/** Which operations of the run made which of these sets; those that none of them made are left out. */
+/** Finds which operations of the run made which of these sets; those that none of them made are left out. */
 export async function makersOf(
   runId: RunId,
   ids: readonly string[],
@@ -67,23 +64,4 @@ export async function makersOf(
     for (const [at, id] of slice.entries()) if (operations[at] !== undefined) makers.set(id, operations[at])
   }
   return makers
-}
-
-/** Workers of an earlier version do not note which operation made a set: then all outcomes are looked through. */
-async function findByOutcome(
-  runId: RunId,
-  ids: readonly string[],
-  found: Map<string, FoundSet>,
-  ledger: FindDeps['ledger'],
-): Promise<void> {
-  const missing = new Set(ids.filter((id) => !found.has(id)))
-  for await (const operations of operationPages(ledger, runId)) {
-    for (const operation of operations) {
-      const { outcome } = operation
-      if (outcome?.recordHash === undefined) continue
-      for (const id of changeSetIdsOf(outcome)) {
-        if (missing.has(id)) found.set(id, { run: runId, operation, recordHash: outcome.recordHash })
-      }
-    }
-  }
 }

@@ -9,42 +9,42 @@ import { getOrMake } from '#platform/cached-answers.ts'
 export type WantedDecision = {
   changeSetId: string
   verdict: Verdict
-  /** Null: as it was said before, if it was. */
+  /** Null keeps the reason that was given before, if one was. */
   reason: string | null
-  /** Of a rejection: the run after whose end its operation is to be tried again. */
+  /** Names, with a rejection, the run after whose end its operation is to be tried again. */
   retry?: RunId | undefined
-  /** Of the decision on the set as whoever decides has seen it, 0 for none; undefined: whatever it is by now. */
+  /** Is the version of the decision that whoever decides has seen on the set, 0 for none; undefined: whatever it is by now. */
   version: number | undefined
   /** It was not named, but is one of many that a condition has found: what a person has accepted or rejected before is left alone. */
   isBulk?: true | undefined
 }
 
-/** `becauseOf`: the set that was asked for, of one that is decided with it, since one of them is built on the other. */
+/** Names in `becauseOf`, for a set that is decided with another, the one that was asked for: one of them is built on the other. */
 export type MadeDecision = WantedDecision & { becauseOf?: string }
 
-/** Why a decision is not made; `conflict` names the other set of WORK_001, WORK_002, WORK_004 and WORK_007. */
+/** Says why a decision is not made; `conflict` names the other set of WORK_001, WORK_002, WORK_004 and WORK_007. */
 export type RefusedDecision = {
   changeSetId: string
   errorCode: 'RUN_004' | 'WORK_001' | 'WORK_002' | 'WORK_003' | 'WORK_004' | 'WORK_007'
-  /** Of the set itself, or of one that it is built on. */
+  /** Concerns the set itself, or one that it is built on. */
   conflict?: LeftOutSet
-  /** Instead: what was wanted, and the sets in the way of that, on which this one is built or which are built on it. */
+  /** Comes instead: what was wanted, and the sets in the way of that, on which this one is built or which are built on it. */
   blocked?: { verdict: Verdict; by: string[] }
-  /** Of WORK_003: what was decided meanwhile. */
+  /** Comes with WORK_003: it is what was decided meanwhile. */
   decision?: Decision | undefined
 }
 
 export type KnownSets = {
-  /** At least those to decide on, those that these are built on or that are built on these, and those that are accepted. */
+  /** Holds at least the sets to decide on, those that these are built on or that are built on these, and those that are accepted. */
   sets: ReadonlyMap<string, ChangeSet>
-  /** By each set to decide on: those that are built on it, unless nobody looks at them any more. */
+  /** Lists, for each set to decide on, those that are built on it, unless nobody looks at them any more. */
   builtOn: ReadonlyMap<string, readonly string[]>
   decisions: ReadonlyMap<string, Decision>
-  /** Those of when the request began: what somebody has decided since is not decided with another set. As `decisions` if absent. */
+  /** Holds the decisions as the request began: what somebody decided since is not decided with another set. Absent: as `decisions`. */
   seen?: ReadonlyMap<string, Decision>
   /** Rejected sets whose retry is over: to ask for one again is to ask for another. */
   retried?: ReadonlySet<string>
-  /** What the composition of the run has proved about sets that cannot be together. */
+  /** Holds what the composition of the run has proved about sets that cannot be together. */
   conflicts: readonly Pick<
     Conflict,
     'changeSetId' | 'operationId' | 'path' | 'errorCode' | 'reason' | 'with' | 'byItself'
@@ -90,11 +90,11 @@ export function judgeDecisions(
 type Judging = KnownSets & {
   withDependents: boolean
   asked: ReadonlyMap<string, WantedDecision>
-  /** Of those asked for, the ones that are not judged yet. */
+  /** Holds those of `asked` that are not judged yet. */
   open: Map<string, WantedDecision>
   accepted: ReturnType<typeof openAccepted>
   made: Map<string, MadeDecision>
-  /** By a set: those built on it that this request accepts. They may be such as nobody looks at any more. */
+  /** Holds, by a set, those built on it that this request accepts. They may be such as nobody looks at any more. */
   acceptedOn: Map<string, Set<string>>
   refused: RefusedDecision[]
   leftAlone: string[]
@@ -194,8 +194,8 @@ function verdictOn(id: string, { made, decisions }: Judging): Verdict {
 }
 
 /**
- * Whether it is not to be decided with another set: a request decides on a set once, as was asked for it or with another one, and
- * never over what somebody has decided since it began.
+ * Is true for a set that is not to be decided with another: a request decides on a set once, as was asked for it or with another one,
+ * and never over what somebody has decided since it began.
  */
 function isDecidedApart(id: string, { asked, made, decisions, seen = decisions }: Judging): boolean {
   return asked.has(id) || made.has(id) || decisions.get(id)?.version !== seen.get(id)?.version
@@ -230,7 +230,7 @@ function openAccepted({ sets, decisions, conflicts }: KnownSets) {
     return undefined
   }
   return {
-    /** Why the set cannot be accepted, if it cannot. */
+    /** Adds the set to the accepted ones, or says why it cannot be accepted. */
     add(set: ChangeSet): LeftOutSet | undefined {
       if (held.has(set.changeSetId)) return undefined
       const conflict = failureOf(set) ?? composed.add(set)

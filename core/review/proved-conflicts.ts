@@ -16,9 +16,9 @@ export async function readPatchOf(run: Run, of: PatchKind, records: Records): Pr
 }
 
 /**
- * What compositions of the run have proved about change sets that cannot be in a patch. That one breaks a file by itself is so whatever
- * is decided, and holds from every composition, unless the newest patch of all has the set: another one there makes up for it. What the
- * run's gate has found stays.
+ * Returns what compositions of the run have proved about change sets that cannot be in a patch. A set that breaks a file by itself does
+ * so whatever is decided: that holds from every composition, unless the newest proposed patch has the set, since another one there
+ * makes up for it. What the run's gate has found stays.
  */
 export async function provedConflicts(run: Run, records: Records): Promise<Conflict[]> {
   const [first, proposed, accepted] = await Promise.all([
@@ -35,8 +35,8 @@ export async function provedConflicts(run: Run, records: Records): Promise<Confl
 }
 
 /**
- * How many accepted change sets the accepted patch leaves out, as it was composed last, or would leave out since they break a file by
- * themselves.
+ * Counts the accepted change sets that the accepted patch leaves out, as it was composed last, or would leave out since they break a
+ * file by themselves.
  */
 export async function countAcceptedLeftOut(
   run: Run,

@@ -23,7 +23,7 @@ export type RelatedDeps = {
 /** The sets that decisions are about, by their ids, and which of them are built on those that are no longer wanted. */
 export type RelatedSets = { sets: ReadonlyMap<string, ChangeSet>; builtOn: ReadonlyMap<string, readonly string[]> }
 
-/** By a set to reject or take back: those that are built on it. */
+/** Lists, for each set to reject or take back, those that are built on it. */
 type Dependents = Map<string, Set<string>>
 
 /**
@@ -86,7 +86,7 @@ function openSetReader({ projectId }: Run, { records }: Pick<RelatedDeps, 'recor
   }
 }
 
-/** What is accepted. What runs that were deleted have made is not there any more. */
+/** Returns the decisions that accept a set. What runs that were deleted have made is not there any more. */
 async function acceptedOf(decisions: Decisions, ledger: Pick<Ledger, 'getRun'>): Promise<Decision[]> {
   const accepted = [...decisions.byChangeSet.values()].filter(({ verdict }) => verdict === 'accepted')
   const kept = new Set<RunId>()
@@ -96,7 +96,7 @@ async function acceptedOf(decisions: Decisions, ledger: Pick<Ledger, 'getRun'>):
   return accepted.filter(({ runId }) => kept.has(runId))
 }
 
-/** What is built on each of these sets and was not made again since: what people look at, and may accept. */
+/** Finds what is built on each of these sets and was not made again since: what people look at, and may accept. */
 async function openDependents(
   chain: readonly [Run, ...Run[]],
   ids: readonly string[],
@@ -119,7 +119,7 @@ async function openDependents(
 
 type InChain = { runId: RunId; chain: readonly Run[]; at: number }
 
-/** Of sets that the run at this place of the chain has made, those that were not made again since. */
+/** Returns those of `ids`, sets that the run at this place of the chain has made, that were not made again since. */
 async function seenAmong(
   ids: readonly string[],
   { runId, ...place }: InChain,

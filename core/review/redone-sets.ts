@@ -8,13 +8,13 @@ import { endedInSlices } from '#ledger/read-operations.ts'
 
 type Maker = Pick<Operation, 'operationId' | 'repeats'>
 
-/** `chain`: newest first; `at`: the place of the run in it of which the makers are. */
+/** The newest run of `chain` comes first; `at` is the place in it of the run that the makers are of. */
 type MadeIn = { chain: readonly Pick<Run, 'runId'>[]; at: number }
 
 /**
- * Which change sets that these operations have made nobody is to look at any more: those whose work a later run of the chain has done
- * again, and those that were made once more since they collided, by their own run or a later one. What a later run makes just as
- * it was before is made by that run, whatever became of the earlier one.
+ * Tells which change sets that these operations have made nobody is to look at any more: those whose work a later run of the chain
+ * has done again, and those that were made once more since they collided, by their own run or a later one. What a later run makes
+ * just as it was before is made by that run, whatever became of the earlier one.
  */
 export async function redoneAmong(
   makers: readonly Maker[],
@@ -36,8 +36,8 @@ export async function redoneAmong(
 }
 
 /**
- * What is decided on the sets of a chain, newest run first, by agent, while that is not composed. What a run is asked to make again
- * counts only if it is accepted, as it will when the run is composed, or if that run has made it just so.
+ * Counts by agent what is decided on the sets of a chain, newest run first, while that is not composed. What a run is asked to make
+ * again counts only if it is accepted, as it will when the run is composed, or if that run has made it just so.
  */
 export async function verdictsInChain(
   chain: readonly Pick<Run, 'runId' | 'request'>[],
@@ -64,7 +64,7 @@ export async function verdictsInChain(
   return countByAgent(counted)
 }
 
-/** Whether a run that is to repeat `operations` does the work of one, in either of its forms. */
+/** Tells of an operation whether a run that is to repeat `operations` does its work, in either of its forms. */
 function isRepeatedBy(operations: readonly OperationId[]): (operationId: OperationId) => boolean {
   const asked = new Set([...operations, ...operations.map(repeatedOperationId)])
   return (id) => asked.has(id) || asked.has(repeatedOperationId(id))

@@ -3,9 +3,9 @@ const tailBytes = 96 * 1024
 
 export type BoundedOutput = {
   add(chunk: Buffer): void
-  /** Of all chunks together. */
+  /** Counts all chunks together, also what is not kept. */
   bytes(): number
-  /** UTF-8; where something is missing, a line says how much. */
+  /** Decodes UTF-8; where something is missing, a line says how much. */
   text(): { text: string; cutBytes: number }
 }
 

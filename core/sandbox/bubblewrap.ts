@@ -13,12 +13,12 @@ import {
 } from './sandboxed-program.ts'
 import { systemCallFilter } from './system-call-filter.ts'
 
-/** What a sandbox shows of this machine, as arguments of bwrap. It is the same for all programs. */
+/** Lists, as arguments of bwrap, what a sandbox shows of this machine. It is the same for all programs. */
 export type SystemMounts = readonly string[]
 
-/** Where programs and libraries are, on systems with and without a merged /usr. */
+/** These folders hold programs and libraries, on systems with and without a merged /usr. */
 const systemFolders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
-/** What programs read of /etc: nothing about this machine's users or network. */
+/** Programs read these of /etc, which say nothing about this machine's users or network. */
 const systemFiles = [
   '/etc/alternatives',
   '/etc/ld.so.cache',
@@ -29,12 +29,12 @@ const systemFiles = [
   '/etc/protocols',
   '/etc/services',
 ]
-/** Where programs find what of this machine is shown to them besides the system's. */
+/** Holds the programs of this machine that are shown besides the system's: Node and Go. */
 const ownPrograms = '/remora/bin'
 /** The `node` of this process. */
 export const ownNode = `${ownPrograms}/node`
 const sandboxUser = 1000
-/** Of what Node maps it never uses this much; the memory of all processes is watched as well. */
+/** Is added to the limit on data, since Node maps so much and never uses it; the memory of all processes is watched as well. */
 const unusedBytes = 1024 ** 3
 
 /**
@@ -140,7 +140,7 @@ export function isolatingCommand(bwrap: string, mounts: SystemMounts, folders: r
   return { command: [bwrap, ...isolation, ...mounts, ...shown, ...kernel, ...last], input: systemCallFilter() }
 }
 
-/** What the kernel tells everybody of the keys of all users, where it does. */
+/** Covers the files in which the kernel tells everybody of the keys of all users, where it does. */
 const coveredFiles = ['/proc/keys', '/proc/key-users']
   .filter((path) => existsSync(path))
   .flatMap((path) => ['--ro-bind', '/dev/null', path])
@@ -151,5 +151,4 @@ const isolation = [
   ['--cap-drop', 'ALL', '--uid', user, '--gid', user, '--hostname', 'sandbox', '--clearenv'],
 ].flat()
 
-/** Where programs are looked up. */
 export const programPath = `${ownPrograms}:/usr/local/bin:/usr/bin:/bin`

@@ -15,19 +15,19 @@ export const engineNames = ['podman', 'docker'] as const
 export type ContainerEngine = {
   name: (typeof engineNames)[number]
   path: string
-  /** That of this process: the engine's command gets the bare part of it. */
+  /** Is the environment of this process: the engine's command gets the bare part of it. */
   env: Env
   image: string
   /** Folders of the machine that programs may read. */
   paths: readonly string[]
-  /** In place of the engine's own profile. */
+  /** Replaces the engine's own profile, as JSON. */
   seccomp?: string | undefined
 }
 
 /** The label of every container that runs a program, with who waits for it. */
 export const ownerLabel = 'remora.sandbox'
 
-/** Nobody's on any machine, and within what rootless engines map: without user namespaces it is the same number outside. */
+/** Is nobody's on any machine, and within what rootless engines map: without user namespaces it is the same outside. */
 const containerUser = '59999:59999'
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** The launcher, its guard with `cat`, and what reads the report. */

@@ -5,16 +5,16 @@ import { identify, isAlive, ProcessIdentity } from '#platform/process-identity.t
 import { runProgram } from '#platform/run-program.ts'
 import { type ContainerEngine, ownerLabel } from './container.ts'
 
-/** Who waits for a container, and until when at most. */
+/** Says which process waits for a container, and until when at most. */
 const Owner = z.object({
-  /** In other boots and namespaces the same number is another process. */
+  /** Names the boot and the namespace of processes: in others the same number is another process. */
   namespace: z.string(),
   process: ProcessIdentity,
   untilMs: z.number(),
 })
 type Owner = z.infer<typeof Owner>
 
-/** What starting and ending a container take at most beside its program, and by how much clocks differ. */
+/** Covers what starting and ending a container take at most beside its program, and by how much clocks differ. */
 const marginMs = 300_000
 const commandMs = 20_000
 

@@ -11,14 +11,14 @@ import { runInBubblewrap } from './run-in-bubblewrap.ts'
 import { runInContainer } from './run-in-container.ts'
 import type { ProgramResult, SandboxedProgram } from './sandboxed-program.ts'
 
-/** Where programs of a repository run, and nowhere else. */
+/** Programs of a repository run here, and nowhere else. */
 export type Sandbox = {
   /**
    * Runs a program once a place is free. TOOL_005 where there is no sandbox; the reason of `signal` when that is aborted. How
    * the program ends, and which limit ended it, is the result.
    */
   run(program: SandboxedProgram, signal: AbortSignal): Promise<ProgramResult>
-  /** Whether programs can be run, tried once with a program that does nothing. */
+  /** Tells whether programs can be run, which is tried once with a program that does nothing. */
   state(): Promise<SandboxState>
   /** Isolates a process of Remora's own, which reads only its code in `folders`. Undefined where there is no bubblewrap. */
   wrapper(folders: readonly string[]): Promise<Wrapper | undefined>
@@ -32,10 +32,10 @@ export type SandboxOptions = {
   runtime?: 'auto' | 'bubblewrap' | 'container' | 'none'
   /** The path of bwrap; without it the one on the search path. */
   bubblewrap?: string | undefined
-  /** What the engine of this machine has that containers are started from. */
+  /** Names the image that containers are started from; the engine of this machine must have it. */
   image?: string | undefined
   searchPath: string
-  /** That of this process, for the command of a container engine. */
+  /** Is the environment of this process, for the command of a container engine. */
   env?: Env
   /** Folders of this machine that programs may read besides the system's, at the same place. */
   paths?: readonly string[]
@@ -79,10 +79,10 @@ export function openSandbox(options: SandboxOptions): Sandbox {
 }
 
 const mebibyte = 1024 ** 2
-/** Of a program that does nothing. */
+/** Suffices for a program that does nothing, which shows whether a sandbox works. */
 const idleLimits = { wallMs: 30_000, memoryBytes: 64 * mebibyte, diskBytes: 16 * mebibyte, processes: 16 }
 
-/** TOOL_005 with what is missing. */
+/** Throws TOOL_005 with what is missing. */
 async function findRuntime(options: SandboxOptions): Promise<Runtime> {
   const { runtime = 'auto', image } = options
   if (runtime === 'none') throw new AppError('TOOL_005', 'sandbox.runtime is none: this machine runs no programs')
@@ -124,7 +124,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Undefined when Node does not start in it. */
+/** Returns undefined when Node does not start in it. */
 async function workingWrapper(wrapper: Wrapper): Promise<Wrapper | undefined> {
   const [program = '', ...args] = wrapper.command
   const signal = new AbortController().signal

@@ -5,11 +5,10 @@ import { runProgram } from '#platform/run-program.ts'
 import type { ContainerEngine } from './container.ts'
 import { namespaceFlags, refusedNames } from './system-call-filter.ts'
 
-/** What is read of a seccomp profile. */
 const Profile = z.looseObject({ syscalls: z.array(z.looseObject({ names: z.array(z.string()), action: z.string() })) })
 
 const commandMs = 20_000
-/** Among them calls for containers in containers, which Podman's own profile allows: namespaces, mounts and keys. */
+/** Includes calls for containers in containers, which Podman's own profile allows: namespaces, mounts and keys. */
 const refused = [...refusedNames, 'clone3', 'umount']
 
 /**

@@ -13,7 +13,7 @@ import { watchProgram } from './watch-program.ts'
 
 export type Bubblewrap = { path: string; mounts: SystemMounts; isRoot: boolean }
 
-/** In place of root, since limits on processes do not hold for it, and its files are not a program's to read. */
+/** Is the user in place of root, for whom limits on processes do not hold, and whose files are not a program's to read. */
 const nobody = 65_534
 
 /**
@@ -80,7 +80,7 @@ function overuse(
   else if (processes > limits.processes + 3) stop('processes')
 }
 
-/** Until the program has ended, or `result` takes no more, which the program then notices. */
+/** Passes the result on until the program has ended, or `result` takes no more, which the program then notices. */
 async function passOn(child: ChildProcess, result: Writable | undefined): Promise<void> {
   const from = child.stdio.at(descriptors.result)
   if (result !== undefined && from instanceof Readable) await pipeline(from, result).catch(() => {})

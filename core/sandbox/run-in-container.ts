@@ -56,7 +56,7 @@ async function wholeResult(launched: Launched, { limits }: SandboxedProgram, sig
   throw new AppError('TOOL_005', `a program's container is gone: its command ended with exit code ${ended.ending.code}`)
 }
 
-/** In a file of this user alone, as engines take it. */
+/** Writes the profile into a file of this user alone, since engines take it from a file. */
 async function openSeccompFile(profile: string | undefined) {
   if (profile === undefined) return { path: undefined, remove: async () => {} }
   const dir = await mkdtemp(join(tmpdir(), 'remora-seccomp-'))
@@ -65,7 +65,7 @@ async function openSeccompFile(profile: string | undefined) {
   return { path, remove: () => rm(dir, { recursive: true, force: true }) }
 }
 
-/** One after the other: an engine gives a container no other stream than its stdin. */
+/** Sends the tars one after the other: an engine gives a container no other stream than its stdin. */
 async function* tars(base: number | undefined, changes: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   if (base !== undefined) yield* createReadStream('', { fd: base, start: 0, autoClose: false })
   yield* changes

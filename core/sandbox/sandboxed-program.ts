@@ -4,14 +4,14 @@ import type { Writable } from 'node:stream'
 
 /** A program, the files that it finds, and what it may use. */
 export type SandboxedProgram = {
-  /** Looked up on the PATH of `environment`, else on the sandbox's own, which has this process's own `node` and the system's programs. */
+  /** Is looked up on the PATH of `environment`, else on the sandbox's own: this process's `node` and the system's programs. */
   command: readonly [string, ...string[]]
   files: ProgramFiles
   environment?: Readonly<Record<string, string>>
   /** A file of the sandbox that the program writes, whose first `maxReportBytes` are returned. */
   report?: string
   mounts?: readonly SandboxMount[]
-  /** Further folders of its own that it may write, empty at first, all together as large as the working folder. */
+  /** Names further folders that it may write, empty at first, all together as large as the working folder. */
   folders?: readonly string[]
   /** Gets what the program writes to its descriptor 6. The program waits while that takes no more. */
   result?: Writable
@@ -21,7 +21,7 @@ export type SandboxedProgram = {
 /** A file or folder of this machine, `from`, that a program finds at `to`, read-only. */
 export type SandboxMount = { from: string; to: string }
 
-/** Whether a path can be mounted: in the options of a container engine these characters begin another option. */
+/** Tells whether a path can be mounted: in the options of a container engine these characters begin another option. */
 export function isMountable(path: string): boolean {
   return !/[,:="\p{Cc}]/u.test(path)
 }
@@ -31,7 +31,7 @@ export function folderBytes({ folders = [], limits }: Pick<SandboxedProgram, 'fo
   return Math.ceil(limits.diskBytes / Math.max(1, folders.length))
 }
 
-/** What is put into the working folder: `base`, without what is `deleted`, and then `changed`. */
+/** Lists what is put into the working folder: `base`, without what is `deleted`, and then `changed`. */
 export type ProgramFiles = {
   /** Opens a tar file for reading, when the program has its place. The descriptor is closed when the program has ended. */
   base?: () => Promise<number>
@@ -44,9 +44,9 @@ export type ChangedFile = { path: string; content: Uint8Array; executable: boole
 
 export type SandboxLimits = {
   wallMs: number
-  /** Of all its processes together, without files. */
+  /** Limits the memory of all its processes together, without files. */
   memoryBytes: number
-  /** Of the working folder and of /tmp, each: both are kept in memory. */
+  /** Limits the working folder and /tmp, each: both are kept in memory. */
   diskBytes: number
   processes: number
 }
@@ -60,23 +60,23 @@ export type StopReason = 'time' | 'memory' | 'processes' | 'output' | 'file size
 export type ProgramResult = {
   /** A program that is not there has the exit code 127, as in a shell; one that a signal ended 128 and the signal's number. */
   ending: { kind: 'exited'; code: number } | { kind: 'stopped'; reason: StopReason }
-  /** What it wrote to stdout and stderr, in that order. `cutBytes` are missing in the middle of it, where a line says so. */
+  /** Holds its stdout and stderr, in the order of writing; `cutBytes` are missing in the middle, where a line says so. */
   output: string
   cutBytes: number
   report: Uint8Array | undefined
-  /** Whether the report was longer than `maxReportBytes`. */
+  /** Is true when the report was longer than `maxReportBytes`, and so is cut. */
   isReportCut: boolean
   durationMs: number
 }
 
 export const workFolder = '/workspace'
-/** What is mounted here is laid into the working folder before the program's files. */
+/** Whatever is mounted here is laid into the working folder before the program's files. */
 export const addedFolder = '/remora/added'
 export const homeFolder = '/tmp/home'
 export const sharedMemoryBytes = 64 * 1024 ** 2
 export const maxReportBytes = 16 * 1024 ** 2
 
-/** What every program finds in its environment, besides PATH. */
+/** Every program finds these in its environment, besides PATH. */
 export const sandboxVariables = {
   HOME: homeFolder,
   TMPDIR: '/tmp',
@@ -90,7 +90,7 @@ export const sandboxVariables = {
   GOTOOLCHAIN: 'local',
 }
 
-/** What the launcher writes to its stderr: that the files are there, or cannot be laid out; how the program has ended, and the report. */
+/** The launcher writes these to its stderr: files are there, or cannot be laid out; how the program ended, then the report. */
 export const startedMark = 'remora: started\n'
 export const filesMark = 'remora: files\n'
 export const endMarks = { ended: 'remora: ended\n', memory: 'remora: memory\n' } as const
@@ -106,7 +106,7 @@ export function changesOf({ changed = [], deleted = [] }: ProgramFiles): TarItem
   return [{ path: changesTar.deleted, executable: false, content }, ...files]
 }
 
-/** Where runtimes differ: shell commands, and what of a program's limits its processes themselves are to be held to. */
+/** Says how runtimes differ: in shell commands, and in the limits that a program's processes themselves are to be held to. */
 export type Launch = {
   /** Runs before anything else. */
   prepare?: string
@@ -175,14 +175,14 @@ exit $code`
   return ['/bin/sh', '-c', script, 'sh', report, environment['PATH'] ?? '', ...command]
 }
 
-/** Where the kernel counts what it has ended for want of memory, in a container: cgroups of version 2 and 1. */
+/** The kernel counts here what it has ended for want of memory, in a container: cgroups of version 2 and 1. */
 const outOfMemoryCounts = ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control']
 
 function say(mark: string): string {
   return `printf '%s\\n' '${mark.trimEnd()}' >&2`
 }
 
-/** How a program that has exited was stopped by one of its own limits: SIGXCPU and SIGXFSZ. */
+/** Says which of its own limits stopped a program that has this exit code: SIGXCPU and SIGXFSZ. */
 const limitSignals: Record<number, StopReason> = { 152: 'time', 153: 'file size' }
 
 export function endingOfExit(code: number): ProgramResult['ending'] {

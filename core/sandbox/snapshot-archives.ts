@@ -61,7 +61,7 @@ export function openSnapshotArchives(
   }
 }
 
-/** For `openSnapshotArchives`: the files of stored snapshots. */
+/** Reads the files of stored snapshots for `openSnapshotArchives`. */
 export function storedFiles(
   readSnapshot: (project: ProjectId, snapshotId: string) => Promise<Omit<ArchiveFiles, 'read'>>,
   blobs: { get(project: ProjectId, hash: string): Promise<Uint8Array> },
@@ -71,7 +71,7 @@ export function storedFiles(
   }
 }
 
-/** TOOL_004 where this machine has no room for it. */
+/** Throws TOOL_004 where this machine has no room for it. */
 async function writeArchive(files: ArchiveFiles): Promise<FileHandle> {
   const file = await openNameless()
   try {

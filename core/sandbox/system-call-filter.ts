@@ -4,8 +4,9 @@ import { AppError } from '#domain/error.ts'
 type Numbers = readonly [x64: number, arm64: number]
 
 /**
- * What no program of a repository, setup or tool script needs: it reaches the keys and processes of others, changes what a process sees,
- * or opens much of the kernel. Without a number for both it is newer than the two, and has the same on each.
+ * No program of a repository, setup or tool script needs these calls: they reach the keys and processes of others,
+ * change what a process sees, or open much of the kernel. A call with one number is newer than the two processors, and
+ * has the same on each.
  */
 const refusedCalls: Readonly<Record<string, Numbers | number>> = {
   // Keyrings, which a program would have in common with the service that started it.
@@ -50,12 +51,12 @@ export const refusedNames: readonly string[] = Object.keys(refusedCalls)
 /** Their flags are in the first argument of `clone`; of `clone3` in memory, which a filter cannot read. */
 const clone: Numbers = [56, 220]
 const clone3 = 435
-/** Those of clone(2) that make namespaces. */
+/** Marks the flags of clone(2) that make namespaces. */
 export const namespaceFlags = 0x7e02_0000
-/** In the numbers of a second set of calls that x86-64 may have (x32). */
+/** Marks the numbers of a second set of calls that x86-64 may have (x32). */
 const x32Bit = 0x4000_0000
 
-/** As the kernel names processors in what a filter sees (AUDIT_ARCH_…). */
+/** Lists processors with the numbers by which a filter sees them (AUDIT_ARCH_…). */
 const processors = [
   { node: 'x64', audit: 0xc000_003e, at: 0 },
   { node: 'arm64', audit: 0xc000_00b7, at: 1 },
@@ -63,7 +64,7 @@ const processors = [
 
 /** Codes of classic BPF: load a word of the call, jump by a comparison, return. */
 const bpf = { load: 0x20, jumpIfEqual: 0x15, jumpIfAtLeast: 0x35, jumpIfAnyBit: 0x45, return: 0x06 }
-/** Where a call has them: struct seccomp_data. The first argument's lower half comes first on both processors. */
+/** A call has them at these offsets: struct seccomp_data. The first argument's lower half comes first on both processors. */
 const data = { number: 0, processor: 4, firstArgument: 16 }
 const verdicts = { allow: 0x7fff_0000, kill: 0x8000_0000, notPermitted: 0x0005_0001, unknown: 0x0005_0026 }
 
@@ -87,7 +88,7 @@ export function systemCallFilter(processor: string = process.arch): Uint8Array {
   ])
 }
 
-/** For one processor; each way through it ends in a verdict. */
+/** Builds the filter for one processor; each way through it ends in a verdict. */
 function blockOf(at: 0 | 1): Instruction[] {
   const numberOf = (numbers: Numbers | number) => (typeof numbers === 'number' ? numbers : numbers[at])
   const refused = Object.values(refusedCalls).map(numberOf)
@@ -112,7 +113,7 @@ function blockOf(at: 0 | 1): Instruction[] {
   return [{ code: bpf.load, value: data.number }, ...jumps, ...tail]
 }
 
-/** As the kernel reads them (struct sock_filter): both processors write the lower byte first. */
+/** Writes them as the kernel reads them (struct sock_filter): both processors write the lower byte first. */
 function encode(instructions: readonly Instruction[]): Uint8Array {
   const program = Buffer.alloc(instructions.length * 8)
   for (const [place, { code, value, yes = 0, no = 0 }] of instructions.entries()) {

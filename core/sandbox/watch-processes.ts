@@ -40,7 +40,7 @@ function useOf(root: number): ProcessUse {
   return use
 }
 
-/** Memory of its own, and what it shares or maps of files in memory, proc(5). */
+/** Counts memory of its own, and what it shares or maps of files in memory, proc(5). */
 function residentBytes(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')

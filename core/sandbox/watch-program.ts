@@ -19,9 +19,9 @@ import {
 /** A launcher on its way: its stdout and stderr are those of the process that a runtime has started. */
 export type Launched = {
   child: ChildProcess
-  /** For the launcher's stdin. */
+  /** Goes to the launcher's stdin. */
   input: AsyncIterable<Uint8Array>
-  /** Whether the stdin stays open as long as the program may run. */
+  /** Is true where the stdin stays open as long as the program may run. */
   holdsInput?: boolean
   /** Ends the sandbox with all that is in it, and so `child`; it may be called again, and when `child` has ended. */
   kill(): void
@@ -30,7 +30,7 @@ export type Launched = {
 }
 
 export type Watched = Omit<ProgramResult, 'durationMs'> & {
-  /** Whether the launcher has seen the program end, or something else ended it. */
+  /** Is true when the launcher has seen the program end, false when something else ended it. */
   isWhole: boolean
 }
 
@@ -101,7 +101,7 @@ async function feed(
   )
 }
 
-/** What the launcher says: its marks and the report, or what went wrong before the program started. */
+/** Reads what the launcher says: its marks and the report, or what went wrong before the program started. */
 function openControl(onFlood: () => void) {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -113,7 +113,7 @@ function openControl(onFlood: () => void) {
       if (bytes > maxReportBytes + 64 * 1024) onFlood()
     },
     text: () => text().toString().trim(),
-    /** Undefined when the program has not started. */
+    /** Returns undefined when the program has not started. */
     read(): { end: keyof typeof endMarks | undefined; report: Buffer } | undefined {
       const all = text()
       const at = all.indexOf(startedMark)

@@ -9,7 +9,7 @@ const names = z.array(z.string().min(1).max(255)).max(100)
 const schedule = z.array(ScheduleText).max(100)
 const port = z.int().min(0).max(65_535)
 
-/** How the GitHub App of this installation of Remora is reached, and which process has its keys. */
+/** Says how the GitHub App of this installation of Remora is reached, and which process has its keys. */
 const appSettings = {
   REMORA_GITHUB_APP_ID: {
     key: 'github.app_id',
@@ -86,8 +86,8 @@ const appSettings = {
 } satisfies SettingsTable
 
 /**
- * What is done for the pushes and pull requests of a repository. The `remora.yaml` of its default branch overrides these for the
- * repository; a run that was started in another way is not concerned.
+ * Says what is done for the pushes and pull requests of a repository. The `remora.yaml` of its default branch overrides
+ * these for the repository; a run that was started in another way is not concerned.
  */
 const repositorySettings = {
   REMORA_GITHUB_AGENTS: {
@@ -235,7 +235,7 @@ export function githubSite(apiUrl: string): string {
   return `${new URL(apiUrl).protocol}//${githubHost(apiUrl)}`
 }
 
-/** Where people find the repositories of the API at `apiUrl`: `github.com`, or the host of a GitHub of one's own. */
+/** Names the host where people find the repositories of the API at `apiUrl`: `github.com`, or the host of a GitHub of one's own. */
 export function githubHost(apiUrl: string): string {
   return new URL(apiUrl).host.replace(/^api\./, '')
 }

@@ -11,9 +11,9 @@ export type Settings = {
   given: readonly GivenSetting[]
   /** The environment, with the file's values for variables that it does not set. Services read nothing else. */
   env: Env
-  /** Why the key in `env` must not be sent to the model servers in it. To be thrown instead of sending it. */
+  /** Says why the key in `env` must not be sent to the model servers in it. It is thrown instead of sending the key. */
   keyFault?: AppError
-  /** Why programs may not read the folders of the machine in `env` while they have a network. To be thrown instead of starting a setup. */
+  /** Says why programs may not read the folders of the machine in `env` while they have a network. It is thrown instead of starting a setup. */
   pathsFault?: AppError
 }
 
@@ -40,7 +40,7 @@ function settingsOf(env: Env, cwd: string): Settings {
   return { path, given, env: all, ...misledKey(file, given, env, fromFile), ...misledPaths(file, given, env) }
 }
 
-/** What decides whether the sources may have a command run, and what that command reaches and finds. */
+/** These keys decide whether the sources may have a command run, and what that command reaches and finds. */
 const setupRights = ['setup.mode', 'setup.registries', 'setup.internal_registries', 'setup.variables']
 const wayToName = 'name the file with --config or REMORA_CONFIG, or set'
 
@@ -89,12 +89,12 @@ function overruling(setting: FileSetting, value: unknown, env: Env): string | un
 
 export type EffectiveSetting = {
   setting: FileSetting
-  /** As the file would have it; of an invalid variable its text. */
+  /** Is as the file would have it; for an invalid variable it is the variable's text. */
   value: unknown
   source: { kind: 'default' } | { kind: 'file'; line: number } | { kind: 'environment'; variable: string }
 }
 
-/** Every setting with the value that counts and where it comes from. `env` is the process's own, without the files. */
+/** Lists every setting with the value that counts and where it comes from. `env` is the process's own, without the files. */
 export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env): EffectiveSetting[] {
   const counting = given.filter(({ setting }) => setting.unserved === undefined)
   const inFile = new Map(counting.map((one) => [one.setting.path.join('.'), one]))
@@ -113,8 +113,8 @@ export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env):
 }
 
 /**
- * Where the value of the key at `path` comes from, as a text before a message about it: `remora.yaml:4: ` or the variable that
- * overrules the file. Empty for a default. `env` is the process's own, without the file.
+ * Says where the value of the key at `path` comes from, as a text before a message about it: `remora.yaml:4: ` or the
+ * variable that overrules the file. Empty for a default. `env` is the process's own, without the file.
  */
 export function placeOfSetting(
   { path, given }: Pick<Settings, 'path' | 'given'>,

@@ -24,7 +24,7 @@ const serverUrlOrWord = z.string().superRefine((text, context) => {
   const fault = text === rehearsalWord ? undefined : faultOfServerUrl(text)
   if (fault !== undefined) context.addIssue(fault)
 })
-/** In remora.yaml no secret may stand, and the variable separates servers by commas. */
+/** Refuses secrets, which must not stand in remora.yaml, and commas, by which the variable separates servers. */
 const serverUrlOfFile = z
   .url({ protocol: /^https?$/ })
   .refine((text) => !holdsSecret(text), 'holds a secret: secrets are set in the environment only')

@@ -3,7 +3,7 @@ import type { SettingsTable } from './setting.ts'
 
 const megabytes = z.int().min(16).max(1_000_000)
 
-/** What programs of a repository run in, such as its tests, and what each may use (core/sandbox). */
+/** These say what programs of a repository run in, such as its tests, and what each may use (core/sandbox). */
 export const sandboxSettings = {
   REMORA_SANDBOX: {
     key: 'sandbox.runtime',

@@ -244,7 +244,7 @@ export const localSettings = {
     type: z.array(text),
     default: [],
     about:
-      'what the rehearsal model answers 400 to, as some servers do: `named,required`; also `system_role`, `tools`, `auto`, `strict_schemas`, `strict_arguments`, `lengths`, `parallel_calls`, `tool_messages`, `json_schema`, `structural_tag`, `ebnf`, `stream_usage`',
+      'what the rehearsal model answers 400 to, as some servers do: `named,required`; also `system_role`, `tools`, `auto`, `strict_schemas`, `strict_arguments`, `lengths`, `parallel_calls`, `tool_messages`, `json_schema`, `structured_outputs`, `stream_usage`',
   },
   REMORA_REHEARSAL_SEED: {
     owners: ['rehearsal'],

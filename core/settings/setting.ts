@@ -27,14 +27,14 @@ export type Setting = {
 
 export type SettingsTable = Readonly<Record<string, Setting>>
 
-/** How remora.yaml sets a setting, and how its value reaches the services. */
+/** Says how remora.yaml sets a setting, and how its value reaches the services. */
 type FileForm = {
   type: z.ZodType
   /** The value that counts when nobody sets it, as the file would have it; null for none. */
   default: unknown
   /** The variables that carry the value to the services, and that win over the file. */
   variables: readonly string[]
-  /** Whether a variable with this text wins over the file, which says `value`. */
+  /** Tells whether a variable with this text wins over the file, which says `value`. */
   isOverruledBy(text: string, value: unknown): boolean
   /** The value that the text of such a variable sets. */
   fromText(text: string): unknown
@@ -45,7 +45,7 @@ type FileForm = {
 export type FileSetting = FileForm & {
   path: readonly string[]
   about: string
-  /** Why nothing reads it; undefined for every setting of the table, unless the file that gives it may not. */
+  /** Says why nothing reads it; a setting of the table has it only where the file that gives it may not. */
   unserved?: string
 }
 

@@ -32,7 +32,7 @@ export function environmentOf<O extends Owner>(owner: O) {
   return variablesOf(settingsTable, owner)
 }
 
-/** Whether the embedded stack passes a variable of its environment on to its services. */
+/** Tells whether the embedded stack passes a variable of its environment on to its services. */
 export function isPassedOn(variable: string): boolean {
   const settings: Readonly<Record<string, Setting>> = settingsTable
   return settings[variable] !== undefined && settings[variable].setByStack === undefined

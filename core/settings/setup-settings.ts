@@ -10,10 +10,10 @@ const registry = z
     'must be a host, host:port or http(s) URL',
   )
 
-/** Where Go gets modules, and where it looks up their checksums. */
+/** Go gets modules from the first, and looks up their checksums at the second. */
 export const goModules = ['proxy.golang.org', 'sum.golang.org'] as const
 
-/** How the environment of a repository's programs is made (services/setup), and where workers keep it. */
+/** These say how the environment of a repository's programs is made (services/setup), and where workers keep it. */
 export const setupSettings = {
   REMORA_SETUP: {
     key: 'setup.mode',

@@ -38,7 +38,7 @@ type TraceValues = {
   OTEL_TRACES_SAMPLER_ARG: number
 }
 
-/** CONFIG_003 for headers that are none. */
+/** Throws CONFIG_003 for headers that are none. */
 export function traceConfig(values: TraceValues) {
   return {
     endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,

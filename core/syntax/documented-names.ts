@@ -1,6 +1,6 @@
 /**
- * Whether the documented names are those of a signature, each once and in its order: what is wrong, in words that name what is
- * missing or unknown. `signature` has undefined for a parameter without a name (`{ a, b }`), which may be documented under any.
+ * Says where the documented names are not those of a signature, each once and in its order, in words that name what is missing
+ * or unknown. `signature` has undefined for a parameter without a name (`{ a, b }`), which may be documented under any.
  */
 export function namesFault(
   documented: readonly string[],

@@ -1,4 +1,4 @@
-/** What a text is about: the words of its name, kind and signature, as they stand in the code. */
+/** Holds what a text is about: the words of its name, kind and signature, as they stand in the code. */
 export type Described = { name: string; signature: string }
 
 /** Words that say nothing by themselves: of grammar, of code as such, and verbs and nouns that fit any definition. */
@@ -19,9 +19,9 @@ const empty = new Set(
 )
 
 /**
- * Why a docstring or doc comment says nothing that the signature does not say, in words; undefined for one that does. Each of its
- * texts, the one about the whole and that of each parameter, needs a word that is neither in the name, kind and
- * signature nor in the list of empty words. Endings do not count, and in the name and signature the parts of words do.
+ * Says why a docstring or doc comment says nothing that the signature does not say; undefined for one that does. Each of its
+ * texts, the one about the whole and that of each parameter, needs a word that is neither in the name, kind and signature nor in
+ * the list of empty words. Endings do not count, and in the name and signature the parts of words do.
  */
 export function emptyWording(content: string, { name, signature }: Described): string | undefined {
   const known = new Set(wordsOf(`${name} ${signature}`))
@@ -32,7 +32,7 @@ export function emptyWording(content: string, { name, signature }: Described): s
   return idle && `the text of ${idle.name} says nothing that the signature does not say`
 }
 
-/** In lower case, without endings; the parts of `camelCase` and `snake_case`. Numbers and comparisons count as words. */
+/** Lists the words in lower case, without endings; `camelCase` and `snake_case` are taken apart. Numbers and comparisons count as words. */
 function wordsOf(text: string): string[] {
   const parted = text.replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, ' ')
   return (parted.toLowerCase().match(/[\p{L}\p{N}]+|[<>=!]=|(?<=\s)[<>](?=\s)/gu) ?? []).map(stem)

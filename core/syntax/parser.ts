@@ -20,7 +20,7 @@ export type LoadedLanguage = {
   read<Found>(text: string, look: (tree: Tree) => Found): Found
 }
 
-/** In characters of text; a tree takes about 37 times as much memory: 40 MB at most. */
+/** Counts characters of text; a tree takes about 37 times as much memory: 40 MB at most. */
 const usualCachedLength = 1_000_000
 const cachedTrees = 64
 
@@ -31,7 +31,7 @@ const leastShared = 0.5
 
 const pageBytes = 65_536
 const startBytes = 32 * 1024 ** 2
-/** Of one thread: a text that needs more cannot be parsed. */
+/** Limits the memory of one thread's parsers: a text that needs more cannot be parsed. */
 const maxBytes = 512 * 1024 ** 2
 
 const loaded = new Map<string, Promise<LoadedLanguage>>()
@@ -152,7 +152,7 @@ function parseWith(parser: Parser, { text, edited }: { text: string; edited?: Tr
   return tree
 }
 
-/** Not in the types: a parser is an address in the memory of its wasm instance. */
+/** The types leave this out: a parser is an address in the memory of its wasm instance. */
 const ParserAddress = z.object({ 0: z.int().positive() })
 
 /** `TREE_SITTER_SERIALIZATION_BUFFER_SIZE`, in words of four bytes. */

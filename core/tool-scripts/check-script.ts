@@ -12,7 +12,7 @@ export type ScriptCheckOptions = {
   /** The externals there are. Without it, E013 is not checked. */
   knownExternals?: ReadonlyMap<string, ExternalSignature>
   profile?: ScriptProfile | undefined
-  /** Without it, E100 is not checked. */
+  /** Checks types (E100); when it is absent, these are not checked. */
   typeChecker?: Pick<TypeChecker, 'faults'>
 }
 
@@ -84,7 +84,7 @@ function externalFaults(
 
 const maxLines = 200
 
-/** W001 to W007: code that is allowed but probably not intended. */
+/** Finds W001 to W007: code that is allowed but probably not intended. */
 function shapeWarnings(script: ParsedScript, isSubmit: boolean): ScriptFault[] {
   const { declarations, source, uses } = script
   const names = usedNames(uses)

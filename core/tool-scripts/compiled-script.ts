@@ -8,7 +8,7 @@ import { applySourceEdits } from './source-edit.ts'
 /** A script ready for the pool, as plain data. `hash` covers path and source, since tracebacks show the path. */
 export type CompiledScript = { path: string; hash: string; montyCode: string; declarations: ScriptDeclarations }
 
-/** AGENT_001, with path and line, when the script does not parse or breaks a rule of tool scripts. */
+/** Throws AGENT_001, with path and line, when the script does not parse or breaks a rule of tool scripts. */
 export async function compileScript(
   file: { path: string; source: string },
   profile?: ScriptProfile,

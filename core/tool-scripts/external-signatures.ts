@@ -23,10 +23,6 @@ export const externalSignatures = {
   insert_docstring: '(docstring: str, style: str = "auto") -> dict[str, Any]',
   describe_parameters: '(format: str = "auto") -> dict[str, Any]',
   write_samples: '(valid: list[dict[str, Any]], invalid: list[dict[str, Any]], format: str = "auto") -> dict[str, Any]',
-  describe_section: '() -> dict[str, Any]',
-  mend_section: '() -> dict[str, Any]',
-  describe_article: '() -> dict[str, Any]',
-  insert_summary: '(summary: str, only_check: bool = False) -> dict[str, Any]',
   run_command: '(command: list[str], timeout_s: float | None = None) -> dict[str, Any]',
   run_tests: '(paths: list[str] = [], runner: str = "auto") -> dict[str, Any]',
   describe_tests: '() -> dict[str, Any]',
@@ -36,7 +32,7 @@ export const externalSignatures = {
     '(claim: str, path: str, line: int, confidence: float, end_line: int | None = None, severity: str = "warning", rule: str | None = None) -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',
   log: '(message: str) -> None',
-  /** Only for a lone script of this name: in a bundle, the builtin tool submits. */
+  /** Serves only a lone script of this name: in a bundle, the builtin tool submits. */
   submit_result:
     '(status: str, summary: str, changed_files: list[str] = [], details: dict[str, Any] = {}, error: str | None = None) -> dict[str, Any]',
 } as const
@@ -54,7 +50,7 @@ export async function readSignatures(source: string): Promise<ReadonlyMap<string
 }
 
 /**
- * How a declared external differs from the known one; undefined when the worker can answer every call that the
+ * Says how a declared external differs from the known one; undefined when the worker can answer every call that the
  * declaration allows: the same leading parameters with the same types, all others optional, the same result.
  */
 export function signatureFault(declared: ExternalSignature, known: ExternalSignature): string | undefined {

@@ -21,17 +21,17 @@ type LimitedProgram<Message> = {
   message: z.ZodType<Message>
   /** A command that starts the rest of its arguments in a sandbox (core/sandbox); none by default. */
   wrapper?: Wrapper | undefined
-  /** Total processor time, after which the kernel ends it, even if the host is dead; unlimited by default. */
+  /** Limits its processor time, after which the kernel ends it, even if the host is dead; unlimited by default. */
   cpuSeconds?: number | undefined
 }
 
 export type ProcessListeners<Message> = {
   onMessage(message: Message): void
-  /** Once, after the last message. `lastWords` is the end of what it wrote to stderr. */
+  /** Is called once, after the last message. `lastWords` is the end of what it wrote to stderr. */
   onExit(lastWords: string): void
 }
 
-/** Where this code and the modules that it loads are, also behind links: all that such a process may read. */
+/** Lists the folders of this code and of the modules that it loads, also behind links: all that such a process may read. */
 export const codeFolders: readonly string[] = foldersOfCode()
 
 function foldersOfCode(): string[] {
@@ -54,7 +54,7 @@ const permissions = [
   '--disable-warning=SecurityWarning', // of the addon
 ]
 const nodeOptions = [...permissions, '--max-old-space-size=128', '--max-semi-space-size=4', '--expose-gc']
-/** kB (RLIMIT_DATA), about 400 MB more than Node itself maps: Monty's limits do not count the transfer of values. */
+/** Counts kB (RLIMIT_DATA), about 400 MB more than Node itself maps: Monty's limits do not count the transfer of values. */
 const dataLimit = 1_000_000
 const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
 const maxLineBytes = 64 * 1024 * 1024

@@ -59,7 +59,7 @@ function raisedEnding(error: MontyError, type: string, message: string, run: Fai
   }
 }
 
-/** Outermost first, without the generated wrappers of externals: the author's line is that of their caller. */
+/** Lists the outermost first, without the generated wrappers of externals: the author's line is that of their caller. */
 function framesOf(error: MontyError, externals: readonly string[]): { line: number; functionName: string }[] {
   if (error instanceof MontyRuntimeError) {
     return error

@@ -13,7 +13,7 @@ type Progress = MontySnapshot | MontyNameLookup | MontyComplete
 /** A script in the process. `monty` is set once it has been compiled. */
 export type MontyScript = { path: string; code: string; inputs: string[]; externals: string[]; monty?: Monty }
 
-/** How far a script ran: it waits for an external, or it ended. */
+/** Says how far a script ran: it waits for an external, or it ended. */
 export type ScriptStep = { kind: 'call'; name: string; args: unknown[] } | { kind: 'end'; ending: ScriptEnding }
 export type RunParts = { inputs: Record<string, unknown>; limits: ScriptLimits; journal: readonly JournalEntry[] }
 
@@ -23,12 +23,12 @@ export type MontyRun = {
   printed: PrintedText
   replay: JournalReplay
   waiting: MontySnapshot | undefined
-  /** Running time, without waiting. */
+  /** Counts running time, without waiting. */
   ownMs: number
-  /** Waiting time since Monty's clock was last reset. */
+  /** Counts waiting time since Monty's clock was last reset. */
   pausedMs: number
   pausedAt: number
-  /** Memory of copies of the script that are no longer used. */
+  /** Counts the memory of copies of the script that are no longer used. */
   copiedBytes: number
 }
 

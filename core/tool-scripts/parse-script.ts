@@ -11,12 +11,12 @@ export type ParsedScript = RuleFaults &
   DeclaredParts & {
     /** The author's text without a byte order mark, every line break as `\n`. Every position and edit refers to it. */
     source: string
-    /** Of the code without the declarations. */
+    /** Covers the code without the declarations. */
     uses: ScriptUses
     last: LastStatement
   }
 
-/** In characters. For some texts, checking takes more than linear time. */
+/** Limits a script, in characters: for some texts, checking takes more than linear time. */
 const maxLength = 64 * 1024
 
 /** Reads a `.pym` script. Never throws on bad source: errors are in `faults`. Only module-level declarations count. */
@@ -153,7 +153,7 @@ function namesBoundBy(statement: SyntaxNode): string[] {
   return names.filter((name) => !builtins.has(name))
 }
 
-/** Of `a, (b, *c)`; `d.e` and `f[g]` bind no name. */
+/** Returns the names that a target such as `a, (b, *c)` binds; `d.e` and `f[g]` bind none. */
 function namesOf(target: SyntaxNode): string[] {
   if (target.type === 'identifier') return [target.text]
   return patterns.has(target.type) ? partsOf(target).flatMap(namesOf) : []

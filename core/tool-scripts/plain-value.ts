@@ -1,10 +1,10 @@
 /** Nesting beyond this is refused in both directions. */
 const maxDepth = 64
-/** As in Python, which refuses to convert a longer integer to decimal digits. */
+/** Python has the same limit: it refuses to convert a longer integer to decimal digits. */
 const maxDigits = 4_300
 const maxHexDigits = Math.ceil(maxDigits / Math.log10(16))
 
-/** Why a value cannot be transferred. Only a value of the host can be `unreadable`: a getter that throws, a proxy. */
+/** Says why a value cannot be transferred. Only a value of the host can be `unreadable`: a getter that throws, a proxy. */
 export class ValueRefused extends RangeError {
   readonly reason: 'value_depth' | 'value_size' | 'unreadable'
 

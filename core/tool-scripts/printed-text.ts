@@ -24,7 +24,7 @@ export function openPrintedText(maxBytes: number) {
     get isOver() {
       return held > mostPrinted.heldBytes
     },
-    /** Of all text, kept or not. */
+    /** Counts all text, kept or not. */
     get length() {
       return kept + cut
     },

@@ -15,7 +15,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   '\n': '',
 }
 
-/** JSON of None, a bool, number, string, list or str-keyed dict. Undefined for other code and for inexact integers. */
+/** Returns JSON of None, a bool, number, string, list or str-keyed dict. Undefined for other code and inexact integers. */
 export function pythonLiteral(node: SyntaxNode, depth = 0): PythonLiteral | undefined {
   if (depth > maxDepth) return undefined
   if (Object.hasOwn(constants, node.type)) return { value: constants[node.type] }
@@ -64,7 +64,7 @@ function joined(strings: readonly (PythonLiteral | undefined)[]): PythonLiteral 
   return values && { value: values.join('') }
 }
 
-/** Undefined when one of them is. */
+/** Returns undefined when one of them is. */
 function valuesOf(literals: readonly (PythonLiteral | undefined)[]): { value: unknown[] } | undefined {
   const known = literals.filter((literal) => literal !== undefined)
   return known.length === literals.length ? { value: known.map(({ value }) => value) } : undefined
@@ -93,7 +93,7 @@ function unescaped(content: SyntaxNode): PythonLiteral | undefined {
   return { value: text + content.text.slice(from) }
 }
 
-/** Undefined for `\N{…}`, whose names are not known here, and for an invalid code point. */
+/** Returns undefined for `\N{…}`, whose names are not known here, and for an invalid code point. */
 function escapeValue(escape: string): string | undefined {
   const kind = escape[0] ?? ''
   if (kind === 'N') return undefined

@@ -4,7 +4,7 @@ import type { JournalEntry } from '#domain/external-journal.ts'
 /** The answer to a call of an external: a value, or an exception by its Python type. */
 export type ExternalAnswer = { value: unknown } | { type: string; message: string }
 
-/** How a run differs from the run that wrote the journal. */
+/** Says how a run differs from the run that wrote the journal. */
 export class JournalDiverged extends Error {}
 
 export type JournalReplay = ReturnType<typeof replayJournal>
@@ -12,7 +12,7 @@ export type JournalReplay = ReturnType<typeof replayJournal>
 export function replayJournal(entries: readonly JournalEntry[]) {
   let next = 0
   return {
-    /** Undefined after the end of the journal; throws JournalDiverged for a call that differs from the journal's. */
+    /** Returns undefined after the end of the journal; throws JournalDiverged for a call that differs from the journal's. */
     answer(name: string, args: readonly unknown[]): ExternalAnswer | undefined {
       const entry = entries[next]
       if (entry === undefined) return undefined

@@ -17,7 +17,7 @@ type ArtifactParts = {
   providedInputNames: ReadonlySet<string>
 }
 
-/** All file names that `scriptArtifacts` may return: files of an earlier version are removed by these names. */
+/** Lists all file names that `scriptArtifacts` may return: files of an earlier version are removed by these names. */
 export const scriptArtifactNames = [
   'check.json',
   'externals.json',
@@ -69,7 +69,7 @@ function stubs({ inputs, externals }: ScriptDeclarations): string {
   return [stubHead, ...variables, ...functions].join('')
 }
 
-/** In Python, a parameter without a default can follow one with a default only after `*`. */
+/** Puts `*` before the first parameter without a default that follows one with a default, as Python demands. */
 function stubParameters(parameters: readonly ExternalParameter[]): string {
   const firstDefault = parameters.findIndex((one) => 'default' in one)
   const star = parameters.findIndex((one, at) => firstDefault >= 0 && at > firstDefault && !('default' in one))

@@ -16,7 +16,7 @@ import { validateArguments, valueFaults } from './tool-arguments.ts'
  */
 export type ExternalFunction = (args: unknown[]) => unknown
 
-/** Raised in the script as the Python exception `pythonType`, or as RuntimeError when Python has no such type. */
+/** Is raised in the script as the Python exception `pythonType`, or as RuntimeError when Python has no such type. */
 export class ScriptError extends Error {
   override readonly name = 'ScriptError'
   readonly pythonType: string
@@ -92,7 +92,7 @@ function plainInputs(script: CompiledScript, inputs: unknown, maxSize: number): 
   }
 }
 
-/** How a call's arguments differ from the declaration, as Python would say it: the script process is not trusted. */
+/** Says how a call's arguments differ from the declaration, as Python would: the script process is not trusted. */
 export function argumentFault(external: ExternalDeclaration, args: readonly unknown[]): string | undefined {
   const { name, parameters } = external
   if (args.length !== parameters.length) return `${name}() takes ${parameters.length} arguments, ${args.length} given`
@@ -105,7 +105,7 @@ export function argumentFault(external: ExternalDeclaration, args: readonly unkn
   return undefined
 }
 
-/** How an answer of the host differs from the script's declaration, which matches the host's (E013). */
+/** Says how an answer of the host differs from the script's declaration, which matches the host's (E013). */
 export function answerFault({ name, returnsSchema }: ExternalDeclaration, answer: unknown): string | undefined {
   const [fault] = valueFaults(returnsSchema, answer, 'its answer')
   return fault === undefined ? undefined : `the answer of the external ${name} does not match its declaration: ${fault}`

@@ -3,7 +3,7 @@ import type { JournalEntry } from '#domain/external-journal.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 
 /**
- * How a script ended. `limit` names the limit that was hit; `line` is the author's line; `diverged` means that the
+ * Says how a script ended. `limit` names the limit that was hit; `line` is the author's line; `diverged` means that the
  * script did not make the calls of the journal over which it ran.
  */
 export const ScriptEnding = z.discriminatedUnion('kind', [
@@ -53,7 +53,7 @@ export function answeredJournal(
   return [...journal, { ...asked, answer }]
 }
 
-/** Thrown by an external: the script ends, uses no process, and runs again over its journal and the answer. */
+/** Is thrown by an external: the script ends, uses no process, and runs again over its journal and the answer. */
 export class ScriptSuspended extends Error {
   override readonly name = 'ScriptSuspended'
   readonly question: AskedQuestion

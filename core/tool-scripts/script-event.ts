@@ -4,15 +4,15 @@ import type { CompiledScript } from './compiled-script.ts'
 import type { ScriptEnding, SuspendedEnding } from './script-ending.ts'
 
 export type RunFigures = {
-  /** From acceptance by the pool to the ending, including all waiting. */
+  /** Runs from acceptance by the pool to the ending, including all waiting. */
   wallMs: number
   /** Its own running time in the process in which it ended; absent when that process could not report it. */
   ownMs?: number
   /** Calls to externals, including those answered from a journal. */
   externalCalls: number
-  /** UTF-16 units, kept or not; absent like `ownMs`. */
+  /** Counts UTF-16 units, kept or not; absent like `ownMs`. */
   printedChars?: number
-  /** More than one when a process died under it. */
+  /** Is more than one when a process died under it. */
   processes: number
 }
 
@@ -22,7 +22,7 @@ export type ScriptEvent =
   | ({ type: 'run_complete' | 'run_suspended'; path: string } & RunFigures)
   | ({ type: 'run_error'; path: string; code: string; limit?: string; error: string } & RunFigures)
 
-/** Called in the order of events and not awaited. What it throws is ignored. */
+/** Is called in the order of events and not awaited. What it throws is ignored. */
 export type ScriptListener = (event: ScriptEvent) => void
 
 type WatchedRun = {

@@ -8,9 +8,9 @@ export type ScriptLimits = {
   /** The script's own running time; waiting for the host does not count. */
   durationMs: number
   recursionDepth: number
-  /** JSON text of the inputs, of the result, of the arguments of one call to the host, and of one answer. */
+  /** Limits the JSON text of the inputs, of the result, of the arguments of one call to the host, and of one answer. */
   valueBytes: number
-  /** Printed text that is kept; the rest is only counted. */
+  /** Limits the printed text that is kept; the rest is only counted. */
   printedBytes: number
   /** Calls to externals, and the JSON text of all their arguments and answers together. */
   externalCalls: number
@@ -38,7 +38,7 @@ export function scriptLimits({ preset = 'default', ...overrides }: ChosenLimits 
   return { ...scriptLimitPresets[preset], ...overrides }
 }
 
-/** What a bundle says of its scripts, as the pool takes it. */
+/** Turns what a bundle says of its scripts into limits as the pool takes them. */
 export function limitsOfBundle({ preset, memory_mb, timeout_s, recursion }: ScriptUse): ChosenLimits {
   return {
     preset,

@@ -26,7 +26,7 @@ type RunnerDeps = {
 type Runner = RunnerDeps & {
   process: LimitedProcess | undefined
   ready: boolean
-  /** Those in the process. An array, since a Map would hold deleted entries until a full garbage collection. */
+  /** Holds the calls in the process. It is an array, since a Map would hold deleted entries until a full garbage collection. */
   calls: ScriptCall[]
   /** Calls whose process ended while they waited for the host. */
   orphaned: Set<ScriptCall>
@@ -43,7 +43,7 @@ const maxKnownScripts = 256
 /** A call is given up when its processes ended more often than this while none of its own steps ran. */
 const maxLostProcesses = 3
 const watchMs = 250
-/** Added to the script's own limit, for transferring values. */
+/** Is added to the script's own limit, for transferring values. */
 const graceMs = 1_000
 
 export function openScriptRunner(deps: RunnerDeps) {

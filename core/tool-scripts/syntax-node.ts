@@ -27,7 +27,7 @@ export function* walkLevels(root: SyntaxNode): Generator<{ node: SyntaxNode; lev
   }
 }
 
-/** Whether an expression names `Input` or `external`, with or without `grail.` before it. */
+/** Returns `Input` or `external` where an expression is that name, with or without `grail.` before it. */
 export function grailName(node: SyntaxNode | null | undefined): 'Input' | 'external' | undefined {
   const isOfGrail = node?.type === 'attribute' && node.childForFieldName('object')?.text === 'grail'
   const name = isOfGrail ? node.childForFieldName('attribute') : node

@@ -19,7 +19,7 @@ export function validateArguments(schema: JsonSchema, args: unknown): ValidatedA
   return isRecord(checked) ? { ok: true, args: checked } : { ok: false, faults: [expected('', ['object'], args)] }
 }
 
-/** Where one value, called `name` in the messages, does not fit the schema. Checks as `validateArguments` does. */
+/** Says where one value, called `name` in the messages, does not fit the schema. Checks as `validateArguments` does. */
 export function valueFaults(schema: JsonSchema, value: unknown, name: string): string[] {
   const faults: string[] = []
   checkValue(schema, value, name, faults)

@@ -36,10 +36,10 @@ const maxDiagnostics = 100
 /** A type that grows in a loop is printed in megabytes. */
 const maxMessage = 500
 
-/** From Monty's JSON. Only the host validates: a schema here would double the start time of the process. */
+/** Describes Monty's JSON. Only the host validates: a schema here would double the start time of the process. */
 type MontyDiagnostic = { code: string; message: string; severity: string; location: { row: number; column: number } }
 
-/** Without syntax errors. Some code keeps the checker busy for ever, and deeply nested code ends the process. */
+/** Leaves out syntax errors. Some code keeps the checker busy for ever, and deeply nested code ends the process. */
 function typeDiagnostics(code: string): TypeDiagnostic[] {
   return checkTypes(prefix + code)
     .filter(({ code: kind, severity }) => kind !== 'invalid-syntax' && severity !== 'warning' && severity !== 'info')

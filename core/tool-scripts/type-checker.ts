@@ -80,7 +80,7 @@ function closedError(): AppError {
 
 const file = fileURLToPath(new URL('type-check-child.ts', import.meta.url))
 
-/** Enough for about 1,000 scripts. Ends a process that checks for ever after its host was killed. */
+/** Suffices for about 1,000 scripts. Ends a process that checks for ever after its host was killed. */
 const cpuSeconds = 60
 
 function startTypeCheckProcess(limitMs: number) {

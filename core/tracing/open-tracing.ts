@@ -8,7 +8,7 @@ import { openStoreUser, type StoreLog } from '#platform/log.ts'
 import { packageVersion } from '#platform/package-version.ts'
 
 export type Tracing = SpanRecorder & {
-  /** Whether a trace that begins here is recorded. */
+  /** Decides whether a trace that begins here is recorded. */
   samples(): boolean
   /** Sends what was recorded, for at most a few seconds. */
   close(): Promise<void>
@@ -18,7 +18,7 @@ export type TracingConfig = {
   /** Base address of a collector that takes OTLP over HTTP; nothing is recorded without it. */
   endpoint: string | undefined
   headers: Readonly<Record<string, string>>
-  /** Of the traces that begin here, this share (0 to 1) is recorded. */
+  /** Is the share (0 to 1) of the traces beginning here that is recorded. */
   share: number
 }
 
@@ -123,7 +123,7 @@ function attributesOf(given: Span['attributes'], errorCode: string | undefined):
   return attributes
 }
 
-/** Seconds and nanoseconds. */
+/** Returns seconds and nanoseconds. */
 function hrTime(ms: number): [number, number] {
   const seconds = Math.floor(ms / 1000)
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)]

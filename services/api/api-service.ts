@@ -10,7 +10,7 @@ import { openPutPermit } from '#ledger/collection-window.ts'
 import { orStoreError } from '#ledger/store.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { publicModelsCheck } from '#ledger/read-runs.ts'
-import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
+import { redisCheck, expectUsableRedis } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
@@ -86,7 +86,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const agents = await agentNames(config.agentsDir)
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     const metrics = openMetrics('api')
     const signer = openSigner(config.signingKeys)
     showInbox(metrics, openDeliveryInbox(redis, namespace, { signer }))

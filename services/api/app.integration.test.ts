@@ -72,7 +72,7 @@ describe('the answers of the API', () => {
   const configured = 'secret-of-the-configuration'
   const [{ value } = { value: '' }] = plantedSecrets
 
-  it('hide secrets of the configuration, also in a problem, and secrets in events that the version before stored', async () => {
+  it('hide secrets of the configuration, also in a problem, and secrets that whoever stored an event did not know', async () => {
     const server = await testRedis()
     const own = await openTestApi(server, await testObjects(), { secrets: [configured] })
     const redis = new Redis(server.url)

@@ -9,7 +9,7 @@ import type { PackPlaces } from './discover/query-pack.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
-/** What the settings mean is in the settings table. */
+/** The settings table says what the settings mean. */
 export type DiscoveryConfig = Omit<ReturnType<typeof parseConfig>['discovery'], 'bundles' | 'modelKind'> & {
   modelKind?: ModelKind | undefined
   bundles: BundleChoices
@@ -48,7 +48,6 @@ export function parseConfig(env: Env) {
     codeHost: { publisher: publisherOf(read), proxy: proxyOf(env) },
     maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
-    /** How long operations wait for a model that is away. */
     awayLimitMs: read.REMORA_MODEL_AWAY_LIMIT_S * 1000,
     housekeeping: {
       everyMs: read.REMORA_HOUSEKEEPING_S * 1000,
@@ -64,7 +63,7 @@ export function parseConfig(env: Env) {
 
 type Publisher = { REMORA_PUBLISHER_URL?: string | undefined; REMORA_PUBLISHER_SECRET?: string | undefined }
 
-/** CONFIG_003 for an address without its secret: every request for code would be refused. */
+/** Throws CONFIG_003 for an address without its secret: every request for code would be refused. */
 function publisherOf({ REMORA_PUBLISHER_URL: url, REMORA_PUBLISHER_SECRET: secret }: Publisher) {
   if (url === undefined) return undefined
   if (secret !== undefined) return { url, secret }

@@ -9,9 +9,9 @@ import { queueNames } from '#queues/catalog.ts'
 import type { JobCounts, Producer } from '#queues/producer.ts'
 import { isExecuting } from './dispatch/run-dispatcher.ts'
 
-/** What a round of the dispatcher has seen. */
+/** Holds what a round of the dispatcher has seen. */
 export type Round = {
-  /** The active ones. */
+  /** Lists the active ones. */
   runs: readonly Run[]
   window: number
   seconds: number
@@ -28,8 +28,8 @@ type ShownDeps = {
 const freshMs = 15_000
 
 /**
- * What the runs of all workers come to, for whoever scales or watches them. Every discovery process shows the same, so a query takes
- * the greatest. The returned function is told of each round.
+ * Shows what the runs of all workers come to, for whoever scales or watches them. Every discovery process shows the same, so a query
+ * takes the greatest. The returned function is told of each round.
  */
 export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => void {
   let [last, at]: [Round | undefined, number] = [undefined, 0]

@@ -5,7 +5,7 @@ import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#ledger/run-s
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { awayModelsCheck } from '#ledger/read-runs.ts'
-import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
+import { redisCheck, expectUsableRedis } from '#ledger/redis-check.ts'
 import { openFleet } from '#ledger/fleet.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { redisNowMs } from '#ledger/store.ts'
@@ -78,7 +78,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const [packs, findable] = await Promise.all([loadSoundPacks(config.queries), findableNodes(config.queries)])
     const { redis, stopWaiting } = connectRedis(storage.redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
     const permit = openPutPermit(redis)
@@ -127,7 +127,7 @@ function readinessOf({ redis, objects, ledger }: { redis: RedisClient; objects: 
 type LoopStores = { ledger: Ledger; producer: Producer; redis: RedisClient; fleet: ReturnType<typeof openFleet> }
 type LoopDeps = LoopStores & { metrics: Metrics; log: Log } & Pick<AwayModelsDeps, 'readBundles'>
 
-/** What keeps runs going between their stages. */
+/** Starts what keeps runs going between their stages. */
 function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps, releaser: Releaser): void {
   const { ledger, producer, redis, fleet, metrics, log } = deps
   const dispatcher = runDispatcher({
@@ -148,9 +148,9 @@ function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps,
 
 type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }
 
-/** What users deleted is removed in any case. */
+/** Starts the removal of data; what users deleted is removed also where housekeeping is off (`everyMs` is 0). */
 function startHousekeeping(
-  { housekeeping, isAlone }: DiscoveryConfig,
+  { housekeeping }: Pick<DiscoveryConfig, 'housekeeping'>,
   { redis, ...stores }: HousekeepingStores,
   releaser: Releaser,
 ): void {
@@ -158,7 +158,7 @@ function startHousekeeping(
   const retention = openRetention(redis)
   const deps = { ...stores, retention, ...times }
   releaser.add('watch of the object store', watchStore(stores.objects))
-  releaser.add('deletions', runDeletions(deps, { isAlone }))
+  releaser.add('deletions', runDeletions(deps))
   if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(deps, everyMs))
 }
 
@@ -239,7 +239,7 @@ function startConsumers(
   }
 }
 
-/** For the first process of a stack with stores of its own: no worker is alive whose leases and locks must expire. */
+/** Clears up for the first process of a stack with stores of its own: no worker is alive whose leases and locks must expire. */
 export async function takeOver(redis: RedisClient, ledger: Pick<Ledger, 'activeRuns' | 'sweep'>): Promise<void> {
   await clearQueues(redis)
   for (const { runId } of await ledger.activeRuns()) {

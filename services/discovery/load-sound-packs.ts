@@ -41,8 +41,9 @@ function isOfPack(file: string, { userDir, name }: { userDir: string; name: stri
 }
 
 /**
- * What a bundle may name: the kinds and languages of all packs, whatever their name, of Remora and of the user. Kinds are
- * read from the recorded manifests; a pack without one is compiled. Throws DISC_001 or DISC_002 for a broken pack.
+ * Reads what a bundle may name: the kinds and languages of all packs, whatever their name, of Remora and of the user.
+ * Kinds are read from the recorded manifests; a pack without one is compiled. Throws DISC_001 or DISC_002 for a broken
+ * pack.
  */
 export async function findableNodes({ userDir }: Pick<PackPlaces, 'userDir'>): Promise<FindableNodes> {
   const dirs = [builtinQueries, ...(userDir === undefined ? [] : [userDir])]

@@ -64,7 +64,7 @@ export function measuredInbox(inbox: DeliveryInbox, { count }: Pick<Metrics, 'co
   }
 }
 
-/** What waits: the same for every publisher. */
+/** Shows what waits, which is the same for every publisher. */
 export function showBacklog({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<PublishingRuns, 'backlog'>): void {
   gauge('remora_publications_waiting', async () => [{ labels: {}, value: (await backlog()).count }])
   gauge('remora_publications_overdue_seconds', async () => {

@@ -8,7 +8,7 @@ import type { Run } from '#domain/run.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { withLease } from '#ledger/lease.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
+import { redisCheck, expectUsableRedis } from '#ledger/redis-check.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { loggedOutages } from '#objects/logged-outages.ts'
@@ -46,11 +46,11 @@ type ServiceDeps = { log: Log; redactor: Redactor }
 
 const origin = { kind: 'publisher', id: 'github' } as const
 const graceMs = 10_000
-/** Of all installations, and of one. */
+/** Bounds the publications at once: `all` of them, and those of one installation. */
 const publicationsAtOnce = { all: 16, ofInstallation: 2 }
 const followMs = 500
 const dueAtOnce = 200
-/** Between two questions to a GitHub that is away. */
+/** A GitHub that is away is asked again so much later. */
 const awayRestMs = 2_000
 
 /**
@@ -64,7 +64,7 @@ export async function startPublisher(config: PublisherConfig, deps: ServiceDeps)
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     const metrics = openMetrics('publisher')
     const permit = openPutPermit(redis)
     const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
@@ -137,7 +137,7 @@ type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'leaseMs' | 'project' |
   modelKind?: ModelKind | undefined
 }
 
-/** What is done with the app, without the loops that have it done. HOST_003 when GitHub does not know the app by its key. */
+/** Opens what is done with the app, without the loops that have it done. Throws HOST_003 when GitHub does not know the app by its key. */
 export async function openHost(
   { github, repository: operator, allowsSetups, leaseMs, project, publicUrl, modelKind }: HostConfig,
   deps: Pick<ServiceDeps, 'log'> &

@@ -29,7 +29,7 @@ function toMessage(move: Move, form: CallForm, id: string): AssistantMessage {
     case 'say':
       return { role: 'assistant', content: move.text }
     case 'call':
-      if (form !== 'tool_calls') return { role: 'assistant', content: writtenCall(move, form) }
+      if (form === 'json') return { role: 'assistant', content: writtenCall(move) }
       return {
         role: 'assistant',
         content: null,
@@ -40,9 +40,8 @@ function toMessage(move: Move, form: CallForm, id: string): AssistantMessage {
   }
 }
 
-function writtenCall({ name, args }: Extract<Move, { kind: 'call' }>, form: 'json' | 'tags'): string {
-  const text = JSON.stringify({ name, arguments: args })
-  return form === 'json' ? text : `<tool_call>\n${text}\n</tool_call>`
+function writtenCall({ name, args }: Extract<Move, { kind: 'call' }>): string {
+  return JSON.stringify({ name, arguments: args })
 }
 
 function finishReasonOf(message: AssistantMessage, fault: FaultName | undefined): 'stop' | 'tool_calls' | 'length' {
@@ -60,7 +59,7 @@ export function completionBody(completion: Completion, fault: FaultName | undefi
   })
 }
 
-/** As vLLM reports it, with status 200, after a reply has begun. */
+/** vLLM reports a fault like this one, with status 200, after a reply has begun. */
 const engineFault = {
   error: { message: 'rehearsed engine fault', type: 'InternalServerError', param: null, code: 500 },
 }

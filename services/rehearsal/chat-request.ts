@@ -24,8 +24,7 @@ export const ChatRequest = z.object({
     .default('auto'),
   parallel_tool_calls: z.boolean().optional(),
   response_format: z.looseObject({ type: z.string() }).optional(),
-  structured_outputs: z.object({ structural_tag: z.string().optional(), grammar: z.string().optional() }).optional(),
-  grammar: z.string().optional(),
+  structured_outputs: z.record(z.string(), z.unknown()).optional(),
   /** Tells a probe from a turn. */
   user: z.string().optional(),
   stream: z.boolean().default(false),

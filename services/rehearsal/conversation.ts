@@ -7,7 +7,7 @@ export type Step = { tool: string; args: unknown; result: unknown; failed: boole
 export type Conversation = { steps: readonly Step[]; userText: string; tools: ReadonlyMap<string, unknown> }
 
 const pathLike = /[\w./-]+/g
-/** Recognised by the file's ending, since `order.total` in a piece of code is no path. */
+/** Recognises a path by the file's ending, since `order.total` in a piece of code is no path. */
 const sourcePath = /^.+\.(?:cjs|css|go|html|java|json|jsx?|md|mjs|pyi?|rb|rs|toml|tsx?|txt|ya?ml)\b/
 
 /** The id of a tool message that answers no call of an earlier message; servers refuse such a conversation. */

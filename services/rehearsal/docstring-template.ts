@@ -32,7 +32,7 @@ const predicates = new Set(['is', 'has', 'can', 'should', 'must', 'was', 'will']
 /** After these words there is no room for an article. */
 const links = new Set(['all', 'as', 'at', 'by', 'for', 'from', 'in', 'into', 'of', 'on', 'or', 'to', 'up', 'with'])
 
-/** One imperative sentence without its full stop, as pydocstyle asks for it. */
+/** Writes one imperative sentence without its full stop, as pydocstyle asks for it. */
 function summaryOf(signature: Signature): string {
   const { name, kind, bases, yields } = signature
   const quoted = `\`${name}\``

@@ -43,7 +43,7 @@ export type FaultShares = z.infer<typeof FaultShares>
 export const FaultPlan = z.strictObject({
   shares: FaultShares.default({}),
   seed: z.int().min(0).default(1),
-  /** How many requests from now on the shares apply to; without it, all. */
+  /** Limits the shares to so many requests from now on; when it is absent, they apply to all. */
   times: z.int().min(0).optional(),
 })
 export type FaultPlan = z.infer<typeof FaultPlan>

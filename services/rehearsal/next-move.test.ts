@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { argumentsGrammar } from '#models/wire/call-grammar.ts'
 import { ChatRequest } from './chat-request.ts'
 import { nextMove } from './next-move.ts'
 
@@ -170,13 +169,6 @@ describe('other tool sets', () => {
       messages: [{ role: 'user', content: 'go' }],
       response_format: { type: 'json_schema', json_schema: { name: 'write', schema } },
     })
-    expect(nextMove(request)).toEqual({ kind: 'say', text: '{"note":"rehearsal"}' })
-  })
-
-  it('answers a grammar of arguments alone with an object of its keys', () => {
-    const parameters = { type: 'object', properties: { note: { type: 'string', maxLength: 9 } }, required: ['note'] }
-    const grammar = argumentsGrammar([{ name: 'write_note', description: '', parameters }])
-    const request = ChatRequest.parse({ model: 'rehearsal', messages: [{ role: 'user', content: 'go' }], grammar })
     expect(nextMove(request)).toEqual({ kind: 'say', text: '{"note":"rehearsal"}' })
   })
 

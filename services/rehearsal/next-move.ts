@@ -5,7 +5,6 @@ import { docstring } from './rules/docstring.ts'
 import { harness } from './rules/harness-rule.ts'
 import { lint } from './rules/lint.ts'
 import { review } from './rules/review.ts'
-import { articleSection, articleSummary } from './rules/articles.ts'
 import { sampleData } from './rules/sample-data.ts'
 import { testWriting } from './rules/test-writing.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rules/rule.ts'
@@ -34,21 +33,10 @@ function submit(rule: Rule, conversation: Conversation): Move {
 
 type AskedAlone = { name: string; schema: unknown }
 
-/** The tool whose arguments are to be the whole reply, of a schema or a grammar (`argumentsKeys`). Of a grammar only the keys are read. */
-function askedAlone({
-  response_format: format,
-  structured_outputs: outputs,
-  grammar,
-}: ChatRequest): AskedAlone | undefined {
+/** The tool whose arguments are to be the whole reply, by the schema of that (`argumentsFormat`). */
+function askedAlone({ response_format: format }: ChatRequest): AskedAlone | undefined {
   const form = format?.['json_schema']
-  if (isRecord(form)) return { name: String(form['name']), schema: form['schema'] }
-  const rules = outputs?.grammar ?? grammar ?? ''
-  const [, root] = /^root ::= args-([\w-]+)$/m.exec(rules) ?? []
-  if (root === undefined) return undefined
-  const line = rules.split('\n').find((rule) => rule.startsWith(`args-${root} ::= `)) ?? ''
-  const keys = [...line.matchAll(/"\\"([^"\\]+)\\"" ws ":"/g)].map(([, key = '']) => key)
-  const properties = Object.fromEntries(keys.map((key) => [key, { type: 'string' }]))
-  return { name: root.replaceAll('-', '_'), schema: { type: 'object', properties, required: keys } }
+  return isRecord(form) ? { name: String(form['name']), schema: form['schema'] } : undefined
 }
 
 /** The arguments of the tool that is asked for alone: those of its rule, if that would call it now. */
@@ -114,17 +102,7 @@ const anyTools: Rule = {
 }
 
 /** The first rule that knows the offered tools is played, or `anyTools`. */
-const rules: readonly Rule[] = [
-  lint,
-  docstring,
-  review,
-  testWriting,
-  sampleData,
-  articleSection,
-  articleSummary,
-  rewriteFile,
-  harness,
-]
+const rules: readonly Rule[] = [lint, docstring, review, testWriting, sampleData, rewriteFile, harness]
 
 /** Only the required arguments; a path is the file that the conversation is about. */
 function plainArguments(schema: unknown, conversation: Conversation): Record<string, unknown> {

@@ -3,16 +3,15 @@ import { parseJson } from '#domain/json.ts'
 import { resultPrefix, promptPhrases } from '#models/wire/plain-prompt.ts'
 import type { ChatMessage, ChatRequest } from './chat-request.ts'
 
-/** How a reply writes a call: as `tool_calls`, or as text in one of two forms. */
-export type CallForm = 'tool_calls' | 'json' | 'tags'
+/** Says how a reply writes a call: as `tool_calls`, or as text. */
+export type CallForm = 'tool_calls' | 'json'
 
 const { listing: listed, names: named, callNow, mayWriteCall, mustWriteCall } = promptPhrases
 const listing = new RegExp(`(?:^|\\n\\n)${listed}((?:\\n\\{.*\\})+)`)
 const directive = new RegExp(`\\n*(?:${[callNow, mayWriteCall, mustWriteCall].join('|')}).*$`)
-const directedTools = new RegExp(`${named}([\\w, -]+)\\.$`)
+const directedTools = new RegExp(`(${named}|${callNow})([\\w, -]+)\\.$`)
 const ListedTool = z.object({ name: z.string(), parameters: z.unknown() })
 const WrittenCall = z.object({ name: z.string(), arguments: z.unknown() })
-const Tags = z.object({ format: z.object({ tags: z.array(z.object({ begin: z.string() })) }) })
 
 /**
  * Undoes the workarounds of the model pool for servers that lack tool calls: tools listed in the first message become offered
@@ -20,26 +19,18 @@ const Tags = z.object({ format: z.object({ tags: z.array(z.object({ begin: z.str
  * choice of tool. `form` is how the reply is then written.
  */
 export function readPlainRequest(chat: ChatRequest): { chat: ChatRequest; form: CallForm } {
-  const form = formOf(chat)
-  const tools = chat.tools.length > 0 ? chat.tools : listedTools(chat.messages)
-  if (form === 'tool_calls') return { chat: { ...chat, tools, messages: messagesOf(chat.messages) }, form }
-  const [only, ...others] = wantedNames(chat)
+  const { structured_outputs: outputs, response_format: format } = chat
+  const [, how, names] = directedTools.exec(chat.messages.at(-1)?.content ?? '') ?? []
+  const isText = outputs !== undefined || format?.type === 'json_schema' || how === named
+  const read = {
+    ...chat,
+    tools: chat.tools.length > 0 ? chat.tools : listedTools(chat.messages),
+    messages: messagesOf(chat.messages),
+  }
+  if (!isText && names === undefined) return { chat: read, form: 'tool_calls' }
+  const [only, ...others] = names?.split(', ') ?? []
   const choice = only === undefined || others.length > 0 ? 'required' : { function: { name: only } }
-  return { chat: { ...chat, tools, tool_choice: choice, messages: messagesOf(chat.messages) }, form }
-}
-
-function formOf({ messages, structured_outputs: outputs, response_format: format, grammar }: ChatRequest): CallForm {
-  if (outputs?.structural_tag !== undefined) return 'tags'
-  const isHeld = outputs?.grammar !== undefined || grammar !== undefined || format?.type === 'json_schema'
-  return isHeld || directedTools.test(messages.at(-1)?.content ?? '') ? 'json' : 'tool_calls'
-}
-
-/** The tools that a reply in text may call; empty when the request does not say which. */
-function wantedNames({ messages, structured_outputs: outputs }: ChatRequest): string[] {
-  const tags = Tags.safeParse(parseJson(outputs?.structural_tag ?? '')).data?.format.tags ?? []
-  const tagged = tags.flatMap(({ begin }) => /"name": "([^"]+)"/.exec(begin)?.[1] ?? [])
-  if (tagged.length > 0) return tagged
-  return directedTools.exec(messages.at(-1)?.content ?? '')?.[1]?.split(', ') ?? []
+  return { chat: { ...read, tool_choice: choice }, form: isText ? 'json' : 'tool_calls' }
 }
 
 function listedTools(messages: readonly ChatMessage[]): ChatRequest['tools'] {

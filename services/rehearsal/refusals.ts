@@ -13,8 +13,7 @@ const refusalNames = [
   'parallel_calls',
   'tool_messages',
   'json_schema',
-  'structural_tag',
-  'ebnf',
+  'structured_outputs',
   'stream_usage',
 ] as const
 export const RefusalName = z.enum(refusalNames)
@@ -38,8 +37,7 @@ const isAskedFor: { [name in RefusalName]: (chat: ChatRequest) => boolean } = {
   parallel_calls: ({ parallel_tool_calls: parallel }) => parallel !== undefined,
   tool_messages: ({ messages }) => messages.some((message) => message.role === 'tool' || message.tool_calls),
   json_schema: ({ response_format: format }) => format?.type === 'json_schema',
-  structural_tag: ({ structured_outputs: outputs }) => outputs?.structural_tag !== undefined,
-  ebnf: ({ structured_outputs: outputs, grammar }) => outputs?.grammar !== undefined || grammar !== undefined,
+  structured_outputs: ({ structured_outputs: outputs }) => outputs !== undefined,
   stream_usage: ({ stream_options: options }) => options?.include_usage === true,
 }
 

@@ -18,7 +18,7 @@ const SharesText = z
 
 const { REMORA_REHEARSAL_HOST, REMORA_REHEARSAL_PORT, ...behaviour } = environmentOf('rehearsal')
 
-/** How it answers, wherever it runs: as a service, in an embedded stack or in a command. */
+/** These decide how the model answers, wherever it runs: as a service, in an embedded stack or in a command. */
 export const behaviourEnv = {
   ...behaviour,
   REMORA_REHEARSAL_FAULTS: behaviour.REMORA_REHEARSAL_FAULTS.pipe(SharesText),
@@ -35,7 +35,7 @@ export function parseConfig(env: Env): Required<RehearsalOptions> {
   return { host: read.REMORA_REHEARSAL_HOST, port: read.REMORA_REHEARSAL_PORT, ...behaviourOf(read) }
 }
 
-/** For a rehearsal model that is no service of its own. CONFIG_003 as `parseConfig`. */
+/** Serves a rehearsal model that is no service of its own. Throws CONFIG_003 as `parseConfig` does. */
 export function parseBehaviour(env: Env): RehearsalBehaviour {
   return behaviourOf(readEnv(behaviourEnv, env))
 }

@@ -5,7 +5,7 @@ type Named = { words: string; value: unknown }
 type Case = { name: string; arguments: Record<string, unknown> }
 export type Cases = { valid: Case[]; invalid: (Case & { why: string })[] }
 
-/** Of each kind: enough to show the limits, and no more than a person reads. */
+/** Suffices, for each kind, to show the limits, and is no more than a person reads. */
 const maxCases = 8
 const maxDepth = 4
 const maxMembers = 3

@@ -2,7 +2,6 @@ import { readEnv, type Env } from '#platform/env.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
-/** What the settings mean is in the settings table. */
 export type SetupConfig = ReturnType<typeof parseConfig>['setup']
 
 const mebibyte = 1024 ** 2

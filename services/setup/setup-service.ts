@@ -2,7 +2,7 @@ import { AppError } from '#domain/error.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
+import { redisCheck, expectUsableRedis } from '#ledger/redis-check.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
@@ -45,7 +45,7 @@ export async function startSetup(
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     const metrics = openMetrics('setup')
     const permit = openPutPermit(redis)
     const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
@@ -89,7 +89,7 @@ const toolLimits = { wallMs: 20_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16
 const versions =
   'uname -m; cat /usr/lib/os-release; for tool in python3 node npm; do $tool --version; done; ! command -v go >/dev/null || go version; true'
 
-/** TOOL_005 when it does not say all. Asked once: a process is started anew when its machine gets other tools. */
+/** Throws TOOL_005 when it does not say all. Asked once: a process is started anew when its machine gets other tools. */
 export function openToolchain(sandbox: Pick<Sandbox, 'run'>, limits = toolLimits): () => Promise<string> {
   let said: Promise<string> | undefined
   const ask = async () => {

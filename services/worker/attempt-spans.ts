@@ -87,7 +87,7 @@ type AttemptSpans = {
   end(how: string, ending: { sentMs: number; errorCode: string | undefined }): void
 }
 
-/** Undefined when the run is not traced. */
+/** Returns undefined when the run is not traced. */
 function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans | undefined {
   const run = parseTraceparent(attempt.traceparent)
   if (run?.isSampled !== true) return undefined
@@ -116,7 +116,7 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
 
 const usualEnds: ReadonlySet<string> = new Set<EndedOperationStatus>(['succeeded', 'unchanged', 'skipped'])
 
-/** 0 to 1, drawn from the id. */
+/** Draws a share from 0 to 1 from the id. */
 function shareOf(spanId: string): number {
   return Number.parseInt(spanId.slice(0, 8), 16) / 2 ** 32
 }
@@ -169,7 +169,7 @@ function attemptAttributes({ bundle, runId, projectId, operationId, attempt, nod
   }
 }
 
-/** What spans need of an event, so that an attempt holds no texts until its end. */
+/** Keeps only what spans need of an event, so that an attempt holds no texts until its end. */
 type TakenEvent = Pick<NewEvent, 'toolName' | 'errorCode' | 'durationMs'> & {
   name: string
   data: z.infer<typeof EventData>
@@ -192,7 +192,7 @@ const EventData = z.object({
   tries: z.number().optional(),
 })
 
-/** Undefined for an event that ends nothing. */
+/** Returns undefined for an event that ends nothing. */
 function partOf({
   name,
   toolName,

@@ -7,7 +7,7 @@ import { exitOnSignal, runService, stopWithParent } from '#platform/service-proc
 import { parseConfig } from './worker-config.ts'
 import { startWorker } from './worker-service.ts'
 
-/** Where only the settings file says that there are many, this process was started with the flags of a worker that has few. */
+/** Starts again where only the settings file says that there are many: the process has the flags of a worker with few. */
 function startAgainWithSlots(slots: number): void {
   const [, self] = process.argv
   const dropped = leanFlags(process.env)

@@ -6,7 +6,7 @@ import type { NoteStoreWait } from './operation/attempt/store-patience.ts'
 
 export type StoreGate = {
   waits: NoteStoreWait
-  /** To be called about once a second. */
+  /** Must be called about once a second. */
   look(): Promise<PartState>
 }
 
@@ -14,9 +14,10 @@ export type StoreGate = {
 const toleratedMs = 2_500
 
 /**
- * What a worker knows of its object store: from the attempts that wait for it, and from `check`, without which a worker that
- * runs nothing would not notice that it works again. It works when the check says so and no attempt has waited for long: a store
- * that has room for the check only is still full. `look` counts for the lines of the store's outage.
+ * Knows the state of a worker's object store from the attempts that wait for it, and from `check`, without which a
+ * worker that runs nothing would not notice that it works again. It works when the check says so and no attempt has
+ * waited for long: a store that has room for the check only is still full. `look` counts for the lines of the store's
+ * outage.
  */
 export function openStoreGate(check: () => Promise<PartState>, log: StoreLog): StoreGate {
   const waiting = new Map<object, { since: number; error: unknown }>()

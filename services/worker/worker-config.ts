@@ -22,7 +22,6 @@ export type ModelServer = {
   maxInFlightOfAll: number
 }
 
-/** What the settings mean is in the settings table. */
 export type WorkerConfig = ReturnType<typeof parseConfig>['worker']
 
 const rehearsalUrl = 'http://127.0.0.1:8421/v1'
@@ -37,7 +36,7 @@ export function parseConfig(env: Env) {
     /** Unique among all workers: the slots of the fleet are counted by it. */
     workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
-    /** Whether it takes as little memory as it can. */
+    /** Is true where it takes as little memory as it can. */
     isSmall,
     scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES ?? (isSmall ? 1 : 2),
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_WORKER_HEALTH_PORT },
@@ -57,9 +56,9 @@ export function parseConfig(env: Env) {
     storage: storageConfig(read),
     traces: { ...traceConfig(read), operations: read.REMORA_TRACES_OPERATIONS },
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES ?? Math.min(4 * read.REMORA_WORKER_SLOTS, 256) * 1024 ** 2,
-    /** How many characters of Python texts it keeps the facts and the trees of, which take 27 and 37 bytes for each. */
+    /** Limits the characters of Python texts whose facts and trees it keeps, which take 27 and 37 bytes for each. */
     cachedLength: isSmall ? 500_000 : 2_000_000,
-    /** How long the thread that composes runs lives on after a run: its start takes a second of CPU. */
+    /** Says how long the thread that composes runs lives on after a run: its start takes a second of CPU. */
     composerIdleMs: isSmall ? 10_000 : 60_000,
     sandbox: {
       ...sandboxConfig(read),
@@ -113,7 +112,7 @@ function isSameServer(url: string, other: string): boolean {
   return modelServerUrl(url) === modelServerUrl(other)
 }
 
-/** At most 64 characters; random at the end, since containers share process ids, and copies of a host its name. */
+/** Has at most 64 characters; its end is random, since containers share process ids, and copies of a host its name. */
 export function newWorkerId(host: string): string {
   const [name = ''] = host.split('.')
   const plain = name.replaceAll(/[^\w-]/g, '-').slice(0, 40)

@@ -80,7 +80,7 @@ function settled(outcome: Outcome): LogFields {
   return { status, ...(errorCode && { error_code: errorCode }), ...costFields(outcome) }
 }
 
-/** Of all attempts of the operation so far. */
+/** Covers all attempts of the operation so far. */
 function costFields({ turns, promptTokens, completionTokens, durationMs }: OperationCost): LogFields {
   const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens }
   return { turns, ...tokens, duration_ms: Math.round(durationMs) }
@@ -139,7 +139,7 @@ export function measuredSandbox(sandbox: Sandbox, metrics: Counted): Pick<Sandbo
   }
 }
 
-/** For ModelPoolOptions. */
+/** Counts and times requests, as `onEnd` of ModelPoolOptions. */
 export function measuredRequests(metrics: Counted): NonNullable<ModelPoolOptions['onEnd']> {
   return (end) => {
     const { server, result } = end
@@ -153,7 +153,7 @@ export function measuredRequests(metrics: Counted): NonNullable<ModelPoolOptions
   }
 }
 
-/** What can be read of the pool at any time. */
+/** Shows what can be read of the pool at any time. */
 export function showPool(pool: Pick<ModelPool, 'status'>, { gauge }: Pick<Metrics, 'gauge'>): void {
   const perServer = (valueOf: (server: ReturnType<ModelPool['status']>['endpoints'][number]) => number) => () =>
     pool.status().endpoints.map((server) => ({ labels: { server: server.name }, value: valueOf(server) }))

@@ -57,7 +57,7 @@ export function openModelsInUse(
       [...inUse].filter((model) => report(model).awaySince !== null && pool.health.isUsed(nameOf(model))),
     reports: (): ModelHealth[] => [...inUse].map(report),
     pool: () => poolReport(pool.status()),
-    /** For `/readyz`, which only operators are to reach (REMORA_HEALTH_HOST): whether any server works for the worker's own model, and what each said. */
+    /** Tells whether any server works for the worker's own model, and what each said: only for operators, by `/readyz` (REMORA_HEALTH_HOST). */
     async check(): Promise<PartState> {
       const { awaySince, servers } = pool.health.report(ownName)
       const { waiting } = pool.status()

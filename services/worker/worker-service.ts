@@ -4,7 +4,7 @@ import { defaultModel } from '#domain/model-health.ts'
 import { operationsPerSlot, roomForNewRuns } from '#ledger/fleet.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
-import { redisCheck, refuseEviction } from '#ledger/redis-check.ts'
+import { redisCheck, expectUsableRedis } from '#ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
@@ -66,7 +66,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const metrics = openMetrics('worker')
     const stores = openStores(config, { metrics, log }, releaser)
     const { redis, permit, objects, checkStore, store, closing, stopWaiting } = stores
-    await refuseEviction(redis)
+    await expectUsableRedis(redis)
     const model = openPool(config, { redis, metrics, log })
     showPool(model, metrics)
     releaser.add('model pool', () => model.close())
@@ -131,7 +131,7 @@ function openStores(
   return { redis, permit, objects, checkStore, store, closing: closing.signal, stopWaiting: stop }
 }
 
-/** What runs tool scripts, and programs of repositories. */
+/** Opens what runs tool scripts, and programs of repositories. */
 async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDeps, 'redis'>, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
@@ -141,7 +141,7 @@ async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDep
   return { scripts, sandbox: measuredSandbox(sandbox, metrics) }
 }
 
-/** What reads files in threads. */
+/** Opens what reads files in threads. */
 async function openReaders({ sandbox }: WorkerConfig, releaser: Releaser) {
   const linter = await openLinter(sandbox)
   releaser.add('linter', linter.close)
@@ -227,7 +227,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
   }
 }
 
-/** Only warns the operator: a server may answer later. Operations wait until one does. */
+/** Warns the operator only: a server may answer later. Operations wait until one does. */
 async function warnWithoutModel({ model, log }: Opened): Promise<void> {
   await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }
@@ -236,7 +236,7 @@ function mostOpenOperations({ slots }: WorkerConfig): number {
   return slots * operationsPerSlot + roomForNewRuns(slots)
 }
 
-/** How long a composition stands still at most when its worker is killed, and half as long again. */
+/** Limits how long a composition stands still when its worker is killed: to this, and half as long again. */
 const mostCompositionLockMs = 10_000
 
 type Working = { operation: OperationDeps; composer: Composer; metrics: Metrics; traces: SpanRecorder }

@@ -66,14 +66,14 @@ const execute = promisify(execFile)
 
 type Recorded = { seed: number; machines: boolean; pushes: boolean; tookMs: number }
 
-/** Writes the totals as a Markdown section to bench/results/chaos-[machines-|pushes-]<first seed>.md; returns that path. */
+/** Replaces the section bench/results/chaos[-machines|-pushes].md by these totals; returns its path. */
 export async function recordChaos(outcomes: readonly HistoryOutcome[], recorded: Recorded): Promise<string> {
   const folder = join(repository, 'bench/results')
   await mkdir(folder, { recursive: true })
   const redis = await versionOf('redis-server', ['--version'], /v=(\S+)/)
   const place = { redis, commit: await versionOf('git', ['-C', repository, 'rev-parse', '--short', 'HEAD'], /(\w+)/) }
-  const { machines, pushes, seed } = recorded
-  const path = `bench/results/chaos-${machines ? 'machines-' : pushes ? 'pushes-' : ''}${seed}.md`
+  const { machines, pushes } = recorded
+  const path = `bench/results/chaos${machines ? '-machines' : pushes ? '-pushes' : ''}.md`
   await writeFile(join(repository, path), chaosSection(outcomes, { ...recorded, ...place, date: new Date() }))
   return path
 }

@@ -116,10 +116,9 @@ it('a run of the next version is refused by what is older, and done by what know
 
 /** The edits that turn this code into a next version: it writes newer runs and jobs, and also reads the current ones. */
 const changes = [
-  { file: 'core/domain/run.ts', from: 'export const runSchema = 10', to: 'export const runSchema = 11' },
-  { file: 'core/domain/run.ts', from: 'export const newRunSchema = 3', to: 'export const newRunSchema = 11' },
-  { file: 'core/ledger/keys.lua', from: 'local known_schema = 10', to: 'local known_schema = 11' },
-  { file: 'core/queues/catalog.ts', from: 'const payloadVersion = 1', to: 'const payloadVersion = 2' },
+  { file: 'core/domain/run.ts', from: 'export const runSchema = 1', to: 'export const runSchema = 2' },
+  { file: 'core/ledger/keys.lua', from: 'local known_schema = 1', to: 'local known_schema = 2' },
+  { file: 'core/queues/catalog.ts', from: 'export const payloadVersion = 1', to: 'export const payloadVersion = 2' },
   { file: 'core/queues/catalog.ts', from: 'z.literal(payloadVersion)', to: 'z.literal([1, payloadVersion])' },
 ] as const
 

@@ -53,11 +53,11 @@ const misuses: Mistake[] = [
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
   {
     args: ['run'],
-    says: /no agents named: choose with --agents from article_section, article_summary, docstring, harness, lint, review, sample_data, test\nSee: remora run --help/,
+    says: /no agents named: choose with --agents from docstring, harness, lint, review, sample_data, test\nSee: remora run --help/,
   },
   {
     args: ['submit', '.'],
-    says: /no agents named: choose with --agents from article_section, article_summary, docstring, harness, lint, review/,
+    says: /no agents named: choose with --agents from docstring, harness, lint, review/,
   },
   { args: ['run', '--agent', 'lint'], says: /unknown option '--agent'\n\(Did you mean --agents\?\)/ },
   { args: ['run', '--agents'], says: /argument missing/ },
@@ -111,7 +111,7 @@ const misuses: Mistake[] = [
 const missing: Mistake[] = [
   {
     args: ['run', '--agents', 'lnt'],
-    says: /INTAKE_006 unknown agent: lnt \(did you mean lint\?\); known: article_section/,
+    says: /INTAKE_006 unknown agent: lnt \(did you mean lint\?\); known: docstring/,
   },
   { args: ['run', 'nowhere', ...lint], says: /INTAKE_001 there is no such file or folder: nowhere/ },
   { args: ['discover', 'nowhere'], says: /DISC_005 there is no such folder: nowhere/ },

@@ -1,7 +1,8 @@
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '#settings/load-settings.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { repository } from '../e2e/program.ts'
 import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
 import { remoraHere } from '../remora-here.ts'
@@ -66,6 +67,20 @@ async function follow(beginning: string, runId = ''): Promise<string> {
   return answer.out
 }
 
+/** The first line of words is to be mended; the same words in code are left alone. */
+const shelves = `# Shelves
+
+Look at the the shelf.
+
+## Count
+
+Count \`2 of the the 5\` first.
+
+\`\`\`
+the the
+\`\`\`
+`
+
 describe('the guide to writing an agent', () => {
   it('says where each of its files is to be', () => {
     expect(files).toEqual([
@@ -94,5 +109,34 @@ describe('the guide to writing an agent', () => {
     await services.close()
     services = await startInOneProcess({ env: settingsOf('later.yaml') })
     expect(await follow('run')).toMatch(/^14 findings: /m)
+  })
+
+  it.skipIf(lacks('git'))(
+    'names an example whose changes are proved, and that changes nothing but wording',
+    async () => {
+      expect(await follow('check examples/agents')).toContain('article_section: PASS (3 tools, max_turns 12)\n')
+      await services.close()
+      services = await startInOneProcess({ env: { REMORA_AGENTS_DIR: join(repository, 'examples/agents') } })
+      const own = await sourceFolder({ 'docs/shelves.md': shelves })
+      onTestFinished(own.remove)
+      const args = ['run', '.', '--agents', 'article_section', '--accept', 'auto', '--out', 'mended.patch']
+      expect(await services.remora(own, args)).toMatchObject({ code: 0 })
+      await own.apply(await own.read('mended.patch'))
+      expect(await own.read('docs/shelves.md')).toBe(shelves.replace('the the shelf', 'the shelf'))
+    },
+  )
+
+  it.each([
+    ['Start with `2 of the the 5`.', 7, undefined],
+    ['Count `3 of the the 5` first.', 7, 'code, links, numbers and signs of Markdown must stay as they are'],
+    ['it is', 10, "only lines of the section's own prose may change, not headings, code and other sections"],
+  ])('names an example that takes another wording, or says why it does not: %s', async (text, line, fault) => {
+    const own = await sourceFolder({ 'docs/shelves.md': shelves })
+    onTestFinished(own.remove)
+    const tool = join(repository, 'examples/agents/article_section/tools/edit_section.pym')
+    const inputs = ['-i', `text=${JSON.stringify(text)}`, '-i', `start_line=${line}`, '-i', `end_line=${line}`]
+    const node = ['--workspace', own.path, '--node', 'docs/shelves.md:Shelves.Count']
+    const { out } = await remoraHere(own, ['tool', 'run', tool, ...inputs, ...node])
+    expect(JSON.parse(out)).toMatchObject(fault === undefined ? { result: { lines: [line] } } : { error: fault })
   })
 })

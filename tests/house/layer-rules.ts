@@ -10,7 +10,6 @@ const coreFolders: Record<string, readonly string[]> = {
   syntax: ['domain', 'platform'],
   python: commonFolders,
   'doc-comments': commonFolders,
-  markdown: commonFolders,
   lint: [...commonFolders, 'python'],
   sandbox: commonFolders,
   'tool-scripts': commonFolders,
@@ -51,7 +50,6 @@ const modelRanks: Record<string, number> = { http: 0, wire: 1, capabilities: 2, 
 /** Third-party libraries that only one folder may import, so that only that folder deals with their pitfalls. */
 const packageHomes: Record<string, string> = {
   bullmq: 'core/queues/',
-  'markdown-it': 'core/markdown/',
   openai: 'core/models/',
   '@aws-sdk/client-s3': 'core/objects/',
   '@smithy/signature-v4': 'core/objects/',

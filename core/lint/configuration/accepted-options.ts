@@ -8,7 +8,7 @@ const first = ['preview', 'explicit-preview-rules']
 /** Returns as much of `options` as Ruff accepts: whole tables, else their entries, and of lists each element. */
 export async function acceptedOptions(options: Record<string, unknown>, refusalOf: RefusalOf) {
   if ((await refusalOf(options)) === undefined) return { options, refused: [] }
-  /** What was left out: the key with its tables, the value if it is one of several, and Ruff's reason. */
+  /** Lists what was left out: the key with its tables, the value if it is one of several, and Ruff's reason. */
   const refused: { key: string; value: string | undefined; why: string }[] = []
 
   async function add(accepted: Record<string, unknown>, keys: readonly string[], value: unknown) {

@@ -38,7 +38,7 @@ suspicious: noAssignInExpressions*=no-cond-assign noAsyncPromiseExecutor*=no-asy
   useGetterReturn*=getter-return
 `
 
-/** With which these rules mean what Biome's do. */
+/** These options make the rules mean what Biome's do. */
 const options: Readonly<Record<string, readonly unknown[]>> = {
   eqeqeq: ['always', { null: 'ignore' }],
   'no-unused-vars': [{ args: 'none' }],
@@ -92,7 +92,7 @@ export function biomeConfig(folder: string, sources: ScriptSources): ScriptConfi
 
 type Place = Parameters<typeof patternTest>[1]
 
-/** By `includes` of Biome 2, with exceptions, or `include` and `ignore` of Biome 1; undefined where none says anything. */
+/** Returns a test by `includes` of Biome 2, with exceptions, or `include` and `ignore` of Biome 1; undefined where none says anything. */
 function filesTest(table: Table, place: Place) {
   const listed = stringsOf(table['includes'] ?? table['include'])
   const ignored = [

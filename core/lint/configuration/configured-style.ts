@@ -16,7 +16,7 @@ import type { Flake8Project } from './flake8-projects.ts'
 import type { RuffProject } from './ruff-projects.ts'
 import { switchesOn } from './rule-selection.ts'
 
-/** What the configuration says about texts that are written into a file; what it does not say is absent. */
+/** Holds what the configuration says about texts that are written into a file; what it does not say is absent. */
 export type ConfiguredStyle = {
   lineLength?: number
   docLength?: number

@@ -5,7 +5,7 @@ import { type ConfigTree, nameOf, nearest, within } from './config-tree.ts'
 /** Reads the settings of a file in `folder` from the `.editorconfig` files above it, in lower case, if there are any. */
 export type EditorConfig = (folder: string) => ((path: string) => ReadonlyMap<string, string>) | undefined
 
-/** Of one file; each path is tested against all. What is longer, and what comes after so many patterns, has no effect. */
+/** Limits one file, since each path is tested against all of it: a longer one, and what comes after so many patterns, has no effect. */
 const [maxCharacters, maxGlobs] = [64 * 1024, 1_000]
 /** The specification allows no longer name of a section: each of its alternatives may be as long. */
 const maxName = 4_096

@@ -72,7 +72,7 @@ function configIn(
 type Level = { path: string; table: Table; isMeant: PathTest; open: readonly string[] }
 type LimitedSources = ScriptSources & { hasRoom(): boolean }
 
-/** What is extended comes first, then the configuration itself, then its overrides. */
+/** Lists what is extended first, then the configuration itself, then its overrides: the later ones win. */
 function partsOf(level: Level, sources: LimitedSources): ScriptPart[] {
   const { path, table, isMeant, open } = level
   const { notice } = sources

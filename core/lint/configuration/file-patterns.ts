@@ -117,7 +117,7 @@ function* expandFolders(pattern: string): Generator<string> {
   }
 }
 
-/** In fnmatch a backslash is an ordinary character, and only `!` negates a class. */
+/** Reads a pattern as fnmatch does: a backslash is an ordinary character, and only `!` negates a class. */
 function fnmatchTest(pattern: string): PathTest {
   return globOf(parseSegmentGlob(pattern.replaceAll('\\', '\\\\').replaceAll('[^', '[\\^'))).isMatch
 }

@@ -4,7 +4,7 @@ import { newerBuiltins } from './python-target.ts'
 
 /** A configuration of flake8 or pycodestyle, in Ruff's terms. */
 export type Flake8Config = {
-  /** For users: `setup.cfg [flake8]`. */
+  /** Names the file and section to users: `setup.cfg [flake8]`. */
   source: string
   folder: string
   isFlake8: boolean
@@ -12,7 +12,7 @@ export type Flake8Config = {
   isExcluded: PathTest
   isIncluded: PathTest
   rules: Flake8Rules
-  /** Those of `rules` that are off in one file: only the longest matching pattern of `per-file-ignores` counts. */
+  /** Lists those of `rules` that are off in one file: only the longest matching pattern of `per-file-ignores` counts. */
   offIn(path: string): readonly string[]
   /** Ruff's options except the selection of rules. */
   options: Table
@@ -202,7 +202,7 @@ export type Flake8Choice = {
 }
 
 type Flake8Rules = {
-  /** For Ruff: the codes that it has, and the selectors of plugins. */
+  /** Holds what Ruff is to select: the codes that it has, and the selectors of plugins. */
   select: string[]
   ignore: string[]
   missing: string[]

@@ -109,7 +109,7 @@ function inPreview({ options, rules }: Flake8Config): Pick<LintRules, 'previewOp
   return select.length === 0 ? {} : { previewOptions: { ...options, preview: true, lint: { select } } }
 }
 
-/** Whether the folder, or a parent of it below the project's own folder, is excluded. */
+/** Is true when the folder, or a parent of it below the project's own folder, is excluded. */
 function isExcluded(folder: string, project: Flake8Project): boolean {
   for (let inner = folder; inner !== project.folder && inner !== ''; inner = folderOf(inner)) {
     if (project.isExcluded(inner)) return true

@@ -15,7 +15,7 @@ import {
 } from './script-files.ts'
 
 const names = ['.oxlintrc.json', '.oxlintrc.jsonc']
-/** Those that are on without being named. */
+/** These plugins are on without being named. */
 const usualPlugins = ['unicorn', 'typescript', 'oxc']
 
 /** The configuration of oxlint in a folder. Plugins that are programs are never loaded. */

@@ -53,7 +53,7 @@ export function moduleTree(paths: readonly string[]) {
   }
 }
 
-/** Whether rules are on that depend on where an import comes from: the order of imports, and imports only for types. */
+/** Is true when rules are on that depend on where an import comes from: the order of imports, and imports only for types. */
 export function sortsImports(lint: Table): boolean {
   const selectors = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
   const isChosen = (code: string) =>
@@ -83,9 +83,10 @@ export function namesWithSection(isort: Table | undefined): string[] {
 }
 
 /**
- * Those of `names` that are modules of Python's standard library. Ruff prefers these to the repository's modules, but
- * not to modules that are configured as first-party, so they must not be added there. Found with Ruff's own import
- * order: a standard and a third-party import with a blank line between them are in order, two third-party ones are not.
+ * Returns those of `names` that are modules of Python's standard library. Ruff prefers these to the repository's
+ * modules, but not to modules that are configured as first-party, so they must not be added there. Ruff's own import
+ * order tells: a standard and a third-party import with a blank line between them are in order, two third-party ones
+ * are not.
  */
 export async function standardModules(
   names: readonly string[],

@@ -12,7 +12,7 @@ import {
 } from './file-patterns.ts'
 
 export type RuffConfig = {
-  /** For users: `src/ruff.toml`, `pyproject.toml [tool.ruff]`. */
+  /** Names the file and table to users: `src/ruff.toml`, `pyproject.toml [tool.ruff]`. */
   source: string
   folder: string
   chain: readonly RuffLayer[]

@@ -29,7 +29,7 @@ export type RuffProject = RuffConfig & {
   isPreview: boolean
   /** The selectors of per-file ignores that Ruff accepts. */
   ignorable: ReadonlySet<string>
-  /** By each target version that Ruff accepts: the repository's modules that have the name of a standard module. */
+  /** Holds, for each target version that Ruff accepts, the repository's modules that have the name of a standard module. */
   standard: ReadonlyMap<string | undefined, ReadonlySet<string>>
 }
 

@@ -1,7 +1,7 @@
 import { isSelected, isUnder } from '#domain/path-rules.ts'
 import { stringsOf, type Table } from './config-tree.ts'
 
-/** What is switched on and off in one step: the narrower selector wins, and `off` wins over an equal `on`. */
+/** Says what one step switches on and off: the narrower selector wins, and `off` wins over an equal `on`. */
 type Selection = { base: readonly string[] | undefined; on: readonly string[]; off: readonly string[] }
 
 type SelectionKeys = { base: string; on: string; off: readonly string[] }
@@ -11,7 +11,7 @@ const fixKeys: SelectionKeys = { base: 'fixable', on: 'extend-fixable', off: ['u
 
 export const selectionKeys: readonly string[] = [ruleKeys, fixKeys].flatMap(({ base, on, off }) => [base, on, ...off])
 
-/** Whether a linter's table switches `code` on, by its code or a prefix, and does not switch it off. */
+/** Is true when a linter's table switches `code` on, by its code or a prefix, and does not switch it off. */
 export function switchesOn(lint: Table, code: string): boolean {
   const on = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
   return isSelected(code, on) && !isSelected(code, switchedOff(lint))

@@ -118,7 +118,7 @@ export function openPartLimit(source: string, notice: (words: string) => void): 
   }
 }
 
-/** Whether the file at `found`, which `extends` names in the last of the `open` ones, leads back to itself; notices that. */
+/** Is true when the file at `found`, which the last of the `open` ones extends, leads back to itself; notices that. */
 export function isCircular(found: string, open: readonly string[], notice: (words: string) => void): boolean {
   if (!open.includes(found)) return false
   notice(`${open.at(-1)}: "extends" leads back to ${found}, which is not read again`)

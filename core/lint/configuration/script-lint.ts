@@ -50,7 +50,7 @@ export async function readScriptRules(
   return rules
 }
 
-/** Without a formatter no limit is known; this one stops what nobody would want to read. */
+/** Applies where no formatter sets a limit, and stops what nobody would want to read. */
 const usualLength = 120
 const prettierLength = 80
 
@@ -95,7 +95,7 @@ function namesOf(rules: readonly OxlintRule[]): Pick<ScriptSources, 'nameOfRule'
   }
 }
 
-/** What the parts that are meant for the file say together. */
+/** Merges the parts that are meant for the file; a later one wins. */
 function rulesOf({ source, parts, isIgnored }: ScriptConfig, path: string): Omit<LintRules, 'suffix'> {
   const meant = parts.filter(({ isMeant }) => isMeant(path))
   const all = (key: 'env' | 'globals' | 'settings' | 'categories'): Table =>
@@ -128,7 +128,7 @@ function overridden(before: unknown, value: unknown): unknown {
   return [severity, ...before.slice(1)]
 }
 
-/** As many rules may be refused one after the other. */
+/** Limits the rounds in which oxlint may refuse rules; each leaves out at least one. */
 const maxRounds = 20
 
 /** The options without the rules that oxlint refuses, which it names; without any rule where it refuses something else. */

@@ -34,7 +34,7 @@ export function formatFaults(text: string, { formatted, simplified }: Formatted)
   })
 }
 
-/** With their line ends. */
+/** Splits a text into lines, each with its line end. */
 function linesOf(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\n)/)
 }
@@ -55,7 +55,7 @@ function rowsOf(runs: readonly ChangedRun[]): number[] {
 
 type Hunk = { start: number; removed: readonly string[]; added: readonly string[] }
 
-/** As many lines as before are replaced one by one, so that what stays between them is not touched. */
+/** Replaces lines one by one where as many come as go, so that what stays between them is not touched. */
 function editsOf({ start, removed, added }: Hunk, text: string): TextEdit[] {
   if (removed.length !== added.length) {
     const edit = { start, end: start + removed.join('').length, text: added.join('') }
@@ -70,8 +70,8 @@ function editsOf({ start, removed, added }: Hunk, text: string): TextEdit[] {
 }
 
 /**
- * Where whole lines go, blank lines around them would be judged when the fix is made (`withFixes`); gofmt has judged them already, so the
- * edit also replaces the line end before them.
+ * Lets an edit that only removes whole lines also replace the line end before them: blank lines around them would be judged when the fix
+ * is made (`withFixes`), and gofmt has judged them already.
  */
 function withoutGap(edit: TextEdit, text: string): TextEdit {
   const isWholeLines =

@@ -7,16 +7,16 @@ import { formatFaults } from './format-faults.ts'
 import { findGofmt, type FormatQuestion, type GofmtAnswer, runGofmt } from './gofmt-process.ts'
 
 export type GoLinter = {
-  /** Of gofmt, where there is one. */
+  /** Is gofmt's name with its version, or only its name where there is none. */
   version: string
-  /** Why Go is not linted here, in words; undefined where gofmt works. */
+  /** Says why Go is not linted here; undefined where gofmt works. */
   lack(): Promise<string | undefined>
   /**
-   * What `gofmt -s` would change. A text that ends its lines with CRLF may keep them. TOOL_006 for a text that gofmt cannot handle,
-   * and for every text where there is no gofmt.
+   * Reports what `gofmt -s` would change. A text that ends its lines with CRLF may keep them. Throws TOOL_006 for a text that gofmt
+   * cannot handle, and for every text where there is no gofmt.
    */
   lint(text: string): Promise<LintReport>
-  /** What `gofmt -s` makes of a text; undefined for one that does not parse. TOOL_006 as in `lint`. */
+  /** Returns what `gofmt -s` makes of a text; undefined for one that does not parse. Throws TOOL_006 as `lint` does. */
   formatted(text: string): Promise<string | undefined>
   /** Ends what is running; nothing is formatted any more. Safe to call twice. */
   close(): void
@@ -29,7 +29,7 @@ const cacheLimit = { max: 500, maxSize: 10_000_000, sizeOf }
 const diagnosticBytes = 550
 
 const absent = 'there is no gofmt on the search path'
-/** What a gofmt that works makes of the first is the second. */
+/** A gofmt that works makes the second of the first. */
 const [rough, smooth] = ['package a\n\nvar  a=1\n', 'package a\n\nvar a = 1\n']
 
 /** Most of the time goes into the start of a process; each may take up to a gigabyte for a text that is made for it. */

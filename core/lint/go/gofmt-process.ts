@@ -40,7 +40,7 @@ const maxAddressKiB = 2_200_000
 const maxCpuSeconds = 30
 /** A limit that the system does not have is left out. */
 const limited = `ulimit -v ${maxAddressKiB} 2>/dev/null; ulimit -t ${maxCpuSeconds} 2>/dev/null; exec "$0" "$@"`
-/** Without a home it also keeps no telemetry. */
+/** Names no home, so that gofmt keeps no telemetry either. */
 const environment = { GOMAXPROCS: '1' }
 
 const maxErrorChars = 8_000

@@ -46,7 +46,7 @@ const maxLastWords = 500
  */
 export function startOxlint(folder: string, events: ProcessEvents): OxlintProcess {
   const child = spawnIn(folder)
-  /** The shell and oxlint. */
+  /** Kills the shell and oxlint. */
   const kill = () => void (child.pid !== undefined && killGroup(child.pid, 'SIGKILL'))
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   let asked = 0

@@ -160,7 +160,7 @@ export const OxlintRule = z.object({
   value: z.string(),
   category: z.string(),
   type_aware: z.boolean(),
-  /** Of ESLint's own or typescript-eslint's `recommended`. */
+  /** Is true when ESLint's own or typescript-eslint's `recommended` has it. */
   recommended: z.boolean(),
 })
 export type OxlintRule = z.infer<typeof OxlintRule>

@@ -47,8 +47,8 @@ const everywhere = [
 ]
 
 /**
- * What no change may add whatever the repository's rules are: undefined and unused names, and what oxlint counts as certainly wrong.
- * In TypeScript the compiler knows which names there are, and a linter does not.
+ * Configures what no change may add whatever the repository's rules are: undefined and unused names, and what oxlint counts as certainly
+ * wrong. In TypeScript the compiler knows which names there are, and a linter does not.
  */
 const guardConfiguration = (suffix: ScriptSuffix) => ({
   plugins: ['typescript', 'oxc'],

@@ -18,7 +18,7 @@ type RawAction = z.infer<typeof RawAction>
 
 export type ScriptAnswer = { diagnostics: unknown; actions: unknown; uri: string }
 
-/** Of the language server's protocol: a hint is the other place of a fault that is listed itself. */
+/** Is the severity of a hint in the language server's protocol: the other place of a fault that is listed itself. */
 const hint = 4
 
 /**

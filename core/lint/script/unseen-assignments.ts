@@ -1,6 +1,6 @@
-/** What may assign the variables of a text besides the code that the linter sees. */
+/** Holds what may assign the variables of a text besides the code that the linter sees. */
 export type UnseenFacts = {
-  /** Where the names stand that all scripts of a page share. */
+  /** Holds the places of the names that all scripts of a page share. */
   shared: ReadonlySet<number>
   hasEval: boolean
   /** Names in `ref={name}`, of which Solid's compiler makes an assignment. */
@@ -38,9 +38,9 @@ type Range = { start: number; end: number }
 type Declared = { text: string; isTyped: boolean; nameAt: number; unseen: UnseenFacts }
 
 /**
- * Why a declaration with `let` has to stay one although nothing in the file assigns the name at `nameAt`; undefined where it may become one
- * with `const`. TypeScript's `export let` is a member that others assign where it is in a namespace; elsewhere its type is wider than that of
- * the constant, and other files may need that.
+ * Says why a declaration with `let` has to stay one although nothing in the file assigns the name at `nameAt`; undefined where it may
+ * become one with `const`. TypeScript's `export let` is a member that others assign where it is in a namespace; elsewhere its type is wider
+ * than that of the constant, and other files may need that.
  */
 export function whyVariable(declaration: Range, { text, isTyped, nameAt, unseen }: Declared): string | undefined {
   const { start, end } = declaration

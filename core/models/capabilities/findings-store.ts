@@ -52,7 +52,7 @@ const mineAlone: ProbeLease = { kind: 'mine', known: undefined }
 /** Shares findings through Redis: one process at a time probes a server for a model; without Redis, each does so. */
 export function openSharedFindings(options: SharedFindingsOptions): FindingsStore {
   const { redis, namespace = 'remora', leaseMs = defaultLeaseMs } = options
-  /** `turn` is the lease: keys and values keep their old names, as workers of the last version use them, too. */
+  /** `turn` is the key of the lease. */
   const keysOf = (server: string, model: string) => {
     const name = `${namespace}:{findings:${server} ${model}}`
     return { turn: `${name}:turn`, found: `${name}:found`, doubted: `${name}:doubted` }

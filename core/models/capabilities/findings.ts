@@ -3,13 +3,13 @@ import { allCapabilities, Capabilities } from '../wire/capabilities.ts'
 
 const Name = Capabilities.keyof()
 type Name = z.infer<typeof Name>
-const Flag = Name.exclude(['ebnf', 'required', 'lengths'])
+const Flag = Name.exclude(['required', 'lengths'])
 
 /**
- * `taken_as_grammar`: a grammar, in llama.cpp's `grammar`; `taken_loosely`: a call that is required, with text before it;
- * `taken_short`: bounds of short texts only; ignored: the server accepts it without effect.
+ * `taken_loosely`: a call that is required, with text before it; `taken_short`: bounds of short texts only; ignored: the
+ * server accepts it without effect.
  */
-const Finding = z.enum(['taken', 'taken_as_grammar', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
+const Finding = z.enum(['taken', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
 export type Finding = z.infer<typeof Finding>
 
 export const Findings = z.strictObject({
@@ -26,16 +26,11 @@ export const noFindings: Findings = { found: {}, unclear: Name.options, misses: 
 
 type Lacks = { [name in Name]?: 'refused' | 'ignored' }
 
-/**
- * What was never probed is assumed to be taken, but for a grammar: a server that does not know its field lets the model write anything, and
- * there are other forms of what it says.
- */
+/** What was never probed is assumed to be taken. */
 export function capabilitiesOf(findings: Pick<Findings, 'found'>): Capabilities {
   const lacks = lacksOf(findings)
   const capabilities = { ...allCapabilities }
   for (const name of Flag.options) capabilities[name] = lacks[name] === undefined
-  if (findings.found.ebnf === 'taken_as_grammar') capabilities.ebnf = 'grammar'
-  if (lacks.ebnf !== undefined || findings.found.ebnf === undefined) capabilities.ebnf = 'none'
   if (findings.found.required === 'taken_loosely') capabilities.required = 'loose'
   if (lacks.required !== undefined) capabilities.required = 'none'
   if (findings.found.lengths === 'taken_short') capabilities.lengths = 'short'
@@ -63,9 +58,8 @@ const instead: { [name in keyof Capabilities]: string } = {
   lengths: 'schemas go without maxLength, and a call may be cut before it is closed',
   parallelCalls: 'it is left out',
   toolMessages: 'calls and their results go as plain text',
-  jsonSchema: 'bundles with grammar.strategy json_schema use tool_choice',
-  structuralTag: 'bundles with grammar.strategy structural_tag use tool_choice',
-  ebnf: 'bundles with grammar.strategy ebnf use tool_choice',
+  jsonSchema: 'bundles with grammar: json_schema use tool_choice',
+  structuredOutputs: 'bundles with a constraint of their own are not served',
   streamUsage: 'tokens of streamed replies are estimated',
 }
 

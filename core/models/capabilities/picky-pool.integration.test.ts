@@ -51,8 +51,7 @@ const plainProbes = (server: PlayedServer | undefined) =>
       messages.length === 1 &&
       keys.tools === undefined &&
       keys.response_format === undefined &&
-      keys.structured_outputs === undefined &&
-      keys.grammar === undefined,
+      keys.structured_outputs === undefined,
   ).length
 const withoutNames = (body: PlayedBody): PlayedAnswer =>
   typeof body.tool_choice === 'object' ? { status: 400 } : body.tool_choice === 'required' ? 'call' : { content: 'Hi' }
@@ -94,7 +93,7 @@ describe('a pool before a server that refuses named tools', () => {
     expect(strict).toEqual([true, undefined, undefined])
   })
 
-  it('holds calls to a grammar from then on where one ran on until its limit', async () => {
+  it('holds calls to a schema from then on where one ran on until its limit', async () => {
     const endless = {
       content: '<tool_call>{"name": "submit_result", "arguments": {"a": 1\n\t\n\t\n',
       finishReason: 'length',

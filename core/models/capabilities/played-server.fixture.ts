@@ -23,7 +23,6 @@ const Body = z.object({
   parallel_tool_calls: z.boolean().optional(),
   response_format: z.looseObject({ type: z.string() }).optional(),
   structured_outputs: z.record(z.string(), z.unknown()).optional(),
-  grammar: z.string().optional(),
   stream: z.boolean().optional(),
   stream_options: z.unknown().optional(),
   user: z.string().optional(),

@@ -18,7 +18,6 @@ const wantsCall = (body: PlayedBody) => body.tool_choice === 'required' || isNam
 function vllm(body: PlayedBody): PlayedAnswer {
   if (body.stream_options !== undefined && body.stream !== true) return { status: 400 }
   if (body.structured_outputs !== undefined && isNamed(body)) return { status: 400 }
-  if (body.structured_outputs?.['structural_tag'] !== undefined) return { content: '<tool_call>\n{"name": "remora_' }
   if (body.structured_outputs !== undefined || body.response_format !== undefined) return writtenCall
   return wantsCall(body) ? 'call' : hello
 }
@@ -36,15 +35,9 @@ function gemma2(body: PlayedBody): PlayedAnswer {
   return isRefused ? { status: 400, words } : vllm(body)
 }
 
-/**
- * llama-server --jinja: a named choice means auto (ggml-org/llama.cpp issue 26535), a grammar goes only with
- * `tool_choice: none`, and it does not know structured_outputs.
- */
+/** llama-server --jinja: a named choice means auto (ggml-org/llama.cpp issue 26535), and it does not know structured_outputs. */
 function llamaCpp(body: PlayedBody): PlayedAnswer {
-  const words = 'Cannot use custom grammar constraints with tools.'
-  if (body.grammar !== undefined && body.tools !== undefined && body.tool_choice !== 'none')
-    return { status: 400, words }
-  if (body.grammar !== undefined || body.response_format !== undefined) return writtenCall
+  if (body.response_format !== undefined) return writtenCall
   return body.tool_choice === 'required' ? 'call' : hello
 }
 
@@ -67,7 +60,7 @@ function chattyLlamaCpp(body: PlayedBody): PlayedAnswer {
 
 /** llama-server with a model file without a template: it takes tools and every tool_choice, and tells the model of none. */
 function llamaCppWithoutTemplate(body: PlayedBody): PlayedAnswer {
-  const isHeld = body.grammar !== undefined || body.response_format !== undefined
+  const isHeld = body.response_format !== undefined
   return { ...(isHeld ? { content: '{\n    "name": "remora_probe",\n    "arg' } : chatter), deaf: true }
 }
 
@@ -95,7 +88,7 @@ function ollamaWithoutTools(body: PlayedBody): PlayedAnswer {
 function narrowGateway(body: PlayedBody): PlayedAnswer {
   const isStrict = JSON.stringify(body.tools ?? []).includes('additionalProperties')
   const isNew = body.parallel_tool_calls !== undefined || body.response_format !== undefined
-  if (isStrict || isNew || body.structured_outputs !== undefined || body.grammar !== undefined) return { status: 422 }
+  if (isStrict || isNew || body.structured_outputs !== undefined) return { status: 422 }
   if (body.stream_options !== undefined) return { status: 501 }
   return wantsCall(body) ? 'call' : hello
 }
@@ -137,13 +130,13 @@ describe('the probe', () => {
     ['vLLM without --enable-auto-tool-choice', plainVllm, { auto: 'refused' }],
     ['OpenAI', openAi, { strictArguments: 'refused' }],
     ["Gemma's template", gemma2, { systemRole: 'refused', toolMessages: 'refused' }],
-    ['llama-server --jinja', llamaCpp, { named: 'ignored', structuralTag: 'ignored' }],
+    ['llama-server --jinja', llamaCpp, { named: 'ignored', structuredOutputs: 'ignored' }],
     [
       'llama-server with a model that talks',
       chattyLlamaCpp,
-      { required: 'ignored', named: 'ignored', structuralTag: 'ignored' },
+      { required: 'ignored', named: 'ignored', structuredOutputs: 'ignored' },
     ],
-    ['Ollama', ollama, { required: 'ignored', named: 'ignored', structuralTag: 'ignored', ebnf: 'ignored' }],
+    ['Ollama', ollama, { required: 'ignored', named: 'ignored', structuredOutputs: 'ignored' }],
     [
       'a gateway of older fields',
       narrowGateway,
@@ -151,8 +144,7 @@ describe('the probe', () => {
         strictSchemas: 'refused',
         parallelCalls: 'refused',
         jsonSchema: 'refused',
-        structuralTag: 'refused',
-        ebnf: 'refused',
+        structuredOutputs: 'refused',
         streamUsage: 'refused',
       },
     ],
@@ -173,13 +165,13 @@ describe('the probe', () => {
   it('finds that a template drops tools when prompts are no longer with them', async () => {
     const { capabilities, lacks } = await probe(llamaCppWithoutTemplate)
     expect(lacks).toMatchObject({ tools: 'ignored', required: 'ignored', named: 'ignored', toolMessages: 'ignored' })
-    expect(capabilities).toMatchObject({ tools: false, jsonSchema: true, ebnf: 'grammar' })
+    expect(capabilities).toMatchObject({ tools: false, jsonSchema: true })
   })
 
   it('finds that text may come before a call, and how long a text may be bounded', async () => {
     const { capabilities, lacks, bodies } = await probe(politeLlamaCpp)
     expect(capabilities).toMatchObject({ required: 'loose', lengths: 'short' })
-    expect(lacks).toEqual({ named: 'ignored', structuralTag: 'ignored' })
+    expect(lacks).toEqual({ named: 'ignored', structuredOutputs: 'ignored' })
     expect(bodies.length).toBeLessThanOrEqual(16)
   })
 
@@ -193,29 +185,22 @@ describe('the probe', () => {
     expect(bounded).toMatchObject([{ response_format: { type: 'json_schema' }, tool_choice: 'none' }])
   })
 
-  it('puts grammars where llama.cpp takes them, and notes no lack then', async () => {
-    const { capabilities, lacks } = await probe(llamaCpp)
-    expect([capabilities.ebnf, lacks.ebnf]).toEqual(['grammar', undefined])
-  })
-
   it.each([
     ['is overloaded', { status: 503 }],
     ['limits rates', { status: 429 }],
     ['is broken', { status: 500 }],
     ['does not know the model', { status: 404 }],
-  ] as const)(
-    'assumes all but a grammar of a server that %s, and knows that it knows nothing',
-    async (_what, answer) => {
-      const { capabilities, unclear, bodies } = await probe(() => answer)
-      expect([capabilities, unclear]).toEqual([{ ...allCapabilities, ebnf: 'none' }, noFindings.unclear])
-      expect(bodies.length).toBeLessThanOrEqual(2)
-    },
-  )
+  ] as const)('assumes everything of a server that %s, and knows that it knows nothing', async (_what, answer) => {
+    const { capabilities, unclear, bodies } = await probe(() => answer)
+    expect([capabilities, unclear]).toEqual([allCapabilities, noFindings.unclear])
+    expect(bodies.length).toBeLessThanOrEqual(2)
+  })
 
   it('assumes what it could not find out in time or for load', async () => {
-    const play = (body: PlayedBody) => (isNamed(body) ? 'hang' : body.grammar ? { status: 503 } : plainVllm(body))
+    const play = (body: PlayedBody) =>
+      isNamed(body) ? 'hang' : body.structured_outputs ? { status: 503 } : plainVllm(body)
     const { capabilities, lacks, unclear } = await probe(play, { timeoutMs: 1000 })
-    expect([lacks, unclear]).toEqual([{ auto: 'refused' }, ['tools', 'named']])
+    expect([lacks, unclear]).toEqual([{ auto: 'refused' }, ['tools', 'named', 'structuredOutputs']])
     expect(capabilities.named).toBe(true)
   })
 
@@ -240,6 +225,9 @@ describe('the probe', () => {
     const { bodies, lacks } = await probe(vllm, { known })
     expect(bodies).toHaveLength(2)
     expect(lacks).toEqual({ required: 'ignored' })
+    server?.close()
+    const back = await probe(vllm, { known: { found: { jsonSchema: 'refused' }, unclear: ['jsonSchema'], misses: 0 } })
+    expect(back.lacks).toEqual({})
     server?.close()
     const busy = await probe(() => ({ status: 429 }), { known })
     expect(busy.findings).toEqual(known)

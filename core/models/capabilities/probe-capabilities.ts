@@ -86,8 +86,6 @@ function openProbe(
       findings.unclear = findings.unclear.filter((other) => other !== name)
       onFinding()
     },
-    /** Counts until a probe has a clear result. */
-    assume: (name: Name, finding: Finding) => void (findings.found[name] = finding),
   }
 }
 
@@ -153,26 +151,9 @@ async function probeConstraints(probe: Probe): Promise<void> {
   const { requests } = probe
   const known = probe.known()
   await Promise.all([
-    probeOne(probe, 'jsonSchema', requests.constraint('json_schema', known), holdsWrittenCall).then(() =>
-      probeLengths(probe),
-    ),
-    probeOne(probe, 'structuralTag', requests.constraint('structural_tag', known), holdsWrittenCall),
-    probeGrammar(probe),
+    probeOne(probe, 'jsonSchema', requests.jsonSchema(known), holdsWrittenCall).then(() => probeLengths(probe)),
+    probeOne(probe, 'structuredOutputs', requests.structuredOutputs(known), holdsWrittenCall),
   ])
-}
-
-async function probeGrammar(probe: Probe): Promise<void> {
-  if (!probe.isUnclear('ebnf')) return
-  const asking = (ebnf: 'structured_outputs' | 'grammar') =>
-    probe.requests.constraint('ebnf', { ...probe.known(), ebnf })
-  const first = await probe.ask(asking('structured_outputs'))
-  if (first.kind === 'unclear') return
-  const outputs = findingOf(first, holdsWrittenCall)
-  if (outputs === 'taken') return probe.note('ebnf', outputs)
-  const second = await probe.ask(asking('grammar'))
-  if (second.kind === 'unclear') return probe.assume('ebnf', outputs)
-  const grammar = findingOf(second, holdsWrittenCall)
-  probe.note('ebnf', grammar === 'taken' ? 'taken_as_grammar' : grammar)
 }
 
 /** Needs to know how calls are held to a schema; where nothing holds them, no bound matters. */

@@ -1,6 +1,6 @@
 import type { Message, ModelRequest, ToolDefinition } from '#domain/turn.ts'
 import { longestText, mostNumber } from '../wire/bounded-tools.ts'
-import { constraintKeys } from '../wire/call-constraint.ts'
+import { callFormat, type ConstraintKeys, literalKeys } from '../wire/call-constraint.ts'
 import { toOpenAi } from '../wire/to-openai.ts'
 import { allCapabilities, type Capabilities } from '../wire/capabilities.ts'
 
@@ -70,6 +70,12 @@ export function probeRequests(model: string) {
   }
   const tools = [probeTool]
   const call = { tools, maxTokens: callTokens }
+  /** The reply's text is to be a call. */
+  const written = (keys: ConstraintKeys, capabilities: Capabilities) =>
+    body(
+      { ...(capabilities.tools ? call : { maxTokens: callTokens }), toolChoice: 'none' },
+      { capabilities: { ...capabilities, strictArguments: false, lengths: 'none' }, keys },
+    )
   return {
     plain: body({}),
     systemRole: body({ messages: [{ role: 'system', content: 'Be brief.' }, asked] }),
@@ -82,27 +88,21 @@ export function probeRequests(model: string) {
       body({ ...call, ...choice, tools: [optionalTool] }, { capabilities: { ...unhindered, strictArguments: true } }),
     parallelCalls: (choice: KnownChoice) => body({ ...call, ...choice, parallelCalls: false }),
     toolMessages: (choice: KnownChoice) => body({ ...call, ...choice, messages: history }),
-    constraint: (constraint: 'json_schema' | 'structural_tag' | 'ebnf', capabilities: Capabilities) => {
-      const offered = capabilities.tools ? call : { maxTokens: callTokens }
-      const keys = constraintKeys(constraint, { tools, optional: false, several: false }, capabilities)
-      return body(
-        { ...offered, toolChoice: 'none' },
-        { capabilities: { ...capabilities, strictArguments: false, lengths: 'none' }, keys },
-      )
-    },
+    jsonSchema: (capabilities: Capabilities) =>
+      written({ response_format: callFormat(tools, capabilities) }, capabilities),
+    structuredOutputs: (capabilities: Capabilities) =>
+      written(literalKeys({ json: callFormat(tools, capabilities).json_schema.schema }), capabilities),
     /** In the form in which a call will be held to its schema; undefined where it never is. */
     lengths: (length: keyof typeof longestText, capabilities: Capabilities) => {
       const bounded = [boundedTool(longestText[length])]
-      const how: Capabilities = { ...capabilities, lengths: 'none' }
       const isHeldToTools = capabilities.tools && (capabilities.required === 'alone' || capabilities.named)
       if (isHeldToTools) {
         const toolChoice = capabilities.required === 'alone' ? 'required' : ({ name: probeTool.name } as const)
+        const how: Capabilities = { ...capabilities, lengths: 'none' }
         return body({ tools: bounded, maxTokens: callTokens, toolChoice }, { capabilities: how })
       }
-      const keys = constraintKeys('json_schema', { tools: bounded, optional: false, several: false }, capabilities)
-      if (keys === undefined) return undefined
-      const offered = capabilities.tools ? call : { maxTokens: callTokens }
-      return body({ ...offered, toolChoice: 'none' }, { capabilities: { ...how, strictArguments: false }, keys })
+      if (!capabilities.jsonSchema) return undefined
+      return written({ response_format: callFormat(bounded, capabilities) }, capabilities)
     },
   }
 }

@@ -16,7 +16,7 @@ const mostItems = 64
 const perToken = { text: 2.4, signs: 1.4 } as const
 const textPerSign = perToken.text / perToken.signs
 /** Fifteen digits: every JSON parser reads them exactly, and a whole number may have no maximum otherwise. */
-export const mostDigits = 15
+const mostDigits = 15
 export const mostNumber = 10 ** mostDigits - 1
 
 export type Bounds = Pick<Capabilities, 'lengths'> & {

@@ -25,10 +25,8 @@ export const Capabilities = z.strictObject({
   toolMessages: z.boolean(),
   /** `response_format` with a JSON Schema, together with `tools` that must not be called. */
   jsonSchema: z.boolean(),
-  /** vLLM's `structured_outputs` with a structural tag. */
-  structuralTag: z.boolean(),
-  /** The field for a grammar: vLLM's `structured_outputs`, or llama.cpp's `grammar`. */
-  ebnf: z.enum(['structured_outputs', 'grammar', 'none']),
+  /** vLLM's `structured_outputs`, for bundles with a constraint of their own. */
+  structuredOutputs: z.boolean(),
   /** `stream_options.include_usage`. */
   streamUsage: z.boolean(),
 })
@@ -46,8 +44,7 @@ export const allCapabilities: Capabilities = {
   parallelCalls: true,
   toolMessages: true,
   jsonSchema: true,
-  structuralTag: true,
-  ebnf: 'structured_outputs',
+  structuredOutputs: true,
   streamUsage: true,
 }
 

@@ -23,12 +23,12 @@ const request: ModelRequest = {
   temperature: 0,
   maxTokens: 200,
 }
-const converted = (lacking: Partial<Capabilities>) =>
-  toOpenAi(request, { ...allCapabilities, ...lacking }, { stream: false })
+const converted = (lacking: Partial<Capabilities>, constraint?: ModelRequest['constraint']) =>
+  toOpenAi({ ...request, constraint }, { ...allCapabilities, ...lacking }, { stream: false })
 
 describe('arguments that are asked for alone', () => {
   it('are the reply of a server that holds text to a schema, and nothing in the request speaks of tools', () => {
-    const { body, workarounds } = converted({ required: 'loose', ebnf: 'none' })
+    const { body, workarounds } = converted({ required: 'loose' })
     expect(body).not.toHaveProperty('tools')
     expect(body.response_format?.json_schema.schema).toMatchObject({ properties: { text: { pattern } } })
     expect(JSON.stringify(body.messages)).not.toMatch(/write|tool_call/)
@@ -36,11 +36,18 @@ describe('arguments that are asked for alone', () => {
     expect(workarounds).toEqual(['tool messages: as plain text'])
   })
 
-  it('are held to a grammar where the server takes one: vLLM cannot hold a text to every pattern', () => {
-    const { body } = converted({ ebnf: 'structured_outputs' })
-    expect(body.response_format).toBeUndefined()
-    expect(JSON.stringify(body.structured_outputs)).toContain('root ::= args')
-    expect(body.tool_choice).toBeUndefined()
+  it("are held to the bundle's own constraint in place of their schema, where the server takes it", () => {
+    const constraint = { regex: 'The .*' }
+    const { body, workarounds } = converted({}, constraint)
+    expect([body.structured_outputs, body.response_format, body.tool_choice]).toEqual([
+      constraint,
+      undefined,
+      undefined,
+    ])
+    expect(workarounds).toEqual(['tool messages: as plain text'])
+    const lacking = converted({ structuredOutputs: false }, constraint)
+    expect([lacking.body.structured_outputs, lacking.body.response_format?.type]).toEqual([undefined, 'json_schema'])
+    expect(lacking.workarounds).toContain('structured_outputs: not sent')
   })
 
   it('are held to their lengths alone where the server refused more', () => {
@@ -50,7 +57,7 @@ describe('arguments that are asked for alone', () => {
   })
 
   it('are asked for as a call where text is held to no schema', () => {
-    const { body } = converted({ jsonSchema: false, ebnf: 'none' })
+    const { body } = converted({ jsonSchema: false })
     expect(body.tool_choice).toEqual({ type: 'function', function: { name: 'write' } })
   })
 
@@ -61,27 +68,5 @@ describe('arguments that are asked for alone', () => {
     expect(read('{"text":"a"}')).toMatchObject([call])
     expect(read('{"name":"write","arguments":{"text":"a"}}')).toMatchObject([call])
     for (const other of ['{}', '{"other":1}', '"text"', '{"text":"a', 'The text is a.']) expect(read(other)).toEqual([])
-  })
-})
-
-describe('a call that is asked for as text', () => {
-  const written = (lacking: Partial<Capabilities>) => {
-    const how = { ...allCapabilities, required: 'loose', ...lacking } as const
-    const asked: ModelRequest = { ...request, tools: [write], toolChoice: 'required', argumentsOf: undefined }
-    return toOpenAi(asked, how, { stream: false })
-  }
-
-  it('is held to a grammar where the server takes one that says as much: a schema lets white space run on', () => {
-    for (const ebnf of ['grammar', 'structured_outputs'] as const) {
-      const { body, workarounds } = written({ ebnf })
-      expect(body.response_format).toBeUndefined()
-      expect(JSON.stringify(body[ebnf])).toContain('ws ::= ')
-      expect(body.tool_choice).toBe('none')
-      expect(workarounds).toEqual(['tool_choice required: text held to the schema of a call'])
-    }
-  })
-
-  it.each([{ ebnf: 'none' }, { lengths: 'none' }] as const)('is held to its schema with %j', (lacking) => {
-    expect(written(lacking).body.response_format?.type).toBe('json_schema')
   })
 })

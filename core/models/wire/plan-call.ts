@@ -1,9 +1,8 @@
-import type { DecodingConstraint, ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
+import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 import { boundTools } from './bounded-tools.ts'
-import { isHeldByGrammar } from './call-grammar.ts'
-import { argumentsKeys, constraintKeys, type ConstraintKeys } from './call-constraint.ts'
+import { argumentsFormat, callFormat, type ConstraintKeys, literalKeys } from './call-constraint.ts'
 import { promptPhrases } from './plain-prompt.ts'
 
 export type CallPlan = {
@@ -18,10 +17,7 @@ export type CallPlan = {
   workarounds: string[]
 }
 
-type CallRequest = Pick<
-  ModelRequest,
-  'tools' | 'toolChoice' | 'argumentsOf' | 'constraint' | 'parallelCalls' | 'maxTokens'
->
+type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'argumentsOf' | 'constraint' | 'maxTokens'>
 
 /** Arrays of one tool, by the array they come from: what is derived from an array of definitions is cached by the array. */
 const narrowed = new WeakMap<readonly ToolDefinition[], Map<string, readonly ToolDefinition[]>>()
@@ -45,15 +41,19 @@ export function planCall(request: CallRequest, capabilities: Capabilities): Call
     workarounds: [],
   }
   if (tools.length === 0) return plan
-  const asked = asArguments(request, capabilities)
+  const own = typeof constraint === 'object' ? constraint : undefined
+  const literal = own && capabilities.structuredOutputs ? literalKeys(own) : undefined
+  if (own !== undefined && literal === undefined) plan.workarounds.push('structured_outputs: not sent')
+  const asked = asArguments(plan, literal, request, capabilities)
   if (asked !== undefined) return asked
   if (!capabilities.tools) plan.workarounds.push('tools: described in the prompt')
   if (toolChoice === 'none') return plan
-  if (constraint !== 'none') {
-    const directive = constraint === 'structural_tag' ? undefined : textDirective(request)
-    const held = asHeldText(plan, { constraint, directive }, request, capabilities)
+  // A bundle's own constraint knows nothing of a turn that may call only one tool.
+  if (literal !== undefined && typeof toolChoice === 'string') return asText(plan, literal, undefined)
+  if (constraint === 'json_schema') {
+    const held = asHeldText(plan, request, capabilities)
     if (held !== undefined) return held
-    plan.workarounds.push(`${constraint}: not served, tool_choice instead`)
+    plan.workarounds.push('json_schema: not served, tool_choice instead')
   }
   return planChoice(plan, request, capabilities)
 }
@@ -75,11 +75,7 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
       instead('required, with that tool alone')
       return { ...plan, offered: wanted, toolChoice: 'required' }
     }
-    const directive = textDirective(request)
-    const held =
-      (hasGrammar(request, capabilities)
-        ? asHeldText(plan, { constraint: 'ebnf', directive }, request, capabilities)
-        : undefined) ?? asHeldText(plan, { constraint: 'json_schema', directive }, request, capabilities)
+    const held = asHeldText(plan, request, capabilities)
     if (held !== undefined) {
       instead('text held to the schema of a call')
       return held
@@ -92,47 +88,35 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
   return { ...plan, offered: wanted, toolChoice: 'auto', directive }
 }
 
-/** The arguments of one tool as the reply's text; undefined where they are not asked for alone, or cannot be held to a schema. */
-function asArguments(request: CallRequest, capabilities: Capabilities): CallPlan | undefined {
-  const { argumentsOf, maxTokens } = request
-  if (argumentsOf === undefined) return undefined
-  const { lengths } = capabilities
-  // A server that takes no bounds may not take the other keywords of the answer either.
-  const asked = lengths === 'none' ? wantedTools(request) : alone(argumentsOf)
-  const { tools, isOpen } = boundTools(asked, { lengths, maxTokens, isClosed: true })
-  const keys = argumentsKeys(tools, capabilities)
-  if (keys === undefined) return undefined
-  const workarounds = isOpen ? [openWorkaround] : []
-  return { offered: [], toolChoice: 'none', keys, listed: [], directive: undefined, workarounds }
-}
-
-function alone(tool: ToolDefinition): readonly ToolDefinition[] {
-  return getOrMake(single, tool, () => [tool])
-}
-
-/** Whether the server takes a grammar, and it would say as much as the schema. */
-function hasGrammar(request: CallRequest, { ebnf, lengths }: Capabilities): boolean {
-  if (ebnf === 'none' || lengths === 'none') return false
-  const { tools } = boundTools(wantedTools(request), { lengths, maxTokens: request.maxTokens, isClosed: true })
-  return isHeldByGrammar(tools)
-}
-
-type HeldText = { constraint: Exclude<DecodingConstraint, 'none'>; directive: string | undefined }
-
-/** The reply's text is constrained to a call that ends within `maxTokens`; undefined where the server cannot do that. */
-function asHeldText(
+/**
+ * Asks for the arguments of one tool as the reply's text, held to the bundle's own constraint or to their schema; undefined where they
+ * are not wanted alone, or nothing holds them.
+ */
+function asArguments(
   plan: CallPlan,
-  { constraint, directive }: HeldText,
-  request: CallRequest,
+  literal: ConstraintKeys | undefined,
+  { argumentsOf, maxTokens, ...request }: CallRequest,
   capabilities: Capabilities,
 ): CallPlan | undefined {
-  const { lengths } = capabilities
-  const { tools, isOpen } = boundTools(wantedTools(request), { lengths, maxTokens: request.maxTokens, isClosed: true })
-  const optional = request.toolChoice === 'auto'
-  const keys = constraintKeys(constraint, { tools, optional, several: request.parallelCalls === true }, capabilities)
-  if (keys === undefined) return undefined
+  if (argumentsOf === undefined) return undefined
+  const alone = { ...plan, offered: [], toolChoice: 'none', listed: [] } as const
+  if (literal !== undefined) return { ...alone, keys: literal }
+  const { lengths, jsonSchema } = capabilities
+  if (!jsonSchema) return undefined
+  // A server that takes no bounds may not take the other keywords of the answer either.
+  const asked = lengths === 'none' ? wantedTools(request) : getOrMake(single, argumentsOf, () => [argumentsOf])
+  const { tools, isOpen } = boundTools(asked, { lengths, maxTokens, isClosed: true })
   if (isOpen) plan.workarounds.push(openWorkaround)
-  return asText(plan, keys, directive)
+  return { ...alone, keys: { response_format: argumentsFormat(tools, capabilities) } }
+}
+
+/** Holds the reply's text to the schema of a call that ends within `maxTokens`; undefined where the server cannot do that. */
+function asHeldText(plan: CallPlan, request: CallRequest, capabilities: Capabilities): CallPlan | undefined {
+  const { lengths, jsonSchema } = capabilities
+  if (!jsonSchema) return undefined
+  const { tools, isOpen } = boundTools(wantedTools(request), { lengths, maxTokens: request.maxTokens, isClosed: true })
+  if (isOpen) plan.workarounds.push(openWorkaround)
+  return asText(plan, { response_format: callFormat(tools, capabilities) }, textDirective(request))
 }
 
 /** In the reply's `workarounds`: the server takes no bound for some text, so a call may be cut before it is closed. */
@@ -154,7 +138,7 @@ function namesOf(tools: readonly ToolDefinition[]): string {
   return tools.map(({ name }) => name).join(', ')
 }
 
-function wantedTools({ tools, toolChoice }: CallRequest): readonly ToolDefinition[] {
+function wantedTools({ tools, toolChoice }: Pick<CallRequest, 'tools' | 'toolChoice'>): readonly ToolDefinition[] {
   if (typeof toolChoice === 'string') return tools
   const byName = getOrMake(narrowed, tools, () => new Map())
   return getOrMake(byName, toolChoice.name, () => tools.filter(({ name }) => name === toolChoice.name))

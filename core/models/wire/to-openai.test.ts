@@ -66,7 +66,10 @@ describe('a server that takes everything', () => {
   })
 
   it('gets neither tools nor a choice when there are none, whatever is asked of them', () => {
-    const { body } = converted({}, { tools: [], toolChoice: 'required', constraint: 'ebnf', parallelCalls: false })
+    const { body } = converted(
+      {},
+      { tools: [], toolChoice: 'required', constraint: 'json_schema', parallelCalls: false },
+    )
     expect(Object.keys(body)).toEqual(['model', 'messages', 'temperature', 'max_tokens'])
   })
 
@@ -242,32 +245,30 @@ describe('a constraint', () => {
     expect([body.tool_choice, body.response_format?.type, workarounds]).toEqual(['none', 'json_schema', []])
   })
 
-  it.each([
-    ['required' as const, false, { at_least_one: true, stop_after_first: true }],
-    ['auto' as const, true, { at_least_one: false, stop_after_first: false }],
-  ])('structural_tag with tool_choice %s puts calls between tags', (toolChoice, parallelCalls, counts) => {
-    const { body } = converted({}, { constraint: 'structural_tag', toolChoice, parallelCalls })
-    const outputs = body.structured_outputs
-    const tag: unknown = JSON.parse(outputs !== undefined && 'structural_tag' in outputs ? outputs.structural_tag : '')
-    expect(tag).toMatchObject({ type: 'structural_tag', format: { ...counts, triggers: ['<tool_call>'] } })
-    expect(JSON.stringify(tag)).toContain(
-      JSON.stringify('<tool_call>\n{"name": "read_file", "arguments": ').slice(1, -1),
-    )
+  it.each(['required', 'auto'] as const)("of the bundle's own goes as it is with tool_choice %s", (toolChoice) => {
+    const constraint = { structural_tag: '{"type":"structural_tag"}', more: 1 }
+    const { body, last, workarounds } = converted({}, { constraint, toolChoice })
+    expect(body).toMatchObject({ structured_outputs: constraint, skip_special_tokens: false, tool_choice: 'none' })
+    expect([body.tools?.length, last, workarounds]).toEqual([2, 'r', []])
   })
 
-  it('holds a call to its tokens in every form, and says where the server takes no bound', () => {
+  it("of the bundle's own leaves a turn of one tool to that, and a server that lacks it to tool_choice", () => {
+    const constraint = { choice: ['a'] }
+    const named = converted({}, { constraint })
+    expect(named).toEqual(converted({}, {}))
+    const lacking = converted({ structuredOutputs: false }, { constraint, toolChoice: 'required' })
+    expect(lacking.body).toEqual(converted({}, { toolChoice: 'required' }).body)
+    expect(lacking.workarounds).toEqual(['structured_outputs: not sent'])
+  })
+
+  it('holds a call to its tokens, and says where the server takes no bound', () => {
     const tools = [{ ...tool, parameters: { type: 'object', properties: { note: { type: 'string' } } } }]
-    const asked = { tools, toolChoice: 'required', maxTokens: 200 } as const
-    for (const constraint of ['json_schema', 'structural_tag', 'ebnf'] as const) {
-      const sent = (lacking: Partial<Capabilities>) => {
-        const { body, workarounds } = converted(lacking, { ...asked, constraint })
-        return { text: JSON.stringify([body.response_format, body.structured_outputs]), tools: body.tools, workarounds }
-      }
-      const { text, workarounds } = sent({})
-      expect([text, workarounds]).toEqual([expect.stringMatching(/maxLength\\*":256|char\{0,256\}/), []])
-      expect(sent({ lengths: 'none' }).text).not.toMatch(/maxLength|char\{/)
-      expect(sent({ lengths: 'none' }).workarounds).toEqual(['lengths: some texts are not bounded'])
-    }
+    const asked = { tools, toolChoice: 'required', maxTokens: 200, constraint: 'json_schema' } as const
+    const { body, workarounds } = converted({}, asked)
+    expect([JSON.stringify(body.response_format), workarounds]).toEqual([expect.stringContaining('maxLength":256'), []])
+    const open = converted({ lengths: 'none' }, asked)
+    expect(JSON.stringify(open.body.response_format)).not.toContain('maxLength')
+    expect(open.workarounds).toEqual(['lengths: some texts are not bounded'])
   })
 
   it('is one object in all requests of a bundle', () => {
@@ -275,18 +276,12 @@ describe('a constraint', () => {
     expect(converted({}, asked).body.response_format).toBe(converted({}, asked).body.response_format)
   })
 
-  it('ebnf goes where the server takes grammars', () => {
-    const asked = { constraint: 'ebnf', toolChoice: { name: 'read_file' } } as const
-    const vllm = converted({}, asked).body
-    const llama = converted({ ebnf: 'grammar' }, asked).body
-    expect(vllm.structured_outputs).toEqual({ grammar: llama.grammar })
-    expect(llama.grammar).toContain('root ::= call0\n')
-    expect(llama.grammar).not.toContain('submit_result')
-  })
-
   it('that is not served becomes tool_choice, and is said', () => {
-    const { body, workarounds } = converted({ ebnf: 'none' }, { constraint: 'ebnf', toolChoice: 'required' })
+    const { body, workarounds } = converted(
+      { jsonSchema: false },
+      { constraint: 'json_schema', toolChoice: 'required' },
+    )
     expect(body.tool_choice).toBe('required')
-    expect(workarounds).toEqual(['ebnf: not served, tool_choice instead'])
+    expect(workarounds).toEqual(['json_schema: not served, tool_choice instead'])
   })
 })

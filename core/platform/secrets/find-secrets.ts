@@ -2,7 +2,7 @@ import { openKeywordScan } from './keyword-scan.ts'
 import { passwordRules } from './password-rules.ts'
 import { readSecretRules, type Allowlist, type SecretRule } from './secret-rules.ts'
 
-/** Where a secret stands in a text: from `start` up to but not including `end`. */
+/** Says where a secret stands in a text: from `start` up to but not including `end`. */
 export type Span = { start: number; end: number }
 
 /**
@@ -45,7 +45,7 @@ type Unescaped = { plain: string; placeOf(at: number): number }
  */
 function unescaped(text: string): Unescaped {
   if (!text.includes('\\')) return { plain: text, placeOf: (at) => at }
-  /** From each of these places on, so many characters more are missing. */
+  /** Each step says how many characters are missing in all from its place on. */
   const steps: { at: number; missing: number }[] = []
   let missing = 0
   const plain = text.replaceAll(/\\+(?:["'`nrt/])?/g, (escape, place: number) => {
@@ -104,7 +104,7 @@ function isAllowed({ target, patterns, stopwords }: Allowlist, { secret, found, 
   return patterns.some((pattern) => pattern.test(judged))
 }
 
-/** With the characters of a name before it, which the rules of gitleaks include. */
+/** Returns the match with the characters of a name before it, which the rules of gitleaks include. */
 function matchOf({ 0: match, index }: RegExpExecArray, text: string): string {
   return (/[\w.-]{0,50}$/.exec(text.slice(Math.max(0, index - 50), index))?.[0] ?? '') + match
 }
@@ -127,11 +127,11 @@ const keyStart = /-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----/gi
 const keyEnd = /-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----/gi
 /** A line of the key itself, and not of a sentence or a program about keys. */
 const keyLine = /[A-Za-z0-9+/]{32}/
-/** What may stand between such lines, in a diff, in a string of several lines, or numbered. */
+/** Matches what may stand between such lines, in a diff, in a string of several lines, or numbered. */
 const ofBlock = /[A-Za-z0-9+/=\s\\"'`,:.+-]/
 const longestKey = 32 * 1024
 
-/** What is between the marks of a private key, or from its start or to its end where a text was cut within the key. */
+/** Finds what is between the marks of a private key, or from its start or to its end where a text was cut within the key. */
 function privateKeys(text: string): Span[] {
   const starts = Array.from(text.matchAll(keyStart), ({ 0: mark, index }) => index + mark.length)
   const ends = Array.from(text.matchAll(keyEnd), ({ index }) => index)
@@ -146,7 +146,7 @@ function privateKeys(text: string): Span[] {
   return spans.filter(({ start, end }) => keyLine.test(text.slice(start, end)))
 }
 
-/** No further than `most`, where the next mark is, so that a text full of marks is read once. */
+/** Goes no further than `most`, where the next mark is, so that a text full of marks is read once. */
 function linesAfter(text: string, start: number, most = text.length): Span {
   let end = start
   while (end < Math.min(most, start + longestKey) && ofBlock.test(text[end] ?? '')) end += 1

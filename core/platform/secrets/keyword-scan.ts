@@ -1,4 +1,4 @@
-/** Of UTF-16. */
+/** UTF-16 has so many code units. */
 const characters = 65_536
 /** States have a row each of so many columns; more different characters than that do not fit. */
 const columnBits = 6

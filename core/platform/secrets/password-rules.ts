@@ -11,7 +11,7 @@ import type { Allowlist, SecretRule } from './secret-rules.ts'
 const nameOfPassword = String.raw`(?:passw(?:or)?d|passphrase|pwd|(?-i:(?:(?<![A-Za-z])[Pp]ass|(?<![A-Za-z])PASS|(?<=[a-z])Pass)(?![A-Za-z])))`
 const keys = ['api', 'app', 'auth', 'access', 'private', 'encryption', 'signing', 'account', 'client']
 const nameOfSecret = String.raw`(?:secret|credentials?|token|(?:${keys.join('|')})[_.-]?key)`
-/** What still names the value itself: `SECRET_KEY_BASE`, `password_prod`, `password2`; not `password_field`. */
+/** Matches what still names the value itself: `SECRET_KEY_BASE`, `password_prod`, `password2`; not `password_field`. */
 const suffix = String.raw`(?:[_.-]?(?:key|base|value|plain|prod(?:uction)?|dev|test|stag(?:e|ing)|live|local|root|admin|user|db|new|old|default|\d{1,3})){0,3}`
 const closing = String.raw`["'\x60\])]{0,2}`
 const type = String.raw`(?:\??:[ \t]?[a-z_][\w.[\]|]{0,40})?`
@@ -19,10 +19,10 @@ const operator = String.raw`(?:=>|:=|[!=]==?|[?|]{1,2}=|[=:(]|(?<=["'\x60]),(?![
 const opened = String.raw`\s{0,40}(?:\(\s{0,40})?(?-i:[a-zA-Z@$]{0,2})`
 /** A quote within counts as one of the value where the value goes on behind it. */
 const quoted = (least: number) => String.raw`(["'\x60])((?:(?!\1)\S|\1(?=[\w!@#$%^&*])){${least},200})\1`
-/** Up to the next field of an address or the end of an element. */
+/** Reaches up to the next field of an address or the end of an element. */
 const bare = String.raw`((?:(?!<\/|[;&]\w{1,30}=)[^\s"'\x60]){4,199}[^\s"'\x60,;)\]}])[,;)\]}]{0,3}(?=[\s"'\x60<;&]|$)`
 
-/** Of letters and what stands between words alone: a word, a label, a name, a path, a type. */
+/** Matches letters and what stands between words alone: a word, a label, a name, a path, a type. */
 const words = /^[\p{L}\p{M}\s._:/\\,'`"’()[\]<>{}|=-]*[?…]*$/u
 /** Words of examples, with or without a few digits. */
 const placeholder =
@@ -34,7 +34,7 @@ const place =
 const counted = /^(?:[\d.,:_-]{1,5}|\d+(?:\/[a-z]+)+|0?12345\d*|\d{4}-\d\d-\d\d[\dTZ:.+-]*)$/
 /** A name, an access to a field of one, or the begin of a call. */
 const name = /^[!*&@$-]{0,2}[A-Za-z_]\w*(?:(?:\.|->|::|[?!]\.)\w+)*[!?:]?$/
-/** Of the signs of programs, without a digit: a condition, a type. */
+/** Matches letters and the signs of programs, without a digit: a condition, a type. */
 const expression = /^[\p{L}\s._:/\\,()[\]<>{}|&;?!*+=-]*$/u
 const call = /^[!*&@$-]{0,2}[A-Za-z_$][\w$.:?>-]*[([{<]|^[$%#@&!]{0,2}[{[(<]|^\\|&&|\|\||\?\?|=>|->/
 /** A name of one word or several, as in `Bearer accessToken`. */

@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from '#domain/json.ts'
 import { entropyOf, openSecretFinder } from './find-secrets.ts'
 
-/** What stands in the place of a secret wherever something is shown. */
+/** Stands in the place of a secret wherever something is shown. */
 export const secretMark = '[secret]'
 
 /**
@@ -11,7 +11,7 @@ export const secretMark = '[secret]'
 export type Redactor = {
   /** The values that it was given, for a thread that opens one of its own. */
   readonly given: readonly string[]
-  /** What one place of the text reveals is hidden in all of it. */
+  /** Hides in all of the text what one place of it reveals. */
   text(text: string): string
   /** A JSON value with all its strings redacted; the same one if it has no secret. What one string reveals is hidden in all. */
   value(value: unknown): unknown
@@ -23,7 +23,7 @@ export type Redactor = {
 /** Shorter values, such as `none` or `EMPTY` where no key is needed, occur in ordinary words. */
 const leastLength = 6
 
-/** `values`: the secrets of the configuration. The rules are read with the first text, which takes about 20 ms. */
+/** `values` are the secrets of the configuration. The rules are read with the first text, which takes about 20 ms. */
 export function openRedactor(values: readonly string[] = []): Redactor {
   const known = [...new Set(values.filter(({ length }) => length >= leastLength).flatMap(formsOf))]
   const hideIn = (value: unknown) => {
@@ -65,12 +65,12 @@ export function findSecrets(text: string): ReturnType<NonNullable<typeof finder>
   return finder(text)
 }
 
-/** As it stands in text, in an address, and in a JSON string. */
+/** Returns the secret as it stands in text, in an address, and in a JSON string. */
 function formsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
 }
 
-/** Whether it is no word, so that it may be hidden wherever it stands. */
+/** Is true when it is no word, so that it may be hidden wherever it stands. */
 function isTelling(secret: string): boolean {
   const isMixed = /\d/.test(secret) && /[a-z]/i.test(secret) && /[^\w\s]/.test(secret)
   return isMixed ? secret.length >= 8 : secret.length >= 12 && entropyOf(secret) >= 3

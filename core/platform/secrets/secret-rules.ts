@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import { parse as parseToml } from 'smol-toml'
 import { z } from 'zod'
 
-/** How one kind of secret is recognised, in the terms of gitleaks. */
+/** Says how one kind of secret is recognised, in the terms of gitleaks. */
 export type SecretRule = {
-  /** In lower case. A text without any of them, whatever its case, has no secret of this kind. */
+  /** Are in lower case. A text without any of them, whatever its case, has no secret of this kind. */
   keywords: readonly string[]
-  /** Global; it begins to search at `lastIndex`. */
+  /** Is global; it begins to search at `lastIndex`. */
   pattern: RegExp
   /** The group with the secret; 0: the first one that matched, or else the whole match. */
   group: number
   /** A secret has more bits per character. */
   entropy: number
-  /** What is no secret although it looks like one: examples, placeholders, names. */
+  /** Says what is no secret although it looks like one: examples, placeholders, names. */
   allowed: readonly Allowlist[]
 }
 
@@ -65,7 +65,7 @@ export function readSecretRules(own: readonly SecretRule[]): SecretRule[] {
   return [...rules, ...own.map((rule) => ({ ...rule, allowed: [...forAll, ...rule.allowed] }))]
 }
 
-/** Without a path, one that needs the path as well never applies. */
+/** Leaves out those that need a path as well: a text has none here, so they never apply. */
 function allowlistsOf(rows: readonly z.infer<typeof AllowlistRow>[]): Allowlist[] {
   const usable = rows.filter(({ condition, paths }) => condition === 'OR' || paths.length === 0)
   return usable.map(({ regexTarget, regexes, stopwords }) => ({
@@ -75,10 +75,10 @@ function allowlistsOf(rows: readonly z.infer<typeof AllowlistRow>[]): Allowlist[
   }))
 }
 
-/** What many rules allow before their keyword. It decides nothing, and makes a search from every place slow. */
+/** Matches what many rules allow before their keyword. It decides nothing, and makes a search from every place slow. */
 const anyPrefix = /\[\\w\.-\]\{0,50\}\?/g
 
-/** What JavaScript would take for something else. */
+/** Matches what JavaScript would take for something else. */
 const unknownSyntax = /\[:(?!alnum)\^?\w+:\]|\\[ACQEpP]|\(\?[a-z]*[mU]/
 
 /**

@@ -1,11 +1,11 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { LiveWorkers } from '#ledger/live-workers.ts'
+import type { WorkerReport } from '#ledger/live-workers.ts'
 import type { WorkerView } from '#schemas/worker-schema.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { isoTime } from '../http/schema-parts.ts'
 import { workerEndpoints } from './worker-endpoints.ts'
 
-export type WorkerRouteDeps = { readWorkers(): Promise<LiveWorkers> }
+export type WorkerRouteDeps = { readWorkers(): Promise<ReadonlyMap<string, WorkerReport>> }
 
 /** Listing the workers, for the operator alone. */
 export function workerRoutes({ readWorkers }: WorkerRouteDeps): OpenAPIHono<ApiEnv> {
@@ -14,21 +14,22 @@ export function workerRoutes({ readWorkers }: WorkerRouteDeps): OpenAPIHono<ApiE
   return routes
 }
 
-function workerViews({ reports, takers }: LiveWorkers): WorkerView[] {
-  const ids = new Set([...reports.keys(), ...takers.map(({ id }) => id)])
-  return [...ids].toSorted().map((id) => {
-    const { version = null, startedAt, models = [], pool, store } = reports.get(id) ?? {}
-    return {
-      worker_id: id,
-      version,
-      started_at: startedAt === undefined ? null : isoTime(startedAt),
-      slots: takers.find((taker) => taker.id === id)?.operations ?? 0,
-      object_store: store === undefined ? null : `${store.state}: ${store.message}`,
-      requests_waiting: pool?.waiting ?? 0,
-      models: models.map(({ model, isWorking, awaySince }) => {
-        return { model, is_working: isWorking, away_since: awaySince === null ? null : isoTime(awaySince) }
-      }),
-      servers: (pool?.servers ?? []).map(({ url, limit, most }) => ({ url, limit, max_in_flight: most })),
-    }
-  })
+function workerViews(reports: ReadonlyMap<string, WorkerReport>): WorkerView[] {
+  return [...reports]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, report]) => {
+      const { version, startedAt, operations, models, pool, store } = report
+      return {
+        worker_id: id,
+        version,
+        started_at: isoTime(startedAt),
+        slots: operations,
+        object_store: store === undefined ? null : `${store.state}: ${store.message}`,
+        requests_waiting: pool?.waiting ?? 0,
+        models: models.map(({ model, isWorking, awaySince }) => {
+          return { model, is_working: isWorking, away_since: awaySince === null ? null : isoTime(awaySince) }
+        }),
+        servers: (pool?.servers ?? []).map(({ url, limit, most }) => ({ url, limit, max_in_flight: most })),
+      }
+    })
 }

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newTraceparent } from '#domain/traceparent.ts'
-import { newRunId, sha256 } from '#domain/ids.ts'
-import { objectKeys } from '#objects/object-keys.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, tarOf, type TestApi } from '../app.fixture.ts'
@@ -68,16 +66,6 @@ describe('acceptRun', () => {
     const jobs = [...api.jobs]
     expect((await acceptRun(intakeWith('started'), api.intake)).runId).toBe(runId)
     expect(api.jobs).toEqual(jobs)
-  })
-
-  it('finds the run again that the version before accepted under the same key', async () => {
-    const runId = newRunId(Date.now())
-    const request =
-      '{"agents":["lint"],"accept":"none","errorPolicy":"skip_downstream","dryRun":false,"limits":{},"priority":5,"labels":{}}'
-    const bodyHash = sha256(`${request}\0${sha256(archive)}`)
-    await api.objects.put(objectKeys.upload(api.project, runId), archive)
-    await api.intake.idempotency.claim(api.project, 'former', { runId, bodyHash })
-    expect((await acceptRun(intakeWith('former'), api.intake)).runId).toBe(runId)
   })
 
   it('keeps nothing of an upload that breaks off', async () => {

@@ -168,18 +168,7 @@ function deletedOfKey(): AppError {
 }
 
 function recordOf({ runId, request, archiveHash }: Taken) {
-  return { runId, bodyHash: sha256(`${hashedJson(request)}\0${archiveHash}`) }
-}
-
-/**
- * The request as idempotency keys hash it: with the field `accept` of the version before, so that a key stands for the same
- * body in both.
- */
-export function hashedJson(request: RunRequest): string {
-  const fields = Object.entries(request).flatMap((field) =>
-    field[0] === 'errorPolicy' ? [['accept', 'none'], field] : [field],
-  )
-  return JSON.stringify(Object.fromEntries(fields))
+  return { runId, bodyHash: sha256(`${JSON.stringify(request)}\0${archiveHash}`) }
 }
 
 function sameBody(holder: IdempotencyRecord, own: Taken): Taken {

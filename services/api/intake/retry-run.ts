@@ -9,7 +9,7 @@ import type { NewRun } from '#ledger/run-commands.ts'
 import { isFeedback, mostOperations, ofAgents, rejectedSinceLastTry } from '#retries/rejected-operations.ts'
 import { requestOfRetry, requireRetryable, requireUnfinished, startAskedRetry } from '#retries/start-retry.ts'
 import { openTriedBy } from '#retries/wanted-by-decisions.ts'
-import { expectNotDeleted, hashedJson, type AcceptDeps } from './accept-run.ts'
+import { expectNotDeleted, type AcceptDeps } from './accept-run.ts'
 import type { Correlation } from './traced-request.ts'
 
 export type Retry = {
@@ -124,7 +124,7 @@ function nothingRejected({ runId }: Run, mechanical: readonly Operation[]): stri
 
 /** INTAKE_007 for a code that nothing failed with. Where not all failures are counted (read-operations.ts), planning finds out. */
 async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDeps['ledger']): Promise<void> {
-  const failures = await ledger.countFailures(run)
+  const failures = await ledger.countFailures(run.runId)
   const missing = codes.find((code) => !failures.some(({ errorCode }) => errorCode === code))
   if (missing === undefined) return
   const counted = failures.reduce((sum, { count }) => sum + count, 0)
@@ -138,7 +138,7 @@ async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDep
 async function idOf({ run, idempotencyKey: key }: Retry, request: RunRequest, deps: RetryDeps): Promise<RunId> {
   const runId = newRunId(Date.now())
   if (key === undefined) return runId
-  const bodyHash = sha256(`retry\0${hashedJson(request)}`)
+  const bodyHash = sha256(`retry\0${JSON.stringify(request)}`)
   const holder = await deps.idempotency.claim(run.projectId, key, { runId, bodyHash })
   if ('runId' in holder && holder.bodyHash === bodyHash) {
     await expectNotDeleted({ runId: holder.runId, projectId: run.projectId }, deps.ledger)

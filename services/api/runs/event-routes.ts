@@ -64,7 +64,7 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
   })
 }
 
-/** Events are stored without secrets, but by the version before with them, and the api knows secrets that their writers do not. */
+/** Events are stored without secrets, but the api knows secrets that their writers do not. */
 function redactedEvents({ ledger, redactor }: Pick<EventRouteDeps, 'ledger' | 'redactor'>): EventSource {
   return {
     getRun: (runId) => ledger.getRun(runId),

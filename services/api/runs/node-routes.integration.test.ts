@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Edge, nodeView } from '#domain/code-node.ts'
-import { putNodeList } from '#objects/node-list.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { EdgePage, NodePage } from '#schemas/node-schema.ts'
@@ -59,19 +58,6 @@ describe('GET /v1/runs/{run_id}/nodes', () => {
 
   it('has none, and is not complete, before discovery is done', async () => {
     expect(await page('', await submitRun(api))).toEqual({ nodes: [], next: null, complete: false })
-  })
-
-  it('tells that those of a run that an earlier version discovered were not stored', async () => {
-    const older = await submitRun(api)
-    await api.ledger.move(older, {
-      from: [{ status: 'queued' }],
-      to: {},
-      command: 'older',
-      set: { nodes: 5 },
-      events: [],
-    })
-    expect(await refused(`${older}/nodes`)).toEqual({ status: 404, error_code: 'RUN_004' })
-    expect(await refused(`${older}/nodes/${nodes[0]?.nodeId}`)).toEqual({ status: 404, error_code: 'RUN_004' })
   })
 
   it.for(['cursor=-1', 'cursor=x', 'limit=0', 'limit=1001', 'kind=Class', 'language=klingon', 'path=../x', 'name=f'])(
@@ -161,16 +147,6 @@ describe('GET /v1/runs/{run_id}/nodes/{node_id}/edges', () => {
   it('are counted with the node', async () => {
     const answer = await api.ask(`/v1/runs/${runId}/nodes/${two}`)
     expect(await answer.json()).toMatchObject({ edges: { out: 0, in: 2 } })
-  })
-
-  it('tells that those of a run that an earlier version discovered were not stored', async () => {
-    const older = await submitRun(api)
-    const place = { projectId: api.project, runId: older }
-    const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped: [] })
-    const from = [{ status: 'queued' as const }]
-    await api.ledger.move(older, { from, to: {}, command: 'older', set: { nodeListKey, nodes: 5 }, events: [] })
-    expect(await refused(`${older}/nodes/${two}/edges`)).toEqual({ status: 404, error_code: 'RUN_004' })
-    expect(await (await api.ask(`/v1/runs/${older}/nodes/${two}`)).json()).toMatchObject({ edges: null })
   })
 
   it.for(['direction=up', 'kind=likes', 'limit=0', 'cursor=x'])('refuses %s', async (query) => {

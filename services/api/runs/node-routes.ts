@@ -55,9 +55,8 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     const run = await findRun(runId, c.get('caller').projectId, ledger)
     const ref = listOf(run)
     const place = ref === undefined ? undefined : await records.nodes.place(ref, nodeId)
-    if (place === undefined) throw noSuchNode(runId, nodeId)
     const edgeRef = edgesOf(run)
-    if (edgeRef === undefined) throw notStored('edges', runId)
+    if (place === undefined || edgeRef === undefined) throw noSuchNode(runId, nodeId)
     const filters = { ...(direction === undefined ? {} : { direction }), ...(kind === undefined ? {} : { kind }) }
     const { edges, next } = await records.edges.scan(edgeRef, place, { ...filters, from: Number(cursor ?? 0), limit })
     const views = edges.map((edge) => viewOf(EdgeShape, edge, { node: viewOf(EdgeNode, edge.node, {}) }))
@@ -69,19 +68,12 @@ function noSuchNode(runId: string, nodeId: NodeId): AppError {
   return new AppError('RUN_004', `Run "${runId}" has no node "${nodeId}".`)
 }
 
-function notStored(what: 'nodes' | 'edges', runId: string): AppError {
-  const why = 'an earlier version of Remora found them.'
-  return new AppError('RUN_004', `The ${what} of run "${runId}" were not stored: ${why}`)
+/** Undefined before discovery is done. */
+function listOf({ runId, projectId, nodeListKey: hash }: Run): NodeListRef | undefined {
+  return hash === null ? undefined : { projectId, runId, hash }
 }
 
-/** Undefined before discovery is done. RUN_004 when an earlier version did it, which stored only the counts. */
-function listOf({ runId, projectId, nodeListKey: hash, nodes }: Run): NodeListRef | undefined {
-  if (hash !== null) return { projectId, runId, hash }
-  if (nodes === 0) return undefined
-  throw notStored('nodes', runId)
-}
-
-/** Undefined when an earlier version discovered the nodes, which did not look for edges. */
+/** Undefined before discovery is done. */
 function edgesOf({ runId, projectId, edgeListKey: hash }: Run): EdgeListRef | undefined {
   return hash === null ? undefined : { projectId, runId, hash }
 }

@@ -94,7 +94,7 @@ function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records
     const [composition, skipped, failures, retries] = await Promise.all([
       unlessAway(records.readComposition(run)),
       unlessAway(records.readSkipped(run)),
-      ledger.countFailures(run),
+      ledger.countFailures(run.runId),
       retriesOf(run, root, ledger),
     ])
     const isAlone = chain.length === 1

@@ -126,14 +126,14 @@ describe('runView', () => {
       file('test_b.py', [{ ...evidence('tests_kill_mutants', true), before: 6, after: 6 }]),
       file('d.txt', [{ ...evidence('not_checked', true), of: 'docstring_only' }]),
       file('b.py', [{ ...evidence('parses', true), before: 2, after: 1 }, evidence('lint_before_after', false)]),
-      file('e.md', [{ ...evidence('prose_kept', true), inPart: true }]),
+      file('e.py', [{ ...evidence('comments_kept', true), inPart: true }]),
     ]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
     expect(runView(run, { ...bare, composition }).checks).toEqual({
       parses: { ok: 3, total: 3, with_errors: 1 },
       lint_before_after: { ok: 1, total: 2, not_checked: 1 },
       docstring_only: { ok: 0, total: 0, not_checked: 1 },
-      prose_kept: { ok: 1, total: 1, in_part: 1 },
+      comments_kept: { ok: 1, total: 1, in_part: 1 },
       tests_kill_mutants: { ok: 2, total: 2, planted: 14, noticed: 7 },
     })
   })

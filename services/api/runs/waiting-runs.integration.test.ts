@@ -47,7 +47,11 @@ describe('a run that waits', () => {
       waiting_for: [{ ...waitsForModel, servers: [] }, question],
     })
     const report = { model: 'default', isWorking: false, awaySince: since, servers: [server] }
-    await announceWorker(api.redis, { id: 'w1', operations: 4, models: [report] }, api.namespace)
+    await announceWorker(
+      api.redis,
+      { id: 'w1', operations: 4, models: [report], version: '0.1.0', startedAt: 1_000 },
+      api.namespace,
+    )
     const waitingFor = [{ ...waitsForModel, servers: [shownServer] }, question]
     await until(() => json(`/v1/runs/${runId}`), { holds: (run) => JSON.stringify(run).includes('answered 503') })
     expect(await json(`/v1/runs/${runId}`)).toMatchObject({ waiting_for: waitingFor })

@@ -22,8 +22,8 @@ const WorkerServer = z
 export const WorkerView = z
   .strictObject({
     worker_id: z.string(),
-    version: z.string().nullable().meta({ description: 'null for one of an earlier version, which does not say' }),
-    started_at: Time.nullable(),
+    version: z.string(),
+    started_at: Time,
     slots: z.int().meta({ description: 'operations that it takes at once; 0: it takes none now' }),
     requests_waiting: z.int().meta({ description: 'requests to models that wait for room at a server' }),
     object_store: z.string().nullable().meta({ description: 'what is wrong with it for this worker; null: nothing' }),

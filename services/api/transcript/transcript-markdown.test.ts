@@ -69,7 +69,7 @@ describe('a transcript as Markdown', () => {
     expect(text).toContain('You answered without a tool call.')
   })
 
-  it('of an attempt of an earlier version, which kept no requests, has its messages', () => {
+  it('of an attempt that asked no model has its messages', () => {
     const text = ended({ ...anEndedRecord(), exchanges: [] })
     expect(text).toContain(
       '## Turn 2\n\nThe model wrote:\n\n```\nLet me think. # No heading\n```\n\nIt called no tool.',

@@ -22,7 +22,7 @@ export type CheckedPacks = { packs: (PackFolder & { manifest: PackManifest })[];
 type Checking = CheckedPacks & { unreadable: Set<PackFault> }
 
 export type CheckOptions = {
-  /** Whether every language with a grammar must have a `default` pack, as in the built-in folder. */
+  /** Requires a `default` pack for every language with a grammar, as the built-in folder has it. */
   complete: boolean
   /** The pack in use (default: `default`): a language that has neither is a fault. */
   name?: string | undefined
@@ -119,7 +119,7 @@ export function manifestText(manifest: PackManifest): string {
   return `${lists}\n`
 }
 
-/** One line for each difference. */
+/** Says each difference in one line. */
 async function manifestFaults(folder: string, current: PackManifest): Promise<string[]> {
   const stored = await readManifest(folder)
   if (stored === 'absent') return [`there is no manifest; ${wayToWriteIt(folder)}`]

@@ -25,7 +25,7 @@ export type DiscoveryFilters = {
   maxFileBytes?: number
   /** Kinds of files that are worked on although they are skipped by default. */
   include?: readonly SkipKind[]
-  /** Whether git has packed the files (`git archive`), as a code host does. */
+  /** Is true when git has packed the files (`git archive`), as a code host does. */
   isPacked?: boolean
 }
 

@@ -9,7 +9,7 @@ export type MovedNode = { from: CodeNode; to: CodeNode }
 export type NodeComparison = {
   added: CodeNode[]
   removed: CodeNode[]
-  /** In their present form. */
+  /** Holds these nodes in their present form. */
   changed: CodeNode[]
   moved: MovedNode[]
   unchanged: number
@@ -136,7 +136,7 @@ export function matchRenames(
   return { ...comparison, ...split, moved: [...moved, ...split.moved] }
 }
 
-/** With how many old nodes of the same size a new one is compared: with thousands of them, the time would grow quadratically. */
+/** Limits the old nodes of the same size that a new one is compared with: with thousands of them, the time would grow quadratically. */
 const mostTried = 100
 
 /** The next of `nodes`, which are in reverse order, that is not taken yet. Drops the taken ones from their end. */

@@ -5,7 +5,7 @@ import { AppError } from '#domain/error.ts'
 
 export type QueryFile = { path: string; text: string }
 
-/** What web-tree-sitter's query errors carry (the class itself is not exported): where in the text it stopped. */
+/** Parses what web-tree-sitter's query errors carry (the class itself is not exported): the index in the text where it stopped. */
 const PositionedError = z.object({ index: z.int().min(0) })
 
 export type CompiledQuery = { ok: true; query: Query } | { ok: false; line: number; message: string; cause: unknown }
@@ -113,7 +113,7 @@ function tryRegExp(source: string): RegExp | undefined {
   }
 }
 
-/** Whether a property is a rule with a valid value (see `PatternRules`). */
+/** Is true when a property is a rule with a valid value (see `PatternRules`). */
 export function isPatternRule(key: string, value: string | null): boolean {
   if (value === null || value === '') return false
   if (key === 'separator' || key === 'name') return true
@@ -132,7 +132,7 @@ export function kindsOf(query: Query): string[] {
 
 const part = /"(?:[^"\\]|\\.)*"?|;[^\n]*|[([\])]/gs
 
-/** Where the brackets of a query's text open and close; those in strings and comments are none. */
+/** Finds the brackets of a query's text; those in strings and comments are none. */
 function queryBrackets(text: string) {
   /** Index of each `(` or `[` → index after its closing bracket. */
   const closed = new Map<number, number>()

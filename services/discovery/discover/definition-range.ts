@@ -2,8 +2,8 @@ import type { Node } from 'web-tree-sitter'
 import { getOrMake } from '#platform/cached-answers.ts'
 
 /**
- * Where the definitions of one tree begin and end: with the leads before them (`leads`: their ids), and without the
- * comments that trail in them. Takes linear time, however many comments or levels there are.
+ * Finds where the definitions of one tree begin and end: with the leads before them (`leads`: their ids), and without
+ * the comments that trail in them. Takes linear time, however many comments or levels there are.
  */
 export function definitionRanges(text: string, leads: ReadonlySet<number>) {
   const siblingsOf = siblingFinder()

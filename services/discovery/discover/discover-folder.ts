@@ -20,7 +20,7 @@ export type FolderOptions = {
   threads?: number
   /** The folder of the caches of earlier discoveries; without it every file is parsed. */
   indexDir?: string
-  /** That of the caller, with which git is found and finds its settings; by default the system's git, without settings of a user. */
+  /** Is where git is found and finds its settings; by default the system's git runs, without settings of a user. */
   env?: Env
 }
 

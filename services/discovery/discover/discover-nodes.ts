@@ -29,15 +29,15 @@ export type DiscoveryInput = BlobReader & {
 export type DiscoveryDeps = { pool: ParsePool; packs: ReadonlyMap<string, QueryPack> }
 
 export type Discovery = {
-  /** Sorted by path, then start byte; an enclosing node before those in it. */
+  /** These are sorted by path, then start byte; an enclosing node comes before those in it. */
   nodes: CodeNode[]
   /** Files that gave at least their file node, whatever kinds were asked for. */
   files: number
-  /** Sorted by path; a folder includes everything in it. A file with nodes is listed because parts of it do not parse. */
+  /** These are sorted by path; a folder includes everything in it. A file with nodes is listed because parts of it do not parse. */
   skipped: SkippedFile[]
   durationMs: number
   parsed: number
-  /** Between the nodes above; only when the packs look for references. */
+  /** These lead from one of the nodes above to another; they are there only when the packs look for references. */
   edges?: Edge[]
 }
 

@@ -50,7 +50,7 @@ async function indexOf(
 }
 
 const run = promisify(execFile)
-/** Where git runs, with which environment. */
+/** Says in which folder git runs, and with which environment. */
 type GitPlace = { folder: string; env: Env; signal: AbortSignal }
 const maxListingBytes = 1024 ** 3
 const namedRevisions = 8

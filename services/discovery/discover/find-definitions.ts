@@ -54,7 +54,7 @@ type MatchedDefinition = {
   def: Node
   end: number
   name: Node | undefined
-  /** Of the name, or of what its pattern captures as the end of the name. */
+  /** Is the end of the name, or of what its pattern captures as the end of the name. */
   nameEnd: number
   owner: Node | undefined
   rules: PatternRules
@@ -127,7 +127,7 @@ function ownerOf({ owner, name, rules }: MatchedDefinition, text: string): strin
   return path.endsWith(rules.separator) ? path.slice(0, -rules.separator.length).trimEnd() : path
 }
 
-/** With a `.name_end` a name runs from the one to the other: `Display for Point`. */
+/** Reads a name, which runs from `.name` to `.name_end` where the pattern has that: `Display for Point`. */
 function nameOf({ name, nameEnd, rules }: MatchedDefinition, text: string): string {
   if (name === undefined) return rules.name ?? ''
   const { strip } = rules

@@ -63,7 +63,7 @@ function headOf(body: string | Uint8Array): string {
   return `remora node index ${indexVersion} ${sha256(body)}`
 }
 
-/** Two lines an entry; the second is parsed when it is needed. No entries unless the file is intact. */
+/** An entry has two lines, the second of which is parsed when it is needed. A file that is not intact gives no entries. */
 async function readEntries(file: string): Promise<Map<string, Entry>> {
   const content = await readFile(file, 'utf8').catch(() => '')
   const end = content.indexOf('\n')
@@ -107,7 +107,7 @@ export type FoundFile = ReadFile | { skipped: string; marks?: ContentMark[] | un
 
 export type ReadFile = {
   nodes: readonly CodeNode[]
-  /** What does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
+  /** Names what does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
   broken: readonly string[]
   references: readonly Reference[]
   marks?: ContentMark[] | undefined
@@ -119,7 +119,7 @@ export type KnownFiles = {
   put(path: string, pack: QueryPack | undefined, found: FoundFile): void
 }
 
-/** Whether all marks for which a content was skipped are allowed now, so that it must be read. */
+/** Is true when all marks for which a content was skipped are allowed now, so that it must be read. */
 export function isToBeRead(found: { marks?: ContentMark[] | undefined }, admitted: readonly ContentMark[]): boolean {
   const { marks = [] } = found
   return 'skipped' in found && marks.length > 0 && marks.every((mark) => admitted.includes(mark))

@@ -17,11 +17,11 @@ export const IndexedNode = z.strictObject({
 })
 export type IndexedNode = z.infer<typeof IndexedNode>
 
-/** What discovery found in one blob under one query pack, as it is cached. The file is node 0. */
+/** Caches what discovery found in one blob under one query pack. The file is node 0. */
 export const NodeIndex = z.union([
   z.strictObject({
     nodes: z.array(IndexedNode).min(1),
-    /** What does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
+    /** Names what does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
     broken: z.array(z.string()),
     /** The blob's references, if they were searched for. */
     references: z.array(Reference).optional(),

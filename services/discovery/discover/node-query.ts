@@ -15,7 +15,7 @@ export type NodeQuery = {
   name: string
   language: LoadedLanguage
   query: Query
-  /** Of the patterns that make nodes, which come first; those behind them match references. */
+  /** Lists the rules of the patterns that make nodes, which come first; those behind them match references. */
   rules: readonly PatternRules[]
   findsReferences: boolean
 }

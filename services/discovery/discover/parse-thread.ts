@@ -12,7 +12,7 @@ import type { ParseReply, ParseRequest, ParseResult } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
 import { judgeContent, markReasons, type ContentMark } from './unwanted/unwanted-content.ts'
 
-/** What the parsers of a thread may hold: the memory of wasm never shrinks, and one large file takes a lot. */
+/** A thread whose parsers hold more is replaced: the memory of wasm never shrinks, and one large file takes a lot. */
 const spentBytes = 128 * 1024 ** 2
 
 const isSpent = () => parserMemoryBytes() > spentBytes

@@ -126,7 +126,7 @@ export async function listPackFolders(dir: string): Promise<PackFolder[]> {
   return packs
 }
 
-/** As `listPackFolders`, with everything that is laid out in another way. DISC_001 when `dir` cannot be listed. */
+/** Lists what `listPackFolders` does, with everything that is laid out in another way. DISC_001 when `dir` cannot be listed. */
 export async function readPackLayout(dir: string): Promise<PackLayout> {
   const top = await folderEntries(dir)
   const found: PackLayout = { packs: [], faults: [...strayQueries(dir, top.files, 'python'), ...lost(dir, top.broken)] }
@@ -179,7 +179,7 @@ function quoted(names: readonly string[], joint: string): string {
   return names.map((name) => JSON.stringify(name)).join(joint)
 }
 
-/** Names, sorted. `broken`: links that lead nowhere. */
+/** All names are sorted; `broken` are links that lead nowhere. */
 type FolderEntries = { folders: string[]; files: string[]; broken: string[] }
 
 /**

@@ -73,7 +73,7 @@ function unitStarts(bytes: Uint8Array, decoder: TextDecoder): number[] {
   return [...starts, bytes.length]
 }
 
-/** The same memory, not a copy. */
+/** Returns the same memory, not a copy. */
 export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
@@ -97,7 +97,7 @@ export function lineFinder(bytes: Uint8Array): (offset: number) => number {
   return (offset) => firstIndex(ends.length, (at) => (ends[at] ?? 0) >= offset) + 1
 }
 
-/** By binary search: the first index below `count` for which `holds`, which holds for all behind it; else `count`. */
+/** Finds by binary search the first index below `count` for which `holds`, which holds for all behind it; else `count`. */
 export function firstIndex(count: number, holds: (index: number) => boolean): number {
   let low = 0
   let high = count

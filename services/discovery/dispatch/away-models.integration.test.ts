@@ -26,7 +26,6 @@ const nobody: Fleet = {
   mostLeft: 0,
   capacity: undefined,
   stuck: 0,
-  isPartial: false,
   away: [],
   working: new Set(),
   served: new Set(),
@@ -66,13 +65,6 @@ describe('a run whose bundles need a model', () => {
     expect(await note(runId, away)).toMatchObject({ away: [], agentBundles: [] })
     const asking = await test.executing([{ ...aPlannedOperation('a'), work: 'mechanical' }, aPlannedOperation('b')])
     expect(await note(asking, away)).toMatchObject({ away: [{ model: 'default' }], agentBundles: [bundle] })
-  })
-
-  it('goes on while a worker of an earlier version lives, which reports nothing', async () => {
-    const runId = await test.executing([aPlannedOperation('a')])
-    const { note } = attending()
-    await note(runId, away)
-    expect(await note(runId, { ...nobody, isPartial: true })).toMatchObject({ away: [] })
   })
 
   it('ends what has waited longer than the limit as blocked', async () => {

@@ -15,7 +15,7 @@ export type AwayModelsDeps = {
   readBundles(projectId: ProjectId, hashes: readonly string[]): Promise<PinnedBundle[]>
   /** Lets every worker probe these models. */
   wantModels(models: readonly string[]): Promise<void>
-  /** How long an operation waits for its model before it ends as blocked, in milliseconds. */
+  /** An operation waits so long for its model before it ends as blocked. */
   awayLimitMs: number
   log: Pick<Log, 'warn'>
 }
@@ -37,7 +37,7 @@ export function openAwayModels(deps: AwayModelsDeps) {
     }
     return hashes.flatMap((hash) => modelOf.get(hash) ?? [])
   }
-  /** At most once a second: every worker is to know what is waited for, and what waited too long ends. */
+  /** Acts at most once a second: every worker is to know what is waited for, and what waited too long ends. */
   const attend = async (run: Run) => {
     if (performance.now() - (lookedAt.get(run.runId) ?? -Infinity) < everyMs) return
     lookedAt.set(run.runId, performance.now())
@@ -50,7 +50,7 @@ export function openAwayModels(deps: AwayModelsDeps) {
     }
   }
   return {
-    /** To be called in every round. As long as the store is away, what the ledger knows of the run stays. */
+    /** Has to be called in every round. As long as the store is away, what the ledger knows of the run stays. */
     async note(run: Run, fleet: Fleet): Promise<void> {
       if (fleet.away.length === 0 && run.away.length === 0) return
       const bundles = await bundlesOf(run).catch(undefinedOn('STORE_002'))
@@ -69,8 +69,7 @@ export function openAwayModels(deps: AwayModelsDeps) {
 }
 
 /**
- * A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it. While
- * a worker of an earlier version lives, which reports nothing, its operations may be tried.
+ * A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it.
  */
 function awayModel(
   model: string,
@@ -80,7 +79,7 @@ function awayModel(
   const before = run.away.find((one) => one.model === model)
   const now = fleet.away.find((one) => one.model === model)
   const since = before?.since ?? now?.since
-  const mayWork = now === undefined && (fleet.working.has(model) || fleet.isPartial)
+  const mayWork = now === undefined && fleet.working.has(model)
   if (since === undefined || mayWork) return undefined
   return { model, since, bundles: bundles.map(({ name }) => name) }
 }

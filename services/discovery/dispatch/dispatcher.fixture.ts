@@ -42,7 +42,6 @@ export function openDispatcher(
       away: [],
       working: new Set(),
       served: new Set(),
-      isPartial: false,
       ...fleet,
     }),
     awayModels: { note: async () => {} },

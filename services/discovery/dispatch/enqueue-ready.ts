@@ -8,7 +8,7 @@ import type { ActiveRun } from '#ledger/read-runs.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { openingsOf, type Window } from './share-window.ts'
 
-/** What a dispatcher remembers of an active run between rounds. Losing it costs time, never work. */
+/** Holds what a dispatcher remembers of an active run between rounds. Losing it costs time, never work. */
 export type DispatchState = {
   /** The run is left alone until then (`performance.now()`). */
   pausedUntil: number
@@ -16,11 +16,11 @@ export type DispatchState = {
   command: string | undefined
   /** Operations that the ledger has dispatched and the queue may not have. */
   unsent: readonly Queued[]
-  /** How many operations had ended in the last round, and about how many end in a round. */
+  /** Counts the operations that had ended in the last round, and about how many end in a round. */
   ended: { count: number; perRound: number } | undefined
   /** When the run is swept again (`performance.now()`); undefined before the first time. */
   sweepAt: number | undefined
-  /** Where in the plan of a stopped run the first operation is that may not have been ended. */
+  /** Is the place in the plan of a stopped run of the first operation that may not have been ended. */
   endedUpTo: number
 }
 
@@ -30,7 +30,7 @@ export type DispatchStates = Map<RunId, DispatchState>
 
 export type EnqueueDeps = { ledger: Pick<Ledger, 'dispatch'>; producer: Pick<Producer, 'addMany'> }
 
-/** Of what waits in the queue, what was lost comes first, then what is the least part of its run's share. */
+/** The queue gives out first what was lost, then what is the least part of its run's share. */
 export const firstPriority = 1
 const priorityOfShare = 1000
 

@@ -13,7 +13,7 @@ export type ProjectBudgetsDeps = {
 
 export type ProjectBudgets = ReturnType<typeof openProjectBudgets>
 
-/** How often a run is looked at whose project has no budget, which may get one. */
+/** A run whose project has no budget is looked at so often, since it may get one. */
 const everyMs = 1000
 const maxRuns = 10_000
 
@@ -45,7 +45,7 @@ export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
         if (ofDay !== undefined) spentBy.set(run.projectId, ofDay)
       }
     },
-    /** To be called in every round. */
+    /** Has to be called in every round. */
     async note(run: Run): Promise<void> {
       logOwn(run)
       const spent = spentBy.get(run.projectId)
@@ -67,7 +67,7 @@ export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
   }
 }
 
-/** Of runs that the ledger itself holds for their own budget. */
+/** Logs when the ledger itself holds a run for its own budget, and when that goes on. */
 function ownBudgetNotices(log: Pick<Log, 'info'>) {
   const held = new LRUCache<string, true>({ max: maxRuns })
   return ({ runId, projectId, tokens: used, budget: limit, usedBudgets }: Run): void => {

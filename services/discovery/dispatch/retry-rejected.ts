@@ -35,14 +35,14 @@ export function runRejectedRetries(deps: RetryRejectedDeps): () => Promise<void>
   })
 }
 
-/** What is known of a noted run since its decisions were read last. */
+/** Holds what is known of a noted run since its decisions were read last. */
 type Look = {
-  /** Of the note; a newer note has them read at once. */
+  /** Is the time of the note; a newer note has the decisions read at once. */
   at: number
   /** When they are read again, or as soon as one of the runs `waitsFor` has ended. */
   nextAt: number
   waitsFor: ReadonlySet<RunId>
-  /** How often in a row reading them has failed. */
+  /** Counts how often in a row reading them has failed. */
   failures: number
 }
 type Looks = Map<RunId, Look>

@@ -35,7 +35,6 @@ function dispatcher(failing: number) {
         away: [],
         working: new Set(),
         served: new Set(),
-        isPartial: false,
       }
     },
     awayModels: { note: async () => {} },
@@ -79,7 +78,7 @@ it('opens as many operations as the models have room for, and leaves slots for r
   // Four workers with 64 slots before a server that takes 16 requests.
   expect(windowOf({ operations: 4 * 256, capacity: 16 }, 0)).toBe(48)
   expect(windowOf({ operations: 32, capacity: 64 }, 0)).toBe(24)
-  // Workers of an earlier version do not say how much their models can take.
+  // Before workers have said how much their models can take.
   expect(windowOf({ operations: 32, capacity: undefined }, 0)).toBe(24)
   // What ends between two rounds is queued in addition.
   expect(windowOf({ operations: 32, capacity: 64 }, 5)).toBe(34)

@@ -63,7 +63,7 @@ export type DispatchDeps = {
   fleet(): Promise<Fleet>
   awayModels: Pick<AwayModels, 'note'>
   budgets: ProjectBudgets
-  /** Told of each round: the active runs, and the window. */
+  /** Is told of each round: the active runs, and the window. */
   onRound?: ((seen: { runs: readonly Run[]; window: number; seconds: number }) => void) | undefined
   states: DispatchStates
   /** A run that was begun with another kind of model waits, but can be stopped. */
@@ -73,7 +73,7 @@ export type DispatchDeps = {
 
 /** Rounds take longer than the shortest operations: what ends in so many rounds is queued in addition. */
 const queuedRounds = 2
-/** About half a second. */
+/** The mean is over so many rounds, about half a second. */
 const meanRounds = 20
 const pauseMs = 30_000
 /** An index entry without a run: its acceptance is not finished, or was interrupted. */
@@ -122,7 +122,7 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   return runs.filter((run) => run.status !== 'waiting').length
 }
 
-/** How many operations may be enqueued or running: what the models have room for, and what ends before the next round. */
+/** Returns how many operations may be enqueued or running: what the models have room for, and what ends before the next round. */
 export function windowOf(
   { operations, capacity = Infinity }: Pick<Fleet, 'operations' | 'capacity'>,
   endedPerRound: number,
@@ -145,7 +145,7 @@ function noteEnded(runs: readonly Run[], states: DispatchStates): number {
   return perRound < 0.5 ? 0 : perRound
 }
 
-/** Whether workers may work on it now. */
+/** Is true when workers may work on it now. */
 export function isExecuting(run: Run): boolean {
   return run.phase === 'execution' && run.stop === null && !isEnded(run.status)
 }
@@ -155,7 +155,7 @@ function needsOtherKind({ request, stop }: Run, { modelKind }: DispatchDeps): bo
   return stop === null && !mayGoOn(request.labels, modelKind)
 }
 
-/** What is held takes nothing from the others; in a run that waits that is all that is ready. */
+/** Counts what a run could use. What is held takes nothing from the others; in a run that waits that is all that is ready. */
 async function demandOf(run: Run, { ledger }: DispatchDeps) {
   const { runId, projectId, request, counts, status, away, usedBudgets } = run
   const held = away.length + usedBudgets.length === 0 || status === 'waiting' ? 0 : await ledger.countHeld(runId)

@@ -12,11 +12,11 @@ export type Demand = {
 type Claim = { id: string; weight: number; least: number; most: number }
 
 /**
- * How many operations of each run may be enqueued or running at once. Projects share the window equally, and the runs
- * of a project share its part by the weight `10 − priority`: priority 0 gets ten times what priority 9 gets. What one
- * cannot use goes to the others by the same rule (max-min). A run with demand gets at least 1, even where the window is
- * smaller than the number of runs, and never more than its demand; a run without demand is left out of the result. Whole
- * numbers; the order of `demands` does not matter, ties go to the lower id, which is the older run.
+ * Returns how many operations of each run may be enqueued or running at once. Projects share the window equally, and the runs of
+ * a project share its part by the weight `10 − priority`: priority 0 gets ten times what priority 9 gets. What one cannot use
+ * goes to the others by the same rule (max-min). A run with demand gets at least 1, even where the window is smaller than the
+ * number of runs, and never more than its demand; a run without demand is left out of the result. Whole numbers; the order of
+ * `demands` does not matter, ties go to the lower id, which is the older run.
  */
 export function shareWindow(demands: readonly Demand[], window: number): Map<RunId, number> {
   const byProject = Map.groupBy(
@@ -34,19 +34,20 @@ function claimOf({ runId, priority, demand }: Demand): Claim {
   return { id: runId, weight: weightOf(priority), least: 1, most: demand }
 }
 
-/** What the dispatcher may hand out. */
+/** Says what the dispatcher may hand out, in operations. */
 export type Window = {
-  /** How many operations may be enqueued or running. */
+  /** Limits those that are enqueued or running. */
   size: number
-  /** How many are, of all runs. */
+  /** Counts those that are enqueued or running, of all runs. */
   underWay: number
-  /** How many the workers can run at once: what is more than the window is room for runs that begin. */
+  /** Counts those that the workers can run at once: what is more than the window is room for runs that begin. */
   operations: number
 }
 
 /**
- * How many operations a run with `underWay` of its `share` may have dispatched now: what is free of the window, and, of what the
- * workers open beyond it, half of what is left less what the run has already. A run with nothing under way has one in any case.
+ * Returns how many operations a run with `underWay` of its `share` may have dispatched now: what is free of the window, and, of
+ * what the workers open beyond it, half of what is left less what the run has already. A run with nothing under way has one in
+ * any case.
  */
 export function openingsOf({ share, underWay }: { share: number; underWay: number }, window: Window): number {
   const wanted = Math.max(0, share - underWay)

@@ -7,16 +7,16 @@ import { parseJson } from '#domain/json.ts'
 import type { HttpProxy } from '#platform/env.ts'
 
 export type CodeHostClientOptions = {
-  /** Undefined: this installation has no publisher. */
+  /** Undefined means that this installation has no publisher. */
   publisher: { url: string; secret: string } | undefined
   proxy?: HttpProxy | undefined
   limits?: Partial<FetchLimits> | undefined
 }
 
 export type FetchLimits = {
-  /** Until the head of an answer, and between two parts of its body. */
+  /** Limits the wait for the head of an answer, and between two parts of its body. */
   idleMs: number
-  /** For a whole archive, with its redirects. */
+  /** Limits a whole archive, with its redirects. */
   totalMs: number
   redirects: number
 }
@@ -94,7 +94,7 @@ async function post(
   }
 }
 
-/** Only the code of an error: its message may have the address, in which a code host puts a token. */
+/** Tells only the code of an error: its message may have the address, in which a code host puts a token. */
 function brokeOff(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^\w+$/.test(code) ? `the connection failed (${code})` : 'the connection failed'

@@ -12,7 +12,7 @@ export type FetchCodeDeps = SnapshotDeps &
   BaseRunDeps & {
     ledger: Pick<Ledger, 'getRun' | 'move'>
     codeHost: Pick<CodeHostClient, 'askReadAccess' | 'readArchive'>
-    /** Of an archive as it is packed; larger ones are refused (INTAKE_003). */
+    /** Limits an archive as it is packed; larger ones are refused (INTAKE_003). */
     maxUploadBytes: number
   }
 

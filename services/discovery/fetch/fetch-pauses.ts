@@ -5,7 +5,7 @@ import type { RunId } from '#domain/ids.ts'
 /** Doubled with each failure in a row, or as long as the host asks for. */
 const firstMs = 2_000
 const longestMs = 60_000
-/** Longer than any limit of GitHub lasts. */
+/** No limit of GitHub lasts so long. */
 const patienceMs = 2 * 3_600_000
 const maxRemembered = 10_000
 
@@ -14,8 +14,8 @@ type Failures = { since: number; inRow: number; until: number }
 export type FetchPauses = ReturnType<typeof openFetchPauses>
 
 /**
- * Which runs wait before their code is asked for again, after a fault that may pass. The stage's job comes every few seconds, which is
- * too often for a host that is away, or that has asked for a pause. Each process counts for itself.
+ * Remembers which runs wait before their code is asked for again, after a fault that may pass. The stage's job comes every few
+ * seconds, which is too often for a host that is away, or that has asked for a pause. Each process counts for itself.
  */
 export function openFetchPauses({ now = () => performance.now() }: { now?: () => number } = {}) {
   const failed = new Map<RunId, Failures>()

@@ -9,13 +9,13 @@ export type ArchiveEndedDeps = {
   ledger: Pick<Ledger, 'archiveEvents'>
   retention: Pick<Retention, 'endedRuns'>
   log: Pick<Log, 'warn'>
-  /** How long an ended run's events stay in Redis for clients that still follow it. */
+  /** An ended run's events stay in Redis so long, for clients that still follow it. */
   followedMs?: number
   maxSegments?: number
 }
 
 const defaultFollowedMs = 300_000
-/** Half a million events, some ten seconds of work. */
+/** These are half a million events, some ten seconds of work. */
 const defaultMaxSegments = 500
 const pageLength = 100
 

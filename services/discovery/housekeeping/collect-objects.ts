@@ -49,7 +49,7 @@ export async function collectObjects(deps: CollectDeps, signal: AbortSignal): Pr
 }
 
 export type Deletion = {
-  /** Runs that users deleted. */
+  /** Users deleted these runs. */
   runs: ReadonlySet<RunId>
   /**
    * Called in each window before its first delete. It aborts the collection's signal unless all that the other runs of the project
@@ -110,8 +110,8 @@ async function collectProject(
 }
 
 /**
- * Whether an object without a reference goes although it is young, because runs were deleted: one of theirs, or one that runs
- * share. An attempt's record says which run it is of; those that the ledger knew of are deleted already.
+ * Is true when an object without a reference goes although it is young, because runs were deleted: it is one of theirs, or one
+ * that runs share. An attempt's record says which run it is of; those that the ledger knew of are deleted already.
  */
 async function goesNow(
   key: string,

@@ -23,7 +23,6 @@ import {
 let stores: TestStores
 beforeEach(async () => {
   stores = await openTestStores()
-  await stores.retention.noteEpochs({ isAlone: true })
 })
 afterEach(() => stores.close())
 
@@ -169,20 +168,6 @@ describe('a deleted run', () => {
     expect(await isThere(blobKey(hash))).toBe(false)
   })
 
-  it('leaves what a process of an earlier version may count on', async () => {
-    const older = await openTestStores()
-    const now = stores
-    stores = older
-    const run = await storeRun(older, { 'a.py': 'a = 1\n' })
-    const hash = await blobOf(run)
-    await older.retention.noteEpochs({ isAlone: false })
-    await older.ledger.requestDeletion(run)
-    expect(await round()).toEqual([run.runId])
-    expect([await isThere(run.uploadKey), await isThere(blobKey(hash))]).toEqual([false, true])
-    await older.close()
-    stores = now
-  })
-
   it('is stored again by a process that has put its files a moment ago', async () => {
     const permit = stores.permit()
     const blobs = openBlobStore(stores.objects, { maxCacheBytes: 0, permit })
@@ -266,7 +251,7 @@ it('have one line in the log for an outage of a store, however often they are tr
     },
   }
   const { log, entries } = recordedLog()
-  const stop = runDeletions(deps({ retention, log }), { isAlone: true })
+  const stop = runDeletions(deps({ retention, log }))
   await until(() => tries, { holds: (count) => count > 2 })
   await stop()
   expect(entries).toHaveLength(1)

@@ -19,10 +19,8 @@ type DeleteCommand =
   | 'runsBeingDeleted'
   | 'requestDeletion'
   | 'endDeletion'
-  | 'followEpochs'
   | 'forgetRun'
   | 'inTurn'
-  | 'noteEpochs'
   | 'removeResults'
   | 'whileDeleting'
 
@@ -30,11 +28,9 @@ const everyMs = 1_000
 
 /**
  * Finishes the deletion of runs that users asked for. The returned function stops it, also in the middle of a collection.
- * `isAlone`: no other process works on these stores.
  */
-export function runDeletions(deps: DeleteDeps, { isAlone }: { isAlone: boolean }): () => Promise<void> {
+export function runDeletions(deps: DeleteDeps): () => Promise<void> {
   const stop = new AbortController()
-  let isNoted = false
   const withoutOwn = new Set<RunId>()
   const stores = openStoreUser(deps.log)
   let said = ''
@@ -44,8 +40,6 @@ export function runDeletions(deps: DeleteDeps, { isAlone }: { isAlone: boolean }
   }
   const stopRounds = repeatEvery(everyMs, async () => {
     try {
-      if (!isNoted) await deps.retention.noteEpochs({ isAlone })
-      isNoted = true
       const ids = (await deletionRound(deps, stop.signal, withoutOwn)).map(({ runId }) => runId)
       stores.worked()
       sayOnce(ids.join(), () => ids.length > 0 && deps.log.info('runs are being deleted', { run_ids: ids }))
@@ -159,14 +153,13 @@ async function removeShared(
 
 /**
  * The project's runs and which of them go on, as a text to compare; undefined while one of them may have put objects that it does
- * not refer to yet, or while a process of an earlier version may count on objects that it has put.
+ * not refer to yet.
  */
 async function settledRuns(
   projectId: ProjectId,
   gone: ReadonlySet<RunId>,
   { ledger, retention }: DeleteDeps,
 ): Promise<string | undefined> {
-  if (!(await retention.followEpochs())) return undefined
   if (await ledger.isPatching(projectId)) return undefined
   const active = (await ledger.activeRuns()).filter((run) => run.projectId === projectId)
   for (const { runId } of active) {

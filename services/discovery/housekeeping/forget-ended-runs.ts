@@ -6,7 +6,6 @@ import type { Ledger } from '#ledger/ledger.ts'
 
 export type ForgetDeps = RetriedDeps & {
   retention: RetriedDeps['retention'] & Pick<Retention, 'endedRuns' | 'forgetRun'>
-  /** How long an ended run is retained. */
   retentionMs: number
 }
 
@@ -34,7 +33,7 @@ export async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Pr
   }
 }
 
-/** What a pull request has that nobody has merged or closed, later runs of its branch carry on. */
+/** Is true when nobody has merged or closed a pull request of the run: later runs of its branch carry on what that has. */
 async function hasOpenPull(runId: RunId, { ledger }: RetriedDeps): Promise<boolean> {
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
   return run?.publication?.pulls.some(({ state }) => state === 'open') ?? false

@@ -16,8 +16,8 @@ export type MarkDeps = {
 }
 
 /**
- * What the retained runs of a project refer to. Trees are kept apart from blobs: a repository may contain a file with
- * exactly the bytes of a tree object, and that file's hash must not count as a folder that was read.
+ * Holds what the retained runs of a project refer to. Trees are kept apart from blobs: a repository may contain a file
+ * with exactly the bytes of a tree object, and that file's hash must not count as a folder that was read.
  */
 function noMarks() {
   return {
@@ -65,7 +65,7 @@ export async function markReferences(
   return marks
 }
 
-/** Whether the object may be needed: by a retained run, or always, as a mark of the ledger. */
+/** Is true when the object may be needed: by a retained run, or always, as a mark of the ledger. */
 export function isMarked(place: ObjectPlace, marks: Marks): boolean {
   switch (place.kind) {
     case 'blob':

@@ -26,8 +26,9 @@ export async function findBaseList(
 const mostLookedAt = 30
 
 /**
- * What the run that `run` is compared with, or a retry of that, has composed from what was accepted, of the files that have changed since: where
- * people have merged that, it is no change. Files of `now`, with the content that was composed, by composition: several may have the same file, each in its way.
+ * Returns what the run that `run` is compared with, or a retry of that, has composed from what was accepted, of the files that have changed
+ * since: where people have merged that, it is no change. The files are those of `now`, with the content that was composed, by composition:
+ * several may have the same file, each in its way.
  */
 export async function composedFiles(
   run: Pick<Run, 'projectId' | 'request'>,
@@ -50,7 +51,7 @@ export async function composedFiles(
   return found
 }
 
-/** Of the newest run that has any: one that publishes nothing yet leaves open what the one before it has proposed. */
+/** Lists those of the newest run that has any: one that publishes nothing yet leaves open what the one before it has proposed. */
 async function compositionsBefore(run: Pick<Run, 'projectId' | 'request'>, ledger: BaseRunDeps['ledger']) {
   let base = await findBaseRun(run, ledger)
   for (let lookedAt = 0; base !== undefined && lookedAt < mostLookedAt; lookedAt++) {

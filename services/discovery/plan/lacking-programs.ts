@@ -8,18 +8,18 @@ import type { RunEnvironment } from '#domain/setup.ts'
 import type { ScriptRunner } from '#domain/script-test-runner.ts'
 
 export type ProgramFacts = {
-  /** What the workers have; undefined where that is not known: then nothing is left out for it. */
+  /** Reports what the workers have; undefined where that is not known: then nothing is left out for it. */
   programs?: ProgramReport | undefined
   /** The run's setup, which may install more. */
   environment?: RunEnvironment | undefined
   runnerOf?: ((path: string) => ScriptRunner | undefined) | undefined
-  /** Whether the snapshot has the file. */
+  /** Is true when the snapshot has the file. */
   has?(path: string): boolean
 }
 
 type Needs = Pick<BundleFile, 'when' | 'evidence' | 'programs'>
 
-/** Why a bundle cannot do its work on a node here, so that no model is asked in vain; undefined where it can, or may. */
+/** Says why a bundle cannot do its work on a node here, so that no model is asked in vain; undefined where it can, or may. */
 export function programLack(
   file: Needs,
   node: Pick<CodeNode, 'path' | 'language'>,

@@ -5,11 +5,11 @@ import { firstIndex } from '../discover/source-text.ts'
 import type { LintFault } from '../survey/survey-pool.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 
-/** `reason`: why there is none. */
+/** Says in `reason` why there is no work. */
 export type NodeWork = { works: readonly OperationWork[]; reason?: string | undefined }
 export type WorkFinder = (node: CodeNode) => NodeWork
 
-/** `safe`: only what a program can fix. `model`: an agent is asked for the rest. */
+/** Depth `safe` fixes only what a program can; `model` asks an agent for the rest. */
 export type LintDepth = 'safe' | 'model'
 
 /** Bytes of a file that an agent works on, and the node of its operation. */
@@ -33,8 +33,8 @@ export type LeftFaults = {
 }
 
 /**
- * Where a bundle has lint faults to mend. Each fault belongs to the innermost node that the bundle takes. Those with a
- * safe fix belong to one mechanical operation on the outermost node; the others go to an agent, with their node.
+ * Finds where a bundle has lint faults to mend. Each fault belongs to the innermost node that the bundle takes. Those with a safe fix
+ * belong to one mechanical operation on the outermost node; the others go to an agent, with their node.
  */
 export function lintWork(
   taken: readonly CodeNode[],
@@ -129,7 +129,7 @@ function whyOpen(open: readonly LintFault[]): string {
   return isWithheld ? 'have fixes that Remora does not make without a person' : 'have no safe fix'
 }
 
-/** From the first to the last byte that its safe fix changes. */
+/** Returns the range from the first to the last byte that its safe fix changes. */
 function fixOf({ fixStartByte, fixEndByte }: LintFault): ByteRange {
   return { startByte: fixStartByte, endByte: fixEndByte }
 }
@@ -154,9 +154,8 @@ export function outermost<Range extends ByteRange>(ranges: readonly Range[]): Ra
 }
 
 /**
- * For each of `inner` the smallest of `outer` that contains it, the later one of two equals; an empty one between two
- * belongs to the second. Those that nothing contains are left out. One pass over both: a file may have tens of thousands
- * of nodes and of faults.
+ * Finds for each of `inner` the smallest of `outer` that contains it, the later one of two equals; an empty one between two belongs to
+ * the second. Those that nothing contains are left out. One pass over both: a file may have tens of thousands of nodes and of faults.
  */
 export function innermostOf<Outer extends ByteRange, Inner extends ByteRange>(
   inner: readonly Inner[],
@@ -189,7 +188,7 @@ function smallestAround<Outer extends ByteRange>(open: readonly Outer[], inner: 
   return found
 }
 
-/** Whether a range has a byte in common with one of `ranges`; an empty one, which inserts, where it is inside of one. */
+/** Tells whether a range has a byte in common with one of `ranges`; an empty one, which inserts, does where it is inside of one. */
 export function overlapFinder(ranges: readonly ByteRange[]): (range: ByteRange) => boolean {
   const merged: ByteRange[] = []
   for (const { startByte, endByte } of ranges.toSorted(bySource)) {
@@ -203,10 +202,10 @@ export function overlapFinder(ranges: readonly ByteRange[]): (range: ByteRange) 
   }
 }
 
-/** Whether one of `ranges` lies inside of a range. */
+/** Tells whether one of `ranges` lies inside of a range. */
 export function insideFinder(ranges: readonly ByteRange[]): (outer: ByteRange) => boolean {
   const sorted = ranges.toSorted(bySource)
-  /** For each index, the smallest end of the ranges from there on. */
+  /** Holds for each index the smallest end of the ranges from there on. */
   const leastEnds = sorted.map(({ endByte }) => endByte)
   for (let at = leastEnds.length - 2; at >= 0; at--) {
     leastEnds[at] = Math.min(leastEnds[at] ?? Infinity, leastEnds[at + 1] ?? Infinity)
@@ -217,7 +216,7 @@ export function insideFinder(ranges: readonly ByteRange[]): (outer: ByteRange) =
   }
 }
 
-/** An enclosing range before what it encloses; equal ones stay in their order. */
+/** Puts an enclosing range before what it encloses; equal ones stay in their order. */
 function bySource(one: ByteRange, other: ByteRange): number {
   return one.startByte - other.startByte || other.endByte - one.endByte
 }

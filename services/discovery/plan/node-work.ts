@@ -8,7 +8,6 @@ import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes } from '#python/docstring-survey.ts'
-import type { ArticleSurvey } from '../survey/survey-articles.ts'
 import { sampleScopes } from '../survey/sample-survey.ts'
 import type { CommentSurvey } from '../survey/survey-doc-comments.ts'
 import type { Survey } from '../survey/survey-repository.ts'
@@ -17,7 +16,7 @@ import { type ProgramFacts, programLack } from './lacking-programs.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
-/** Where the bundles of a run have work, and what the workers need to know for it. */
+/** Says where the bundles of a run have work, and what the workers need to know for it. */
 export type PlannedWork = {
   of(pinned: PinnedBundle): WorkFinder
   rules: RepositoryRules | undefined
@@ -64,11 +63,10 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
-/** What was found out of the repository before planning; undefined where no bundle of the run needs it. */
+/** Holds what was found out of the repository before planning; undefined where no bundle of the run needs it. */
 export type Surveys = {
   survey: Survey | undefined
   comments?: CommentSurvey | undefined
-  articles?: ArticleSurvey | undefined
   tested?: TestSurvey | undefined
   programs?: Omit<ProgramFacts, 'runnerOf'> | undefined
   labels: Run['request']['labels']
@@ -77,15 +75,12 @@ export type Surveys = {
 type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notices?: readonly string[] }
 
 function workOf({ file }: AgentBundle, taken: readonly CodeNode[], surveys: Surveys): Found {
-  const { survey, comments, articles, tested, labels } = surveys
+  const { survey, comments, tested, labels } = surveys
   switch (file.when) {
     case 'always':
       return { find: always }
     case 'untested':
       return { find: tested === undefined ? always : untestedWork(tested) }
-    case 'prose_faults':
-    case 'no_summary':
-      return { find: articles === undefined ? always : articleWork(file, articles) }
     case 'lint_faults': {
       if (survey === undefined) return { find: always }
       const isMechanical = file.mechanical === 'lint_fixes'
@@ -121,7 +116,7 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
 /** So many rules are named. */
 const namedRules = 6
 
-/** With the rules that the linter's own output calls fixable, since a user would compare the two. */
+/** Names the rules that the linter's own output calls fixable, since a user would compare the two. */
 function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string[] {
   if (faults === 0) return []
   const found = `${counted(faults, 'lint fault')} in ${counted(files, 'file')}`
@@ -147,7 +142,7 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** `UP006 (12), UP045 (8)`: those with the most faults. */
+/** Names the rules with the most faults: `UP006 (12), UP045 (8)`. */
 function rulesText(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].toSorted(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
   const named = sorted.slice(0, namedRules).map(([code, count]) => `${code} (${count})`)
@@ -205,12 +200,4 @@ function withCommentStyles(rules: RepositoryRules | undefined, styles: CommentSu
     files[path] = { keptNames: [], agentRanges: [], ...own, rules: at }
   }
   return { v: 1, ...rules, shared, files }
-}
-
-function articleWork({ when, settings }: AgentBundle['file'], articles: ArticleSurvey): WorkFinder {
-  const minWords = Number(settings['min_words']?.default ?? 0)
-  return (node) => {
-    const reason = when === 'no_summary' ? articles.reasonForNoSummary(node, minWords) : articles.reasonNotToMend(node)
-    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
-  }
 }

@@ -10,14 +10,14 @@ import type { PinnedBundle } from '../pin-bundles.ts'
 export type NodeLeftOut = { bundle: string; node: CodeNode; reason: string }
 
 export type PlanChoices = {
-  /** Without it, every bundle has work on every node it takes. */
+  /** Tells where there is work; without it, every bundle has work on every node it takes. */
   work?: Pick<PlannedWork, 'of'>
   limit?: number | undefined
-  /** For an operation that ran once more because it collided, the one that it repeats is planned. */
+  /** Limits the plan to these; one that ran once more because it collided stands for the one that it repeats. */
   only?: ReadonlySet<string> | undefined
   /**
-   * With `only`: all operations that did not end well in the run that is retried. Of those, the skipped ones are planned as
-   * well that wait for nothing but operations of `only` and such as are planned for this reason.
+   * Counts only with `only`: it holds all operations that did not end well in the run that is retried. Of those, the skipped ones are
+   * planned as well that wait for nothing but operations of `only` and such as are planned for this reason.
    */
   unwell?: ReadonlyMap<string, { status: OperationStatus }> | undefined
 }
@@ -189,7 +189,7 @@ function surrounds(outer: PlannedOperation | undefined, { node }: PlannedOperati
   return outer?.node.path === node.path && outer.node.endByte > node.startByte
 }
 
-/** Depth first with an explicit stack: source may be nested deeper than the call stack allows. */
+/** Goes depth first with an explicit stack: source may be nested deeper than the call stack allows. */
 function dependenciesFirst(waits: Waits): PlannedOperation[] {
   const opened = new Set<PlannedOperation>()
   const placed = new Set<PlannedOperation>()
@@ -209,7 +209,7 @@ function dependenciesFirst(waits: Waits): PlannedOperation[] {
   return [...placed]
 }
 
-/** AGENT_001 naming the cycle. An `after` that names a bundle which is not among them is ignored. */
+/** Throws AGENT_001, which names the cycle. An `after` that names a bundle which is not among them is ignored. */
 function refuseCircles(bundles: readonly AgentBundle[]): void {
   const afterOf = new Map(bundles.map(({ file }) => [file.name, awaitedBundles(file)]))
   const cleared = new Set<string>()

@@ -31,7 +31,7 @@ export type PlanRunDeps = SurveyDeps & {
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
   /** The live workers; what they have decides what can be planned. */
   fleet(): Promise<Pick<Fleet, 'programs'>>
-  /** Which setups runs may have here (core/settings/setup-settings.ts). */
+  /** Says which setups runs may have here (core/settings/setup-settings.ts). */
   setups: 'off' | 'asked' | 'on'
 }
 

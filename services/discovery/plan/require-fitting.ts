@@ -81,7 +81,7 @@ function countsOf(names: readonly string[], what: 'files' | 'nodes'): string {
   return sorted.map(({ name, count }) => `${name} ${count} ${count === 1 ? what.slice(0, -1) : what}`).join(', ')
 }
 
-/** In alphabetical order, each once: `Go, Python and TypeScript`. */
+/** Lists names in alphabetical order, each once: `Go, Python and TypeScript`. */
 export function listed(names: readonly string[]): string {
   const sorted = [...new Set(names)].toSorted()
   return sorted.length < 2 ? sorted.join('') : `${sorted.slice(0, -1).join(', ')} and ${sorted.at(-1) ?? ''}`

@@ -5,7 +5,6 @@ import type { Run } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
-import { type ArticleSurvey, surveyArticles } from '../survey/survey-articles.ts'
 import { type CommentSurvey, surveyDocComments } from '../survey/survey-doc-comments.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
 import { isOtherLinted } from '../survey/survey-other-languages.ts'
@@ -24,7 +23,6 @@ export async function surveysFor(run: Run, found: Found, deps: RunSurveyDeps, si
   return {
     survey: await surveyOf(run, found, deps, signal),
     comments: await commentsOf(run, found, deps, signal),
-    articles: await articlesOf(run, found, deps, signal),
     tested: await testSurveyOf(run, found, deps),
     labels: run.request.labels,
   }
@@ -51,12 +49,12 @@ async function surveyOf(
   return surveyRepository(input, deps, signal)
 }
 
-/** Of Go a survey finds nothing but its format, which only matters to who mends it. */
+/** A survey finds nothing of Go but its format, which only matters to who mends it. */
 function needsSurvey({ file }: PinnedBundle['bundle'], { path }: CodeNode): boolean {
   return !isGo(path) || file.when === 'lint_faults'
 }
 
-/** Of the languages whose docstrings are comments. */
+/** Surveys the languages whose docstrings are comments. */
 async function commentsOf(
   run: Run,
   { nodes, bundles }: Found,
@@ -79,22 +77,6 @@ async function commentsOf(
 
 function bytesOf({ startByte, endByte }: CodeNode) {
   return { startByte, endByte }
-}
-
-async function articlesOf(
-  { projectId, snapshotId }: Run,
-  { nodes, bundles }: Found,
-  deps: RunSurveyDeps,
-  signal: AbortSignal,
-): Promise<ArticleSurvey | undefined> {
-  const looking = bundles.filter(({ bundle: { file } }) => file.when === 'prose_faults' || file.when === 'no_summary')
-  const wanted = nodes.filter(
-    (node) => node.language === 'markdown' && looking.some(({ bundle }) => takes(bundle, node)),
-  )
-  if (wanted.length === 0 || snapshotId === null) return undefined
-  const { files } = await deps.readSnapshot(projectId, snapshotId)
-  const paths = new Set(wanted.map(({ path }) => path))
-  return surveyArticles({ files, paths, read: (hash) => deps.blobs.get(projectId, hash) }, signal)
 }
 
 async function testSurveyOf(run: Run, { nodes, bundles }: Found, deps: RunSurveyDeps): Promise<TestSurvey | undefined> {

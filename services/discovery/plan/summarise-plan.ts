@@ -20,7 +20,7 @@ const tokensPerTurn = 150
 
 export type PlanFacts = {
   nodes: readonly CodeNode[]
-  /** Those that are left out because they have not changed; absent where the run is compared with nothing. */
+  /** Lists those that are left out because they have not changed; absent where the run is compared with nothing. */
   unchanged?: readonly CodeNode[] | undefined
   bundles: readonly PinnedBundle[]
   planned: PlannedOperations

@@ -15,7 +15,7 @@ export type ArchiveContents = {
   links: SnapshotLink[]
   /** Further names of earlier files of the archive. */
   hardLinks: { path: RepoPath; file: RepoPath }[]
-  /** Reason by path. */
+  /** Gives the reason by path. */
   skipped: Map<string, string>
 }
 
@@ -128,7 +128,7 @@ function leadsOut(name: string): boolean {
   return name.startsWith('/') || name.includes('\0') || name.split(/[/\\]/).includes('..')
 }
 
-/** In normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too deep. */
+/** Returns the path in normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too deep. */
 function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
   if (/^\.\/*$/.test(name)) return undefined
   const path = parseRepoPath(name, 'INTAKE_002')
@@ -147,8 +147,8 @@ function admitLink(path: RepoPath, target: string, { links, skipped }: ArchiveCo
 }
 
 /**
- * Why the target of the link at `path`, which counts from `folder`, is outside the repository; undefined inside. INTAKE_002
- * for a target that no file system takes.
+ * Says why the target of the link at `path`, which counts from `folder`, is outside the repository; undefined inside.
+ * INTAKE_002 for a target that no file system takes.
  */
 function whyOutside(path: RepoPath, target: string, folder: string): string | undefined {
   const shown = JSON.stringify(target.slice(0, 200))
@@ -160,7 +160,7 @@ function whyOutside(path: RepoPath, target: string, folder: string): string | un
   return /^[A-Za-z]:|\\/.test(target) ? `a link to ${shown}, which is no path here` : undefined
 }
 
-/** Why a path is skipped, reported once for a whole folder of Git's data; undefined for a path that is taken. */
+/** Says why a path is skipped, reported once for a whole folder of Git's data; undefined for a path that is taken. */
 function skipReason(path: RepoPath, entry: ArchiveEntry, include: readonly SkipKind[]): SkippedFile | undefined {
   const segments = path.split('/')
   const git = segments.indexOf('.git')
@@ -198,7 +198,7 @@ function openPathSet({ maxPaths, maxNameBytes }: SnapshotLimits) {
     },
     hasFile: (path: RepoPath) => paths.get(path) === 'file',
     hasFolder: (path: RepoPath) => paths.get(path) === 'folder',
-    /** Whether a file could be there: nothing is, and no folder of the path is a file. */
+    /** Is true when a file could be there: nothing is, and no folder of the path is a file. */
     isFree: (path: RepoPath) => !paths.has(path) && foldersUp(folderOf(path)).every((at) => paths.get(at) !== 'file'),
   }
 }

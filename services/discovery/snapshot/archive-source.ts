@@ -33,7 +33,7 @@ export type EntryType = NonNullable<ParsedTarEntry['header']['type']>
 export type ArchiveEntry = {
   type: EntryType
   name: string
-  /** Of the content; 0 for everything but files. */
+  /** Counts the bytes of the content; 0 for everything but files. */
   size: number
   executable: boolean
   /** The target of a link; '' for other entries. */

@@ -1,13 +1,13 @@
 import { AppError } from '#domain/error.ts'
 
-/** What one uploaded archive may hold; anything over a limit is INTAKE_003. */
+/** Limits what one uploaded archive may hold; anything over a limit is INTAKE_003. */
 export type SnapshotLimits = {
   maxEntries: number
   /** Files, links and folders, including those without an entry: a few files can have any number of folders above them. */
   maxPaths: number
-  /** Of all paths together, which stay in memory. */
+  /** Limits all paths together, which stay in memory. */
   maxNameBytes: number
-  /** Of the unpacked archive, headers included. */
+  /** Limits the unpacked archive, headers included. */
   maxBytes: number
   /** One file is held in memory at a time. */
   maxFileBytes: number

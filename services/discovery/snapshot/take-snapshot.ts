@@ -12,7 +12,7 @@ import { openSource } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
 import { emptySubmodules, namesSubmodules, withoutTopFolder } from './top-folder.ts'
 
-/** How many blobs are sent at once, and how much of them may be in memory. */
+/** These limit the blobs that are sent at once, and how much of them is in memory. */
 const uploadLimits = { maxCount: 32, maxBytes: 4 * 1024 ** 2 }
 
 export type SnapshotJob = {
@@ -43,7 +43,7 @@ export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal:
   return { snapshotId, files: files.length, bytes, skipped }
 }
 
-/** Those that the archive says nothing about: what it has counts. */
+/** Returns those that the archive says nothing about: what it has counts. */
 function stillMissing(notSent: readonly SkippedFile[], { paths, skipped }: ArchiveContents): SkippedFile[] {
   const byPath = new Map(notSent.map((file) => [file.path, file]))
   return [...byPath.values()].filter(({ path }) => !skipped.has(path) && paths.isFree(path))
@@ -79,7 +79,7 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
   return contents
 }
 
-/** Being stored, limited in number and in bytes; a single one over `maxBytes` alone. `bytes` is what `read` answers. */
+/** Contents are stored together, limited in number and in bytes; one over `maxBytes` is stored alone. `bytes` is what `read` answers. */
 type Content = { bytes: number; read(): Promise<Uint8Array>; store(content: Uint8Array): Promise<void> }
 
 function openUploads({ maxCount, maxBytes }: typeof uploadLimits) {

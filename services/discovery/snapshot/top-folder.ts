@@ -39,7 +39,7 @@ function targetIn(top: string, target: string): string {
   return first === top ? rest : `../${target}`
 }
 
-/** Whether the content of a file of this path and size names the submodules. */
+/** Is true when the content of a file of this path and size names the submodules. */
 export function namesSubmodules(path: string, size: number): boolean {
   return path === '.gitmodules' && size <= maxRuleBytes
 }

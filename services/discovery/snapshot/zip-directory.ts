@@ -86,7 +86,7 @@ function zipEntryOf(entry: Entry) {
     crc32: entry.crc32,
     size: type === 'directory' ? 0 : entry.uncompressedSize,
     packedBytes: entry.compressedSize,
-    /** Where its own record begins, which its packed content follows. */
+    /** Its own record begins here, which its packed content follows. */
     at: entry.relativeOffsetOfLocalHeader,
   }
 }

@@ -7,7 +7,7 @@ import { encryptedFlags, type PlacedEntry, readZipDirectory, shown, zipMethods }
 import { openZipBlocks, openZipReader, type ZipBlocks, type ZipReader } from './zip-reader.ts'
 import { throughStream } from './unpacked-bytes.ts'
 
-/** In the order of their contents, a few blocks and one content in memory at a time. The directory is checked first. */
+/** Yields the entries in the order of their contents, a few blocks and one content in memory at a time. The directory is checked first. */
 export async function* zipEntries(
   source: ArchiveSource,
   limits: SnapshotLimits,
@@ -35,8 +35,8 @@ const writtenAfter = 0x08
 const inZip64 = 0xffffffff
 
 /**
- * Where the packed content begins. INTAKE_001 when the record before it contradicts the directory, or when record and
- * content overlap the next entry: a few bytes would stand for many files.
+ * Finds where the packed content begins. INTAKE_001 when the record before it contradicts the directory, or when record
+ * and content overlap the next entry: a few bytes would stand for many files.
  */
 async function contentStart(entry: PlacedEntry, reader: ZipReader): Promise<number> {
   const header = await reader.localHeader(entry.at, entry.packedBytes)

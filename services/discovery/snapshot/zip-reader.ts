@@ -5,9 +5,9 @@ import type { ArchiveSource } from './archive-source.ts'
 
 export type ZipReader = {
   entryCount: number
-  /** In the order of the directory; once. */
+  /** Yields the entries in the order of the directory, once. */
   entries(): AsyncIterable<Entry>
-  /** Where the last read ended: after the last entry, the end of the directory's entries. */
+  /** Tells where the last read ended: after the last entry, the end of the directory's entries. */
   readTo(): number
   /** The record before the content of an entry that the directory places at `at`. */
   localHeader(at: number, packedBytes: number): Promise<LocalFileHeader>
@@ -43,7 +43,7 @@ export async function openZipReader(blocks: ZipBlocks): Promise<ZipReader> {
 
 type ReadArguments = Parameters<RandomAccessReader['read']>
 
-/** What the library throws in its own callback would end the process; it listens for errors of its reader. */
+/** Catches what the library throws in its own callback, which would end the process; it listens for errors of its reader. */
 function answer(reader: RandomAccessReader, callback: ReadArguments[4], fault: Error | null): void {
   try {
     callback(fault)
@@ -75,7 +75,7 @@ export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'r
   const cache = openCachedAnswers<Uint8Array>({ max: cachedBlocks })
   const blockAt = (start: number): Promise<Uint8Array> =>
     cache.get(String(start), () => range({ start, end: Math.min(start + blockBytes, bytes) }))
-  /** One block at a time. INTAKE_001 when the archive ends before `end`. */
+  /** Yields one block at a time. INTAKE_001 when the archive ends before `end`. */
   async function* stream(start: number, end: number): AsyncGenerator<Uint8Array> {
     if (end > bytes) throw new AppError('INTAKE_001', 'the zip is cut short, or points beyond its own end')
     for (let at = start; at < end;) {
@@ -85,7 +85,7 @@ export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'r
       at = blockStart + blockBytes
     }
   }
-  /** A copy of the bytes that exist. */
+  /** Copies the bytes. */
   const read = async (start: number, end: number) => Buffer.concat(await Array.fromAsync(stream(start, end)))
   return { bytes, stream, read }
 }

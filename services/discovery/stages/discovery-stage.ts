@@ -57,12 +57,12 @@ export async function runDiscoveryStage(
   }
 }
 
-/** Those the first delivery pinned, also when this process has newer ones. */
+/** Returns those the first delivery pinned, also when this process has newer ones. */
 async function bundlesOf({ projectId, bundleHashes, request }: Run, deps: DiscoveryStageDeps): Promise<PinnedBundle[]> {
   return bundleHashes === null ? deps.pinBundles(projectId, request.agents) : deps.readBundles(projectId, bundleHashes)
 }
 
-/** Those the first delivery stored, also when this process has newer query packs; else found, stored and announced. */
+/** Returns those the first delivery stored, also when this process has newer query packs; else finds, stores and announces them. */
 async function nodesOf(
   run: Run,
   bundles: readonly PinnedBundle[],
@@ -83,7 +83,7 @@ async function nodesOf(
   return nodes
 }
 
-/** What the run is compared with: the nodes of an earlier run, and of what that has composed, else those of a commit; undefined for neither. */
+/** Finds what the run is compared with: an earlier run's nodes and what that has composed, else a commit's nodes; undefined for neither. */
 async function baseOf(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Set<string> | undefined> {
   const list = await findBaseList(run, deps)
   if (list !== undefined) {

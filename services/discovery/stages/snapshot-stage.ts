@@ -54,7 +54,7 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
   return 'ok'
 }
 
-/** What was fetched and cannot be used is not kept, so that a retry of the run fetches it anew. */
+/** Deletes what was fetched and cannot be used, so that a retry of the run fetches it anew. */
 async function dropFetched(
   { uploadKey }: Run,
   fetched: FetchedCode | undefined,

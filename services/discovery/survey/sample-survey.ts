@@ -10,14 +10,14 @@ import { resolveType } from '#python/resolve-type.ts'
 import { samplePathsOf, samplePlace } from '#python/sample-place.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 
-/** Which definitions get samples. `auto`: public ones of the source of which a file of cases says more than the signature. */
+/** A scope says which definitions get samples. `auto`: public ones of the source of which a file of cases says more than the signature. */
 export const sampleScopes = ['auto', 'all'] as const
 export type SampleScope = (typeof sampleScopes)[number]
 
 export type SampledNode = Pick<CodeNode, 'path' | 'kind' | 'qualifiedName' | 'startByte'>
 
 export type SampleSurvey = {
-  /** Why a definition gets no samples, in words that follow its name; undefined when it should get some. */
+  /** Says why a definition gets no samples, in words that follow its name; undefined when it should get some. */
   reasonToSkip(node: SampledNode, scope: SampleScope): string | undefined
 }
 
@@ -60,8 +60,8 @@ function withoutNames(reason: string): string {
 }
 
 /**
- * Where a file of cases would say no more than the signature: one text or number, or only such values for a method, whose object no file
- * can hold; and a method that another class of the repository has declared.
+ * Says why a file of cases would say no more than the signature: one text or number, or only such values for a method, whose object no
+ * file can hold; and a method that another class of the repository has declared.
  */
 function reasonNotWorthIt(
   { path, kind, qualifiedName }: SampledNode,
@@ -77,7 +77,7 @@ function reasonNotWorthIt(
 
 const scalars = new Set(['string', 'integer', 'number', 'boolean'])
 
-/** A text, a number or anything, or a container of anything. */
+/** Is true for a text, a number or anything, and for a container of anything. */
 function limitsLittle({ type, items, additionalProperties, default: _, description, ...more }: JsonSchema): boolean {
   if (description !== undefined && description !== iterableNote) return false
   const inner = items ?? additionalProperties
@@ -86,7 +86,7 @@ function limitsLittle({ type, items, additionalProperties, default: _, descripti
   return Object.keys(more).length === 0 && (isLoose || (isScalar && inner === undefined))
 }
 
-/** Looked at for one method, as far as its class inherits from them. */
+/** Limits the classes that are looked at for one method, as far as its class inherits from them. */
 const maxClasses = 500
 
 function overridesMethod(

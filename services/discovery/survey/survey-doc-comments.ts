@@ -12,11 +12,11 @@ import type { SurveyPool } from './survey-pool.ts'
 /** The files whose definitions may get a doc comment, with their language and nodes. */
 export type CommentedFiles = ReadonlyMap<string, { language: string; nodes: readonly NodeBytes[] }>
 
-/** What files of other languages than Python say about doc comments. */
+/** Holds what files of other languages than Python say about doc comments. */
 export type CommentSurvey = {
-  /** Of every file that was read. */
+  /** Holds the style of every file that was read. */
   styles: ReadonlyMap<string, TextStyle>
-  /** As `DocstringSurvey.reasonToSkip`. */
+  /** Answers as `DocstringSurvey.reasonToSkip` does. */
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
 }
 
@@ -84,7 +84,7 @@ function isTypeConfig(path: string): boolean {
   return /(?:^|\/)[jt]sconfig[^/]*\.json$/.test(path)
 }
 
-/** Why all of a file gets no doc comment. */
+/** Tells why all of a file gets no doc comment. */
 function openWaivers(files: readonly SourceFile[], configs: readonly { text: string }[]) {
   const paths = new Set(files.map(({ path }) => path))
   const readsTypes = configs.some(({ text }) => /"checkJs"\s*:\s*true/.test(text))
@@ -98,7 +98,7 @@ function openWaivers(files: readonly SourceFile[], configs: readonly { text: str
   }
 }
 
-/** Of one style, votes of the whole repository count; a few more votes than none decide. */
+/** Counts the votes of the whole repository for files of one style; a few more votes than none decide. */
 function stylesOf(
   facts: ReadonlyMap<string, FileDocFacts>,
   commented: CommentedFiles,

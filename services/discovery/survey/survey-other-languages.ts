@@ -30,7 +30,7 @@ type OtherDeps = {
 const atOnce = 8
 const maxFileBytes = 4_000_000
 
-/** Whether another program than Ruff lints the file. */
+/** Is true when another program than Ruff lints the file. */
 export function isOtherLinted(path: string): boolean {
   return scriptSuffixOf(path) !== undefined || isGo(path)
 }
@@ -44,8 +44,8 @@ const namedTest = /[._-](?:test|spec)s?\.\w+$/
 const deepInTests = /(?:^|\/)(?:tests?|specs?|__tests__)\/[^/]+\//
 
 /**
- * Whether a file is what tests read or run, and no test itself: in a folder of fixtures, or deep among the tests and not named as one.
- * Go compiles all of a folder but what is in `testdata`.
+ * Is true when a file is what tests read or run, and no test itself: in a folder of fixtures, or deep among the tests and not named as
+ * one. Go compiles all of a folder but what is in `testdata`.
  */
 export function isOtherTestData(path: string): boolean {
   const purpose = purposeOf(path)

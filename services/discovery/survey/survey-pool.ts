@@ -11,9 +11,8 @@ export type PythonQuestion = {
   path: string
   text: string
   rules: LintRules | null
-  /** Those of the repository's own modules that the text imports (`ownModulesIn`). */
+  /** Names those of the repository's own modules that the text imports (`ownModulesIn`). */
   ownModules: readonly string[]
-  /** Whether the types of its definitions are wanted, too. */
   wantsTypes?: boolean
 }
 
@@ -40,13 +39,13 @@ export type LintFault = {
   contextStartByte: number
   contextEndByte: number
   isFixable: boolean
-  /** Why the code that it reports must stay: no agent is asked to fix it. */
+  /** Says why the code that it reports must stay: no agent is asked to fix it. */
   mustStay?: string
-  /** Why a fix that the linter has is not made, as in the report of the linter; `offered`: others may import what it removes. */
+  /** Says why a fix that the linter has is not made, as the linter's report does; `offered`: others may import what it removes. */
   withheld?: 'ours' | 'unsafe' | 'offered'
   /** The names that a fix removes from the module. */
   removes?: readonly string[]
-  /** Those of them that others may import if the module is public. */
+  /** Lists those of `removes` that others may import if the module is public. */
   offers?: readonly string[]
 }
 
@@ -75,7 +74,7 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
   }
   return {
     threads: pool.threads,
-    /** `unreadable`: nested too deeply, or too slow. The next file is not affected. */
+    /** Answers `unreadable` for a text that is nested too deeply, or too slow. The next file is not affected. */
     async survey(question: PythonQuestion): Promise<SurveyedFile | { unreadable: string }> {
       const report = await ask(question)
       if ('unreadable' in report || 'faults' in report) return report

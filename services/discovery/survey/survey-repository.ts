@@ -28,10 +28,10 @@ import { isLintedScript, isOtherLinted, isOtherTestData, surveyOtherLanguages } 
 
 export type SurveyInput = {
   files: readonly SourceFile[]
-  /** Whether agents may work on the file: only these files are linted. */
+  /** Is true when agents may work on the file: only these files are linted. */
   isWorkedOn(path: string): boolean
   read(hash: string): Promise<Uint8Array>
-  /** Whether an agent looks for definitions by the types of their parameters. */
+  /** Is true when an agent looks for definitions by the types of their parameters. */
   wantsTypes?: boolean
 }
 
@@ -40,19 +40,19 @@ export type SurveyDeps = {
   linter: OptionsCheck & Pick<Linter, 'lint' | 'scripts'> & { go: Pick<Linter['go'], 'lack'> }
 }
 
-/** What a repository says about its files, and where in them there is work. */
+/** Holds what a repository says about its files, and where in them there is work. */
 export type Survey = {
   rules: RepositoryRules
-  /** By path, in the order of the file. Every file that agents may work on is either here or in `unlinted`. */
+  /** Holds faults by path, in the order of the file. Every file that agents may work on is either here or in `unlinted`. */
   faults: ReadonlyMap<string, readonly LintFault[]>
   unlinted: ReadonlyMap<string, string>
   /** Files in another encoding than UTF-8: an edit could not be written in it, so no agent works on them. */
   notUtf8: ReadonlySet<string>
-  /** Whether tests read the file as text: its faults are often the thing under test. */
+  /** Is true when tests read the file as text: its faults are often the thing under test. */
   isTestData(path: string): boolean
   docstrings: DocstringSurvey
   samples: SampleSurvey
-  /** For users: what of the configuration cannot be honoured, and what is left alone throughout the repository. */
+  /** Tells users what of the configuration cannot be honoured, and what is left alone throughout the repository. */
   notices: readonly string[]
 }
 

@@ -7,16 +7,16 @@ import { mapBounded } from '#objects/map-bounded.ts'
 import { exportsOf } from '#syntax/export-kind.ts'
 import { languageOf } from '#syntax/grammars.ts'
 
-/** Which code the tests of a repository name. */
+/** Says which code the tests of a repository name. */
 export type TestSurvey = {
-  /** Why no test is to be written for a node; undefined for one that tests can reach and none names. */
+  /** Says why no test is to be written for a node; undefined for one that tests can reach and none names. */
   reasonToSkip(node: CodeNode): string | undefined
-  /** What runs the tests of a file of JavaScript or TypeScript that has such nodes. */
+  /** Names what runs the tests of a file of JavaScript or TypeScript that has such nodes. */
   runnerOf(path: string): ScriptRunner | undefined
 }
 
 type SurveyInput = {
-  /** Those that tests may be written for. */
+  /** Lists those that tests may be written for. */
   nodes: readonly CodeNode[]
   /** All of the snapshot, also those whose nodes the run does not have. */
   files: readonly { path: string; hash: string; size: number }[]
@@ -80,7 +80,7 @@ export async function surveyTests({ nodes, files, read }: SurveyInput): Promise<
   }
 }
 
-/** By the folder of the files, all of whose files have the same. */
+/** Finds the runner of each folder, which all of its files share. */
 async function runnersOf(
   paths: readonly string[],
   textAt: (path: string) => Promise<string>,
@@ -124,7 +124,7 @@ function reasonByText({ startByte, endByte }: CodeNode, source: Buffer): string 
   return /:\s*(?:\.\.\.|pass)\s*$/.test(text) ? 'it does nothing' : undefined
 }
 
-/** Whether a method needs an object of a class of which there can be none: in Python, one with abstract methods of its own. */
+/** Is true when a method needs an object of a class of which there can be none: in Python, one with abstract methods of its own. */
 function isOfAbstractClass({ language, qualifiedName, startByte, endByte }: CodeNode, source: Buffer): boolean {
   const owner = (qualifiedName.split('.')[0] ?? '').replaceAll('$', String.raw`\$`)
   const before = source.subarray(0, startByte).toString()

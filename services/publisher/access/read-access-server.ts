@@ -27,8 +27,8 @@ export type ReadAccessDeps = {
 const mostBytes = 4_096
 
 /**
- * Where discovery gets the right to read the code of one run: a token for its repository, which only reads contents, made for this
- * request and kept nowhere. Whoever asks proves with the secret that it is discovery. CONFIG_006 for an address that is taken.
+ * Serves discovery the right to read the code of one run: a token for its repository, which only reads contents, is made for this request
+ * and is kept nowhere. Whoever asks proves with the secret that it is discovery. Throws CONFIG_006 for an address that is taken.
  */
 export async function openReadAccess(
   { host, port, secret }: { host: string; port: number; secret: string },
@@ -67,7 +67,10 @@ async function answerTo(request: IncomingMessage, secret: string, deps: ReadAcce
   return readAccess(asked.data.run_id, asked.data.commit, deps)
 }
 
-/** PUBLISH_005: a run that nobody with the key has asked for. RUN_001: not a run that waits for its code. HOST_002: the project has no such repository (any more). */
+/**
+ * Throws PUBLISH_005 for a run that nobody with the key has asked for, RUN_001 for one that does not wait for its code,
+ * HOST_002 when the project has no such repository (any more).
+ */
 async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<ReadAccess> {
   const { app, apiUrl, ledger } = deps
   const run = await ledger.getRun(runId)

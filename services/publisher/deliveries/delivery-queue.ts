@@ -1,15 +1,15 @@
 import type { TakenDelivery } from '#code-hosts/delivery-inbox.ts'
 
-/** How many deliveries are at work at once, and of one installation. */
+/** Bounds the deliveries that are at work at once: `all` of a process, `ofInstallation` of one installation. */
 export type Places = { all: number; ofInstallation: number }
 
-/** `pausedUntil`: ms since the epoch. */
+/** `pausedUntil` is in ms since the epoch. */
 type Waiting = { repositories: Map<string, TakenDelivery[]>; atWork: Set<string>; pausedUntil: number }
 
 /**
- * The deliveries that a process has taken, until they have ended. Those of one repository are given out one after the other, in
- * their order. Installations take turns, and the repositories of one do. Each installation has few places, so that a slow one, or one with
- * much to do, does not keep the others waiting.
+ * Holds the deliveries that a process has taken, until they have ended. Those of one repository are given out one after
+ * the other, in their order. Installations take turns, and the repositories of one do. Each installation has few
+ * places, so that a slow one, or one with much to do, does not keep the others waiting.
  */
 export function openDeliveryQueue(places: Places) {
   const installations = new Map<string, Waiting>()
@@ -22,9 +22,9 @@ export function openDeliveryQueue(places: Places) {
   }
   return {
     size: () => entries.size,
-    /** All that it has, also what is at work. */
+    /** Returns all that it has, also what is at work. */
     entries: () => [...entries.values()],
-    /** How many of them are new here. */
+    /** Returns how many of them are new here. */
     add(taken: readonly TakenDelivery[]): number {
       const added = taken.filter(({ entry }) => !entries.has(entry))
       for (const one of added) {
@@ -116,5 +116,5 @@ function takeFirst({ repositories, atWork }: Waiting): TakenDelivery | undefined
 }
 
 const installationOf = ({ delivery }: TakenDelivery) => String(delivery.installationId)
-/** Those that concern no repository are in their order, too. */
+/** Deliveries that concern no repository share one key, so they stay in their order, too. */
 const repositoryOf = ({ delivery }: TakenDelivery) => String(delivery.repository?.id)

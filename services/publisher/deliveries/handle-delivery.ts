@@ -84,7 +84,7 @@ async function takePush(
   return lookAtBranch({ repository, branch: ref.slice(heads.length), author, before, isForced }, deps)
 }
 
-/** What a pull request may say that its branch has another commit. */
+/** Names the actions of a pull request that may mean another commit on its branch. */
 const newCode = ['opened', 'reopened', 'synchronize', 'ready_for_review']
 
 async function takePullRequest(
@@ -103,7 +103,7 @@ async function takePullRequest(
   return lookAtBranch({ repository, branch: head.ref, pull, author: author.login }, deps)
 }
 
-/** Somebody asks for the checks of a commit again. */
+/** Answers somebody who asks for the checks of a commit again. */
 async function runAgain(
   { bodyHash, sender }: Delivery,
   body: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>,
@@ -117,7 +117,7 @@ async function runAgain(
   return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pulls }, deps)
 }
 
-/** Of a person's pull request nothing is published, this time either. That of a fork has no branch here. */
+/** Keeps a person's pull request, for which nothing is published, this time either. That of a fork has no branch here. */
 function placeOfRun(
   { branch, ref, pullRequest: number, isFork }: RepositorySource,
   { defaultBranch: baseRef }: Repository,
@@ -126,7 +126,7 @@ function placeOfRun(
   return { branch: isFork && ofPull ? ref : branch, ...ofPull }
 }
 
-/** Of a check without a run: a suite, or what says that the settings are wrong. */
+/** Finds the branch of a check without a run: that of a suite, or the check which says that the settings are wrong. */
 function placeOfCheck({ headBranch, pulls }: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>) {
   const theirs = pulls.filter(({ headRef }) => !headRef.startsWith(ownBranches))
   const found = theirs.find(({ headRef }) => headRef === headBranch) ?? theirs[0]
@@ -185,7 +185,10 @@ const AskedInstallation = z.object({ account: InstalledAccount, suspended_at: z.
 /** So many repositories are asked for; of more, which somebody takes away at once, the webhook is believed. */
 const mostAsked = 100
 
-/** Which of the repositories the app has and has not now, whatever was done with it since. Those that were not asked for are both. */
+/**
+ * Asks GitHub which of the repositories the app has now, whatever was done with them since. Those that were not asked
+ * for count as there and as gone.
+ */
 async function askApp(repositories: readonly Named[], app: GitHubClient) {
   const answers = new Map<Named, boolean>()
   for (const repository of repositories.slice(0, mostAsked)) {
@@ -231,7 +234,7 @@ async function isNamed(
   return isSame && found?.id === repository.id
 }
 
-/** Noted when its first webhook comes: that of the installation may be lost. GitHub sends none of one that is suspended. */
+/** Notes an installation when its first webhook comes: that of the installation may be lost. GitHub sends none of one that is suspended. */
 async function installedRepository(
   { installationId, repository }: Delivery,
   deps: HandleDeps,
@@ -249,7 +252,7 @@ async function installedRepository(
   return { ...found, defaultBranch }
 }
 
-/** `owner/name` and the ref of a delivery, as its list shows them. */
+/** Returns `owner/name` and the ref of a delivery, as its list shows them. */
 export function placeOf({ repository, body }: Delivery): Pick<HandledDelivery, 'repository' | 'ref' | 'action'> {
   const ref = body.kind === 'push' ? body.ref : body.kind === 'pull_request' ? body.head.ref : null
   const action = 'action' in body ? body.action : null

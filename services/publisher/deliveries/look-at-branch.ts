@@ -32,15 +32,15 @@ export type BranchDeps = OwnApp & {
 
 type Pull = { number: number; baseRef: string; isFork: boolean }
 
-/** What somebody has said of a branch. What is there now counts, not what was there when it was said. */
+/** Says that something happened to a branch. The branch counts as it is now, not as it was when the news was sent. */
 export type BranchNews = {
   repository: InstalledRepository & { defaultBranch: string }
-  /** `pull`: of a pull request, whose commit may be another repository's. */
+  /** The commit of `pull` may be in another repository. */
   branch: string
   pull?: Pull
-  /** Of a branch that is not worked on by itself: the pull request that the news is of then. */
+  /** Holds the pull request that the news is of, where `branch` is not worked on by itself. */
   orPull?: { branch: string; pull: Pull }
-  /** Who pushed. */
+  /** Names the account that pushed, opened the pull request, or asked for the run. */
   author: string
   /** The commit before the push. */
   before?: CommitId
@@ -94,7 +94,10 @@ export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise
   return { outcome: 'run', reason, runId: begun.run.runId, projectId: repository.projectId }
 }
 
-/** Those of the default branch. CONFIG_002 to 004 where they are wrong, which is said at the commit that would be worked on, too. */
+/**
+ * Reads the settings of the default branch. Throws CONFIG_002 to 004 where they are wrong, which the commit that would
+ * be worked on shows, too.
+ */
 async function settingsFor(given: BranchNews, reads: RepositoryReads, deps: BranchDeps) {
   const { repository } = given
   const text = await reads.readText('remora.yaml', repository.defaultBranch, maxYamlBytes)
@@ -106,7 +109,7 @@ async function settingsFor(given: BranchNews, reads: RepositoryReads, deps: Bran
   }
 }
 
-/** Which pushes count, the operator's settings say meanwhile. */
+/** Shows the fault at the commit. While the repository's settings cannot be read, the operator's say which pushes count. */
 async function tellFault(given: BranchNews, fault: AppError, reads: RepositoryReads, deps: BranchDeps): Promise<void> {
   const news = ofBranchOrPull(given, deps.operator)
   if (whyNotWorkedOn(news, deps.operator) !== undefined) return
@@ -125,7 +128,7 @@ async function tellFault(given: BranchNews, fault: AppError, reads: RepositoryRe
   await telling().catch(undefinedOn('HOST_003', 'HOST_004'))
 }
 
-/** What is pushed to a branch that is worked on is its own, also where there is a pull request of it. */
+/** Takes the news as a push to the branch where that is worked on, and else as one to its pull request. */
 function ofBranchOrPull({ orPull, ...news }: BranchNews, settings: RepositorySettings): BranchNews {
   return orPull === undefined || whyNotWorkedOn(news, settings) === undefined ? news : { ...news, ...orPull }
 }
@@ -160,8 +163,8 @@ async function changesNothing(
 type SinceDeps = { key: Branch; reads: RepositoryReads; deps: BranchDeps }
 
 /**
- * What the commit is compared with: the last completed run of the branch, else what it was compared with before, else the commit before
- * the push, or the one where a branch left the default branch. Undefined: nothing, all of it is new.
+ * Finds what the commit is compared with: the last completed run of the branch, else what it was compared with before, else
+ * the commit before the push, or the one where a branch left the default branch. Undefined means that all of it is new.
  */
 async function sinceOf(
   { pull, before, branch, repository }: BranchNews,
@@ -208,7 +211,7 @@ function keptBranch(source: RepositorySource): Branch {
   return { repositoryId, branch: `${branch} kept` }
 }
 
-/** Under which the runs of a branch are kept, or those of a fork's pull request. */
+/** Returns the key that the runs of a branch, or of a fork's pull request, are kept under. */
 export function branchOf({ repository, branch, ref }: RepositorySource): Branch {
   return { repositoryId: repository.id, branch: branch ?? ref }
 }

@@ -18,7 +18,7 @@ export type ReconcileDeps = {
 /** GitHub keeps deliveries for three days. */
 const keptMs = 3 * 86_400_000
 const perPage = 100
-/** Read again even where all of a page has been seen: a delivery is listed some time after it was sent. */
+/** So much is read again even where all of a page has been seen: a delivery is listed some time after it was sent. */
 const overlapMs = 10 * 60_000
 
 /** After so many in a row that GitHub did not answer for, it is taken to be away. */
@@ -49,7 +49,7 @@ export function runReconciler(deps: ReconcileDeps): () => Promise<void> {
 }
 
 type Listed = { id: number; guid: string; event: string; at: number }
-/** `leftSince`: when GitHub sent the oldest one that it does not answer for, in ms since the epoch; Infinity where there is none. */
+/** `leftSince` is when GitHub sent the oldest one that it does not answer for, in ms since the epoch; Infinity where there is none. */
 type Reconciled = { taken: number; leftSince: number }
 
 /**
@@ -83,12 +83,12 @@ export async function reconcile(since: number, deps: Omit<ReconcileDeps, 'everyM
   return { taken, leftSince }
 }
 
-/** Whether no delivery can be taken: the key is at fault, a limit lasts, or a store is away. */
+/** Is true when no delivery can be taken: the key is at fault, a limit lasts, or a store is away. */
 function isOfAll(fault: AppError): boolean {
   return fault instanceof CodeHostBusy || fault.code === 'HOST_003' || (fault.retry && fault.code !== 'HOST_001')
 }
 
-/** Each once, the newest first. */
+/** Lists each missed webhook once, the newest first. */
 async function listMissed(since: number, { app, inbox, log }: Omit<ReconcileDeps, 'everyMs'>): Promise<Listed[]> {
   const missed = new Map<string, Listed>()
   const pages = app.paginate.iterator('GET /app/hook/deliveries', { per_page: perPage })

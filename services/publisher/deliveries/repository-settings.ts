@@ -5,7 +5,7 @@ import type { RunRequest } from '#domain/run.ts'
 import { repositoryKeys } from '#settings/github-settings.ts'
 import { readSettingsFile } from '#settings/read-settings-file.ts'
 
-/** What is done for a repository. The operator gives the values that its own `remora.yaml` does not have. */
+/** Says what is done for a repository. The operator gives the values that its own `remora.yaml` does not have. */
 export const RepositorySettings = z.object({
   agents: z.array(z.string()),
   branches: z.array(z.string()),
@@ -28,13 +28,13 @@ export const RepositorySettings = z.object({
 })
 export type RepositorySettings = z.infer<typeof RepositorySettings>
 
-/** What a run of the repository is asked for besides its agents. */
+/** Holds what a run of the repository is asked for besides its agents. */
 export type RequestSettings = Pick<
   RunRequest,
   'paths' | 'exclude' | 'languages' | 'include' | 'errorPolicy' | 'budget' | 'verify' | 'setup'
 >
 
-/** Whose `remora.yaml` it is. `operator`: what holds where it says nothing. */
+/** Names the repository whose `remora.yaml` is read. `operator` holds where the file says nothing. */
 export type SettingsOwner = { name: string; operator: RepositorySettings }
 export type ReadSettings = { settings: RepositorySettings; request: RequestSettings }
 
@@ -110,7 +110,7 @@ function lists({ paths = [], exclude = [], languages = [], include = [] }: z.inf
   }
 }
 
-/** Why nothing is done for a branch; undefined: it is worked on. */
+/** Says why nothing is done for a branch; undefined means that it is worked on. */
 export function whyNotBranch(
   branch: string,
   defaultBranch: string,
@@ -121,7 +121,6 @@ export function whyNotBranch(
   return isWanted ? undefined : `only ${wanted} is worked on (github.branches)`
 }
 
-/** Whether the settings leave out what an account does. */
 export function isIgnoredAuthor(login: string, { ignoreAuthors }: RepositorySettings): boolean {
   // Square brackets are a class of characters in a glob, and part of the names of apps.
   return pathGlobs(ignoreAuthors.map((glob) => glob.replaceAll('[', '\\[').replaceAll(']', '\\]')))(login)

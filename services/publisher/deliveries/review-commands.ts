@@ -33,16 +33,16 @@ export type ReviewDeps = {
   publishing: Pick<PublishingRuns, 'look'>
   decline(run: Run, changeSetIds: readonly string[]): Promise<void>
   wantAgain(run: Run, changeSetIds: readonly string[]): Promise<void>
-  /** Those that people have declined in the repository, in this run or an earlier one. */
+  /** Returns the sets that people have declined in the repository, in this run or an earlier one. */
   declinedOf(run: Run, changeSetIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 const origin = { kind: 'publisher', id: 'github' } as const
 
-/** What people say of a run at its code host: the same decisions as those of the API. `login`: their account there. */
+/** Does what people ask for at the code host of a run, with the same decisions as the API. `login` is their account there. */
 export function openReviewCommands(deps: ReviewDeps) {
   return {
-    /** Accepts what is in the composed patch and nobody has decided on, or declined in an earlier run; how many these are. */
+    /** Accepts what is in the composed patch and nobody has decided on, or declined in an earlier run; returns how many these are. */
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
     /**
      * Rejects every change of a file, of the files that a glob matches, or of a definition (its path, a space, its name), with what is built on it; of how many. The same ones are not proposed
@@ -52,8 +52,8 @@ export function openReviewCommands(deps: ReviewDeps) {
     /** Does again what did not end well. `key`: that of the wish, for which one retry is made however often it is heard. RUN_006, RUN_009, INTAKE_007. */
     retry: (run: Run, key: string) => retry(run, key, deps),
     /**
-     * How what was done for a file or a definition ended, and how its changes were checked; also by the id of the operation. Undefined: the
-     * run, and those that it retries, have nothing of that name.
+     * Says how the work on a file or a definition, or the operation of an id, ended, and how its changes were checked.
+     * Undefined means that the run, and those that it retries, have nothing of that name.
      */
     explain: (run: Run, what: string) => explain(run, what, deps),
     /** People do not want these changes: the same ones are not proposed again. */
@@ -74,7 +74,7 @@ async function acceptAll(run: Run, login: string, deps: ReviewDeps): Promise<num
   return [...decisions.values()].filter(({ isMade }) => isMade).length
 }
 
-/** Of how many changes; those that were rejected before are not counted. */
+/** Counts the changes of one rejection; those that were rejected before are not counted. */
 export type Rejection = { rejected: number; refused: number }
 
 async function rejectPath(
@@ -91,7 +91,7 @@ async function rejectPath(
   return { rejected: [...decisions.values()].filter(({ isMade }) => isMade).length, refused: refused.length }
 }
 
-/** Those of the files that a path or a glob means, else of the definition that is named behind its path. */
+/** Returns the change sets of the files that a path or a glob means, else of the definition that is named behind its path. */
 async function setsMeant(run: Run, what: string, deps: ReviewDeps): Promise<string[]> {
   const composition = await deps.records.readComposition(run)
   const isMeant = pathGlobs([what])
@@ -123,7 +123,7 @@ async function openSets(run: Run, { ledger, records }: ReviewDeps): Promise<stri
   return [...ids].filter((id) => (byChangeSet.get(id)?.verdict ?? 'pending') === 'pending')
 }
 
-/** Of a file with more changes the others are named. */
+/** Bounds what is explained of a file; of its other changes only the names are told, up to `mostNamed`. */
 const mostExplained = 5
 const mostNamed = 50
 
@@ -139,7 +139,7 @@ async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string
   return said.join('\n\n')
 }
 
-/** As the newest run that has it has done it, of this one and those that it retries. */
+/** Explains the operation by the newest run that has it, of this one and those that it retries. */
 async function explainNewest(run: Run, operationId: OperationId, deps: ReviewDeps): Promise<string | undefined> {
   for (const { runId } of await chainOf(run, deps.ledger)) {
     const found = await deps.ledger.getOperation(runId, operationId).catch(undefinedOn('RUN_004'))
@@ -148,7 +148,7 @@ async function explainNewest(run: Run, operationId: OperationId, deps: ReviewDep
   return undefined
 }
 
-/** Where the run, or one that it retries, has made what is in its patch for a file, or a definition. */
+/** Finds where the run, or one that it retries, has made what is in its patch for a file, or a definition. */
 async function placesOf(run: Run, what: string, deps: ReviewDeps) {
   const places = await placesIn(run, deps)
   const isMeant = (node: CodeNode) => [node.path, node.qualifiedName, node.name, ...namesInFile(node)].includes(what)
@@ -158,7 +158,7 @@ async function placesOf(run: Run, what: string, deps: ReviewDeps) {
 
 const namesInFile = ({ path, qualifiedName, name }: CodeNode) => [`${path} ${qualifiedName}`, `${path} ${name}`]
 
-/** By change set, all that is in the patch of the run. */
+/** Returns by change set where all that is in the patch of the run was made. */
 async function placesIn(run: Run, { ledger, records }: ReviewDeps) {
   const composition = await records.readComposition(run)
   const ids = [...new Set((composition?.files ?? []).flatMap(({ changeSetIds }) => changeSetIds))]
@@ -182,7 +182,7 @@ async function explainOne(
   return [`${name}: ${status}. ${cell(outcome.summary)}`, ...checks, end].join('\n\n')
 }
 
-/** What did not pass is seen at once, the rest on demand: of a good change that is all of it. */
+/** Shows what did not pass at once, and the rest on demand: a good change has only that. */
 function checksText(evidence: readonly Evidence[]): string[] {
   const rows = evidence.map(({ check, of, ok, tool, detail }) => {
     const verdict = check === 'not_checked' ? 'not checked' : ok ? 'passed' : 'failed'

@@ -9,20 +9,20 @@ import { handleDelivery, type HandleDeps, placeOf } from './handle-delivery.ts'
 
 export type TakeDeps = HandleDeps & {
   inbox: Pick<DeliveryInbox, 'end' | 'keep' | 'keepMs' | 'leave' | 'take'>
-  /** Who takes them: another process takes what this one has left. */
+  /** Names the process that takes them; another one takes what it has left. */
   consumer: string
   log: Pick<Log, 'info' | 'warn'>
 }
 
-/** Each may wait for a minute, while GitHub asks for a pause. */
+/** A delivery may wait for a minute, while GitHub asks for a pause. */
 const places = { all: 16, ofInstallation: 2 }
 const takenAtOnce = 100
-/** Some kB each. Of more than so many, an installation that has them all keeps others waiting. */
+/** A delivery is some kB. Beyond so many, an installation that has them all keeps others waiting. */
 const mostInHand = 10_000
 const restMs = 250
 const failedRestMs = 5_000
 const leastPauseMs = 1_000
-/** Until GitHub is asked again when it has refused the app itself. */
+/** GitHub is asked again so much later when it has refused the app itself. */
 const refusedPauseMs = 60_000
 
 /** Handles the webhooks that arrive, until it is stopped; what is not begun then is left. One that cannot be handled now stays in the inbox. */
@@ -100,7 +100,7 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
     async keep(): Promise<void> {
       queue.drop(new Set(await inbox.keep(consumer, queue.entries())))
     },
-    /** When nothing is at work any more. */
+    /** Resolves when nothing is at work any more. */
     ended,
     async leave(): Promise<void> {
       await inbox.leave(consumer, queue.entries()).catch(() => {}) // taken again a little later

@@ -30,10 +30,10 @@ const acted = (reason: string, runId?: RunId): DeliveryOutcome => ({
   ...(runId && { runId }),
 })
 
-/** Who may say what is done with a run's changes. */
+/** Lists the permissions of those who may say what is done with a run's changes. */
 const mayWrite = ['admin', 'write', 'maintain']
 
-/** The buttons of a check run. */
+/** Does what the buttons of a check run say. */
 export async function takeCheckRequest(
   { externalId, identifier }: Extract<DeliveryBody, { kind: 'check_run' }>,
   { repository, sender }: At & { sender: Sender },
@@ -102,7 +102,7 @@ async function runOfRepository(
   return run?.request.repository?.repository.id === repository.id ? run : undefined
 }
 
-/** Undefined: the account may say what is done with the changes. */
+/** Returns undefined when the account may say what is done with the changes. */
 export async function whyNotAllowed(
   login: string,
   repository: InstalledRepository,

@@ -28,7 +28,7 @@ function isFinal(state: CommitState): boolean {
   return state !== 'queued' && state !== 'running'
 }
 
-/** Those of the app for this key, the newest first, also one that was made by a try whose answer was lost. */
+/** Finds the app's check runs for this key, the newest first, also one that was made by a try whose answer was lost. */
 async function findChecks({ commit, name, key, id: known }: StatusReport, deps: CheckHost): Promise<number[]> {
   const { client, repository, appId } = deps
   const asked = {

@@ -5,7 +5,7 @@ import type { PlannedFile } from '#domain/planned-commit.ts'
 import { type CommitId, type HostedRepository, noCommit } from '#domain/repository-source.ts'
 import type { RepositoryReads } from './repository-reads.ts'
 
-/** `botLogin`: the account as which the app commits. */
+/** `botLogin` is the account as which the app commits. */
 type WriteDeps = {
   client: GitHubClient
   repository: HostedRepository
@@ -36,7 +36,9 @@ export async function publishBranch(order: BranchOrder, deps: WriteDeps): Promis
 
 type OwnBranch = Pick<BranchOrder, 'branch' | 'baseBranch' | 'written'> & { head: CommitId }
 
-/** PUBLISH_002 unless every commit of the branch that its base branch has not is the app's own, or the caller has written its head. */
+/**
+ * Throws PUBLISH_002 unless every commit of the branch that its base branch has not is the app's own, or the caller has written its head.
+ */
 export async function requireOwnCommits(
   { branch, baseBranch, head, written = [] }: OwnBranch,
   deps: WriteDeps,
@@ -115,7 +117,7 @@ async function treeEntries(files: NewCommit['files'], deps: WriteDeps) {
   return entries
 }
 
-/** Undefined for what is no UTF-8 text, or would be changed by being sent as JSON. */
+/** Returns undefined for what is no UTF-8 text, or would be changed by being sent as JSON. */
 function textOf(content: NonNullable<PlannedFile['content']>): string | undefined {
   try {
     return utf8.decode(content)
@@ -133,7 +135,7 @@ async function putBlob(
   return data.sha
 }
 
-/** Whether the branch has these files on this base already: commits made again have other times, and so other names. */
+/** Is true when the branch has these files on this base already: commits made again have other times, and so other names. */
 async function isSameWork(
   head: CommitId,
   made: Made,

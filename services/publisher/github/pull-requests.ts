@@ -3,7 +3,6 @@ import { type GitHubClient, hostError, orHostError, statusOf } from '#code-hosts
 import { undefinedOn } from '#domain/error.ts'
 import type { HostedRepository } from '#domain/repository-source.ts'
 
-/** By its branch. */
 export type OpenPull = { number: number; branch: string }
 
 type FoundPull = Omit<OpenedChangeRequest, 'result'>

@@ -3,7 +3,7 @@ import { type CommitId, fullNameOf, type HostedRepository } from '#domain/reposi
 import { readAtMost } from '#platform/read-at-most.ts'
 import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from '#code-hosts/github-client.ts'
 
-/** Who may see a repository is GitHub's to say: an answer that it has none may mean that the app may not see it. */
+/** Reads a repository. GitHub says who may see it: an answer that it has none may mean that the app may not see it. */
 export function openReads(client: GitHubClient, repository: HostedRepository) {
   return {
     ...openDescription(client, repository),
@@ -14,25 +14,25 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
   }
 }
 
-/** What it says of itself. */
+/** Reads what the repository says of itself. */
 function openDescription(client: GitHubClient, { owner, name: repo }: HostedRepository) {
   const describe = async () => (await orHostError(client.request('GET /repos/{owner}/{repo}', { owner, repo }))).data
   return {
     async defaultBranch(): Promise<string> {
       return (await describe()).default_branch
     },
-    /** Where people look at it. */
+    /** Returns the page where people look at the repository. */
     async webUrl(): Promise<string> {
       return (await describe()).html_url
     },
-    /** As GitHub's GraphQL API calls the repository. */
+    /** Returns the repository's id in GitHub's GraphQL API. */
     async nodeId(): Promise<string> {
       return (await describe()).node_id
     },
   }
 }
 
-/** Its branches, and people. */
+/** Reads its branches, and people. */
 function openNames(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
@@ -90,17 +90,17 @@ function openFiles(client: GitHubClient, repository: HostedRepository) {
 
 type FoundPull = { state: 'open' | 'closed' | 'merged'; head: CommitId }
 
-/** Its pull requests. It takes the right to read them. */
+/** Reads its pull requests. It takes the right to read them. */
 function openPulls(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
-    /** How a pull request is now, also one of a fork; undefined for one that is gone. */
+    /** Returns the state and the head of a pull request, also of one from a fork; undefined for one that is gone. */
     async findPull(number: number): Promise<FoundPull | undefined> {
       const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
       const found = (await undefinedWhenMissing(asked))?.data
       return found && { state: found.merged ? 'merged' : found.state, head: found.head.sha }
     },
-    /** What happened to a pull request, the oldest first; `at` is in ms, to the second. */
+    /** Lists what happened to a pull request, the oldest first; `at` is in ms, to the second. */
     async pullEvents(number: number): Promise<{ event: string; at: number }[]> {
       const named = { ...of, issue_number: number, per_page: 100 }
       const asked = client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/events', named)
@@ -112,7 +112,7 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
 /** So many changed files a comparison lists. */
 const mostListed = 300
 
-/** Its commits, by their ids, and what is between them. */
+/** Reads its commits, by their ids, and what is between them. */
 function openCommits(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
@@ -129,7 +129,7 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
       const paths = files.flatMap(({ filename, previous_filename: before }) => [filename, before ?? filename])
       return new Set(paths)
     },
-    /** Where `commit` has left `base`; undefined when they have nothing in common. */
+    /** Returns the commit where `commit` has left `base`; undefined when they have nothing in common. */
     async mergeBase(base: string, commit: CommitId): Promise<CommitId | undefined> {
       const basehead = `${base}...${commit}`
       const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })

@@ -30,10 +30,10 @@ type InPulls = ReadonlyMap<RunId, ReadonlySet<string>>
 const mostCompared = 30
 
 /**
- * What earlier runs have accepted, and nobody has merged or closed: those whose changes are in the open pull requests, and those that the run
- * was compared with. It may be in a pull request, wait for room, or have no pull request any more. Without it, each push would take from
- * the pull requests what nobody has merged yet, and forget the rest: a push has no work for nodes that it does not change. What was in a pull
- * request and does not fit the code that the run has is lost, since somebody has changed the same lines.
+ * Returns what earlier runs have accepted, and nobody has merged or closed: those whose changes are in the open pull requests, and
+ * those that the run was compared with. It may be in a pull request, wait for room, or have no pull request any more. Without it, each
+ * push would take from the pull requests what nobody has merged yet, and forget the rest: a push has no work for nodes that it does not
+ * change. What was in a pull request and does not fit the code that the run has is lost, since somebody has changed the same lines.
  */
 export async function carriedChanges(
   run: Run,
@@ -79,7 +79,7 @@ export async function carriedChanges(
   return found
 }
 
-/** By their pushes: a retry is newer than the run of a later push, and has what was made for the older code. */
+/** Sorts runs by their pushes: a retry is newer than the run of a later push, and has what was made for the older code. */
 async function newestFirst(inPulls: InPulls, { ledger }: CarryDeps): Promise<[RunId, ReadonlySet<string>][]> {
   const pushes = await Promise.all([...inPulls.keys()].map((runId) => pushOf(runId, ledger)))
   const runs = [...inPulls].map((one, at) => ({ one, order: `${pushes[at]} ${one[0]}` }))
@@ -100,7 +100,7 @@ function workOf({ set: { bundle, operationId: id }, node: { nodeId } }: Accepted
   return operationId(nodeId, bundle, id === operationId(nodeId, bundle, 'mechanical') ? 'mechanical' : 'agent')
 }
 
-/** What people have decided on in the run and those that it retries. */
+/** Names the work that people have decided on in the run and those that it retries. */
 async function judgedWork(run: Run, accepted: readonly AcceptedChange[], { ledger }: CarryDeps): Promise<string[]> {
   const chain = await chainOf(run, ledger)
   const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
@@ -122,7 +122,7 @@ function setsOf(pulls: readonly PublishedPull[]): Set<string> {
   return new Set(pulls.flatMap(({ changeSetIds }) => changeSetIds))
 }
 
-/** By the run that made it, what the open pull requests have. Runs of which all waits for room have nothing there. */
+/** Returns what the open pull requests have, by the run that made it. A run that waits for room with all it has is not among them. */
 async function changesInPulls(
   chain: readonly [Run, ...Run[]],
   open: readonly { number: number }[],

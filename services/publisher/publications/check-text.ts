@@ -9,16 +9,16 @@ import { cell, code, collapsed, plural, table } from '#publication/markdown.ts'
 import { gateText } from '#publication/pull-text.ts'
 import { progressOf, progressText } from './progress-text.ts'
 
-/** What a check run says of a run. */
+/** Holds what a check run tells of a run. */
 export type ToldRun = {
   run: Pick<
     Run,
     'away' | 'composing' | 'counts' | 'errorCode' | 'phase' | 'reason' | 'request' | 'runId' | 'status' | 'stop'
   >
   publication: Publication
-  /** By agent; empty while nothing is composed. */
+  /** Has an entry for each agent; it is empty while nothing is composed. */
   funnel: readonly AgentFunnel[]
-  /** How many changes of each agent were merged. */
+  /** Counts the merged changes by agent. */
   merged: ReadonlyMap<string, number>
   gate: GateReport | undefined
   /** The paths that its patch changes. `isNew`: its commit does not have it. `filesUrl`: the folder in which people see that commit. */
@@ -27,11 +27,11 @@ export type ToldRun = {
   /** Changes that are in no patch, since they collide, break a file or make a test fail. */
   leftOut: readonly Conflict[]
   findings: number
-  /** Why no pull request was opened, if there is a reason that people can act on. */
+  /** Says why no pull request was opened, if there is a reason that people can act on. */
   held: string | undefined
   runUrl: string | undefined
   isRehearsal: boolean
-  /** False for what is never published, whoever asks: a fork's, and what the rehearsal model makes. */
+  /** Is false for what is never published, whoever asks: a fork's, and what the rehearsal model makes. */
   isPublishable: boolean
 }
 
@@ -39,7 +39,7 @@ export type CheckText = Pick<StatusReport, 'state' | 'title' | 'summary' | 'butt
 
 const mostTitle = 140
 
-/** Of a run that goes on: the part of the text that changes is the title and the numbers. */
+/** Writes the check run of a run. While the run goes on, only the title and the numbers change. */
 export function checkText(told: ToldRun): CheckText {
   return { state: stateOf(told), title: titleOf(told), summary: summaryOf(told), buttons: buttonsOf(told) }
 }
@@ -47,7 +47,7 @@ export function checkText(told: ToldRun): CheckText {
 const mostFaults = 20
 const mostReason = 300
 
-/** Of a commit that no run is started for, since the `remora.yaml` of the default branch is wrong. */
+/** Writes the check run of a commit that no run is started for, since the `remora.yaml` of the default branch is wrong. */
 export function wrongSettingsText({
   defaultBranch,
   fault: { code: errorCode, message },
@@ -158,14 +158,14 @@ function summaryOf(told: ToldRun): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Of an older run, what has nothing of it any more may be opened again. */
+/** Leaves out a pull request that has nothing of the run any more, though somebody may have opened it again. */
 function openPulls({ pulls }: Publication): PublishedPull[] {
   return pulls.filter((one) => one.state === 'open' && changesIn(one) > 0)
 }
 
 const hasOpenPull = (publication: Publication) => openPulls(publication).length > 0
 
-/** What was in these the run does not propose again, whoever asks. */
+/** Returns the closed ones, whose changes the run does not propose again, whoever asks. */
 const closedPulls = ({ pulls }: Publication) => pulls.filter(({ state }) => state === 'closed')
 
 function ownIn(pulls: readonly PublishedPull[]): number {
@@ -180,7 +180,7 @@ function carriedIn(carried: PublishedPull['carried']): number {
   return carried.reduce((sum, one) => sum + one.changeSetIds.length, 0)
 }
 
-/** Without those that have nothing of the run any more. */
+/** Lists the pull requests, but not those that have nothing of the run any more. */
 function pullsText({ pulls }: Publication): string {
   return pulls
     .filter((one) => changesIn(one) > 0)
@@ -192,7 +192,7 @@ function pullsText({ pulls }: Publication): string {
     .join('\n')
 }
 
-/** What nobody has decided on is nowhere but here. */
+/** Names the changes that nobody has decided on, since they are shown nowhere but here. */
 function waitingText(told: ToldRun): string {
   const { run, funnel, publication, isPublishable } = told
   const waiting = funnel.reduce((sum, one) => sum + undecided(one), 0)
@@ -203,7 +203,7 @@ function waitingText(told: ToldRun): string {
   return `${plural(waiting, 'change')} ${waiting === 1 ? 'waits' : 'wait'} for somebody to accept: ${all}${look}.`
 }
 
-/** Of a person's pull request nothing is published by itself: what the buttons do there. */
+/** Says what the buttons do at a person's pull request, where nothing is published by itself. */
 function ownPullText(told: ToldRun): string {
   const { run, publication } = told
   const labels = buttonsOf(told).flatMap(({ identifier, label }) => (identifier === 'dismiss' ? [] : `"${label}"`))
@@ -226,7 +226,7 @@ function filesText({ files, filesUrl }: ToldRun): string {
   return collapsed(`Changes of ${plural(files.length, 'file')}`, [...lines, ...more].join('\n'))
 }
 
-/** `shown`: Markdown. */
+/** `shown` is Markdown. */
 function linkTo(shown: string, url: string | undefined): string {
   if (url === undefined || url === '') return shown
   return `[${shown}](${url.replaceAll(/[()]/g, (found) => (found === '(' ? '%28' : '%29'))})`

@@ -40,8 +40,9 @@ export type ChoosingFor = {
 }
 
 /**
- * What of the accepted changes of a run, and of what earlier ones have left open, goes into which pull request: one choice within one limit. What
- * is in open ones now stays first. What people have ended with a pull request, or declined in the repository before, is left out.
+ * Chooses which of the accepted changes of a run, and of what earlier ones have left open, go into which pull request:
+ * one choice within one limit. What is in open ones now stays first. What people have ended with a pull request, or
+ * declined in the repository before, is left out.
  */
 export async function choosePartsOf(
   run: Run,
@@ -159,7 +160,9 @@ export async function declineChanges(
   )
 }
 
-/** Those of the change sets of a run that people have declined in its repository, in whatever run, and those of them that are built on one. */
+/**
+ * Returns the change sets of a run that people have declined in its repository, in whatever run, and those of them that are built on one.
+ */
 export async function declinedOf(
   run: Run,
   changeSetIds: readonly string[],
@@ -179,7 +182,7 @@ export async function declinedOf(
 
 type KnownChange = { id: string; keys: string[]; builtOn: string[] }
 
-/** What each change is known by in all runs. They need not be accepted: what somebody rejects may have waited for them. */
+/** Returns what each change is known by in all runs. They need not be accepted: what somebody rejects may have waited for them. */
 async function keysOf(run: Run, changeSetIds: readonly string[], deps: DeclineDeps): Promise<KnownChange[]> {
   const places = await placesOfSets(changeSetIds, await chainOf(run, deps.ledger), deps.ledger)
   const readBlob = (hash: string) => deps.records.readBlob(run.projectId, hash)

@@ -16,10 +16,10 @@ export type NotedPullsDeps = {
 
 type LostPullsDeps = DeclineDeps & NotedPullsDeps & { publishing: Pick<PublishingRuns, 'runOfPull'> }
 
-/** `decline`: keeps changes that people have judged from being proposed again; left out where nobody has. */
+/** `decline` keeps changes that people have judged from being proposed again; left out where nobody has. */
 export type PullEnd = {
   state: Exclude<PublishedPull['state'], 'open'>
-  /** Who ended it, where that is known. */
+  /** Names who ended it, where that is known. */
   by: string | null
   isDeleted?: boolean
   decline?: (run: Run, changeSetIds: readonly string[]) => Promise<void>
@@ -141,12 +141,12 @@ async function endLost(
   if (left !== undefined) await endPullIn(runId, { ...left, state, changeSetIds: [], carried: [] }, deps)
 }
 
-/** What GitHub notes in one go has the time of the same second, or of the next. */
+/** GitHub gives what it notes in one go the time of the same second, or of the next. */
 const oneActMs = 2_000
 
 /**
- * Whether a closed pull request was closed as such. Whoever deletes its branch, as to have it made anew, closes it, too, and has not judged the
- * changes; whoever closes it may delete the branch afterwards. GitHub's events tell the two apart by their times.
+ * Is true when somebody closed a pull request as such. Deleting its branch, as to have it made anew, closes it, too, and
+ * judges no change; whoever closes it may delete the branch afterwards. GitHub's events tell the two apart by their times.
  */
 export async function isJudged(
   { branch, number }: PublishedPull,
@@ -159,7 +159,7 @@ export async function isJudged(
   return closed !== undefined && deleted !== undefined && deleted - closed >= oneActMs
 }
 
-/** Undefined for one that is not kept any more. */
+/** Returns undefined for a run that is not kept any more. */
 export function findRun(
   runId: RunId | undefined,
   { ledger }: { ledger: Pick<Ledger, 'getRun'> },

@@ -14,7 +14,7 @@ export type OpenPullsDeps = {
   publishing: Pick<PublishingRuns, 'look' | 'runOfPull'>
 }
 
-/** Without those that somebody else has opened from a branch of that name. */
+/** Leaves out the pull requests that somebody else has opened from a branch of that name. */
 export async function ownPulls(
   open: readonly OpenPull[],
   run: Run,
@@ -25,7 +25,7 @@ export async function ownPulls(
   return open.filter((_, at) => owners[at] !== undefined)
 }
 
-/** What is in an open pull request is looked at again, also where the run has nothing for it. */
+/** Adds an empty part for each open pull request without one, so that it is looked at again, also where the run has nothing for it. */
 export function withOpenPulls(parts: readonly PullPart[], open: readonly OpenPull[], target: string): PullPart[] {
   const covered = new Set(parts.map(({ agent }) => ownBranchFor(target, agent)))
   const others = open.filter(({ branch }) => !covered.has(branch))

@@ -2,10 +2,10 @@ import { unreachable } from '#domain/error.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { code, plural } from '#publication/markdown.ts'
 
-/** What a check run says of a run that goes on. */
+/** Holds what a check run tells of a run that goes on. */
 type Going = Pick<Run, 'away' | 'composing' | 'counts' | 'phase' | 'request' | 'status'>
 
-/** Of a run that has begun. */
+/** Says in a title how far a run is that has begun. */
 export function progressOf({ phase, counts, composing }: Going): string {
   switch (phase) {
     case 'snapshot':
@@ -36,7 +36,7 @@ function proofOf(composing: Run['composing']): string {
     : `Proving the changes: ${filesProved} of ${plural(files, 'file')}`
 }
 
-/** What goes on that the title has no room for. */
+/** Says what goes on that the title has no room for. */
 export function progressText({ status, phase, composing, request, away }: Going): string {
   if (isEnded(status)) return ''
   const models = away.map(({ model }) => code(model)).join(', ')

@@ -28,7 +28,7 @@ export type PartDeps = DeclineDeps &
     publicUrl: string | undefined
   }
 
-/** Of a pull request that is open for hundreds of pushes, the oldest are forgotten. */
+/** Bounds the earlier runs that a pull request is known to carry: it may be open for hundreds of pushes, and the oldest are forgotten. */
 const mostFormer = 30
 
 const origin = { kind: 'publisher', id: 'github' } as const
@@ -105,7 +105,7 @@ async function formerOwners(
   return known.toSorted().slice(-mostFormer)
 }
 
-/** From when it is known whose the pull request is, its webhooks are listened to. Labels take seconds, so they come after that. */
+/** Notes whose the pull request is, which its webhooks wait for. Labels take seconds, so they come after that. */
 async function finishPull(
   { runId }: Run,
   { number, isNew }: WrittenPull,
@@ -127,7 +127,7 @@ async function isLabelled(repositoryId: number, number: number, { publishing }: 
   return owner !== undefined && !(await publishing.isUnlabelled(repositoryId, number))
 }
 
-/** Nothing is left of what a pull request had: people have rejected it, or done it themselves. */
+/** Closes a pull request when nothing is left of what it had: people have rejected it, or done it themselves. */
 async function endEmpty(
   run: Run,
   { pull, target }: { pull: OpenPull | undefined; target: string },
@@ -181,14 +181,14 @@ async function baseFor(
   return run.commit
 }
 
-/** HOST_004 where there is no such branch. */
+/** Throws HOST_004 where there is no such branch. */
 export async function headOf(host: Pick<RunHost, 'findBranch'>, target: string): Promise<CommitId> {
   const head = (await host.findBranch(target))?.commit
   if (head === undefined) throw new AppError('HOST_004', `there is no branch ${target} any more`)
   return head
 }
 
-/** PUBLISH_003 when as many were opened today as may be. */
+/** Throws PUBLISH_003 when as many were opened today as may be. */
 async function countToday(
   run: Run,
   branch: string,
@@ -206,9 +206,9 @@ async function countToday(
 
 type NotedPull = Pick<PartOrder, 'part' | 'carriesFrom' | 'branch'> & {
   written: WrittenPull
-  /** What was noted of it when this began. */
+  /** Holds the state in which the run had noted it when this began. */
   before: PublishedPull['state'] | undefined
-  /** What is in it. */
+  /** Holds the change sets that are in the pull request. */
   ids: ReadonlySet<string>
 }
 

@@ -19,7 +19,7 @@ export type PullsDeps = AskPatchDeps &
   ChooseDeps &
   PartDeps & {
     objects: ObjectStore
-    /** Where changes of the rehearsal model may be published, too: a fake host. */
+    /** Is true for a fake host, where changes of the rehearsal model may be published, too. */
     isFakeHost: boolean
   }
 
@@ -77,7 +77,7 @@ async function tellForged(run: Run, { publication, note }: Publishing, { ledger 
   await note({ refused: forged.length }, [{ event: 'publication.refused', phase: 'publication', origin, data }])
 }
 
-/** Why nothing of the run is published; `told` is what people are told of it. */
+/** Says why nothing of the run is published; `told` is what people are told of it. */
 function whyNot(
   run: Run,
   { isAsked, isDismissed }: Publication,

@@ -34,14 +34,14 @@ export type PublishDeps = RunHostDeps &
 const origin = { kind: 'publisher', id: 'github' } as const
 const soonMs = 2_000
 const laterMs = 30_000
-/** How often it is looked whether the time of a schedule has come. */
+/** The publisher looks so often whether the time of a schedule has come. */
 const scheduleMs = 5 * 60_000
-/** As many pull requests as there may be. */
+/** Means that there are as many pull requests as there may be. */
 const noRoom = 'PUBLISH_003'
-/** How often it is looked whether there is room for another pull request, and for how long. */
+/** The publisher looks so often, and for so long, whether there is room for another pull request. */
 const roomMs = 30 * 60_000
 const roomForMs = 7 * 86_400_000
-/** What fails longer than that is given up: what may pass as a webhook is, what nobody has foreseen sooner. */
+/** A fault that lasts longer is given up: one that may pass as late as a webhook is, one that nobody has foreseen sooner. */
 const mayPassForMs = 24 * 3_600_000
 const unforeseenForMs = 3_600_000
 /** The longer it fails, the more rarely it is tried. */
@@ -107,7 +107,10 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
   }
 }
 
-/** What of it neither the API nor the publisher has written: where that leads to is not asked, and nothing is said at the code host. */
+/**
+ * Returns the fault of a publication that neither the API nor the publisher has written. Where it leads to is not
+ * asked, and the code host is told nothing.
+ */
 async function forgeryIn(run: Run, ledger: PublishDeps['ledger']): Promise<AppError | undefined> {
   const message = `what was kept of the publication of run ${run.runId} is not as it was signed: ask for it again`
   if (run.unsigned.includes('publication')) return new AppError('PUBLISH_005', message)
@@ -125,7 +128,7 @@ async function refuseForged(run: Run, fault: AppError, { ledger, log }: PublishD
   await noteFault(fault, openNote(run, ledger).note)
 }
 
-/** How many ms later it is tried again; undefined: it is given up. */
+/** Returns how many ms later it is tried again; undefined when it is given up. */
 async function pauseBefore(runId: RunId, error: unknown, deps: PublishDeps): Promise<number | undefined> {
   const isForeseen = error instanceof AppError
   if (isForeseen && !error.retry) return undefined
@@ -135,7 +138,7 @@ async function pauseBefore(runId: RunId, error: unknown, deps: PublishDeps): Pro
   return pauseAfter(error, Math.max(laterMs, Math.min(failedMs * pauseShare, longestPauseMs)))
 }
 
-/** How many ms later there is something to do again. */
+/** Returns how many ms later there is something to do again. */
 async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promise<number | 'settled'> {
   const { note, isAlone } = openNote(run, deps.ledger)
   const publication = await note({})
@@ -204,7 +207,7 @@ async function noteFault({ code: errorCode, message: reason }: AppError, note: N
   await note({ fault: noted, isSettled: errorCode !== noRoom }, isTold ? [] : [event])
 }
 
-/** False: the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
+/** Is false when the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
 async function endWithFault({ runId }: Run, fault: AppError, deps: PublishDeps, signal: AbortSignal): Promise<boolean> {
   // What was done until the fault has changed it.
   const run = await deps.ledger.getRun(runId)
@@ -214,7 +217,7 @@ async function endWithFault({ runId }: Run, fault: AppError, deps: PublishDeps, 
   return isEnded(run.status) && isAlone()
 }
 
-/** In the check run, if the host takes it: nobody comes back to that. */
+/** Shows the fault in the check run, if the host takes it: nobody comes back to that. */
 async function tellFault(
   run: Run,
   { note, signal }: { note: Note; signal: AbortSignal },

@@ -45,7 +45,9 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 return redis.call('SCARD', KEYS[1])`
 const countedSeconds = 2 * 86_400
 
-/** Which runs the publisher looks at again, and when; and which run a pull request is of. In Redis, beside the inbox of deliveries. */
+/**
+ * Keeps in Redis, beside the inbox of deliveries, which runs the publisher looks at again, and when; and which run a pull request is of.
+ */
 export function openPublishingRuns(redis: Redis, namespace = 'remora') {
   const prefix = `${namespace}:{github}:`
   const keys = { due: `${prefix}publishing`, failing: `${prefix}failing` }
@@ -54,7 +56,7 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
     async look(runId: RunId, at: number): Promise<void> {
       await orStoreError(redis.eval(lookScript, 1, keys.due, runId, String(at)))
     },
-    /** From now on until `end` the run is not due, unless somebody says meanwhile that it is to be looked at. */
+    /** The run is not due from now on until `end`, unless somebody says meanwhile that it is to be looked at. */
     async begin(runId: RunId): Promise<BegunLook> {
       const begunUntil = Date.now() + goneMs
       await orStoreError(redis.zadd(keys.due, begunUntil, runId))
@@ -70,7 +72,7 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
       const found = await orStoreError(redis.zrangebyscore(keys.due, 0, now, 'LIMIT', 0, count))
       return z.array(RunId).parse(found)
     },
-    /** How many runs are looked at again, and when the first of them is to be; null: none. */
+    /** Counts the runs that are looked at again; `dueAt` is when the first of them is to be, null when there is none. */
     async backlog(): Promise<{ count: number; dueAt: number | null }> {
       const count = await orStoreError(redis.zcard(keys.due))
       const [, dueAt] = await orStoreError(redis.zrange(keys.due, '0', '0', 'WITHSCORES'))
@@ -85,12 +87,12 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
   }
 }
 
-/** Which run a pull request is of, and whether it has its labels. */
+/** Keeps which run a pull request is of, and whether it has its labels. */
 function openPulls(redis: Redis, prefix: string) {
   const keys = { pulls: `${prefix}pulls`, unlabelled: `${prefix}unlabelled` }
   const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
   return {
-    /** `isNew`: it has no labels and reviewers yet, which are told by `noteLabelled`. */
+    /** `isNew` says that it has no labels and reviewers yet, which are told by `noteLabelled`. */
     async notePull(
       repositoryId: number,
       number: number,
@@ -113,8 +115,8 @@ function openPulls(redis: Redis, prefix: string) {
 }
 
 /**
- * How many runs of an installation a process publishes at once. One that has much to publish, or whose GitHub is slow, does not keep
- * the others waiting.
+ * Bounds how many runs of an installation a process publishes at once. One that has much to publish, or whose GitHub is
+ * slow, does not keep the others waiting.
  */
 export function openPlaces(ofInstallation: number) {
   const taken = new Map<number, number>()
@@ -135,12 +137,12 @@ export function openPlaces(ofInstallation: number) {
 
 function failingRuns(redis: Redis, key: string) {
   return {
-    /** Since when (ms since the epoch) each look at the run has failed: since now for the first one. */
+    /** Returns since when (ms since the epoch) each look at the run has failed: since now for the first one. */
     async failingSince(runId: RunId): Promise<number> {
       await orStoreError(redis.hsetnx(key, runId, String(Date.now())))
       return Number((await orStoreError(redis.hget(key, runId))) ?? Date.now())
     },
-    /** After a look that did not fail, or whose failure was the last one. */
+    /** Is called after a look that did not fail, or whose failure was the last one. */
     async endFailing(runId: RunId): Promise<void> {
       await orStoreError(redis.hdel(key, runId))
     },

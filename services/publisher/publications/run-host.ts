@@ -23,7 +23,7 @@ export type RunHost = GitHubHost & {
   reads: Pick<RepositoryReads, 'branchHead' | 'findPull' | 'pullEvents'>
   /** The same with the right to change what the host runs, for a repository that allows it: HOST_003 where the App may not. */
   withWorkflows(): Promise<GitHubHost>
-  /** Those that the default branch has now. */
+  /** Returns the settings that the default branch has now. */
   settings(): Promise<RepositorySettings>
 }
 
@@ -40,8 +40,8 @@ export type Note = (
 export type Publishing = { publication: Publication; note: Note; host: RunHost }
 
 /**
- * HOST_002 when the project has no such repository any more. Tokens are for this repository alone. Nothing is written once `signal` is
- * aborted: somebody else may do the work by then.
+ * Throws HOST_002 when the project has no such repository any more. Tokens are for this repository alone. Nothing is
+ * written once `signal` is aborted: somebody else may do the work by then.
  */
 export async function openRunHost(
   run: Run,

@@ -23,7 +23,7 @@ export type CheckDeps = {
   }
   /** The address of the API for people; undefined: nothing is linked. */
   publicUrl: string | undefined
-  /** Where changes of the rehearsal model may be published, too: a fake host. */
+  /** Is true for a fake host, where changes of the rehearsal model may be published, too. */
   isFakeHost: boolean
 }
 

@@ -8,7 +8,7 @@ export type PullHost = Pick<CodeHost, 'publishBranch'> & {
   openChangeRequest: NonNullable<CodeHost['openChangeRequest']>
   /** The open ones from branches of ours, for one branch or for all. */
   openPulls(base?: string): Promise<readonly { number: number; branch: string }[]>
-  /** PUBLISH_002 where somebody else has worked on the branch. */
+  /** Throws PUBLISH_002 where somebody else has worked on the branch. */
   requireOwn(order: Pick<BranchOrder, 'branch' | 'baseBranch' | 'written'>): Promise<void>
 }
 
@@ -24,13 +24,13 @@ export type WantedPull = {
   text: Pick<ChangeRequest, 'title' | 'body'>
   isDraft: boolean
   settings: Pick<RepositorySettings, 'maxOpenPulls'>
-  /** Told before a branch gets a pull request; throws where that is too much for a day. */
+  /** Is told before a branch gets a pull request; throws where that is too much for a day. */
   beforeOpening(): Promise<void>
-  /** Whether an open pull request has its labels: a try may have been killed before them. People may change these later. */
+  /** Is true when an open pull request has its labels: a try may have been killed before them. People may change these later. */
   isLabelled(number: number): Promise<boolean>
 }
 
-/** `isNew`: it has no labels yet. */
+/** `isNew` says that it has no labels yet. */
 export type WrittenPull = Pick<PublishedPull, 'number' | 'url' | 'isDraft' | 'head' | 'base'> & { isNew: boolean }
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { lastResult } from '../conversation.ts'
 import { call, offering, type Rule } from './rule.ts'
 
-/** What the rehearsal model knows of faults: patterns of single lines, each with what is always true of it. */
+/** The rehearsal model knows these faults: patterns of single lines, each with what is always true of it. */
 const patterns = [
   {
     rule: 'bare-except',

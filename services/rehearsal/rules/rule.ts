@@ -8,7 +8,6 @@ export type Conclusion = { status: 'success' | 'failed' | 'skipped'; summary: st
 
 /** Plays the bundles whose tools it knows. Pure: the same conversation gives the same move. */
 export type Rule = {
-  /** Whether it knows the offered tools. */
   plays(tools: Conversation['tools']): boolean
   /** The next call, or undefined when only the submission is left. */
   next(conversation: Conversation): Move | undefined

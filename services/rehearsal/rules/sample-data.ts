@@ -37,7 +37,7 @@ export const sampleData: Rule = {
   },
 }
 
-/** Whether the values that follow from the types alone are none that the code takes. */
+/** Tells whether the code takes none of the values that follow from the types alone. */
 function isRefusedByCode({ steps }: Conversation): boolean {
   const answer = steps.findLast(({ tool }) => tool === 'write_samples')?.result
   return JSON.stringify(answer ?? '').includes('the code itself refuses every valid case')

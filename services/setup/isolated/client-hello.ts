@@ -9,7 +9,7 @@ export type ClientHello = { kind: 'hello'; serverName: string | undefined; bytes
 /** `more`: what there is may be the beginning of one. `reason` completes a sentence that begins with "the client". */
 export type HelloReading = ClientHello | { kind: 'more' } | { kind: 'none'; reason: string }
 
-/** Those of browsers and package managers have 200 to 4,000 bytes. */
+/** Exceeds what browsers and package managers send: 200 to 4,000 bytes. */
 const maxHelloBytes = 16_384
 
 const changeCipherSpec = Buffer.from([20, 3, 3, 0, 1, 1])
@@ -76,10 +76,10 @@ function unlessTooLong(stream: Buffer): Message {
 }
 
 const ofServerName = 0
-/** Encrypted Client Hello and its drafts: the name that counts is not the one that can be read. */
+/** Marks Encrypted Client Hello and its drafts: the name that counts is not the one that can be read. */
 const hidingNames = new Set([0xfe_0d, 0xff_ce, 0xff_02, 0xff_03])
 
-/** RangeError where anything is not as long as it says, or is there twice. */
+/** Throws a RangeError where anything is not as long as it says, or is there twice. */
 function serverNameIn(body: Buffer): string | undefined {
   const { rest: afterRandom } = cut(body, 2 + 32)
   const { rest: afterSession } = vector(afterRandom, 1)
@@ -131,7 +131,10 @@ function cut(from: Buffer, length: number): { part: Buffer; rest: Buffer } {
 const retryRandom = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex')
 const beforeRandom = recordHeader + messageHeader + 2
 
-/** Whether a server asks for a second ClientHello, in which another name might stand; undefined: that cannot be told yet. */
+/**
+ * Tells whether a server asks for a second ClientHello, in which another name might stand; undefined while that cannot
+ * be told.
+ */
 export function asksForAnother(stream: Buffer): boolean | undefined {
   if (stream.length > 0 && stream[0] !== handshake) return false
   if (stream.length < beforeRandom + retryRandom.length) return undefined

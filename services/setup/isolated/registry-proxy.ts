@@ -18,10 +18,10 @@ export type ProxyOptions = {
   /** The path of the socket that it listens on. */
   path: string
   rules: RegistryRules
-  /** Of all connections together, both ways. */
+  /** Limits all connections together, both ways. */
   maxBytes: number
   lookup?: Lookup
-  /** For a client to send the first message of TLS. */
+  /** Limits how long a client takes to send the first message of TLS. */
   helloMs?: number
 }
 
@@ -59,7 +59,7 @@ export async function openRegistryProxy(options: ProxyOptions): Promise<Registry
 
 type Account = ReturnType<typeof openAccount>
 
-/** What is connected and was transferred so far. */
+/** Keeps account of what is connected and what was transferred so far. */
 function openAccount({ rules, maxBytes, lookup: resolve = allAddresses, helloMs = usualHelloMs }: ProxyOptions) {
   const open = new Set<Duplex | Readable>()
   const hosts: Record<string, number> = {}

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** What a setup may reach: `host:port`, in small letters. Of an internal one the address may be private. */
+/** Lists what a setup may reach: `host:port`, in small letters. Only an `internal` one may have a private address. */
 export type RegistryRules = { registries: ReadonlySet<string>; internal: ReadonlySet<string> }
 
-/** From the settings: hosts, `host:port` and URLs. */
+/** Reads the settings: hosts, `host:port` and URLs. */
 export function registryRules(registries: readonly string[], internal: readonly string[]): RegistryRules {
   const own = internal.map(placeOf)
   return { registries: new Set([...registries.map(placeOf), ...own]), internal: new Set(own) }
@@ -28,7 +28,7 @@ const notPublic = {
   ipv6: blockList('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20'),
 }
 
-/** All that is routed on the Internet so far. Outside of it are all other ways to write an address of IPv4. */
+/** Holds all that is routed on the Internet so far. Outside of it are all other ways to write an address of IPv4. */
 const publicIpv6 = blockList('ipv6', '2000::/3')
 
 function blockList(family: 'ipv4' | 'ipv6', ranges: string): BlockList {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError, hasCode, isErrorCode } from '#domain/error.ts'
 
-/** All that the process of a setup is told. The snapshot's tar is its descriptor `base`, and the result goes to `result`. */
+/** Holds all that a setup's process is told. The snapshot's tar is its descriptor `base`, and the result goes to `result`. */
 export const IsolatedSetup = z.strictObject({
   /** An empty folder, removed with the process. */
   dir: z.string(),

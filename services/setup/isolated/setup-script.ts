@@ -4,12 +4,12 @@ import { ownNode, programPath } from '#sandbox/bubblewrap.ts'
 import { goModules } from '#settings/setup-settings.ts'
 import { type SandboxedProgram, workFolder } from '#sandbox/sandboxed-program.ts'
 
-/** Where the sandbox of a setup has the socket of the proxy. */
+/** The sandbox of a setup has the socket of the proxy here. */
 export const proxySocket = '/remora/registries'
 const proxyPort = 3128
 const readyFile = '/tmp/.remora-ready'
 
-/** In the sandbox there is no network; what listens there passes connections on to the socket. */
+/** Listens in the sandbox, which has no network, and passes connections on to the socket. */
 const forwarder = `
 const { connect, createServer } = require('node:net')
 createServer((client) => {

@@ -45,7 +45,10 @@ function isManifest(path: string): boolean {
   return manifests.has(posix.basename(path)) || path.endsWith('.cmake') || requirements.test(path)
 }
 
-/** What `environmentKey` is made of besides the snapshot. `toolchain`: what the sandbox has of Python, Node and the system. */
+/**
+ * Decides `environmentKey` together with the snapshot. `toolchain` says what the sandbox has of Python, Node and the
+ * system.
+ */
 export type KeyParts = {
   command: string
   hasPython: boolean
@@ -65,7 +68,7 @@ export function environmentKey(files: SnapshotView['files'], parts: KeyParts): s
   return sha256(JSON.stringify([2, parts, named.toSorted()]))
 }
 
-/** What may be paths in a command, from the folder that it may have gone to. */
+/** Returns the words of a command that may be paths, from the folder that it may have gone to. */
 function wordsOf(command: string): string[] {
   const words = command.split(/[\s'"`=;:,&|<>(){}]+/)
   return words.map((word) => posix.normalize(word).replace(/^(?:\.{0,2}\/)+/, '')).filter((word) => word !== '.')

@@ -21,9 +21,9 @@ export type SetupStageDeps = {
   objects: Pick<ObjectStore, 'putStream' | 'stat'>
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
   archives: Pick<SnapshotArchives, 'open'>
-  /** What every setup of this process is told. */
+  /** Holds what every setup of this process is told. */
   isolation: Omit<IsolatedSetup, 'dir' | 'command' | 'hasPython'>
-  /** What the sandbox has of Python, Node and the system. TOOL_005 where there is none. */
+  /** Says what the sandbox has of Python, Node and the system. Throws TOOL_005 where there is none. */
   toolchain(): Promise<string>
   log: Pick<Log, 'info'>
 }

@@ -4,10 +4,10 @@ import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { HistoryLimits } from './history.ts'
 
-/** What the loop asks the model for, and its limits. */
+/** Says what the loop asks the model for, and its limits. */
 export type AgentSettings = HistoryLimits &
   Pick<ModelRequest, 'model' | 'temperature' | 'maxTokens' | 'parallelCalls' | 'constraint' | 'prefixKey'> & {
-    /** For every turn except the last, which must submit. */
+    /** Applies to every turn except the last, which must submit. */
     toolChoice: 'required' | 'auto'
     maxTurns: number
     /**
@@ -15,9 +15,9 @@ export type AgentSettings = HistoryLimits &
      * that tool with what its arguments are held to besides.
      */
     oneTurn?: { gather: readonly string[]; carryOut: string; answer?: ToolDefinition | undefined } | undefined
-    /** How many calls of one reply, to tools that only read, may run at the same time. */
+    /** Limits the calls of one reply, to tools that only read, that may run at the same time. */
     parallelTools: number
-    /** How often a submission that fails its verification is given back. */
+    /** Counts how often a submission that fails its verification is given back. */
     verifyAttempts: number
   }
 
@@ -25,7 +25,7 @@ export type AgentSettings = HistoryLimits &
 export type ModelSettings = Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>
 
 type SettingBundle = Pick<AgentBundle, 'tools'> & {
-  file: Pick<BundleFile, 'limits' | 'grammar' | 'turns' | 'one_turn'>
+  file: Pick<BundleFile, 'limits' | 'grammar' | 'allow_parallel_calls' | 'turns' | 'one_turn'>
 }
 type Around = NonNullable<BundleFile['one_turn']>
 
@@ -44,14 +44,14 @@ export function attemptSettings(
     maxContextTokens: limits.context_tokens,
     parallelTools: limits.parallel_tools,
     verifyAttempts: limits.verify_attempts,
-    parallelCalls: grammar.allow_parallel_calls,
-    constraint: grammar.strategy,
+    parallelCalls: file.allow_parallel_calls,
+    constraint: grammar,
     prefixKey: bundleHash,
     ...(turns === 'one' && around !== undefined ? oneTurn(around, tools) : {}),
   }
 }
 
-/** What code gathers, the model's turn, a second one if it did not call, and the submission. Nothing is given back to it. */
+/** Counts what code gathers, the model's turn, another if it did not call, and the submission. Nothing is given back to it. */
 const turnsOfOne = 4
 
 function oneTurn({ gather, carry_out: carryOut, answer }: Around, tools: AgentBundle['tools']) {
@@ -60,7 +60,7 @@ function oneTurn({ gather, carry_out: carryOut, answer }: Around, tools: AgentBu
   return { oneTurn: { gather, carryOut, answer: form }, maxTurns: turnsOfOne, verifyAttempts: 0, parallelCalls: false }
 }
 
-/** By the tool of the bundle: what is derived from a definition is cached by the definition. */
+/** Keeps an answer's form by the tool of the bundle: what is derived from a definition is cached by the definition. */
 const answers = new WeakMap<ToolDefinition, ToolDefinition>()
 
 function answerForm(tool: ToolDefinition, answer: Around['answer']): ToolDefinition {

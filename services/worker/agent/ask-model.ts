@@ -8,6 +8,7 @@ import {
   type ToolChoice,
 } from '#domain/turn.ts'
 import { submitToolName } from '#bundles/tool-definition.ts'
+import type { Capabilities } from '#models/wire/capabilities.ts'
 import type { Exchange } from '#objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ToolSet } from '../tools/tool-set.ts'
@@ -26,8 +27,10 @@ export type ModelAsker = {
 
 export type AskedModel = {
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
-  /** How many tokens a request and its reply may have together; undefined where no server reports it. */
+  /** Returns how many tokens a request and its reply may have together; undefined where no server reports it. */
   contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>
+  /** Tells what each server of the model takes. */
+  probe?(model: string, signal: AbortSignal): Promise<readonly Pick<Capabilities, 'structuredOutputs'>[]>
   health?: {
     /** Judges now whether any of the model's servers works. */
     works(model: string): Promise<boolean>

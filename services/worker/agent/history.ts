@@ -2,14 +2,14 @@ import { charactersPerToken, type Message, type ToolDefinition } from '#domain/t
 
 export type HistoryLimits = {
   maxMessages: number
-  /** Of a whole request, including its tools. Estimated until a server has counted a request. */
+  /** Limits a whole request, including its tools. Tokens are estimated until a server has counted a request. */
   maxContextTokens: number
 }
 
 export type Sent = {
   messages: readonly Message[]
   leftOut: number
-  /** Set when even the least that can be sent is over the limit, whatever the server's tokenizer: the tokens it needs. */
+  /** Is set when even the least that can be sent is over the limit, whatever the server's tokenizer: the tokens it needs. */
   tooLong?: { tokens: number; maxTokens: number }
 }
 
@@ -88,7 +88,7 @@ function withNote(head: readonly Message[], note: string): Message[] {
   )
 }
 
-/** Keyed by the array of definitions, which lives as long as its bundle. */
+/** Caches by the array of definitions, which lives as long as its bundle. */
 const countedTools = new WeakMap<readonly ToolDefinition[], number>()
 
 function toolCharactersOf(tools: readonly ToolDefinition[]): number {
@@ -163,7 +163,7 @@ function charactersIn(messages: readonly Message[], from: number, to: number): n
   return characters
 }
 
-/** Roughly how many characters a chat template writes around a message or a call. */
+/** Estimates how many characters a chat template writes around a message or a call. */
 const wrapping = 16
 
 /** The message's length as a server's template writes it. */

@@ -26,8 +26,8 @@ export function journalOver(emit: (event: AgentEvent) => void): Journal {
 }
 
 /**
- * How many characters an event shows of a name, id or word that a model or its server wrote, and of a sentence. The
- * attempt's record has the whole text.
+ * Limits the characters that an event shows of a name, id or word that a model or its server wrote, and of a sentence.
+ * The attempt's record has the whole text.
  */
 const [maxName, maxSentence] = [200, 2000]
 
@@ -46,7 +46,7 @@ export function calledEvent(turn: number, call: RequestedCall, more: { resumed?:
   return { event: 'tool.called', phase: 'tools', toolName: shownName(call.name), data }
 }
 
-/** Where a call comes from, if not from the call of a reply. */
+/** Says where a call comes from, if not from the call of a reply. */
 export function flagsOf({ parsedFromContent, byCode }: RequestedCall) {
   return {
     ...(parsedFromContent === true ? { parsed_from_content: true } : {}),

@@ -56,7 +56,7 @@ function runKey({ turn, callId, name }: Pick<ToolRun, 'turn' | 'callId' | 'name'
   return `${turn} ${name} ${callId}`
 }
 
-/** Empty for a call that was not run. */
+/** Returns nothing for a call that was not run. */
 function replayedAnswer(turn: number, call: RequestedCall, run: ToolRun | undefined): AgentEvent[] {
   if (call.name === submitToolName) return [replayedSubmission(turn, call, run) ?? []].flat()
   return run === undefined ? [] : [calledEvent(turn, call), returnedEvent({ ...run, call })]

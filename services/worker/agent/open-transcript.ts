@@ -10,7 +10,7 @@ export type RanTool = {
   durationMs: number
 } & Pick<ToolRun, 'externals' | 'printed' | 'scriptMs'>
 
-/** What a transcript begins with: the prompts, or everything from an earlier attempt. */
+/** Holds what a transcript begins with: the prompts, or everything from an earlier attempt. */
 export type TranscriptStart = {
   messages: readonly Message[]
   replies?: readonly unknown[]
@@ -40,7 +40,7 @@ export type Transcript = {
   addExchange(exchange: Exchange): void
 }
 
-/** How much of a tool's answer the model sees; the attempt record has all of it. */
+/** Limits what the model sees of a tool's answer; the attempt record has all of it. */
 const maxShownCharacters = 16_000
 
 export function openTranscript(start: TranscriptStart): Transcript {

@@ -6,7 +6,7 @@ import { openCallIds } from '#models/wire/from-openai.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { submissionOf } from './submission.ts'
 
-/** Why a reply has no call to run: the code the attempt may end with, the reason, and the correction for the model. */
+/** Says why a reply has no call to run: the code the attempt may end with, the reason, and the correction for the model. */
 export type ReplyFault = { code: ErrorCode; reason: string; correction: string }
 
 /** A reply as the history gets it, and the fault if none of its calls can be run. */

@@ -6,17 +6,17 @@ import type { ToolSet } from '../tools/tool-set.ts'
 
 type MadeCall = Pick<ToolRun, 'turn' | 'name' | 'arguments' | 'result'>
 
-/** In how many earlier turns the same call may have brought the same answer before the agent may only submit. */
+/** Limits the earlier turns in which the same call may have brought the same answer before the agent may only submit. */
 const maxRepeats = 2
 
-/** Told with the answer of a call that repeats an earlier one. */
+/** The model reads this with the answer of a call that repeats an earlier one. */
 export const repeatNote =
   'You have made this call already, and its answer is the same. Making it again will not help: do something else, or call submit_result.'
 
 /**
- * In how many earlier turns this call was made with the same answer, since the last of them whose answer was another, and
- * since another call wrote something. Submissions are not counted: they have a limit of their own. Read from the record of
- * an attempt, so an attempt that continues it counts the same.
+ * Counts the earlier turns in which this call was made with the same answer, since the last of them whose answer was
+ * another, and since another call wrote something. Submissions are not counted: they have a limit of their own. Read
+ * from the record of an attempt, so an attempt that continues it counts the same.
  */
 export function repeatsOf(call: MadeCall, earlier: readonly MadeCall[], tools: Pick<ToolSet, 'get'>): number {
   if (call.name === submitToolName) return 0

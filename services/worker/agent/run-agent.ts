@@ -12,7 +12,7 @@ import { readReply, type ReplyFault } from './read-reply.ts'
 import { runCalls, type WaitingCalls } from './run-calls.ts'
 import type { Submitter } from './submission.ts'
 
-/** Why the loop stopped: with an accepted submission, or with the code of what stopped it. */
+/** Says why the loop stopped: with an accepted submission, or with the code of what stopped it. */
 export type Ending =
   | {
       kind: 'submitted'
@@ -28,9 +28,9 @@ export type Suspension = Omit<SuspendedCall, 'kind'> & { kind: 'suspended'; loop
 export type AgentRun = ModelAsker & {
   tools: ToolSet
   verify?: Submitter['verify']
-  /** Where an earlier attempt was handed back between two turns, or stopped to ask a person, and the answer. */
+  /** Continues an earlier attempt that was handed back between two turns, or that stopped to ask a person, with the answer. */
   from?: { loop: LoopState } | AnsweredLoop | undefined
-  /** Called before each request: from here another attempt can continue, as long as nothing is added to the transcript. */
+  /** Is called before each request: from here another attempt can continue, as long as nothing is added to the transcript. */
   atTurn?(loop: LoopState): void
 }
 
@@ -38,7 +38,7 @@ type AnsweredLoop = { loop: SuspendedLoop; answered: AnsweredScript }
 type Loop = LoopState & { history: History }
 type Next = { calls: readonly RequestedCall[]; fault?: ReplyFault | undefined; from?: AnsweredLoop }
 
-/** How often a submission off its schema is explained to the model before the attempt ends with AGENT_005. */
+/** Limits how often a submission off its schema is explained to the model before the attempt ends with AGENT_005. */
 const maxRefusedSubmissions = 2
 
 /**

@@ -14,7 +14,7 @@ export type SubmissionAnswer =
   | { kind: 'accepted'; submission: Submission; claimedUnchanged: readonly string[] }
   | SubmissionRefusal
 
-/** Whether a claimed success holds against what was done. */
+/** Says whether a claimed success holds against what was done. */
 export type Verification =
   | { kind: 'holds' }
   /** It names files that were not changed. It is given back once; after that, what was done counts. */
@@ -26,7 +26,7 @@ export type Submitter = {
   journal: Pick<Journal, 'emit'>
   settings: Pick<AgentSettings, 'maxTurns' | 'verifyAttempts'>
   /**
-   * Called for every submission that claims success; without it nothing is checked before the attempt is settled. Throws
+   * Is called for every submission that claims success; without it nothing is checked before the attempt is settled. Throws
    * the reason of an aborted signal.
    */
   verify?: ((submission: Submission, signal: AbortSignal) => Promise<Verification>) | undefined
@@ -137,7 +137,7 @@ type ReadSubmission =
     }
   | { kind: 'refused'; code: ErrorCode; reason: string }
 
-/** How deep `details` may be: it is stored and sent on by programs that recurse. */
+/** Limits the depth of `details`: it is stored and sent on by programs that recurse. */
 const maxDepth = 32
 
 const WireSubmission = z.object({

@@ -133,11 +133,4 @@ describe('a loop whose tool asks a person', () => {
     const ending = await open(transcript, from, replies, verify).end()
     expect(ending).toEqual({ kind: 'stopped', phase: 'submission', code: 'WORK_005', reason: 'lint' })
   })
-
-  it('goes on from what an older version has stored', () => {
-    const calls = [call('c1', 'ask')]
-    const refusal = { code: 'AGENT_005', reason: 'odd' }
-    const loop = SuspendedLoop.parse({ turn: 2, corrected: true, refusedSubmissions: 1, calls, refusal })
-    expect(loop).toMatchObject({ unverifiedSubmissions: 0, refusal: { kind: 'refused', ...refusal } })
-  })
 })

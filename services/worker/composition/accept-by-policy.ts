@@ -60,7 +60,7 @@ export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyD
   return true
 }
 
-/** Those of which every set that they are built on is accepted, or is one of them and comes before. */
+/** Returns the changes of which every set that they are built on is accepted or among them, and puts that one before them. */
 function withAllNeeded(changes: readonly CollectedChange[], isAccepted: (id: string) => boolean): CollectedChange[] {
   const byId = new Map(changes.map((change) => [change.set.changeSetId, change]))
   const whole = changes.filter(({ set }) => (set.builtOn ?? []).every((id) => isAccepted(id) || byId.has(id)))

@@ -52,36 +52,6 @@ async function compose(base: string, sets: readonly ChangeSet[], tree: ProofDeps
   return { text, conflicts, proved }
 }
 
-const article = '# Guide\n\n## Use\n\nSee see the manual.\n\n## Install\n\nRun the the installer now.\n'
-const summary = '# Guide\n\nThis guide shows how to install the program.\n'
-const wording = { path: 'docs/guide.md', asks: ['parses', 'prose_kept', 'only_node_changed'] satisfies TextCheck[] }
-const summarised = { path: 'docs/guide.md', asks: ['parses', 'summary_only'] satisfies TextCheck[] }
-
-describe('the changes of two agents to one article', () => {
-  const first = aSet('c1', article, wording, ['See see', 'See'])
-  const second = aSet('c2', article, wording, ['the the', 'the'])
-  const summing = aSet('c3', article, summarised, ['# Guide\n', summary])
-  const whole = `${summary}\n## Use\n\nSee the manual.\n\n## Install\n\nRun the installer now.\n`
-
-  it.each([
-    ['before', [first, second, summing]],
-    ['after', [summing, first, second]],
-  ])('are all in the patch, those of the wording %s the summary', async (_, sets) => {
-    const { text, conflicts, proved } = await compose(article, sets)
-    expect(conflicts).toEqual([])
-    expect(text).toBe(whole)
-    expect(proved.toSorted()).toEqual(['parses true', 'prose_kept true in part', 'summary_only true in part'])
-  })
-
-  it('are in it without the one that did more than it was asked for, which breaks the file by itself', async () => {
-    const more = aSet('c3', article, summarised, ['# Guide\n', summary], ['manual', 'book'])
-    const { text, conflicts } = await compose(article, [first, second, more])
-    expect(conflicts).toMatchObject([{ changeSetId: 'c3', errorCode: 'WORK_004', byItself: true }])
-    expect(conflicts[0]?.reason).toBe('summary_only fails: more than the summary has changed')
-    expect(text).toBe('# Guide\n\n## Use\n\nSee the manual.\n\n## Install\n\nRun the installer now.\n')
-  })
-})
-
 const source = 'import os\n\n\ndef f(x, y):\n    # why\n    return x\n\n\ndef g(x):\n    return x\n'
 const asked = (...asks: TextCheck[]): Given => ({ path: 'a.py', asks })
 
@@ -144,18 +114,20 @@ describe('a check that one of several changes of a file was asked for', () => {
 })
 
 it('a change that fails since another file is changed is not said to break its file by itself', async () => {
-  const text = '# Guide\n\nSee [the manual](gone.md) for more of this.\n'
-  const mending = aSet('c1', text, wording, ['gone.md', 'manual.md'])
-  const renaming: ChangeSet = {
-    ...aSet('c2', text, asked()),
-    files: [{ kind: 'delete', path: 'docs/manual.md', baseHash: sha256(text) }],
+  const samples = {
+    source: 'shop.py::price',
+    signature: '(sku: str)',
+    valid: [{ name: 'old', arguments: { sku: 'A' } }],
+    invalid: [{ name: 'no text', why: 'sku must be a string', arguments: { sku: 1 } }],
   }
-  const files = new Map([['docs/manual.md', '# Manual\n']])
+  const text = `${JSON.stringify(samples)}\n` // Python, too: it is the base of both files
+  const naming = aSet('c1', text, { path: 'tests/shop.price.json', asks: ['samples_match'] }, ['old', 'usual'])
+  const renaming = aSet('c2', text, { ...asked(), path: 'shop.py' }, ['no text', 'number'])
   const tree: ProofDeps['readFileOf'] = (sets) => async (path) =>
-    sets.includes(renaming) && path === 'docs/manual.md' ? undefined : files.get(path)
-  const alone = await compose(text, [mending], tree)
+    path === 'shop.py' ? `def price(${sets.includes(renaming) ? 'code' : 'sku'}: str): ...\n` : undefined
+  const alone = await compose(text, [naming], tree)
   expect(alone.conflicts).toEqual([])
-  const { conflicts } = await compose(text, [mending, renaming], tree)
+  const { conflicts } = await compose(text, [naming, renaming], tree)
   expect(conflicts).toMatchObject([{ changeSetId: 'c1', errorCode: 'WORK_004' }])
   expect(conflicts[0]).not.toHaveProperty('byItself')
 })

@@ -22,21 +22,21 @@ export type CollectedChange = {
   recordHash: string
   isEarlier: boolean
   isRedone: boolean
-  /** Whether its operation has been run once more because it collided, or repeats another one that has. */
+  /** Is true when its operation has been run once more because it collided, or repeats another one that has. */
   isRepeat: boolean
 }
 
 export type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
 
 export type Collected = {
-  /** Of the oldest run of the chain first, each in the order of its plan. */
+  /** Lists those of the oldest run of the chain first, each in the order of its plan. */
   changes: CollectedChange[]
-  /** What the operations with a change set worked on. */
+  /** Holds, by the id of each operation with a change set, what it worked on. */
   nodes: Map<string, CodeNode>
-  /** Of the run alone. */
+  /** Sums up the run alone. */
   totals: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
   codes: CodesOfStatus
-  /** By agent: operations of which a change did not pass its checks, unless a retry has tried them again. */
+  /** Counts, by agent, operations of which a change did not pass its checks, unless a retry has tried them again. */
   unproved: Map<string, number>
 }
 
@@ -89,7 +89,7 @@ export async function collectChanges(
   return { changes: byRun.flat(), nodes, totals, codes, unproved }
 }
 
-/** Whether a later run of the chain, which has tried the operations `done`, has tried this one's work. */
+/** Tells whether a later run of the chain, which has tried the operations `done`, has tried this one's work. */
 function isTriedAgain({ operationId, repeats }: Operation, done: ReadonlySet<OperationId>): boolean {
   return done.has(operationId) || (repeats !== null && done.has(repeats.operationId))
 }

@@ -72,7 +72,6 @@ describe('a part of what was accepted', () => {
     expect((await composedIn(runId, [idOf('one'), idOf('three'), idOf('one')])).leftOut).toEqual([])
     expect(jobs).toHaveLength(3)
     expect(await composedIn(runId, [])).toEqual({ texts: [], leftOut: [], gate: undefined })
-    expect((await opened.test.ledger.getRun(runId)).schema).toBe(10)
   })
 
   it('stays as it is when something else is decided', async () => {

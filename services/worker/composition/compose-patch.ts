@@ -91,7 +91,7 @@ async function noteInRun(
   ])
 }
 
-/** Those of the run that are there: of all its changes, and of its patches. */
+/** Reads the compositions of the run that are there: of all its changes, and of its patches. */
 async function readCompositions({ projectId, runId, compositionKey, patches }: Run, objects: ObjectStore) {
   const keys = new Set([compositionKey, ...laterCompositions({ patches, parts: [] })].filter((key) => key !== null))
   const read = await Promise.all(
@@ -102,13 +102,13 @@ async function readCompositions({ projectId, runId, compositionKey, patches }: R
 
 type Gating = { deps: PatchDeps; compositions: readonly Composition[]; signal: AbortSignal }
 
-/** Of the time of a patch, what is left for its gate when everything else is slow. */
+/** Is the part of a patch's time that is left for its gate when everything else is slow. */
 const gateLimitS = (patchLimitMs * 0.8) / 1_000
 
 /**
- * As `proveSets`. A part of what the run's gate has proved is not proved by that: of an accepted patch that no gate has seen as it is, and of
- * a proposed one with a set that it has not seen, the gate runs again, and what makes a test fail that passed is left out. What it cannot
- * prove in its time, people have accepted.
+ * Proves the sets as `proveSets` does. What the run's gate has proved does not prove a part of it: for an accepted
+ * patch that no gate has seen as it is, and for a proposed one with a set that it has not seen, the gate runs again,
+ * and what makes a test fail that passed is left out. What it cannot prove in its time stays: people have accepted it.
  */
 async function proveGated(run: Run, selection: SelectedSets, { deps, compositions, signal }: Gating) {
   const proved = await proveSets(run, selection, deps, signal)
@@ -140,8 +140,8 @@ function setsIn({ files }: Composition): ReadonlySet<string> {
 type Judging = { of: PatchKind; compositions: readonly Composition[]; isAccepted(changeSetId: string): boolean }
 
 /**
- * What the run's gate left out, or had not seen since it collided, stays out of every later patch, but for what somebody has accepted that
- * breaks no test by itself.
+ * Leaves out of every later patch what the run's gate left out, or had not seen since it collided, but for what
+ * somebody has accepted that breaks no test by itself.
  */
 function withoutGated(
   sets: readonly ChangeSet[],

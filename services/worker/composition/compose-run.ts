@@ -80,7 +80,7 @@ function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'le
   }
 }
 
-/** So often somebody may decide while the run is composed; after that, what the policy would accept is left undecided. */
+/** Limits how often somebody may decide while the run is composed; then what the policy would accept is left undecided. */
 const maxTries = 5
 
 async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
@@ -198,10 +198,10 @@ const namedConflicts = 50
 
 type Closing = Pick<Collected, 'totals'> & {
   changeSets: number
-  /** How many of them were made by the runs that this one retries. */
+  /** Counts those that the runs which this one retries have made. */
   earlier: number
   composition: Composition
-  /** By agent. */
+  /** Holds the figures of each agent. */
   funnel: Record<string, unknown>
   failure: RunFailure | undefined
 }

@@ -31,7 +31,7 @@ import { composePatch } from './compose-patch.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 import type { GroupProof } from './prove-composition.ts'
 
-/** All that the thread knows: it reads no settings of its own. */
+/** Holds all that the thread knows: it reads no settings of its own. */
 export type ComposeQuestion = {
   runId: RunId
   /** The patch to compose of a run; undefined: the run is to be composed and ended. */
@@ -53,7 +53,7 @@ export type ComposeReport = {
   spans: readonly Span[]
 }
 
-/** From one patch of a run to the next, which differs from it by a few decisions. */
+/** Limits what is kept from one patch of a run to the next, which differs from it by a few decisions. */
 const keptBytes = 32 * 2 ** 20
 const changeSets = openCachedAnswers<readonly ChangeSet[]>({ maxSize: keptBytes, sizeOf: sizeOfSets })
 const proofs = openCachedAnswers<GroupProof>({ maxSize: keptBytes, sizeOf: ({ left }) => sizeOfSets(left) })
@@ -67,10 +67,10 @@ let checks: ReturnType<typeof openChecks> | undefined
 const sockets = 16
 const signOfLifeMs = 1_000
 
-/** Open as long as the thread lives, which ends with them a minute after its last run: what they have put is not put again. */
+/** Stays open as long as the thread lives, a minute after its last run: what its stores have put is not put again. */
 let opened: Promise<CompositionDeps> | undefined
 
-/** Until the report has them. */
+/** Collects the spans until the report has them. */
 const spans: Span[] = []
 
 answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {

@@ -1,13 +1,13 @@
 import { foldKeptNames } from '#python/kept-names.ts'
 import { moduleItself, type ModuleUses } from '#python/module-uses.ts'
 
-/** What a changed Python file bound before, and what it uses and binds now; undefined where the file does not exist. */
+/** Says what a changed Python file bound before, and what it uses and binds now; undefined where the file does not exist. */
 export type ComposedModule = { path: string; before: readonly string[] | undefined; after: ModuleUses | undefined }
 
 /** A name that the file `user` uses of the file at `path`, which no longer binds it; `moduleItself`: the file is gone. */
 export type LostName = { path: string; user: string; name: string }
 
-/** What is used, in words. */
+/** Names in words what is used. */
 export function wordsFor({ name, path }: LostName): string {
   return name === moduleItself ? path : `"${name}" of ${path}`
 }

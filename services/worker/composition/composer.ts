@@ -38,13 +38,13 @@ export type Composer = {
 const mostStillMs = 120_000
 
 export type ThreadLimits = {
-  /** What the thread may have at most; by default as much as this process. */
+  /** Limits the memory of the thread; by default it may have as much as this process. */
   memoryMb?: number
-  /** How long one step may keep its event loop busy, in ms of processor time; two minutes by default. */
+  /** Limits how long one step may keep its event loop busy, in ms of processor time; two minutes by default. */
   stillMs?: number
-  /** How long it lives on when there is nothing to compose, in ms; a minute by default. */
+  /** Limits how long it lives on when there is nothing to compose, in ms; a minute by default. */
   idleMs?: number
-  /** Called before a thread starts. */
+  /** Is called before a thread starts. */
   beforeStart?: () => void
 }
 
@@ -95,7 +95,7 @@ export function openComposer(
   return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
 }
 
-/** So that who waits for the patch learns it, and does not ask for it at once again. */
+/** Notes the failure for whoever waits for the patch, who then does not ask for it at once again. */
 async function noteLost(
   { runId, patch: { of, part }, why }: { runId: RunId; patch: WantedPatch; why: string },
   ledger: ComposerDeps['ledger'],

@@ -1,7 +1,7 @@
 import { applyEdits, type ChangeSet } from '#domain/change-set.ts'
 import { type FileResult, resultAt } from '#composition/changes-at-path.ts'
 
-/** Of one file; undefined where it does not exist. */
+/** Holds one file; undefined where it does not exist. */
 export type Contents = { before: Buffer | undefined; after: Buffer | undefined }
 
 type Blobs = { readBlob(hash: string): Promise<Uint8Array> }
@@ -14,8 +14,8 @@ export async function contentsOf(file: FileResult, { readBlob }: Blobs): Promise
 }
 
 /**
- * What some sets of a file do on top of the others: the file without and with them, both without what is built on them. `contents` are
- * those of the whole file.
+ * Returns what some sets of a file do on top of the others: the file without and with them, both without what is built
+ * on them. `contents` are those of the whole file.
  */
 export async function doneBy(
   of: readonly ChangeSet[],
@@ -35,7 +35,7 @@ export async function doneBy(
   }
 }
 
-/** What some of the file's sets come to, with all of them that they are built on. Undefined: the file is as it was. */
+/** Composes some of the file's sets, among them all that they are built on. Undefined: the file is as it was. */
 function resultOf({ path }: FileResult, sets: readonly ChangeSet[]): FileResult | undefined {
   const changes = sets.flatMap((set) =>
     set.files.flatMap((change) => (change.path === path ? [[set.changeSetId, { set, change }] as const] : [])),

@@ -34,8 +34,9 @@ export type ProvedBefore = (
 ) => ComposedEvidence[] | undefined
 
 /**
- * What operations of the run have proved of a file that one of these sets makes alone: it is theirs to the byte, under the same rules.
- * Only a check that was passed counts, made by the `tools` of this process; anything else is checked again.
+ * Returns what operations of the run have proved of a file that one of these sets makes alone: it is theirs to the
+ * byte, under the same rules. Only a check that was passed counts, made by the `tools` of this process; anything else
+ * is checked again.
  */
 export function provedByOperation(sets: readonly ChangeSet[], tools: ReadonlySet<string>): ProvedBefore {
   const onBase = new Map(sets.flatMap((set) => (set.builtOn === undefined ? [[set.changeSetId, set.evidence]] : [])))
@@ -107,7 +108,7 @@ async function checkTogether(
   return evidence
 }
 
-/** Of the same checks made several times, each once: one that failed, if there is one. */
+/** Returns each of the same checks once, although they were made several times: one that failed, if there is one. */
 function firstFaults([first = [], ...others]: readonly Evidence[][]): Evidence[] {
   return first.map(
     (one, at) => (one.ok ? others.flatMap((other) => other[at] ?? []).find(({ ok }) => !ok) : one) ?? one,
@@ -115,8 +116,8 @@ function firstFaults([first = [], ...others]: readonly Evidence[][]): Evidence[]
 }
 
 /**
- * What operations have proved by running the tests in the file, where it is one set's alone; else what running them with all of its sets
- * shows. Whether they pass together with the changes of other files is for the run's gate.
+ * Returns what operations have proved by running the tests in the file, where it is one set's alone; else what running
+ * them with all of its sets shows. Whether they pass together with the changes of other files is for the run's gate.
  */
 async function testEvidenceOf(
   file: FileResult,
@@ -149,7 +150,7 @@ export async function storeFile({ file, after, evidence }: FileProof, deps: File
   }
 }
 
-/** Undefined for a file that is not Python. */
+/** Returns undefined for a file that is not Python. */
 export function moduleOf(
   path: string,
   { before, after }: Contents,

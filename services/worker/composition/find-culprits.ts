@@ -10,7 +10,7 @@ import { type FileProofDeps, moduleOf, type ProveFile } from './file-proofs.ts'
 /** `known`: at least the sets of the composition. `proveIn`: in a tree with the changes of these sets alone, and of those that they are built on. */
 type CulpritDeps = { prove: ProveFile; proveIn(sets: readonly ChangeSet[]): ProveFile; known: KnownSets }
 
-/** What some of the composed sets come to, with those that they are built on, which need not change the same files. */
+/** Composes some of the sets with those that they are built on, which need not change the same files. */
 function composePart(sets: readonly ChangeSet[], { known }: Pick<CulpritDeps, 'known'>): FileResult[] {
   return composeChangeSets(withNeeded(sets, known)).files
 }

@@ -9,7 +9,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { CollectedChange } from './collect-changes.ts'
 
 type Composed = {
-  /** What was composed, in its order. */
+  /** Lists what was composed, in its order. */
   selected: readonly CollectedChange[]
   conflicts: Composition['conflicts']
 }
@@ -60,14 +60,14 @@ export function planRepeats({ selected, conflicts }: Composed): PlannedOperation
   return planned.map(({ operation }) => operation)
 }
 
-/** Of a set that was left out for what others did. With WORK_004 it breaks the result itself. */
+/** Tells whether a set was left out for what others did. With WORK_004 it breaks the result itself. */
 function isSound(errorCode: Composition['conflicts'][number]['errorCode'] | undefined): boolean {
   return errorCode === 'WORK_001' || errorCode === 'WORK_002'
 }
 
 type Repeating = Pick<Composed, 'conflicts'> & { sets: readonly ChangeSet[]; startsFrom: readonly OperationId[] }
 
-/** On top of a set that was left out, the new ones would be left out like the old ones. */
+/** Names the work to repeat, and sets that it does not start from: on top of a left-out one, the new sets would be, too. */
 function repeatedWork(operationId: OperationId, { sets, startsFrom, conflicts }: Repeating): RepeatedWork {
   const changeSetIds = sets.map(({ changeSetId }) => changeSetId)
   const without = conflicts

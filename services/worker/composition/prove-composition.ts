@@ -17,7 +17,7 @@ export type ProofDeps = Omit<FileProofDeps, 'readFile'> & {
   proofs?: ((key: string, make: () => Promise<GroupProof>) => Promise<GroupProof>) | undefined
   /** Change sets that are not to be composed, but may be named. */
   others?: KnownSets | undefined
-  /** Told how many more of the changed files are proved, or left as they were. */
+  /** Is told how many more of the changed files are proved, or left as they were. */
   onFiles?(count: number): Promise<void>
 }
 
@@ -87,7 +87,7 @@ async function provedGroup(group: readonly ChangeSet[], deps: KnowingDeps): Prom
   return proof
 }
 
-/** What a proof depends on besides the rules: the changes, what they are built on, and the checks that they ask for. */
+/** Hashes what a proof depends on besides the rules: the changes, what they are built on, and the checks that they ask for. */
 function proofKey(group: readonly ChangeSet[], { known }: KnowingDeps): string {
   const parts = group.map(({ changeSetId, builtOn = [], evidence }) => [
     changeSetId,

@@ -22,25 +22,25 @@ export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   runRules: ReadRunRules
-  /** For checks that read other files than the changed one, and for those that run tests. */
+  /** Serves checks that read other files than the changed one, and those that run tests. */
   programs?: SnapshotPrograms
 }
 
-/** What is to be composed, and the node of each operation that may be named. */
+/** Says what is to be composed, and finds the node of each operation that may be named. */
 export type SelectedSets = WantedPatch & {
   sets: readonly ChangeSet[]
   nodeOf(operationId: string): Promise<CodeNode | undefined>
   /** Change sets that may be named besides: those on which some of `sets` are built. */
   others?: KnownSets | undefined
-  /** What other compositions of the run have proved. */
+  /** Returns what other compositions of the run have proved. */
   provedBefore?: ProvedBefore | undefined
   /** The run whose survey of the repository holds; by default the run itself. */
   rulesOf?: Run | undefined
   /** Sets that are not to be composed, since the run's gate left them out, or has not seen them, and what it found. */
   gated?: Pick<Gated, 'leftOut' | 'collided' | 'report'> | undefined
-  /** What the composition keeps of all that was made, by what it leaves out. */
+  /** Returns what the composition keeps of all that was made, by what it leaves out. */
   madeOf?(conflicts: Composition['conflicts']): Composition['made']
-  /** Told how many of the changed files are proved, of how many. */
+  /** Is told how many of the changed files are proved, of how many. */
   onFiles?(proved: number, files: number): Promise<void>
 }
 

@@ -2,9 +2,9 @@
 export type Section = {
   heading: string
   entries: readonly string[]
-  /** How many more entries there are than those given; 0 by default. */
+  /** Counts the entries besides those given; 0 by default. */
   more?: number
-  /** Which end is cut when not all entries fit: `last`, the default, or `first` where the newest entry is the last. */
+  /** Says which end is cut when not all entries fit: `last`, the default, or `first` where the newest entry is the last. */
   cut?: 'first' | 'last'
 }
 
@@ -33,7 +33,7 @@ export function boundedSection({ heading, entries, more = 0, cut = 'last' }: Sec
   return written(cut === 'first' ? kept.toReversed() : kept)
 }
 
-/** `text` in one line of at most `max` UTF-16 units, with `…` at its end where it was cut. */
+/** Returns `text` in one line of at most `max` UTF-16 units, with `…` at its end where it was cut. */
 export function oneLine(text: string, max: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   if (line.length <= max) return line
@@ -43,7 +43,7 @@ export function oneLine(text: string, max: number): string {
 
 const longestWord = 400
 
-/** At most `max` characters, which end between two words: of half a key nobody would know that it is one. */
+/** Cuts to at most `max` characters, between two words: of half a key nobody would know that it is one. */
 export function beginningOf(text: string, max: number): string {
   if (text.length <= max) return text
   const least = Math.max(0, max - longestWord)

@@ -8,14 +8,14 @@ export type ContextEvent = Pick<NewEvent, 'event' | 'data'> &
 /** One call of an attempt. Without `outcome` it has no answer yet. */
 export type Action = {
   tool: string
-  /** As the model sent them. */
+  /** Holds them as the model sent them. */
   arguments: string
   outcome?: string
   errorCode?: string
   summary: string
 }
 
-/** How an earlier operation ended. */
+/** Says how an earlier operation ended. */
 export type EarlierResult = {
   agent: string
   nodeId: string
@@ -33,13 +33,13 @@ export type LastError = {
   reason: string
 }
 
-/** What is known before a turn of an operation, apart from its conversation. */
+/** Holds what is known before a turn of an operation, apart from its conversation. */
 export type AgentContext = {
-  /** Undefined also when the same thing has succeeded since. */
+  /** Is undefined also when the same thing has succeeded since. */
   lastError: LastError | undefined
   /** The last `maxActions` of this attempt, oldest first; `before` is the number of earlier ones. */
   shortTrack: { actions: readonly Action[]; before: number }
-  /** From the tools' `knowledge_delta`: the last value of each key, the newest key last. */
+  /** Collects the tools' `knowledge_delta`: the last value of each key, the newest key last. */
   knowledge: ReadonlyMap<string, unknown>
   /** Results on this node and related ones, the closest node first; of each agent and node the last result. */
   longTrack: readonly EarlierResult[]
@@ -148,7 +148,7 @@ function submissionState({ data }: ContextEvent): string {
 
 type Call = { id: string; action: Action; isAnswered: boolean }
 
-/** As many as a small model can tell apart; more would be cut when they are rendered. */
+/** Suits a small model, which cannot tell more apart; more would be cut when they are rendered. */
 const maxActions = 30
 
 /** Calls with their answers. Ids are not unique: some servers use the same ones in every turn. */
@@ -163,7 +163,7 @@ function openActions() {
   }
   return {
     clear: () => void (calls = []),
-    /** Called twice for a call that waited for a person. */
+    /** Is called twice for a call that waited for a person. */
     called({ data }: ContextEvent, tool: string): void {
       underway(textIn(data, 'call_id'), tool).action.arguments = textIn(data, 'arguments')
     },
@@ -184,7 +184,7 @@ function codeOf(errorCode: string | undefined): { errorCode?: string } {
   return errorCode === undefined ? {} : { errorCode }
 }
 
-/** Empty when the field is missing or no string. */
+/** Returns an empty text when the field is missing or no string. */
 function textIn(data: ContextEvent['data'], name: string): string {
   const value = data[name]
   return typeof value === 'string' ? value : ''

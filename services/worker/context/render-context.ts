@@ -2,7 +2,7 @@ import { charactersPerToken } from '#domain/turn.ts'
 import type { Action, AgentContext, EarlierResult, LastError } from './fold-context.ts'
 import { boundedSection, oneLine, type Section } from './bounded-text.ts'
 
-/** How many characters so many tokens are, by the estimate used before a server has counted. */
+/** Estimates how many characters so many tokens are, as is done before a server has counted. */
 export function charactersOf(tokens: number): number {
   return tokens * charactersPerToken
 }
@@ -25,7 +25,7 @@ export type RelatedCode = { excerpts: readonly CodeExcerpt[]; more: number }
 
 export type ContextParts = AgentContext & { relatedCode: RelatedCode }
 
-/** In the order of the text and of their importance: later sections are cut first. */
+/** Lists the sections in the order of the text and of their importance: later ones are cut first. */
 const sectionNames = ['last_error', 'earlier_results', 'short_track', 'knowledge', 'related_code'] as const
 export type SectionName = (typeof sectionNames)[number]
 

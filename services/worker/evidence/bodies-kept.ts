@@ -35,7 +35,7 @@ function problemOf(was: Statement, now: Statement | undefined, forward: Int32Arr
 /** Names, numbers and comparisons. Code with brackets or dots may have an effect: a call, a missing key, a property. */
 const valueToken = /^(?:(?!await$|yield$)[A-Za-z_]\w*|\d[\w.]*|[<>]=?|[=!]=)$/
 
-/** Whether it is an unused value. A string alone may be a docstring, and `...` a body. */
+/** Tells whether it is an unused value. A string alone may be a docstring, and `...` a body. */
 function isIdle({ kind, doesSomething, tokens }: Statement): boolean {
   if (kind !== 'expression_statement') return false
   if (doesSomething) return tokens.every(({ text }) => valueToken.test(text))

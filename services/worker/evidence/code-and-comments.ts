@@ -6,16 +6,16 @@ import { sha256 } from '#domain/ids.ts'
 /** A comment with its place among the tokens of the code. */
 export type PlacedComment = {
   text: string
-  /** From 1. */
+  /** Counts from 1. */
   line: number
   endLine: number
-  /** How many tokens of the code stand before it. */
+  /** Counts the tokens of the code before it. */
   token: number
   /** It begins on a line with code before it. */
   isTrailing: boolean
   /** The lines from its end to the next code: a directive is about the code on a certain line. */
   linesToCode: number
-  /** How that code begins. */
+  /** Holds the beginning of that code. */
   next: string
 }
 
@@ -30,7 +30,7 @@ const wholeText =
   /string|heredoc|regex|_text$|^text$|^char_|(?:char|character|rune|template)_literal$|preproc_arg|_scalar$/
 const commentType = /(?:^|_)comment$/
 
-/** Without recursion: a source may be nested deeper than the stack allows. */
+/** Walks the tree without recursion: a source may be nested deeper than the stack allows. */
 export function codeAndComments(tree: Tree, source: string): CodeAndComments {
   const parts: string[] = []
   const comments: PlacedComment[] = []
@@ -113,8 +113,8 @@ function walk(root: Node, visit: Visit): void {
 type Compared = { isSameCode: boolean; language: string }
 
 /**
- * What of the comments is not as it was, in words; undefined where only others were added, none of them a directive, and none that a
- * compiler of the language reads as something else.
+ * Says what of the comments is not as it was; undefined where only others were added, none of them a directive, and
+ * none that a compiler of the language reads as something else.
  */
 export function commentFault(
   was: readonly PlacedComment[],
@@ -164,7 +164,7 @@ function trapFault(added: readonly PlacedComment[], language: string): string | 
   return undefined
 }
 
-/** Whether nothing but comments stands between it and Go's `import "C"`: only an empty line may keep it from being a part of the program. */
+/** Tells whether nothing but comments stands between it and Go's `import "C"`: only an empty line may keep it from being a part of the program. */
 function isPreamble({ next }: PlacedComment, language: string): boolean {
   return language === 'go' && /^(?:import\s*\(?\s*)?["`]C["`]/.test(next)
 }

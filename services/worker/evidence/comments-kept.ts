@@ -45,18 +45,18 @@ function named({ row, text }: Comment): string {
   return `line ${row + 1}: the comment ${JSON.stringify(text.trimEnd().slice(0, 60))}`
 }
 
-/** What a comment belongs to. `statement` is the index of a statement in the text, -1 for none. */
+/** Says what a comment belongs to. `statement` is the index of a statement in the text, -1 for none. */
 type Anchor =
-  /** On a line with code of the statement before it. */
+  /** The comment is on a line with code of the statement before it. */
   | { kind: 'trailing'; statement: number }
-  /** On a line of its own in the middle of a statement. */
+  /** The comment is on a line of its own in the middle of a statement. */
   | { kind: 'inside'; statement: number }
   | { kind: 'above'; statement: number }
-  /** At the end of a block or of the file, below the last statement of its depth. */
+  /** The comment is at the end of a block or of the file, below the last statement of its depth. */
   | { kind: 'below'; statement: number }
   /**
-   * Separated from the next statement by blank lines, or one of the first two lines, which belong to the file;
-   * `statement` is the one before it, `head` the one whose body it is in.
+   * The comment is separated from the next statement by blank lines, or is one of the first two lines, which belong to
+   * the file; `statement` is the one before it, `head` the one whose body it is in.
    */
   | { kind: 'apart'; statement: number; head: number }
 
@@ -116,7 +116,7 @@ function isSameAnchor(before: Anchor | undefined, after: Anchor | undefined, tex
 
 type Apart = Extract<Anchor, { kind: 'apart' }>
 
-/** Whether they are in the same body and between the same statements, of those that remain. */
+/** Tells whether they are in the same body and between the same statements, of those that remain. */
 function isSameGap(before: Apart, after: Apart, forward: Int32Array): boolean {
   const head = before.head < 0 ? -1 : forward[before.head]
   if (head !== after.head) return false
@@ -126,8 +126,8 @@ function isSameGap(before: Apart, after: Apart, forward: Int32Array): boolean {
 }
 
 /**
- * Whether the statements from `first` up to `last`, the statement's counterpart, consist only of the statement's code:
- * `import a, b` may become two statements, and the comment above it stays above the first.
+ * Tells whether the statements from `first` up to `last`, the statement's counterpart, consist only of the statement's
+ * code: `import a, b` may become two statements, and the comment above it stays above the first.
  */
 function isSplit(statement: number, { first, last }: { first: number; last: number }, { was, now, pairs }: Texts) {
   if (first < 0 || first > last) return false
@@ -161,7 +161,7 @@ function pragmaFault(
   return undefined
 }
 
-/** Whether the line of `before` and that of `after` have different code, apart from new code. */
+/** Tells whether the line of `before` and that of `after` have different code, apart from new code. */
 function hasOtherCode(before: Comment, after: Comment, { was, now, pairs, places }: Texts & { places: TokenPlaces }) {
   const there = codeOnLine(before, was)
   const here = codeOnLine(after, now)
@@ -210,7 +210,7 @@ function counterpartOf({ statement, token }: Code, { from, to, map, places }: Ma
   return place < 0 ? undefined : { statement: paired, token: place }
 }
 
-/** With more edits no token is matched, and a comment on the line of an unmatched token counts as moved. */
+/** Limits the comparison: with more edits no token is matched, and a comment on the line of such a token counts as moved. */
 const maxEditLength = 1000
 
 function openTokenPlaces(): TokenPlaces {

@@ -8,7 +8,7 @@ import type { Statement } from './statements.ts'
  */
 export type Evaluation = { code: string; called?: string; isDeferred: boolean }
 
-/** How a language names what may run code, and where it does not evaluate in the order of the text. */
+/** Says how a language names what may run code, and where it does not evaluate in the order of the text. */
 export type EvaluationGrammar = {
   calls: readonly string[]
   reads: readonly string[]
@@ -57,12 +57,12 @@ function bodyLast(node: Node) {
   return { first: node.namedChildren.at(-1), last: node.childForFieldName('body') }
 }
 
-/** Of a longer one both ends are compared: what a chain of calls says grows with each of its links. */
+/** Limits the code of an evaluation: of a longer one both ends are compared, since a chain of calls grows with each link. */
 const longestCode = 400
 
 /**
- * What a statement evaluates, in the order in which it does, without the bodies of a head. An expression is evaluated when its
- * parts are, so what ends first comes first, but for the parts that are turned round.
+ * Lists what a statement evaluates, in the order in which it does, without the bodies of a head. An expression is
+ * evaluated when its parts are, so what ends first comes first, but for the parts that are turned round.
  */
 export function evaluationsIn(
   tree: Tree,
@@ -95,7 +95,7 @@ function calledBy(node: Node): string {
   return member?.text.slice(0, longestCode) ?? node.type
 }
 
-/** Whether a node lies in one of `nodes`, which are in the order of the text, outer ones first. */
+/** Finds whether a node lies in one of `nodes`, which are in the order of the text, outer ones first. */
 function insideFinder(nodes: readonly Node[]): (node: Node) => boolean {
   const outermost: Node[] = []
   for (const node of nodes) if (node.endIndex > (outermost.at(-1)?.endIndex ?? -1)) outermost.push(node)

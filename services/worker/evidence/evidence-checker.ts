@@ -14,7 +14,6 @@ import { lineLengthKept } from './line-length.ts'
 import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
 import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
-import { type ProseCheck, proseEvidence } from './prose-evidence.ts'
 import { parsesAsBefore } from './parses.ts'
 import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
 import { changedRuns, linesOf } from '#platform/changed-runs.ts'
@@ -44,7 +43,7 @@ export type EvidenceChecker = {
   check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
 }
 
-/** What the evidence for files that are linted names as its tools, with the versions of the linters. */
+/** Names the tools of the evidence for files that are linted, with the versions of the linters. */
 export type EvidenceTools = { tools: ReadonlySet<string> }
 
 type OtherDeps = { syntax: Pick<SyntaxChecker, 'read' | 'find'> }
@@ -77,7 +76,6 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
         else if (lost !== undefined) evidence.push({ check, path, ok: false, tool: 'characters', detail: lost })
         else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
         else if (check === 'samples_match') evidence.push(await samplesEvidence(text, deps.python))
-        else if (check === 'prose_kept' || check === 'summary_only') evidence.push(await proseEvidence(check, text))
         else evidence.push(await prove(check))
       }
       return evidence
@@ -99,9 +97,9 @@ function isTextCheck(check: EvidenceCheck): check is TextCheck {
 }
 
 /**
- * What is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that is
- * gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out, for Python;
- * that they do not is never proved.
+ * Says what is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that
+ * is gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out,
+ * for Python; that they do not is never proved.
  */
 function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evidence | undefined {
   const proof = { check, path, tool: 'deletion' }
@@ -134,7 +132,7 @@ function modeEvidence(check: TextCheck, { path, executable }: CheckedFile): Evid
 }
 
 type TextFile = CheckedFile & { after: string }
-type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match' | ProseCheck>
+type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match'>
 
 type PythonDeps = {
   linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint' | 'go'>
@@ -187,7 +185,7 @@ function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 
   return gone.length === 0 ? { ok: true } : { ok: true, detail: went }
 }
 
-/** Against the definition in the tree, so that samples do not outlive the signature that they were made for. */
+/** Checks against the definition in the tree, so that samples do not outlive the signature that they were made for. */
 async function samplesEvidence({ path, after, readFile }: TextFile, python: PythonReader): Promise<Evidence> {
   const check = 'samples_match'
   if (readFile === undefined) {

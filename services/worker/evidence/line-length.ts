@@ -41,7 +41,7 @@ function excessOf(facts: Lines, { lineLength, docLength }: Limits): Excess {
   return excess
 }
 
-/** As in pycodestyle: a long word, such as a URL, that is alone in a line of a docstring or after the mark of a comment. */
+/** Is true for a long word, such as a URL, alone in a line of a docstring or after a comment's mark, as in pycodestyle. */
 function isOneWord(line: string, isInDocstring: () => boolean): boolean {
   const words = line.trim().split(/\s+/)
   if (words.length === 2) return words[0] === '#' || (/^(?:\*|\/\/+)$/.test(words[0] ?? '') && isInDocstring())

@@ -82,13 +82,13 @@ function measureOf({ message }: Diagnostic): number {
 type PlaceKeys = { keysBefore(fault: Diagnostic): string[]; keysAfter(fault: Diagnostic): string[] }
 
 type Places = {
-  /** On an unchanged line, in the same column; of a fault of many lines the first or the last line counts. */
+  /** Matches faults on an unchanged line, in the same column; of a fault of many lines the first or the last line counts. */
   same: PlaceKeys
-  /** In the same changed run; on the same line of it if it has as many lines as before. */
+  /** Matches faults in the same changed run; on the same line of it if it has as many lines as before. */
   inRun: PlaceKeys
-  /** On a line that moved without a change, as when imports are sorted. */
+  /** Matches faults on a line that moved without a change, as when imports are sorted. */
   onMovedLine: PlaceKeys
-  /** On an import from the same module that moved and changed, as when its names are sorted, too. */
+  /** Matches faults on an import from the same module that moved and changed, as when its names are sorted, too. */
   onMovedImport: PlaceKeys
 }
 
@@ -143,7 +143,7 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
   }
 }
 
-/** Of a fault on a line that begins `from a import`, with its indentation: one of a function is no counterpart of the module's. */
+/** Makes the key of a fault on a line that begins `from a import`, with its indentation: a function's is not the module's. */
 function onImport(fault: Diagnostic, lines: readonly string[]): string[] {
   const head = /^[ \t]*from[ \t]+[\w.]+[ \t]+import\b/.exec(lines[fault.line - 1] ?? '')?.[0]
   return head === undefined ? [] : [`${kindOf(fault)} on ${head}`]

@@ -12,7 +12,7 @@ const python: Language = { not: (condition) => `not (${condition})`, nothing: 'N
 const script: Language = { not: (condition) => `!(${condition})`, nothing: 'undefined', drop: ';' }
 const languages: Readonly<Record<string, Language>> = { python, javascript: script, typescript: script, tsx: script }
 
-/** Another operator of the same kind, so that the code still parses and its types still fit. */
+/** Names another operator of the same kind, so that the code still parses and its types still fit. */
 const swapped: Readonly<Record<string, string>> = {
   '==': '!=',
   '!=': '==',
@@ -121,7 +121,7 @@ const operators: readonly Operator[] = [
   },
 ]
 
-/** What is not run, or says nothing about what the code does. */
+/** These nodes are not run, or say nothing about what the code does. */
 const leftOut = new Set([
   'comment',
   'decorator',
@@ -134,8 +134,8 @@ const leftOut = new Set([
 ])
 
 /**
- * At most `most` mutants of the code from `start` to `end`: as many operators as there are, spread over the code. The same text gives
- * the same ones, in the order of the text. Empty for a language without operators.
+ * Returns at most `most` mutants of the code from `start` to `end`: as many operators as there are, spread over the
+ * code. The same text gives the same ones, in the order of the text. Empty for a language without operators.
  */
 export function mutantsOf(
   tree: Tree,
@@ -156,7 +156,7 @@ export function mutantsOf(
   return chosen([...byOperator.values()], most).toSorted((one, other) => one.start - other.start || one.end - other.end)
 }
 
-/** One of each operator in turn, each time in the middle of its largest part without one. */
+/** Chooses one of each operator in turn, each time in the middle of its largest part without one. */
 function chosen(groups: readonly (readonly Mutant[])[], most: number): Mutant[] {
   const spread = groups.map((group) => spreadOut(group))
   const found: Mutant[] = []

@@ -4,8 +4,9 @@ import type { ImportedHere } from '#python/import-facts.ts'
 import type { ComparedFacts, Finding, ImportingFile } from './python-facts.ts'
 
 /**
- * What other files may use of the module is still bound: names that others use, or may import (`keptNames`),
- * those in `__all__`, every function and class, every public name that is not an import, and all names of classes.
+ * Checks that what other files may use of the module is still bound: names that others use, or may import
+ * (`keptNames`), those in `__all__`, every function and class, every public name that is not an import, and all names
+ * of classes.
  */
 export function namesKept({ before, after }: ComparedFacts, { keptNames }: Pick<PathRules, 'keptNames'>): Finding {
   const [was, now] = [before.names(), after.names()]

@@ -37,7 +37,7 @@ function operationsIn(statements: readonly Statement[]): number {
   return statements.reduce((sum, { operations }) => sum + operations.length, 0)
 }
 
-/** Within one statement: compares each operation with its counterpart, if there are as many of its kind. */
+/** Compares, within one statement, each operation with its counterpart, if there are as many of its kind. */
 function swappedIn(was: readonly Operation[], now: readonly Operation[]): Operation | undefined {
   for (const kind of ['comparison', 'and', 'or'] as const) {
     const [before, after] = [was, now].map((all) => all.filter((one) => one.kind === kind))
@@ -48,7 +48,7 @@ function swappedIn(was: readonly Operation[], now: readonly Operation[]): Operat
   return undefined
 }
 
-/** In a longer chain only the order of the unchanged operands is compared. */
+/** Limits the comparison of all operands: in a longer chain only the order of the unchanged ones is compared. */
 const maxCompared = 40
 
 function isReordered(before: readonly Operand[], after: readonly Operand[]): boolean {
@@ -58,7 +58,7 @@ function isReordered(before: readonly Operand[], after: readonly Operand[]): boo
   return left.some((place, at) => place < (left[at - 1] ?? 0))
 }
 
-/** Whether two operands are more like each other's counterpart than like their own. */
+/** Tells whether two operands are more like each other's counterpart than like their own. */
 function isSwapped(before: readonly Operand[], after: readonly Operand[]): boolean {
   return before.some((one, at) =>
     before.some((other, place) => {
@@ -76,7 +76,7 @@ function likeness(one: Operand, other: Operand): number {
   return (2 * shared.length) / (one.length + other.length)
 }
 
-/** Between statements: an operation that was removed while one with two of its operands exchanged was added. */
+/** Finds, between statements, an operation that was removed while one with two of its operands exchanged was added. */
 function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]): Operation | undefined {
   const before = was.flatMap(({ operations }) => operations)
   const left = Map.groupBy(before, keyOf)
@@ -124,7 +124,7 @@ function evaluationFault({ before, after }: Evaluated): string | undefined {
   return undefined
 }
 
-/** What Python and JavaScript have an expression, or a shorter call, for. */
+/** Python and JavaScript have an expression, or a shorter call, for each of these. */
 const replaceable = new Set(
   (
     'str repr ascii int float complex bool bytes list tuple set frozenset dict type super getattr setattr delattr hasattr len ' +
@@ -150,7 +150,7 @@ function lostCall({ before, after }: Evaluated, now: Statement, moved: () => Rea
   return lost && `${shown(lost.code)} is not called any more`
 }
 
-/** Whether a statement has an expression for a call: all that the call was given stands in it. */
+/** Tells whether a statement has an expression for a call: all that the call was given stands in it. */
 function isExpressed({ called = '', code }: Evaluation, { kind, key }: Statement): boolean {
   const words = new Set(key.match(/\w+/g))
   const isSaid = (text: string) => (text.match(/\w+/g) ?? []).every((word) => words.has(word) || word === 'lambda')

@@ -5,7 +5,7 @@ export type DocumentedDefinition = {
   line: number
   content: string
   fault: string | undefined
-  /** Why it says nothing. */
+  /** Says why the comment tells nothing. */
   empty: string | undefined
 }
 

@@ -9,10 +9,10 @@ import { type ChangedRun, changedRuns, linesOf } from '#platform/changed-runs.ts
 import { type Evaluation, evaluationsIn, pythonEvaluations } from './evaluations.ts'
 import { type KnownParts, readStatements, type Statement, type StatementList, type Token } from './statements.ts'
 
-/** Which imports must stay depends on the file's path and on the repository's own modules. */
+/** Names the file and the repository's own modules: they decide which imports must stay. */
 export type ImportingFile = { path: string; ownModules: readonly string[] | undefined }
 
-/** What the checks need of one Python text, each read when first asked for. */
+/** Holds what the checks need of one Python text, each read when first asked for. */
 export type PythonFacts = {
   text: string
   list(): StatementList
@@ -25,7 +25,7 @@ export type PythonFacts = {
   docs(): PythonDoc[]
   /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
   structure(): string
-  /** As `loneFillersIn` finds them. */
+  /** Finds them as `loneFillersIn` does. */
   loneFillers(): (string | undefined)[]
 }
 
@@ -36,7 +36,7 @@ export type ComparedFacts = {
   lineRuns(): ChangedRun[]
 }
 
-/** What the checks of statements need, of a text of any language. */
+/** Holds what the checks of statements need, of a text of any language. */
 export type ComparedStatements = Pick<ComparedFacts, 'pairs'> & {
   before: Pick<PythonFacts, 'list' | 'evaluations'>
   after: Pick<PythonFacts, 'list' | 'evaluations'>
@@ -106,7 +106,7 @@ export function once<Found>(find: () => Found): () => Found {
   return () => (found ??= { value: find() }).value
 }
 
-/** For each statement, the index of its counterpart in the text after the change or before it; -1 for none. */
+/** Holds, for each statement, the index of its counterpart in the text after the change or before it; -1 for none. */
 export type StatementPairs = { forward: Int32Array; back: Int32Array }
 
 /** The cost, in tokens, up to which all statements of a changed run are compared; beyond it they are paired in order. */
@@ -182,7 +182,7 @@ function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number)
 /** The share of code that two statements of different kinds must have in common to be paired. */
 const leastLikeness = 0.25
 
-/** From 0, nothing in common, to 1. Statements of one kind are always somewhat alike, heads of two kinds never. */
+/** Goes from 0, nothing in common, to 1. Statements of one kind are always somewhat alike, heads of two kinds never. */
 function likeness(one: Statement | undefined, other: Statement | undefined): number {
   if (one === undefined || other === undefined || one.isHead !== other.isHead) return 0
   if (one.isHead && one.kind !== other.kind) return 0

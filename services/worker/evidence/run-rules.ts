@@ -45,7 +45,7 @@ type RulesDeps = {
 }
 type ConfigLinter = OptionsCheck & Pick<Linter, 'scripts'>
 
-/** Reads the rules of a run once. A run of an earlier version has none, and gets the defaults. */
+/** Reads the rules of a run once. A run that has planned nothing to lint has none, and gets the defaults. */
 export function openRunRules({ objects, blobs, linter }: RulesDeps): ReadRunRules {
   const cache = openCachedAnswers<RunRules>({ max: cachedRuns })
   return async ({ projectId, runId, rulesKey }) => {
@@ -62,7 +62,7 @@ type RulesOf = (path: string) => Promise<PathRules>
 
 export function runRules(rules: RepositoryRules | undefined, ofNew?: RulesOf) {
   return {
-    /** Of a file that planning did not look at, such as one that an operation made, those that its place has. */
+    /** Returns the rules of a file; for one that planning did not look at, as an operation made it, those of its place. */
     of: async (path: string): Promise<PathRules> =>
       ofNew === undefined || rules === undefined || Object.hasOwn(rules.files, path)
         ? pathRulesOf(rules, path)

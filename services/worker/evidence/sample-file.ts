@@ -18,7 +18,7 @@ export type SampleFile = Samples & { source: string; signature: string }
 const maxCases = 20
 const maxDepth = 12
 export const maxSampleBytes = 64_000
-/** So many faults are named at once. */
+/** Limits the faults that are named at once. */
 const maxFaults = 20
 
 const line = (most: number) =>
@@ -101,7 +101,7 @@ function withTextsIn(value: unknown): unknown {
 
 type ArgumentFault = { argument: string; text: string }
 
-/** Refused for one argument, which its reason names: a case that is wrong twice does not show which of the two was noticed. */
+/** Wants one argument refused, which `why` names: a case that is wrong twice does not show which of the two was noticed. */
 function faultOfInvalid({ name, why }: Samples['invalid'][number], found: readonly ArgumentFault[]): string[] {
   const wrong = [...new Set(found.map(({ argument }) => argument))]
   const [only] = wrong

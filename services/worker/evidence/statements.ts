@@ -2,18 +2,18 @@ import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
 import { bisect } from '#platform/changed-runs.ts'
 import { operationsIn, type Operation } from './operations.ts'
 
-/** What a grammar calls the parts of statements. */
+/** Says what a grammar calls the parts of statements. */
 export type StatementGrammar = {
   /** Types of compound statements and of whatever else has a body of statements. */
   heads: ReadonlySet<string>
   /** Heads that continue another statement, and so are not part of what its body does. */
   continuations: ReadonlySet<string>
   isStatement(type: string): boolean
-  /** Whether it is one token, whatever is in it. */
+  /** Is true for a node that is one token, whatever is in it. */
   isToken(type: string): boolean
   /** Tokens of a statement without an effect. */
   quietTokens: ReadonlySet<string>
-  /** Where it is: `;`, the backslash at the end of a line. */
+  /** Is true for what is no code: `;`, the backslash at the end of a line. */
   isNoCode(type: string): boolean
   /** The body of a class of the module, whose members are parts of their own. */
   classBody(node: Node): Node | null
@@ -48,7 +48,7 @@ export type Token = { text: string; row: number; endRow: number }
 /** A comment, and the last token before it; `statement` is -1 when there is none. */
 export type Comment = { text: string; row: number; column: number; statement: number; token: number }
 
-/** Whether it is a shebang or an encoding declaration in the first two lines, which belongs to the file. */
+/** Tells whether it is a shebang or an encoding declaration in the first two lines, which belongs to the file. */
 export function isLeading({ text, row }: Comment): boolean {
   return row < 2 && /^#!|^[ \t\f]*#.*?coding[:=]/.test(text)
 }
@@ -139,7 +139,7 @@ type Draft = Pick<Statement, 'kind' | 'owner' | 'isHead' | 'doesSomething'> & {
   operations: Operation[]
 }
 
-/** Without recursion: a source may be nested deeper than the stack allows. */
+/** Reads without recursion: a source may be nested deeper than the stack allows. */
 function readPart(
   node: Node,
   { text, until, grammar }: { text: string; until: Node | undefined; grammar: StatementGrammar },
@@ -188,7 +188,7 @@ function headAround(drafts: readonly Draft[], around: number): number {
   return drafts[around]?.isHead === true ? around : (drafts[around]?.owner ?? -1)
 }
 
-/** Code outside of any statement, in a text that does not parse. */
+/** Collects code outside of any statement, in a text that does not parse. */
 function strayCode(drafts: Draft[], start: number): Draft {
   const draft = { kind: 'ERROR', owner: -1, start, tokens: [], operations: [], isHead: false, doesSomething: true }
   drafts.push(draft)
@@ -210,7 +210,7 @@ function statementOf({ start, tokens, ...draft }: Draft, placeOf: PlaceOf): Stat
 type Visit = {
   /** Returns whether to visit the node's children. */
   enter(type: string, start: number, end: number): boolean
-  /** Called for a node without children, or whose children are not visited. */
+  /** Is called for a node without children, or whose children are not visited. */
   token(type: string, start: number, end: number): void
   leave(): void
 }

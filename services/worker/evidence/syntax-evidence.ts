@@ -57,7 +57,7 @@ async function readBoth(
 type Proved = Finding & { says?: string | undefined }
 type Compared = { file: CheckedText; language: string; facts: readonly [SyntaxFacts, SyntaxFacts] }
 
-/** Undefined for a check that cannot be made. */
+/** Returns undefined for a check that cannot be made. */
 function findingOf(check: TextCheck, { file, language, facts: [was, now] }: Compared): Proved | undefined {
   const figures = { before: was.comments.length, after: now.comments.length }
   const isSameCode = file.before !== undefined && was.code === now.code
@@ -87,7 +87,7 @@ function parsed({ faults: was }: SyntaxFacts, { faults: now }: SyntaxFacts): Pro
     : { ...figures, fault: undefined, says }
 }
 
-/** Undefined where the repository's line length was not read. */
+/** Returns undefined where the repository's line length was not read. */
 function commentLines({ before, after, rules }: CheckedText, facts: readonly [SyntaxFacts, SyntaxFacts]) {
   if (rules.text === defaultTextStyle) return undefined
   const [was, now] = [before ?? '', after].map((text, at) => {
@@ -139,9 +139,9 @@ export type SyntaxChecker = {
   definitions(text: Text): Promise<Definition[]>
   /** Faults to plant in the text, from `start` to `end`. */
   mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
-  /** What a check of a change in JavaScript or TypeScript finds. */
+  /** Returns what a check of a change in JavaScript or TypeScript finds. */
   find(of: ScriptQuestion): Promise<Finding>
-  /** Undefined where there is no definition that may have a doc comment. */
+  /** Returns undefined where there is no definition that may have a doc comment. */
   describe(of: DocPlace): Promise<DescribedDefinition | undefined>
   insert(of: DocPlace, docstring: string): Promise<InsertedComment>
   /** Ends the thread, if there is one; running requests fail. Safe to call twice. */

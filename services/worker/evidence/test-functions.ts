@@ -96,7 +96,7 @@ export function definitionsOf(tree: Tree): Definition[] {
   return found
 }
 
-/** Which of the tests a name of a report is, as pytest, unittest, node:test and vitest write it; undefined for none or several. */
+/** Finds the test that a report names, as pytest, unittest, node:test and vitest write it; undefined for none or several. */
 export function testNamed(reported: string, tests: readonly TestFunction[]): TestFunction | undefined {
   const parts = reported.replace(/ #\d+$/, '').split(/::| > /)
   const last = parts.at(-1) ?? ''

@@ -12,7 +12,7 @@ import { utf16Ranges } from '../tools/lint/text-fixes.ts'
 
 type Fixing = Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>
 
-/** What a mechanical operation did: change sets with their evidence, and the faults it left alone. */
+/** Says what a mechanical operation did: change sets with their evidence, and the faults it left alone. */
 type MechanicalWork = { sets: ChangeSet[]; fixed: { rules: string[]; count: number }[]; leftAlone: LeftAlone[] }
 
 /**
@@ -91,7 +91,7 @@ async function joinedFixes(fixes: readonly Fixes[], prove: Joining['prove']): Pr
   return { rules: fixes.flatMap(({ rules }) => rules).toSorted(), edits, evidence }
 }
 
-/** How many reasons why faults were left alone a summary names, and how many places for each of them. */
+/** Limits how many reasons why faults were left alone a summary names, and how many places for each of them. */
 const [namedReasons, namedPlaces] = [3, 3]
 
 /** Ends a mechanical operation like an agent's: with its record, then one atomic commit. */

@@ -70,7 +70,7 @@ describe('an operation of one turn', () => {
   ])('makes a docstring of a sentence about the code: %s', async (said, text) => {
     const { operation, asked } = await runSaying(said)
     const properties = asked[0]?.argumentsOf?.parameters['properties']
-    expect(properties).toMatchObject({ docstring: { pattern: expect.any(String) } })
+    expect(properties).toMatchObject({ docstring: { type: 'string', maxLength: 120 } })
     expect(asked[0]?.messages[1]?.content).toContain('Describe the function `shelf` in one sentence.')
     expect(operation.outcome).toMatchObject({ status: 'succeeded' })
     const { changeSet } = await bench.record(operation)

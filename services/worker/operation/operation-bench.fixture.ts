@@ -38,15 +38,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 export type Planned = { job: OperationJob; runId: RunId; file: { path: string; text: string; hash: string } }
 
-type ShippedAgent =
-  | 'lint'
-  | 'docstring'
-  | 'review'
-  | 'harness'
-  | 'sample_data'
-  | 'test'
-  | 'article_section'
-  | 'article_summary'
+type ShippedAgent = 'lint' | 'docstring' | 'review' | 'harness' | 'sample_data' | 'test'
 
 export type OperationBench = TestLedger & {
   project: ProjectId
@@ -59,8 +51,6 @@ export type OperationBench = TestLedger & {
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
   /** The same on the whole file. */
   plannedFile(bundle: AgentBundle, text: string, work: OperationWork): Promise<Planned>
-  /** The same on part of a Markdown file: from `from` to its end. */
-  plannedSection(bundle: AgentBundle, text: string, from: string): Promise<Planned>
   /** Lets an operation that has ended run once more in its run, on top of nothing: its job. */
   repeated(planned: Planned): Promise<OperationJob>
   operation(planned: Planned): Promise<Operation>
@@ -128,8 +118,6 @@ export async function openOperationBench(): Promise<OperationBench> {
     bundle: shippedBundle,
     planned: (bundle, text, name) => planOne(both, bundle, { text, node: functionNode(text, name), work: 'agent' }),
     plannedFile: (bundle, text, work) => planOne(both, bundle, { text, node: fileNode(text), work }),
-    plannedSection: (bundle, text, from) =>
-      planOne(both, bundle, { text, node: sectionNode(text, from), work: 'agent' }),
     repeated: (planned) => repeatOne(ledger, planned),
     operation: ({ job, runId }) => ledger.ledger.getOperation(runId, job.operationId),
     record: ({ outcome }) => getAttemptRecord(objects, project, z.string().parse(outcome?.recordHash)),
@@ -239,11 +227,4 @@ function functionNode(text: string, name: string): CodeNode {
   const end = start + text.slice(start, next === -1 ? undefined : next).trimEnd().length
   const [startByte, endByte] = [Buffer.byteLength(text.slice(0, start)), Buffer.byteLength(text.slice(0, end))]
   return { ...aPlannedOperation(name).node, path, startByte, endByte }
-}
-
-function sectionNode(text: string, from: string): CodeNode {
-  const { node } = aPlannedOperation('guide')
-  const startByte = Buffer.byteLength(text.slice(0, text.indexOf(from)))
-  const place = { path: 'docs/guide.md', startByte, endByte: Buffer.byteLength(text) }
-  return { ...node, ...place, kind: startByte === 0 ? 'file' : 'section', language: 'markdown' }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { Event } from '#domain/event.ts'
-import type { DecodingConstraint, ModelRequest } from '#domain/turn.ts'
+import type { ModelRequest } from '#domain/turn.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { allCapabilities } from '#models/wire/capabilities.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
@@ -30,7 +30,7 @@ const combinations: [refused: string, names: string[]][] = [
   ...single.map((name): [string, string[]] => [name, [name]]),
   ['required and named', ['required', 'named']],
   ['all that makes a call come', ['required', 'named', 'json_schema']],
-  ['all but plain words', ['tools', 'json_schema', 'ebnf', 'structural_tag']],
+  ['all but plain words', ['tools', 'json_schema', 'structured_outputs']],
   ['everything', single],
 ]
 
@@ -57,6 +57,7 @@ describe('an agent before a server that refuses', () => {
     const pool = openModelPool({ endpoints: [{ url: bench.modelUrl }], ...limits })
     const model: OperationDeps['model'] = {
       complete: (request, signal) => pool.complete({ ...request, ...ask }, signal),
+      probe: pool.probe,
     }
     const planned = await bench.planned(agent, source, 'shelf')
     await runOperation(planned.job, { ...bench.deps, model }, never)
@@ -67,6 +68,7 @@ describe('an agent before a server that refuses', () => {
     const responses = events.filter(({ event }) => event === 'model.responded')
     return {
       status: outcome?.status,
+      error: outcome?.reason,
       calls: events.flatMap(({ event, toolName, data }) =>
         event === 'tool.called' ? [[toolName, data['arguments']]] : [],
       ),
@@ -92,18 +94,25 @@ describe('an agent before a server that refuses', () => {
     expect([status, calls.map(([name]) => name)]).toEqual(['succeeded', ['write_docstring']])
   })
 
-  it.each<DecodingConstraint>(['json_schema', 'ebnf'])(
-    '%s as a constraint is served, and done without where it is refused, which the events say',
-    async (constraint) => {
-      const { workarounds: none, ...served } = await run([], { constraint, parallelCalls: false })
-      expect([none, served.status]).toEqual([[undefined, undefined, undefined], 'succeeded'])
-      const { workarounds, ...refused } = await run([constraint, 'parallel_calls'], {
-        constraint,
-        parallelCalls: false,
-      })
-      expect(refused).toEqual(served)
-      const told = [`${constraint}: not served, tool_choice instead`, 'parallel_tool_calls: not sent']
-      expect(workarounds).toEqual([told, told, told])
-    },
-  )
+  it('json_schema as a constraint is served, and done without where it is refused, which the events say', async () => {
+    const asked = { constraint: 'json_schema', parallelCalls: false } as const
+    const { workarounds: none, ...served } = await run([], asked)
+    expect([none, served.status]).toEqual([[undefined, undefined, undefined], 'succeeded'])
+    const { workarounds, ...refused } = await run(['json_schema', 'parallel_calls'], asked)
+    expect(refused).toEqual(served)
+    const told = ['json_schema: not served, tool_choice instead', 'parallel_tool_calls: not sent']
+    expect(workarounds).toEqual([told, told, told])
+  })
+
+  it('a constraint of its own bundle is served, and the bundle refused where no server takes it', async () => {
+    const own = structuredClone(bundle)
+    own.file.grammar = { regex: '\\{"name": .*' }
+    expect(await run([], {}, own)).toMatchObject({
+      status: 'succeeded',
+      workarounds: [undefined, undefined, undefined],
+    })
+    const refused = await run(['structured_outputs'], {}, own)
+    expect(refused).toMatchObject({ status: 'failed', workarounds: [], calls: [] })
+    expect(refused.error).toContain("takes structured_outputs, which the bundle's grammar needs")
+  })
 })

@@ -21,7 +21,7 @@ import { type NoteStoreWait, openStorePatience, type StorePatience } from './att
 import type { RunningAttempt } from './attempt/running-attempt.ts'
 import { type SettleDeps, settleOperation, suspendOperation } from './ending/settle-operation.ts'
 import { verifySubmission } from './ending/verify-submission.ts'
-import { attemptSettings } from '../agent/agent-settings.ts'
+import { type AgentSettings, attemptSettings } from '../agent/agent-settings.ts'
 import { attemptTools, type AttemptToolDeps, programsOf } from './attempt/attempt-tools.ts'
 import { isTestable } from '../tools/tests/find-tests.ts'
 import { openTestProofs, type TestProofs } from '../tools/tests/prove-tests.ts'
@@ -136,6 +136,7 @@ async function letAgentWork(
     await deps.modelSettings(file.model, signal),
     attempt.bundleHash,
   )
+  await requireTaken(settings, deps, signal)
   const verify = async (submission: Submission, stopped: AbortSignal) =>
     verifySubmission(submission, await running.prove(stopped))
   const atTurn = (loop: LoopState) => {
@@ -145,12 +146,28 @@ async function letAgentWork(
   return runAgent({ transcript, tools, model, settings, journal, verify, from, atTurn }, signal)
 }
 
-/** What the work cannot do without is tried before a model is asked for anything. Throws TOOL_005 and SETUP_001. */
+/** Tries what the work cannot do without before a model is asked for anything. Throws TOOL_005 and SETUP_001. */
 async function requirePrograms(running: RunningAttempt, deps: OperationDeps, signal: AbortSignal): Promise<void> {
   const { file } = running.bundle.bundle
   const { language } = running.target.node
   if (provesTests(file) && isTestable(language)) await running.tests.runner(language, signal)
   else if ((file.programs ?? []).length > 0) await programsOf(running, deps, signal).require()
+}
+
+/** Throws AGENT_001 for a bundle with a constraint of its own that no server of its model takes, as far as that is known. */
+async function requireTaken(
+  { constraint, model }: AgentSettings,
+  deps: Pick<OperationDeps, 'model'>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (typeof constraint !== 'object') return
+  const servers = (await deps.model.probe?.(model, signal)) ?? []
+  if (servers.length === 0 || servers.some(({ structuredOutputs }) => structuredOutputs)) return
+  const lacking = `no server of the model "${model}" takes structured_outputs`
+  throw new AppError(
+    'AGENT_001',
+    `${lacking}, which the bundle's grammar needs: vLLM does, or write grammar: json_schema`,
+  )
 }
 
 /** Its requests share the servers with those of other runs, and its time does not run while no server works on them. */

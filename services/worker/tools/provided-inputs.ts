@@ -24,7 +24,7 @@ export function nodeInputs(
 }
 
 const maxFiles = 20
-/** UTF-16 units of all files together. */
+/** Limits the UTF-16 units of all files together. */
 const maxCharacters = 500_000
 
 /** The current texts of as many of the first `paths` as fit, without a file that is too large, not text, or missing. */

@@ -59,7 +59,7 @@ const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
   'log',
 ])
 
-/** What a script can do at most: the externals it declares are its only way out. */
+/** Says what a script can do at most: the externals it declares are its only way out. */
 export function effectsOf(externals: readonly { name: string }[]): Tool['effects'] {
   return externals.every(({ name }) => reading.has(name)) ? 'reads' : 'writes'
 }
@@ -130,7 +130,7 @@ function writtenIn(text: string): unknown {
   return parseJson(whole) ?? parseJson(whole.slice(whole.lastIndexOf('\n') + 1))
 }
 
-/** Where a script's return value differs from that shape, one fault per key. */
+/** Says where a script's return value differs from that shape, one fault per key. */
 export function resultFaults(value: unknown): string[] {
   const { issues = [] } = WireResult.safeParse(value).error ?? {}
   return issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))

@@ -4,14 +4,14 @@ import type { RepoPath } from '#domain/repo-path.ts'
 /** The immutable layer under a workspace: the files of a snapshot by path, and their bytes by hash. */
 export type BaseLayer = {
   find(path: RepoPath): { hash: string; executable?: boolean } | undefined
-  /** What is there, readable or not; undefined for nothing. */
+  /** Says what is there, readable or not; undefined for nothing. */
   kindAt(path: RepoPath): PathKind | undefined
   /** Names directly inside a folder ('' is the root), folders with a trailing slash, sorted. */
   list(folder: string): readonly string[]
   read(hash: string): Promise<Uint8Array>
 }
 
-/** What a repository has at a path; `skipped` is something that is not part of the snapshot. */
+/** Says what a repository has at a path; `skipped` is something that is not part of the snapshot. */
 export type PathKind = 'file' | 'folder' | 'link' | 'skipped'
 
 /** The part of a snapshot that a base layer needs. `hash` is the key of the content. */
@@ -24,7 +24,7 @@ export type BaseFiles = {
 
 type Names = {
   listings: ReadonlyMap<string, string[]>
-  /** What is in no listing: links, skipped files, and the folders that they are in. */
+  /** Holds what is in no listing: links, skipped files, and the folders that they are in. */
   unlisted: ReadonlyMap<string, PathKind>
 }
 

@@ -10,11 +10,11 @@ import { openOverlay } from './overlay.ts'
 
 /** A snapshot with the change sets of other operations on it: what an operation that waited for these starts from. */
 export type BuiltLayer = BaseLayer & {
-  /** Those that it has. A set that collides with an earlier one is left out. */
+  /** Lists those that it has. A set that collides with an earlier one is left out. */
   sets: readonly ChangeSet[]
   /** The files that the sets change. */
   paths: readonly RepoPath[]
-  /** Undefined for a file that the sets do not change. */
+  /** Returns undefined for a file that the sets do not change. */
   changed(path: string): ChangedFile | undefined
   /** Turns changes of this layer into changes of the snapshot. WORK_001 for one that undoes what a set does to a whole file. */
   onSnapshot(changes: readonly FileChange[]): SnapshotChanges

@@ -13,13 +13,13 @@ import { openOverlay, type Overlay, type Written } from './overlay.ts'
  * not there is WorkspaceFault not-found; a change that no patch could make is refused.
  */
 export type Workspace = {
-  /** UTF-8 text of a file. Throws WorkspaceFault not-text. */
+  /** Reads the UTF-8 text of a file. Throws WorkspaceFault not-text. */
   readText(path: string): Promise<string>
   /** The texts of at most `maxFiles` files by path. Throws WorkspaceFault too-large for more files or bytes. */
   readTexts(paths: readonly string[]): Promise<Map<RepoPath, string>>
-  /** UTF-8 text of a file of the base. Throws WorkspaceFault not-text. */
+  /** Reads the UTF-8 text of a file of the base. Throws WorkspaceFault not-text. */
   readBase(path: string): Promise<string>
-  /** Of a file of the base, which may be no text. */
+  /** Reads a file of the base, which may be no text. */
   readBaseBytes(path: string): Promise<Uint8Array>
   /**
    * A file keeps its executable bit, and a new one has none, unless `executable` says otherwise. Throws WorkspaceFault
@@ -35,11 +35,11 @@ export type Workspace = {
   baseHash(path: string): string
   exists(path: string): boolean
   list(folder: string): string[]
-  /** What differs from the base, sorted by path, as edits on the base blobs. */
+  /** Returns what differs from the base, sorted by path, as edits on the base blobs. */
   changes(): Promise<FileChange[]>
   changedPaths(): string[]
   reads(): ReadSet
-  /** What was written and deleted, for a later attempt to start with. */
+  /** Returns what was written and deleted, for a later attempt to start with. */
   written(): Written
   /** The files that were written, with their bits as they are now. */
   writtenFiles(): WorkspaceFile[]
@@ -50,7 +50,7 @@ export type WorkspaceFile = { path: RepoPath; text: string; executable: boolean 
 export type WorkspaceStart = Written & { reads: ReadSet }
 
 const maxFileBytes = 4_000_000
-/** Of one call that reads or writes several files. All of them together are no larger than one file may be. */
+/** Limits one call that reads or writes several files. All of them together are no larger than one file may be. */
 const maxFiles = 1_000
 
 /** Opens a workspace over `base`, with an empty overlay or the one of `start`. Nothing is written to disk. */
@@ -247,7 +247,7 @@ export class WorkspaceFault extends Error {
 
 type ReadLog = ReturnType<typeof openReadLog>
 
-/** What an attempt read, for its record: its result may be reused while all of that is unchanged. */
+/** Notes what an attempt reads, for its record: its result may be reused while all of that is unchanged. */
 function openReadLog(start: ReadSet = { contents: {}, listings: {}, absences: [] }) {
   const contents = new Map<string, string>(Object.entries(start.contents))
   const listings = new Map(Object.entries(start.listings))

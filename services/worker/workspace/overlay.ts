@@ -4,7 +4,7 @@ import { type BaseLayer, foldersOf, type PathKind } from './base-layer.ts'
 /** A written file as it is kept for a later attempt. `executable` only where it is not what the base has there. */
 export type WrittenFile = { path: RepoPath; text: string; executable?: boolean | undefined }
 
-/** All that an attempt changed. */
+/** Holds all that an attempt changed. */
 export type Written = { written: WrittenFile[]; deleted?: RepoPath[] | undefined }
 
 type OverlayFile = { text: string; executable: boolean }
@@ -14,7 +14,7 @@ type Entry = OverlayFile | typeof whiteout
 
 export type Overlay = ReturnType<typeof openOverlay>
 
-/** What was written and deleted over `base`, by path. Checks nothing: `refuseWrite` does. */
+/** Holds what was written and deleted over `base`, by path. Checks nothing: `refuseWrite` does. */
 export function openOverlay(base: Pick<BaseLayer, 'find' | 'kindAt' | 'list'>) {
   const entries = openEntries()
   const bitOfBase = (path: RepoPath) => base.find(path)?.executable ?? false
@@ -101,7 +101,7 @@ function mergedListing(base: Pick<BaseLayer, 'list'>, entries: Entries, folder: 
   return [...names].toSorted()
 }
 
-/** How many written files are in each folder, at any depth. */
+/** Counts the written files in each folder, at any depth. */
 function countFolders(files: readonly RepoPath[]) {
   const counts = new Map<string, number>()
   const add = (path: RepoPath, one: 1 | -1) => {

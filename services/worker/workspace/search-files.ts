@@ -6,7 +6,7 @@ import { openThreadPool } from '#platform/thread-pool.ts'
 import { type Workspace, WorkspaceFault } from './open-workspace.ts'
 
 const maxPaths = 10_000
-/** Of the files of one search. */
+/** Limits the files of one search. */
 const [maxFiles, maxBytes] = [2_000, 20_000_000]
 const readsAtOnce = 16
 const maxLines = 1_000
@@ -88,7 +88,7 @@ async function readableTexts(workspace: Pick<Workspace, 'readText'>, paths: read
   return texts.flat()
 }
 
-/** Undefined for a file that is no text. */
+/** Returns undefined for a file that is no text. */
 async function readIfText(workspace: Pick<Workspace, 'readText'>, path: string): Promise<string | undefined> {
   try {
     return await workspace.readText(path)
@@ -108,7 +108,7 @@ export function textReader(
   }
 }
 
-/** One more line than may be found, when there are more. */
+/** Returns one more line than may be found, when there are more. */
 export function linesIn(texts: Texts, isWanted: (line: string) => boolean): FoundLine[] {
   const found: FoundLine[] = []
   for (const { path, text } of texts) {
@@ -134,7 +134,7 @@ export type LineSearcher = {
   close(): Promise<void>
 }
 
-/** So many searches run at a time, and so many expressions that took too long are remembered. */
+/** Limits the searches that run at a time, and the expressions that are remembered since they took too long. */
 const [searchesAtOnce, slowExpressions] = [2, 100]
 
 /**

@@ -127,7 +127,7 @@ function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
 /**
  * A server may hold a call to its schema and still let it run on: vLLM allows white space without end, and a second call behind the
  * first. When a required call of a model was cut although all its texts were bounded, that model's calls are asked for as text from then
- * on: a grammar of one call closes. The cut call is not asked for again here: the loop corrects the model.
+ * on, which ends with the call. The cut call is not asked for again here: the loop corrects the model.
  */
 function withHeldCalls(ask: CompletionClient['ask']): CompletionClient['ask'] {
   const runningOn = new Set<string>()

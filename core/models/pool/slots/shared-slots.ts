@@ -73,8 +73,7 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
   const report = async (): Promise<void> => {
     const active = [...servers].filter(([, leased]) => leased.isActive())
     if (active.length === 0) return
-    // "places" is the old word for slots: workers of the last version, which share these keys during a rolling restart, use it.
-    const keys = active.map(([server]) => `${namespace}:{places}:${server}`)
+    const keys = active.map(([server]) => `${namespace}:{slots}:${server}`)
     const reports = active.flatMap(([, leased]) => {
       const { most, held, demand, hasReported, pauseLeftMs, cutTo } = leased.report()
       // By the clock of Redis, so that the report may be sent twice.

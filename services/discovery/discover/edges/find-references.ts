@@ -100,7 +100,7 @@ function expressionPath(text: string): string {
   return pathForm.test(plain) ? plain : literalPath(text)
 }
 
-/** Go's `&Server{…}`. */
+/** Reads the type of Go's `&Server{…}`. */
 function literalPath(text: string): string {
   const type = /^&?([\w.]+)(?:\[[^\]]*\])?\{/.exec(text)?.[1]
   return type !== undefined && text.endsWith('}') && pathForm.test(type) ? `${type}()` : noPath
@@ -145,7 +145,7 @@ export function placeReferences(
   return [...placed.values()]
 }
 
-/** In source order. Several patterns may match one name; the match with the most fields counts. */
+/** Keeps one reference for each name, in source order. Several patterns may match one name; the match with the most fields counts. */
 function withoutRepeats(found: readonly FoundReference[]): FoundReference[] {
   const kept: FoundReference[] = []
   for (const one of found.toSorted((a, b) => a.at - b.at)) {

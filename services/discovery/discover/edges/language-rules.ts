@@ -4,7 +4,7 @@ import { inFolder, type Module, type ModuleMap } from './module-map.ts'
 import type { Reference } from './find-references.ts'
 import { scriptModule } from './script-modules.ts'
 
-/** How one language family binds names and finds modules. */
+/** Says how one language family binds names and finds modules. */
 export type LanguageRules = {
   family: 'python' | 'script' | 'go'
   /** Files of one unit see each other's top-level names. */
@@ -14,13 +14,13 @@ export type LanguageRules = {
   submodule(module: Module, name: string, map: ModuleMap): Module | undefined
   /** The name that an import binds in its scope; `''` for none. */
   boundName(reference: Reference): string
-  /** Whether a module that is imported under no other name is bound by the first part of its path. */
+  /** Is true when a module that is imported under no other name is bound by the first part of its path. */
   bindsTopPackage: boolean
   selfNames: ReadonlySet<string>
-  /** Whether bare names in a class's body, outside its methods, see what the class defines. */
+  /** Is true when bare names in a class's body, outside its methods, see what the class defines. */
   classBodyIsScope: boolean
   isTestFile(path: string): boolean
-  /** Whether a test is in the unit that it tests, so that its calls into other units are not what it tests. */
+  /** Is true when a test is in the unit that it tests, so that its calls into other units are not what it tests. */
   testsOwnUnit: boolean
   /** The qualified name a test is about by its own name, or undefined. */
   subjectOf(test: string): string | undefined

@@ -145,7 +145,7 @@ function packageUses({ references }: LinkedFile): PackageUses {
   return uses
 }
 
-/** Of a package's files those that define what the importing file uses of it; its main file when no use is known. */
+/** Returns those of a package's files that define what the importing file uses of it; its main file when no use is known. */
 function usedFiles(
   paths: readonly string[],
   name: string,

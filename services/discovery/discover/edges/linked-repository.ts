@@ -16,10 +16,10 @@ export type Value =
   | { is: 'module'; module: Module; rules: LanguageRules }
   /** Something that is certainly not from this repository. */
   | { is: 'foreign' }
-  /** Anything; with a name, the methods given to that name are its own (`const api = { get() {} }`). */
+  /** This may be anything; with a name, the methods given to that name are its own (`const api = { get() {} }`). */
   | { is: 'unknown'; named?: { unit: string; name: string } }
 
-/** What binds a name in one node; `definition` is the index of a node. */
+/** Holds what binds a name in one node; `definition` is the index of a node. */
 export type Binding = { definition?: number; imports?: Reference[]; locals?: Reference[] }
 
 export type Scope = {
@@ -33,11 +33,11 @@ export type Scope = {
 export type LinkedFile = {
   path: string
   rules: LanguageRules
-  /** The file first; outer before inner. */
+  /** The file comes first, and outer nodes before inner ones. */
   nodes: readonly CodeNode[]
   parents: readonly (number | null)[]
   references: readonly Reference[]
-  /** By index; most nodes bind nothing. */
+  /** Holds scopes by the index of their node; most nodes bind nothing. */
   scopes: ReadonlyMap<number, Scope>
   /** Cached meanings of names at positions of the file. */
   known: Map<string, Value>
@@ -65,7 +65,7 @@ export type LinkInput = {
   paths: readonly string[]
   /** Every node, those of a file together, the file first. */
   nodes: readonly CodeNode[]
-  /** By path. */
+  /** Holds the references of each file by its path. */
   references: ReadonlyMap<string, readonly Reference[]>
   /** The texts of the files that configure where modules lie (`isModuleFile`), by path. */
   moduleFiles: ReadonlyMap<string, string>

@@ -10,7 +10,7 @@ import { pathJudge } from '../unwanted/unwanted-path.ts'
 /** A module of the repository: its files, and the folder of its submodules. */
 export type Module = { paths: readonly string[]; folder?: string }
 
-/** What is needed to find the file of a module. Folders have no slash at the end; the root is `''`. */
+/** Holds what is needed to find the file of a module. Folders have no slash at the end; the root is `''`. */
 export type ModuleMap = {
   paths: ReadonlySet<string>
   /** Every folder that holds a file, however deep. */

@@ -96,7 +96,7 @@ function boundIn(name: string, place: Place, repository: LinkedRepository): Valu
   return localValue(name, place, repository)
 }
 
-/** Of alternative imports of one name, the one from this repository; unknown when there are several. */
+/** Picks, from alternative imports of one name, the one from this repository; unknown when there are several. */
 function agreed(values: readonly Value[]): Value {
   const own = values.filter((value) => value.is !== 'foreign')
   const distinct = new Map(own.map((value) => [identityOf(value), value]))

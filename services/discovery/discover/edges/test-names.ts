@@ -2,7 +2,7 @@ import type { LinkedFile, LinkedRepository, Place } from './linked-repository.ts
 import type { Module } from './module-map.ts'
 import { lookUp, memberOf, moduleMember } from './resolve-name.ts'
 
-/** Whether a node tests: a test by its kind, or anything but the file itself in a test file. */
+/** Is true for a test by its kind, and for anything but the file itself in a test file. */
 function isTest({ file, index }: Place): boolean {
   if (file.nodes[index]?.kind === 'test') return true
   return index > 0 && file.rules.isTestFile(file.path)
@@ -14,14 +14,14 @@ export function isTestCode(place: Place): boolean {
   return place.file.rules.isTestFile(place.file.path) || isTest(place) || testFolders.test(place.file.path)
 }
 
-/** Whether a test that calls something tests it. */
+/** Is true when a test that calls something tests it: never test code, nor another unit's code where tests are in the unit they test. */
 export function isTested(by: Place, { file, index }: Place): boolean {
   if (!isTest(by) || isTestCode({ file, index })) return false
   const { testsOwnUnit, unitOf } = by.file.rules
   return !testsOwnUnit || unitOf(by.file.path) === unitOf(file.path)
 }
 
-/** What the tests of a file are about by their own names, among what the file imports or its package holds. */
+/** Yields what the tests of a file are about by their own names, among what the file imports or its package holds. */
 export function* testSubjects(file: LinkedFile, repository: LinkedRepository): Generator<{ from: Place; to: Place }> {
   let imported: Module[] | undefined
   for (const [index, { name }] of file.nodes.entries()) {

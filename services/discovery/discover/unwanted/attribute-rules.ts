@@ -19,7 +19,7 @@ export type AttributesFile = { folder: string; text: string }
 
 export type AttributeRules = {
   attributesOf(path: string): Attributes
-  /** Whether any rule sets the attribute to this value; if none does, no file has to be looked up. */
+  /** Is true when any rule sets the attribute to such a value; if none does, no file has to be looked up. */
   everSets(name: string, isWanted: (value: AttributeValue) => boolean): boolean
 }
 
@@ -34,7 +34,7 @@ const known: ReadonlySet<string> = new Set([
   'export-subst',
 ])
 
-/** As git does, longer lines are not read. */
+/** Lines beyond this are not read, as git does not read them. */
 const maxLineBytes = 2048
 const nothing: Attributes = new Map()
 

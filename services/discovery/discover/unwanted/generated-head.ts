@@ -16,7 +16,7 @@ const generators = [
 
 const anyCase = (source: string) => new RegExp(source, 'im')
 
-/** Where a sentence may begin. A text that only mentions generated files does so later in a sentence. */
+/** Matches where a sentence may begin. A text that only mentions generated files does so later in a sentence. */
 const start = String.raw`(?:^|[.!?:;(]\s*|\s--?\s)`
 const auto = String.raw`(?:(?:auto(?:matically)?|machine|computer|programmatically)[\s-]*)`
 const by = String.raw`(?:by|from|with|using|via|through)`
@@ -72,7 +72,7 @@ const forbidden = anyCase(
 const hint =
   /generated|do(?: not|n't)\s|created|produced|made|built|antlr|webpack|from reading|object code|overwritten/i
 
-/** Whether the comments a file begins with say that a program wrote it. */
+/** Is true when the comments a file begins with say that a program wrote it. */
 export function saysGenerated(bytes: Uint8Array): boolean {
   const text = withoutQuotes(leadingComments(bytes))
   if (!hint.test(text)) return false
@@ -138,7 +138,7 @@ function leadingComments(bytes: Uint8Array): string {
   return texts.join('\n')
 }
 
-/** Without the decoration of a comment's border. */
+/** Removes the decoration of a comment's border. */
 function bare(text: string): string {
   return text.replace(/^[\s*#/=\-!|;%~>]+/, '').replace(/[\s*#/=\-|]+$/, '')
 }

@@ -13,7 +13,7 @@ type TreeFile = { path: string; hash: string; size: number }
 /** The rules in git's own files of a tree. */
 export type TreeRules = {
   attributes: AttributeRules
-  /** For a file or folder that is in no ignored folder. */
+  /** Judges a file or folder that is in no ignored folder. */
   isIgnored(path: string, isFolder: boolean): boolean
   isSubmodule(folder: string): boolean
 }

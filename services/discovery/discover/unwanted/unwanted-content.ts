@@ -16,7 +16,7 @@ export const markReasons: Readonly<Record<ContentMark, string>> = {
   ident: 'git rewrites $Id$ in it, so that a patch would not apply',
 }
 
-/** Why the content is never edited as text; otherwise its marks, which most contents do not have. */
+/** Says why the content is never edited as text; otherwise holds its marks, which most contents do not have. */
 export type JudgedContent = { unwanted: string } | { marks: ContentMark[] }
 
 const binaryProbeBytes = 8192

@@ -8,7 +8,7 @@ import type { Attributes } from './attribute-rules.ts'
 import type { TreeRules } from './tree-rules.ts'
 import type { ContentMark } from './unwanted-content.ts'
 
-/** For names with a leading dot, which are not expected to be worked on. */
+/** This reason is for names with a leading dot, which are not expected to be worked on. */
 export const hiddenReason = 'hidden'
 
 export type UnwantedPath = { path: string; reason: string }
@@ -132,7 +132,7 @@ function unchangeableName(name: string): string | undefined {
   return isGitFolder(name) ? 'git applies no patch to a file of this name' : undefined
 }
 
-/** Why git would not apply a patch of the file, or not show one. */
+/** Says why git would not apply a patch of the file, or not show one. */
 function refusedAttribute(said: Attributes): string | undefined {
   const filter = said.get('filter')
   if (typeof filter === 'string') return `changed by the filter ${filter} of .gitattributes`
@@ -151,7 +151,7 @@ function filledIn(said: Attributes): string | undefined {
 const vendoredNames =
   /^_*(?:vendor|vendored|third[-_]?part(?:y|ies)|3rd[-_]?part(?:y|ies)|extern|externals)(?:_?packages|_libs?)?$/i
 
-/** Of Go's and Apple's package managers; in small letters the first is a word of Kubernetes. */
+/** Matches folders of Go's and Apple's package managers; in small letters the first is a word of Kubernetes. */
 const packageFolder = /^(?:Pods|Carthage|Godeps)$/
 
 /** Single files that are copied into a project: installers, and scripts of build systems. */
@@ -173,7 +173,7 @@ const modelSnapshot = /ModelSnapshot\.cs$/
 const snapshotFolder = /^__(?:image_)?snapshots__$/i
 const snapshotFile =
   /\.(?:snap(?:\.new)?|ambr|snapshot)$|\.(?:approved|received|verified)\.(?:txt|json|xml|html|md|cs|ya?ml|csv)$/
-/** Of Python's snapshottest. */
+/** Python's snapshottest writes these. */
 const snapshotModule = /(?:^|\/)snapshots\/snap_\w+\.py$/
 
 export function kindOfFolder(name: string): SkipKind | undefined {
@@ -182,7 +182,7 @@ export function kindOfFolder(name: string): SkipKind | undefined {
   return generatedFolder.test(name) ? 'generated' : undefined
 }
 
-/** What a file is by its name and its folder's. A numbered folder in `migrations` is one migration, as with Prisma. */
+/** Tells what a file is by its name and its folder's. A numbered folder in `migrations` is one migration, as with Prisma. */
 function kindOfFile(path: string): SkipKind | undefined {
   const name = basename(path)
   if (isSecretByName(path)) return 'secrets'

@@ -14,7 +14,7 @@ export type Convicted = { set: ChangeSet; tests: readonly string[]; message: str
 export type Judged = {
   left: readonly ChangeSet[]
   convicted: readonly Convicted[]
-  /** What had to pass at the end; nothing when the snapshot itself passes no more, and then `left` is not proved. */
+  /** Names what had to pass at the end; nothing when the snapshot itself passes no more, and then `left` is not proved. */
   mustPass: ReadonlySet<string>
   /** It came to its end within the runs that it may make. */
   isComplete: boolean
@@ -39,7 +39,7 @@ export async function findWorse(
   const convicted: Convicted[] = []
   const failing = (part: readonly ChangeSet[]) => failuresOf(part, wanted, test)
   const all = left.length === 0 ? new Map() : await failing(left)
-  /** With so many of the sets everything passes. */
+  /** Counts the sets, from the first, with which everything passes. */
   let passing = all?.size === 0 ? left.length : 0
   let step = Math.max(1, Math.floor(left.length / ((all?.size ?? 0) + 1)))
   while (passing < left.length) {
@@ -65,7 +65,7 @@ export async function findWorse(
 
 type Failing = (part: readonly ChangeSet[]) => Promise<Failures | undefined>
 
-/** With the first `passing` sets everything passes, and with `set`, the next one, `failures` do not. */
+/** Says that with the first `passing` sets everything passes, and that with `set`, the next one, `failures` do not. */
 type Found = { kind: 'fail'; passing: number; set: ChangeSet; failures: Failures; isFresh: boolean }
 
 /** Adds `step` more sets. Undefined when no more runs may be made. */
@@ -90,7 +90,7 @@ async function nextFailing(
 /** `passing` is what is known by now, `gone` what the snapshot no longer passes. Without a culprit the failure was not the set's. */
 type Judgement = { passing: number; culprit?: Convicted; gone?: Failures }
 
-/** Undefined when no more runs may be made. */
+/** Returns undefined when no more runs may be made. */
 async function judge(
   sets: readonly ChangeSet[],
   { passing, set, failures, isFresh }: Found,
@@ -118,7 +118,7 @@ function withNeeded(set: ChangeSet, sets: readonly ChangeSet[]): ChangeSet[] {
   return sets.filter(({ changeSetId }) => needed.has(changeSetId))
 }
 
-/** Also tests that did not run: a change may keep them from being collected. */
+/** Counts tests that did not run, too: a change may keep them from being collected. */
 async function failuresOf(
   sets: readonly ChangeSet[],
   mustPass: ReadonlySet<string>,

@@ -4,7 +4,7 @@ import { readTestReport } from '../../tools/programs/read-test-report.ts'
 import { nodeTests, pythonTests } from '../../tools/programs/run-tests.ts'
 import { causeIn } from './cause-in.ts'
 
-/** What one run of the gate's command says: the tests that passed, and those that did not with what was said of them. */
+/** Says what one run of the gate's command shows: the tests that passed, and those that did not with what was said of them. */
 export type TestResults =
   | { kind: 'ran'; passed: ReadonlySet<string>; failed: ReadonlyMap<string, string>; namesTests: boolean }
   | { kind: 'unusable'; reason: string }
@@ -54,7 +54,7 @@ const known: readonly Known[] = [
   },
 ]
 
-/** `--test-name-pattern='^suite test$' a.test.js`; of what is no test, the file. */
+/** Makes `--test-name-pattern='^suite test$' a.test.js`; of what is no test, the file. */
 function nodePattern(name: string): string {
   const [place, number] = numbered(name)
   const [file = '', ...titles] = place.replaceAll(`${workFolder}/`, '').split('::')
@@ -83,7 +83,7 @@ function shell(script: string): SandboxedProgram['command'] {
   return ['sh', '-c', script]
 }
 
-/** What runs the command so that it writes a report, and how it names a test; undefined for one whose exit code counts. */
+/** Returns what runs the command so that it writes a report, and how it names a test; undefined where the exit code counts. */
 export async function reportingProgram(command: string): Promise<ReportingProgram | undefined> {
   const prefix = settingsBefore.exec(command)?.[0] ?? ''
   const own = command.slice(prefix.length)

@@ -17,18 +17,18 @@ export type GateDeps = {
   limits: SandboxLimits
   /** Opens a tar of the snapshot for reading; the descriptor is the caller's to close. */
   archive(): Promise<number>
-  /** What the run's setup has made. SETUP_001 when it failed. */
+  /** Returns what the run's setup has made. Throws SETUP_001 when it failed. */
   surroundings(): Promise<Surroundings>
-  /** Whether the file of the snapshot has the executable bit. */
+  /** Tells whether the file of the snapshot has the executable bit. */
   isExecutable(path: string): boolean
   readBlob(hash: string): Promise<Uint8Array>
-  /** Kept from one call to the next of the same run. */
+  /** Is kept from one call to the next of the same run. */
   memory: GateMemory
-  /** Told before each run of the command. */
+  /** Is told before each run of the command. */
   onRun(runs: number, most: number): Promise<void>
 }
 
-/** What the gate leaves of the sets, and those that it leaves out, with their reasons: `culprits` with a test, the others unproved. */
+/** Holds what the gate leaves of the sets, and what it leaves out, and why: `culprits` with a test, the others unproved. */
 export type GateVerdict = {
   left: readonly ChangeSet[]
   leftOut: LeftOutSet[]
@@ -41,7 +41,7 @@ const mostListed = 50
 /** A later run may take so many times as long as the longest one of the original, and at least so long. */
 const patience = { times: 5, leastMs: 10_000 }
 
-/** What was found out: somebody may decide while a run is composed, and then much of it is asked again. `results`: by the sets' ids. */
+/** Remembers what was found out: a decision during the composition asks much of it again. `results` is by the sets' ids. */
 export type GateMemory = { original?: Original; results: Map<string, TestResults> }
 
 /**
@@ -58,7 +58,7 @@ export async function runGate(
   let runs = 0
   const outputs: GateRun[] = []
   const leftMs = () => limitS * 1_000 - (performance.now() - startedAt)
-  /** Undefined when no more runs may be made, or when this one was ended since the time for all of them is over. */
+  /** Returns undefined when no more runs may be made, or when this one was ended since the time for all of them is over. */
   const runOn = async (part: readonly ChangeSet[], mostMs = Infinity): Promise<TestResults | undefined> => {
     const wallMs = Math.min(mostMs, leftMs())
     if (runs >= maxRuns || wallMs <= 0) return undefined
@@ -104,7 +104,7 @@ type Original = {
   failing: string[]
   namesTests: boolean
   longestMs: number
-  /** Why nothing can be judged. */
+  /** Says why nothing can be judged. */
   fault: string | undefined
 }
 
@@ -123,7 +123,7 @@ function inMemory({ results }: GateMemory, test: TestWith): TestWith {
   }
 }
 
-/** What the agents have done is kept where the sandbox does not work any more: the rest is only not proved. */
+/** Keeps what the agents have done where the sandbox does not work any more: the rest is only not proved. */
 function withoutSandbox(error: unknown): undefined {
   if (!hasCode(error, 'TOOL_005', 'SETUP_001')) throw error
 }
@@ -136,7 +136,7 @@ function keepEnd(result: ProgramResult, part: readonly ChangeSet[], outputs: Gat
   return result
 }
 
-/** What passes on each of `times` runs must pass with the changes, too. */
+/** Finds what passes on each of `times` runs of the original: that must pass with the changes, too. */
 async function testOriginal(times: number, run: () => Promise<TestResults | undefined>): Promise<Original> {
   let mustPass: ReadonlySet<string> | undefined
   const seen = new Set<string>()

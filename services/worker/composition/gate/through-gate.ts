@@ -15,12 +15,13 @@ type Composed = { sets: readonly ChangeSet[]; composition: Composition; memory: 
 type Conflicts = Composition['conflicts']
 
 export type Gated = GateVerdict & {
-  /** What collided before the gate, and so was not tested. It stays out, although it may fit in once the gate has left out the other set. */
+  /** Lists what collided before the gate, and so was not tested. It stays out, even if the gate leaves out the other set. */
   collided: Conflicts
 }
 
 /**
- * What the run's gate leaves of the sets that can be together; undefined where the run has no gate, or nothing to test. `limitS`: the most seconds that it may take, besides those of the run and of the worker.
+ * Returns what the run's gate leaves of the sets that can be together; undefined where the run has no gate, or nothing
+ * to test. `limitS`: the most seconds that it may take, besides those of the run and of the worker.
  */
 export async function throughGate(
   { projectId, snapshotId, request, environment }: Run,
@@ -52,7 +53,7 @@ export async function throughGate(
   return { ...verdict, collided: withReasons(collided, (id) => gone.has(id)) }
 }
 
-/** Of a set that collided with one that is out now, the reason is another: nothing has tested it. */
+/** Gives a set that collided with one that is out now another reason: nothing has tested it. */
 export function withReasons(collided: Conflicts, isOut: (changeSetId: string) => boolean): Conflicts {
   return collided.map((one) => {
     if (one.with === undefined || !isOut(one.with.changeSetId)) return one

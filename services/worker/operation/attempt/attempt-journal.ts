@@ -6,11 +6,11 @@ import type { Log } from '#platform/log.ts'
 import { type AgentEvent, type Journal, journalOver } from '../../agent/journal.ts'
 import { type EventBatch, type EventBatches, openEventBatches } from './event-batches.ts'
 
-/** How long an event may wait for others before it is sent: few commands, and still live for a person watching. */
+/** Limits how long an event waits for others before it is sent: few commands, and still live for a person watching. */
 const flushAfterMs = 100
 
 export type AttemptJournal = Journal & {
-  /** Aborted with AGENT_010 when the ledger says to stop; `stopped` is then the reason. */
+  /** Is aborted with AGENT_010 when the ledger says to stop; `stopped` is then the reason. */
   readonly signal: AbortSignal
   /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
   readonly stopped: 'cancelled' | 'lost' | undefined
@@ -126,7 +126,7 @@ function openBeat(send: () => Promise<void>, everyMs: number): Beat {
   }
 }
 
-/** Whether a retry may help: the store is unreachable, as opposed to an object that is wrong. */
+/** Tells whether a retry may help: the store is unreachable, as opposed to an object that is wrong. */
 export function isStoreFault(fault: AppError): boolean {
   return fault.code === 'STORE_001' || fault.code === 'STORE_002'
 }

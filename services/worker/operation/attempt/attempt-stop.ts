@@ -26,17 +26,17 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
   const leave = sources.map(follow)
   const progress: RequestProgress = { queued: time.pause, sent: time.goOn, failed: time.rewind }
   return {
-    /** Aborted with the reason of the first aborted source, or when time is up. */
+    /** Is aborted with the reason of the first aborted source, or when time is up. */
     signal: stop.signal,
     get isTimeUp() {
       return isTimeUp
     },
-    /** To be told of each request; call `answered` when it has ended. */
+    /** Must be told of each request; `answered` is to be called when it has ended. */
     progress,
     answered: time.goOn,
-    /** Whose time does not run while it waits for something else that is not its own work. */
+    /** Stops the attempt's time while the attempt waits for something that is not its own work. */
     time: { pause: time.pause, goOn: time.goOn },
-    /** For how long the time has not run. */
+    /** Counts how long the time has not run. */
     waitedMs: time.pausedMs,
     /** Clears the timer and the listeners. */
     release() {

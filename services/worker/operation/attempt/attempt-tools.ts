@@ -63,7 +63,7 @@ export function programsOf(
   return attemptPrograms({ attempt, workspace, built: built?.layer, allowed, environment }, programs, signal)
 }
 
-/** What the tool scripts of attempts that this one continues have called, also the one that asked a person. */
+/** Lists the calls of tool scripts in attempts that this one continues, also of the script that asked a person. */
 function calledBefore({ transcript, from }: Pick<RunningAttempt, 'transcript' | 'from'>): JournalEntry[] {
   const asking = from !== undefined && 'answered' in from ? from.answered.waiting.journal : []
   return [...transcript.toolRuns.flatMap(({ externals }) => externals), ...asking]

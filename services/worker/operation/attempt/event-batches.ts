@@ -54,7 +54,7 @@ export function openEventBatches(workerId: string) {
     get inFlight() {
       return batch !== undefined
     },
-    /** Whether events wait behind the batch in flight. */
+    /** Is true while events wait behind the batch in flight. */
     get waiting() {
       return pending.length > 0
     },
@@ -67,7 +67,7 @@ function bareOf({ event, phase, origin, ageMs = 0 }: NewEvent): NewEvent {
   return { event, phase, origin, ageMs, data: bare }
 }
 
-/** How many pending events fit in one batch; at least one. */
+/** Counts the pending events that fit in one batch; at least one. */
 function fitting(pending: readonly BoundedEvent[]): number {
   let [count, bytes] = [0, 0]
   for (const one of pending) {
@@ -84,7 +84,7 @@ type BoundedEvent = { event: AgentEvent; bytes: number }
 const maxDataBytes = 16 * 1024
 const maxToolName = 200
 
-/** How much of the data stays: characters of each text, parts of each list or object, and levels. The last one always fits. */
+/** Says how much of the data stays: characters of texts, parts of lists and objects, and levels. The last one always fits. */
 type Room = { text: number; parts: number; depth: number }
 const rooms: readonly Room[] = [
   { text: 4000, parts: 100, depth: 3 },
@@ -127,7 +127,7 @@ function cut(text: string, max: number): string {
   return text.length <= max ? text : `${beginningOf(text, max)}…`
 }
 
-/** Infinity when the data is no JSON, or nested too deep to be written. */
+/** Returns Infinity when the data is no JSON, or nested too deep to be written. */
 function bytesOf(data: unknown): number {
   try {
     return Buffer.byteLength(JSON.stringify(data))

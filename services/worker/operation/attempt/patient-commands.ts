@@ -4,7 +4,7 @@ import { delay } from '#platform/clock.ts'
 
 type AttemptCommands = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
 
-/** Shorter than what is left of any lease: one is renewed three times before it runs out. */
+/** Is shorter than what is left of any lease: one is renewed three times before it runs out. */
 const pauseMs = 500
 
 /**

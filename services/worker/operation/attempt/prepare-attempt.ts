@@ -83,7 +83,7 @@ export async function prepareAttempt(
 
 type Start = Pick<PreparedAttempt, 'attempt' | 'rules' | 'built' | 'isGone'> & { base: BaseLayer }
 
-/** Where an attempt starts, and its node and ranges there. A node that is gone is shown as it was. */
+/** Finds where an attempt starts, and its node and ranges there. A node that is gone is shown as it was. */
 async function openStart(attempt: Attempt, earlier: UnfinishedAttempt | undefined, deps: PrepareDeps): Promise<Start> {
   const { projectId, snapshotId, node } = attempt
   const snapshot = await deps.baseLayer(projectId, snapshotId)
@@ -126,7 +126,7 @@ function startOf(earlier: UnfinishedAttempt, { answer }: NonNullable<Attempt['re
   return { loop: earlier.loop, answered: { waiting: earlier.waiting, answer } }
 }
 
-/** Undefined where no server reports it, or none soon; the first request then shows it. */
+/** Returns undefined where no server reports it, or none soon; the first request then shows it. */
 async function contextOfModel(
   { bundle: { file } }: PreparedBundle,
   { model, modelSettings }: PrepareDeps,

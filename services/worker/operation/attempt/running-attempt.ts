@@ -12,31 +12,31 @@ import type { AttemptJournal } from './attempt-journal.ts'
 import type { BuiltStart } from '../ending/on-snapshot.ts'
 import type { Proof } from '../ending/prove-changes.ts'
 
-/** Everything an attempt has once it is prepared. The node of `attempt` is as it is where it starts. `startedAt` is in milliseconds since the epoch. */
+/** Holds what a prepared attempt has: `attempt.node` as it is at the start, `startedAt` in ms since the epoch. */
 export type RunningAttempt = {
   attempt: Attempt
   startedAt: number
-  /** How long the attempts that this one continues have run. */
+  /** Counts how long the attempts that this one continues have run. */
   spentMs: number
-  /** For how long no server has worked on the requests of this one. */
+  /** Counts how long no server has worked on the requests of this one. */
   waitedMs(): number
   bundle: PreparedBundle
   workspace: Workspace
   target: TargetNode
   rules: RunRules
-  /** Undefined where the attempt started from the snapshot alone. */
+  /** Is undefined where the attempt started from the snapshot alone. */
   built: BuiltStart | undefined
-  /** Whether its node is not there any more in what it would start from. */
+  /** Is true when its node is not there any more in what it would start from. */
   isGone: boolean
   transcript: Transcript
   journal: AttemptJournal
   /** The changes made so far, with their evidence. */
   prove(signal: AbortSignal): Promise<Proof>
-  /** What running the tests of its files shows. */
+  /** Says what running the tests of its files shows. */
   tests: TestProofs
-  /** How many safe lint fixes were made in the node before the agent began. */
+  /** Counts the safe lint fixes that were made in the node before the agent began. */
   fixedFirst: number
-  /** Where the agent continues from an earlier attempt. */
+  /** Says where the agent continues from an earlier attempt. */
   from: AgentRun['from']
   /** The turns of the attempts that this one continues. */
   turnsBefore: number
@@ -44,7 +44,7 @@ export type RunningAttempt = {
   checkpoint: { loop: LoopState; messages: number } | undefined
 }
 
-/** What the operation has cost so far, including the attempts that this one continues. */
+/** Sums up what the operation has cost so far, including the attempts that this one continues. */
 export function costSoFar(running: TimedAttempt & Pick<RunningAttempt, 'transcript'>): OperationCost {
   const { turns, usage } = running.transcript
   return { turns, ...usage, durationMs: runningMs(running) }
@@ -52,7 +52,7 @@ export function costSoFar(running: TimedAttempt & Pick<RunningAttempt, 'transcri
 
 type TimedAttempt = Pick<RunningAttempt, 'startedAt' | 'spentMs' | 'waitedMs'>
 
-/** How long the operation has run, without the time it waited for a person or for a model server. */
+/** Counts how long the operation has run, without the time it waited for a person or for a model server. */
 function runningMs({ startedAt, spentMs, waitedMs }: TimedAttempt): number {
   return spentMs + Math.max(0, Date.now() - startedAt - waitedMs())
 }

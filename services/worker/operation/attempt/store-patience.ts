@@ -2,15 +2,15 @@ import { mayPass } from '#objects/s3-fault.ts'
 import { delay } from '#platform/clock.ts'
 import type { BaseLayer } from '../../workspace/base-layer.ts'
 
-/** Told when an attempt begins to wait for the object store; call the returned function when it goes on. */
+/** Is told when an attempt begins to wait for the object store; call the returned function when it goes on. */
 export type NoteStoreWait = (error: unknown) => () => void
 
 export type StorePatience = {
-  /** What `work` answers: it is done again, after a pause that grows, while the object store is away or full. */
+  /** Returns what `work` answers: it is done again, after a pause that grows, while the object store is away or full. */
   through<T>(work: () => Promise<T>): Promise<T>
   /** The layer, whose reads are patient; the attempt's time does not run meanwhile. */
   layer(base: BaseLayer): BaseLayer
-  /** From now on this time does not run during those reads. */
+  /** Stops this time during those reads, from now on. */
   runs(time: { pause(): void; goOn(): void }): void
 }
 
@@ -21,13 +21,13 @@ type Patience = {
   note?: NoteStoreWait | undefined
 }
 
-/** So soon an attempt goes on when the store is back. */
+/** Limits how long an attempt still pauses when the store is back. */
 const longestPauseMs = 10_000
 
 /**
- * What an attempt does when the object store is away or full: it keeps all it has in memory, and its slot, until the store works.
- * Handed back instead, its next attempt would pay every turn anew. A refusal that no time mends, as of one that is too large, is
- * thrown at once.
+ * Makes an attempt wait while the object store is away or full: it keeps all it has in memory, and its slot, until the
+ * store works. Handed back instead, its next attempt would pay every turn anew. A refusal that no time mends, as of one
+ * that is too large, is thrown at once.
  */
 export function openStorePatience({ ends, firstPauseMs, note = () => () => {} }: Patience): StorePatience {
   let time = { pause: () => {}, goOn: () => {} }

@@ -11,7 +11,7 @@ import { evidenceFault, type Proof } from './prove-changes.ts'
 /** The outcome without its cost and the key of its record. */
 export type Verdict = Pick<Outcome, 'status' | 'summary' | 'errorCode' | 'phase' | 'reason'>
 
-/** How an operation's attempt came to its end; `gone`: its node is not there any more, so that it did not begin. */
+/** Says how an operation's attempt came to its end; `gone`: its node is not there any more, so that it did not begin. */
 export type OperationEnding = Ending | { kind: 'gone' }
 
 export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
@@ -39,7 +39,7 @@ export function decideOutcome(
   return { verdict: { status: 'succeeded', summary }, changeSet }
 }
 
-/** `onSnapshot`: where the changes are not of the snapshot, what they are there. */
+/** Says with `onSnapshot` what changes that are not of the snapshot are there. */
 type ProvedChanges = Proof & {
   model: string
   fixedFirst?: number

@@ -2,7 +2,7 @@ import { type CodeFinding, placeOf, reportedFindings, wireFinding } from '#domai
 import type { AgentEvent } from '../../agent/journal.ts'
 import type { RunningAttempt } from '../attempt/running-attempt.ts'
 
-/** What the attempt has found, as the results stream has it, and as events. */
+/** Returns what the attempt has found, as the results stream has it, and as events. */
 export function findingsOf({ transcript }: Pick<RunningAttempt, 'transcript'>) {
   const wire = reportedFindings(transcript.toolRuns.flatMap(({ externals }) => externals)).map(eventData)
   const events = wire.map((data): AgentEvent => ({ event: 'finding.reported', phase: 'submission', data }))

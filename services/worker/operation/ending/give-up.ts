@@ -33,9 +33,9 @@ const noCost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0 }
 export type GivenUp = {
   attempt: Attempt
   journal: AttemptJournal
-  /** Aborted when the worker stops. */
+  /** Is aborted when the worker stops. */
   signal: AbortSignal
-  /** Undefined when it failed before it was prepared. */
+  /** Is undefined when it failed before it was prepared. */
   running: RunningAttempt | undefined
 }
 
@@ -44,7 +44,7 @@ export type GiveUpDeps = {
   objects: ObjectStore
   versions: Readonly<Record<string, string>>
   log: Pick<Log, 'debug' | 'warn'>
-  /** How long an operation rests that was handed back for its model, or the first time for a store. */
+  /** Says how long an operation rests that was handed back for its model, or the first time for a store. */
   handBackMs: number
 }
 
@@ -70,7 +70,7 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   if (handBack !== undefined) await deps.ledger.release(attempt, n, { ...handBack, resume, events })
 }
 
-/** Undefined when the attempt fails. */
+/** Returns undefined when the attempt fails. */
 function handBackFor(
   { attempt, signal, running }: GivenUp,
   fault: AppError,

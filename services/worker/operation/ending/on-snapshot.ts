@@ -4,7 +4,7 @@ import type { ReadSet } from '#objects/attempt-record.ts'
 import type { BuiltLayer } from '../../workspace/built-layer.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
-/** What an attempt started from besides the snapshot, and its node as it is in the snapshot. */
+/** Holds what an attempt started from besides the snapshot, and its node as it is in the snapshot. */
 export type BuiltStart = { layer: BuiltLayer; node: CodeNode }
 
 export type OnSnapshot = Pick<ChangeSet, 'files' | 'builtOn'>
@@ -36,7 +36,7 @@ export function onSnapshot(
   return { files, ...(builtOn.length === 0 ? {} : { builtOn }) }
 }
 
-/** What only ends where the node begins is not in it; what is inserted at its end may be. */
+/** Tells whether a set changes the node. An edit that only ends where it begins does not; an insertion at its end may. */
 function isInNode({ files }: ChangeSet, { path, startByte, endByte }: CodeNode): boolean {
   const isInside = ({ start, end }: { start: number; end: number }) =>
     end > startByte && (start < endByte || (start === end && start === endByte))

@@ -56,7 +56,6 @@ describe('the proof of what an attempt changed', () => {
     expect(evidence).toMatchObject([
       { check: 'says_something', path: 'a.py', ok: false },
       { check: 'parses', path: 'b.md', ok: true },
-      { check: 'says_something', path: 'b.md', ok: false },
     ])
     expect(evidenceFault(evidence)).toBeUndefined()
     expect(proofOf({ evidence: [...evidence] })).toBe('failed')

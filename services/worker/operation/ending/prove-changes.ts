@@ -5,7 +5,6 @@ import { type Edit, type Evidence, type FileChange, isTestCheck, isWorthCheck } 
 import type { Attempt } from '#ledger/attempt.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import type { ErrorCode } from '#domain/error.ts'
-import { languageOf } from '#syntax/grammars.ts'
 import { checksOfFile, type EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
 import type { TestProofs } from '../../tools/tests/prove-tests.ts'
@@ -63,7 +62,7 @@ async function evidenceOf(
     const own = await rules.of(path)
     const file = { path, before, after, inNode, executable, rules: own, readFile: textReader(workspace) }
     const checks = checksOfFile({ path, isDeleted: after === undefined }, bundle.bundle.file.evidence)
-    evidence.push(...asWritten(path, await deps.evidence.check(file, checks), transcript))
+    evidence.push(...asWritten(await deps.evidence.check(file, checks), transcript))
   }
   signal.throwIfAborted()
   const asked = bundle.bundle.file.evidence.filter(isTestCheck)
@@ -72,7 +71,7 @@ async function evidenceOf(
   return evidence
 }
 
-/** Whether the change is within the node, or within the node's own statements where the operation covers only these. */
+/** Tells whether the change is within the node, or within the node's own statements where the operation covers only these. */
 function isInNode(
   change: FileChange,
   base: Uint8Array | undefined,
@@ -102,15 +101,11 @@ function startIn({ start, end, text }: Edit, { startByte, language, base }: Edit
   return isOfNode ? startByte : start
 }
 
-/** Texts that the rehearsal model wrote are made by rules, whatever words are in them: docstrings, and all of an article. */
-function asWritten(path: string, evidence: readonly Evidence[], { exchanges }: Proven['transcript']): Evidence[] {
+/** Fails `says_something` where the rehearsal model wrote the change: its docstrings are made by rules, whatever words are in them. */
+function asWritten(evidence: readonly Evidence[], { exchanges }: Proven['transcript']): Evidence[] {
   if (!exchanges.some(({ model }) => model === rehearsalLabel)) return [...evidence]
-  const failed = { check: 'says_something' as const, path, ok: false, detail: `the ${rehearsalLabel} wrote it` }
-  const isArticle = languageOf(path) === 'markdown'
-  return [
-    ...evidence.map((one) => (one.check === failed.check ? { ...one, ...failed } : one)),
-    ...(isArticle ? [{ ...failed, tool: 'none' }] : []),
-  ]
+  const failed = { ok: false, detail: `the ${rehearsalLabel} wrote it` }
+  return evidence.map((one) => (one.check === 'says_something' ? { ...one, ...failed } : one))
 }
 
 /** The failed checks of harm, in words for the model and the outcome; undefined when none failed. */

@@ -43,7 +43,7 @@ export async function settleOperation(
   await commitOutcome(running, { outcome, made: { changeSet }, details: detailsOf(ending), evidence }, deps)
 }
 
-/** Whether changes may come of it: of other endings nothing is proved, which may take running tests. */
+/** Tells whether changes may come of it: of other endings nothing is proved, which may take running tests. */
 function mayChange({ fixedFirst }: Pick<RunningAttempt, 'fixedFirst'>, ending: OperationEnding): boolean {
   if (ending.kind !== 'submitted') return false
   const { status } = ending.submission
@@ -90,7 +90,7 @@ export async function commitOutcome(
   await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })
 }
 
-/** By the id of a set that others are built on: these. */
+/** Lists, by the id of a set that others are built on, these others. */
 function setsBySupport(sets: readonly ChangeSet[]): Map<string, string[]> {
   const built = new Map<string, string[]>()
   for (const { changeSetId, builtOn = [] } of sets) {

@@ -19,8 +19,9 @@ export function openChains(ledger: Pick<Ledger, 'getRun'>): (runId: RunId) => Pr
 }
 
 /**
- * What `digest` makes of the decisions on the change sets of a chain, as they are when it is asked. It costs one small read unless
- * somebody has decided since. Their age does not tell: a retry may start a second after the rejection that asked for it.
+ * Reads what `digest` makes of the decisions on the change sets of a chain, as they are when it is asked. It costs one
+ * small read unless somebody has decided since. Their age does not tell: a retry may start a second after the rejection
+ * that asked for it.
  */
 export function openCurrentDecisions<T extends object>(
   ledger: DecisionsLedger,

@@ -2,7 +2,7 @@ import type { CodeNode, EdgeDirection, EdgeKind, NodeEdge } from '#domain/code-n
 import type { CodeExcerpt, RelatedCode } from '../../context/render-context.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 
-/** For code that the node needs, its signature and docstring; for code that needs the node, little more than its name. */
+/** Shows the signature and docstring of code that the node needs; of code that needs the node, little more than its name. */
 const shownLines: Record<EdgeDirection, number> = { out: 8, in: 4 }
 const maxLineLength = 160
 const words: Record<EdgeDirection, Record<EdgeKind, string>> = {

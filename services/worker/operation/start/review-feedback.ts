@@ -25,15 +25,15 @@ const leastChange = 80
 type Rejections = ReadonlyMap<OperationId, readonly Decision[]>
 
 /**
- * What reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts; empty for a run
- * that retries no other, and where nothing was said. What they said is whole, up to 1,000 characters each; what it was said of
- * gets the rest of `maxTokens`.
+ * Reads what reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts;
+ * empty for a run that retries no other, and where nothing was said. What they said is whole, up to 1,000 characters
+ * each; what it was said of gets the rest of `maxTokens`.
  */
 export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   const chainFor = openChains(ledger)
   const rejectionsIn = openCurrentDecisions(ledger, rejectionsOf)
 
-  /** Undefined when it is not there any more. */
+  /** Returns undefined when it is not there any more. */
   async function readSet(projectId: ProjectId, { changeSetId, recordHash }: Decision): Promise<ChangeSet | undefined> {
     const sets = await getChangeSets(objects, projectId, recordHash).catch(undefinedOn('STORE_003'))
     return sets?.find((set) => set.changeSetId === changeSetId)
@@ -66,7 +66,7 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   }
 }
 
-/** Not those on what other retries of the same runs have made. */
+/** Leaves out those on what other retries of the same runs have made. */
 function rejectionsOf({ byChangeSet }: Decisions, chain: Chain): Rejections {
   const rejected = [...byChangeSet.values()].filter(
     (one) => one.verdict === 'rejected' && one.reason !== null && chain.includes(one.runId),

@@ -12,11 +12,11 @@ import type { ObjectStore } from '#objects/object-store.ts'
 export type RunFacts = {
   bundles: readonly string[]
   retryOf: RunId | undefined
-  /** Of its share of the model servers, among the runs of its project. */
+  /** Weighs its share of the model servers, among the runs of its project. */
   weight: number
   rulesKey: Run['rulesKey']
   environment: Run['environment']
-  /** Undefined where the run has stored no edges. */
+  /** Is undefined where the run has stored no edges. */
   lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
 }
 

@@ -30,7 +30,7 @@ type SurroundingsDeps = {
 
 const emptyContext: StartContext = { feedback: '', last_error: '', earlier_results: '', related_code: '' }
 
-/** How many nodes at the other end of an edge get their earlier results shown; more would leave no room for code. */
+/** Limits the nodes at the other end of an edge whose earlier results are shown; more would leave no room for code. */
 const maxRelated = 5
 
 /**
@@ -78,7 +78,7 @@ async function containedNodes(
 
 type EndedOperation = Awaited<ReturnType<Ledger['endedOperations']>>[number]
 
-/** How many operations are asked for at most, those on the closest nodes first. */
+/** Limits the operations that are asked for, those on the closest nodes first. */
 const maxAsked = 64
 
 /**

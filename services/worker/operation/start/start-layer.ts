@@ -83,7 +83,7 @@ function openSetReader({ ledger, objects }: StartDeps) {
     return cache.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash))
   }
 
-  /** Of each operation those that it has made in the newest run which has it, and instead of some those of one that repeats it. */
+  /** Returns the sets of each operation from the newest run which has it; those of one that repeats it replace some. */
   async function ofOperations(ids: readonly OperationId[], { projectId, chain }: Within): Promise<ChangeSet[]> {
     const found = new Map<OperationId, readonly ChangeSet[]>()
     const replaced = new Set<string>()
@@ -102,7 +102,7 @@ function openSetReader({ ledger, objects }: StartDeps) {
     )
   }
 
-  /** In this order; those that are not there are left out. */
+  /** Returns the sets in the order of `ids`; those that are not there are left out. */
   async function byId(ids: readonly string[], { projectId, chain }: Within): Promise<ChangeSet[]> {
     const sets = new Map<string, ChangeSet>()
     for (const runId of chain.toReversed()) {

@@ -5,22 +5,22 @@ import { docstringContent, type DocstringSite } from '#python/docstring-site.ts'
 import { docstringRoom } from './docstring-text.ts'
 import { docstringIndent, indentationAt } from './insert-docstring.ts'
 
-/** How the repository writes docstrings: the style, and the characters available on a line. */
+/** Says how the repository writes docstrings: the style, and the characters available on a line. */
 export function docstringForm(site: DocstringSite, source: string, text: TextStyle) {
   const indent = docstringIndent(site, source, text)
   const room = docstringRoom(indent, text)
   return {
     style: text.docstringStyle,
-    /** Whether sections name the types of parameters and results. */
+    /** Is true where sections name the types of parameters and results. */
     types: text.docstringTypes ?? true,
     summary_characters: room.single,
     line_characters: room.line,
-    /** One level of indentation, as used in sections. */
+    /** Is one level of indentation, as used in sections. */
     indent: indent.slice(indentationAt(source, site.definition.startIndex).length) || '    ',
   }
 }
 
-/** What a model needs to describe a definition. Keys are snake_case, since tool scripts pass them on. */
+/** Returns what a model needs to describe a definition. Keys are snake_case, since tool scripts pass them on. */
 export function describeDefinition(site: DocstringSite) {
   const { definition } = site
   const own = site.kind === 'function' ? ownNodes(site.body) : []

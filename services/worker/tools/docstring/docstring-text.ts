@@ -26,7 +26,7 @@ export function faultOfContent(content: string, quotes: TextStyle['docstringQuot
   return docstringTrap(content)
 }
 
-/** Why a text says nothing of the definition, whose source is `code`: small models repeat what they read, or themselves. */
+/** Says why a text tells nothing of the definition with this `code`: small models repeat what they read, or themselves. */
 export function faultOfMeaning(content: string, { name, code }: { name: string; code: string }): string | undefined {
   const bare = content.replaceAll(/[`'"()]/g, '').replace(/[.:]$/, '')
   if (bare === name || bare.endsWith(`.${name}`)) return 'the docstring is only the name: say what the code does'
@@ -163,7 +163,7 @@ function blocksOf(lines: readonly string[], style: DocstringStyle): Block[] {
   return blocks
 }
 
-/** Where the code, table or title that begins here ends; undefined for prose. */
+/** Returns where the code, table or title that begins here ends; undefined for prose. */
 function fixedUntil(lines: readonly string[], at: number, style: DocstringStyle): number | undefined {
   const line = lines[at] ?? ''
   const isTitled = /^\s*[-=~^]{3,}\s*$/.test(lines[at + 1] ?? '')

@@ -21,7 +21,7 @@ type InsertedDocstring = { kind: 'inserted'; text: string } | { kind: 'refused';
 
 type DocstringPlace = {
   source: string
-  /** Where the definition starts in `source`, in UTF-16 units, decorators included. */
+  /** Points at the definition's start in `source`, in UTF-16 units, decorators included. */
   index: number
   docstring: string
   /** The requested style; undefined: that of the file's rules. */
@@ -142,7 +142,7 @@ function replaced(source: string, start: number, end: number, text: string): Ins
   return { kind: 'inserted', text: source.slice(0, start) + text + source.slice(end) }
 }
 
-/** That of the line around the index; of the file's first line where it is the last one and has none. */
+/** Returns the end of the line around the index; that of the file's first line where it is the last one and has none. */
 function lineEndAfter(source: string, index: number): '\r\n' | '\n' {
   const own = source.indexOf('\n', index)
   const end = own < 0 ? source.indexOf('\n') : own
@@ -153,13 +153,13 @@ function colonOf({ definition, body }: DocstringSite): Node | undefined {
   return definition.children.findLast((child) => child?.type === ':' && child.endIndex <= body.startIndex) ?? undefined
 }
 
-/** Whether the body begins on the line of the colon, which may be continued by a backslash. */
+/** Tells whether the body begins on the line of the colon, which may be continued by a backslash. */
 function isOnColonLine(site: DocstringSite, source: string): boolean {
   const colon = colonOf(site)
   return bodySharesLine(site) || (colon !== undefined && /^[ \t\f]*\\\r?\n/.test(source.slice(colon.endIndex)))
 }
 
-/** Whether the parser reads back the intended docstring, apart from line breaks. */
+/** Tells whether the parser reads back the intended docstring, apart from line breaks. */
 function readsBack(text: string, { index, docstring }: DocstringPlace, python: LintDeps['python']): boolean {
   const words = (content: string) => normalised(content).split(/\s+/).join(' ')
   return python.read(text, (tree) => {

@@ -11,7 +11,6 @@ import { editNode } from './edit-node.ts'
 import { fileExternals } from './file-externals.ts'
 import { docstringExternals, type DocstringDeps, lintExternals } from './node-externals.ts'
 import { programExternals } from './program-externals.ts'
-import { articleExternals } from './article-externals.ts'
 import { sampleExternals } from './sample-externals.ts'
 import { type TestExternalDeps, testExternals } from './test-externals.ts'
 import { reportFinding } from './report-finding.ts'
@@ -37,7 +36,6 @@ export function attemptExternals(
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
-    ...articleExternals(workspace, target),
     ...sampleExternals(workspace, target, deps),
     ...programExternals(target, deps.programs),
     ...testExternals(workspace, target, deps),
@@ -48,7 +46,7 @@ export function attemptExternals(
   return new Map(Object.entries(all).map(([name, run]) => [name, withPythonErrors(run)]))
 }
 
-/** What the workspace refuses is raised as the exception that a Python author expects; the script may catch it. */
+/** Raises what the workspace refuses as the exception that a Python author expects; the script may catch it. */
 function withPythonErrors(run: ExternalFunction): ExternalFunction {
   return async (args) => {
     try {

@@ -54,7 +54,7 @@ export function docstringExternals(workspace: Workspace, target: TargetNode, dep
 
 type Written = { source: string; written: string }
 
-/** With what was written at `start` as gofmt writes it, where Go is linted: gofmt formats the lists and the code in doc comments, too. */
+/** Writes what is at `start` as gofmt does, where Go is linted: gofmt formats the lists and code in doc comments, too. */
 async function formattedAt(start: number, { source, written }: Written, target: TargetNode, deps: LintDeps) {
   const { lint: rules } = target.rules
   if (!isGoRules(rules)) return written
@@ -72,7 +72,7 @@ async function formattedAt(start: number, { source, written }: Written, target: 
   }
 }
 
-/** Undefined, for the style of the repository, when `style` is `auto` or missing. */
+/** Returns undefined, for the style of the repository, when `style` is `auto` or missing. */
 function styleNamed(style: unknown): DocstringStyle | undefined {
   if (style === undefined || style === null || style === 'auto') return undefined
   const named = DocstringStyle.safeParse(style)

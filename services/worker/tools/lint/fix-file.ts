@@ -73,7 +73,7 @@ async function isSound(sets: readonly ProvenSet[], { file, deps, signal }: Makin
   return (await faultsLeft(text, sets, { file, deps })) <= sets.flatMap((one) => one.leftAlone).length
 }
 
-/** How many faults are left that the rules of the sets could fix: one set may undo what another one has done. */
+/** Counts the faults left that the rules of the sets could fix: one set may undo what another one has done. */
 async function faultsLeft(
   text: string,
   sets: readonly ProvenSet[],

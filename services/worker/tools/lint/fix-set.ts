@@ -16,7 +16,7 @@ export type FileToFix = {
   source: string
   rules: PathRules
   checks: readonly TextCheck[]
-  /** UTF-16 ranges that no fix may touch, since agents work on them. */
+  /** Lists UTF-16 ranges that no fix may touch, since agents work on them. */
   keepOut: readonly Range[]
   /** Every fix must lie inside one of these ranges; undefined: anywhere. */
   within?: readonly Range[]
@@ -90,7 +90,7 @@ async function soundPart(pass: readonly Diagnostic[], text: string, making: Maki
   return soundPart(pass.slice(0, Math.ceil(pass.length / 2)), text, making)
 }
 
-/** Whether `text` differs from the source only where the file may be changed. */
+/** Tells whether `text` differs from the source only where the file may be changed. */
 function isInPart(text: string, { source, keepOut, within }: FileToFix): boolean {
   const toBytes = (ranges: readonly Range[]) =>
     ranges.map(({ start, end }) => ({
@@ -105,7 +105,7 @@ export async function proofOf(text: string, { path, source, rules, checks }: Fil
   return deps.evidence.check({ path, before: source, after: text, inNode: true, rules }, checks)
 }
 
-/** Also fixes the faults that fixes cause, such as an import made unused, where the file may be changed. */
+/** Fixes also the faults that fixes cause, such as an import made unused, where the file may be changed. */
 async function withFollowUps(text: string, { file, report, deps }: Making): Promise<string> {
   const before = { text: file.source, report }
   let whole = text

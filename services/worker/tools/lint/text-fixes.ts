@@ -3,7 +3,7 @@ import type { TextEdit } from '#lint/safe-fixes.ts'
 import { movedRange } from '#domain/rebase-edits.ts'
 import { editsBetween } from '#composition/edits-between.ts'
 
-/** UTF-16 units, end-exclusive. */
+/** Counts in UTF-16 units, end-exclusive. */
 export type Range = { start: number; end: number }
 
 /** The faults that have a fix, without those whose fix touches an earlier one. */
@@ -57,7 +57,7 @@ function isBlank(line: string): boolean {
   return /^[ \t]*\r?\n?$/.test(line)
 }
 
-/** Whether a range lies inside one of `within` (undefined: anywhere) and overlaps none of `keepOut`. */
+/** Tells whether a range lies inside one of `within` (undefined: anywhere) and overlaps none of `keepOut`. */
 export function isFree({ start, end }: Range, keepOut: readonly Range[], within?: readonly Range[]): boolean {
   return (
     !keepOut.some((other) => start < other.end && other.start < end) &&
@@ -81,7 +81,7 @@ export function movedRanges(ranges: readonly Range[], source: string, text: stri
   })
 }
 
-/** Byte ranges of `source` as ranges of its UTF-16 units. */
+/** Turns byte ranges of `source` into ranges of its UTF-16 units. */
 export function utf16Ranges(source: string, ranges: readonly { startByte: number; endByte: number }[]): Range[] {
   if (ranges.length === 0) return []
   const bytes = Buffer.from(source)

@@ -17,7 +17,7 @@ import type { Workspace } from '../../workspace/open-workspace.ts'
 
 /** The programs that the tools of one attempt may run. */
 export type AttemptPrograms = {
-  /** Those that `run_command` may start, by name. */
+  /** Names the programs that `run_command` may start. */
   allowed: readonly string[]
   /** Runs a program over the attempt's files as they are now, at most `wallMs` long. What it does to files is gone with it. */
   run(program: AttemptProgram, options?: ProgramOptions): Promise<ProgramResult>
@@ -38,7 +38,7 @@ export type ProgramDeps = {
   environment: OpenEnvironment
 }
 
-/** For programs over a whole snapshot, with changes of many attempts. */
+/** Serves programs over a whole snapshot, with changes of many attempts. */
 export type SnapshotPrograms = ProgramDeps & {
   /** The most seconds of a gate. */
   gateLimitS: number
@@ -50,7 +50,7 @@ export type StartedPrograms = {
   allowed: readonly string[]
   built: BuiltLayer | undefined
   workspace: Pick<Workspace, 'written' | 'writtenFiles' | 'exists' | 'baseHash'>
-  /** What the run's setup has made. */
+  /** Returns what the run's setup has made. */
   environment(): Promise<RunEnvironment | null>
 }
 
@@ -80,7 +80,7 @@ export function attemptPrograms(
   }
 }
 
-/** What the attempt has of files that differ from the snapshot: those it started from, and those it has changed. */
+/** Lists the attempt's files that differ from the snapshot: those it started from, and those it has changed. */
 function filesOver({ built, workspace }: StartedPrograms): Required<Omit<ProgramFiles, 'base'>> {
   const own = workspace.writtenFiles()
   const { deleted = [] } = workspace.written()

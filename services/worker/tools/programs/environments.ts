@@ -14,7 +14,7 @@ import { programPath } from '#sandbox/bubblewrap.ts'
 import { addedFolder, type SandboxedProgram, workFolder } from '#sandbox/sandboxed-program.ts'
 import { environmentParts, unpackEnvironment } from './unpack-environment.ts'
 
-/** What programs of a run find besides its files. */
+/** Holds what programs of a run find besides its files. */
 export type Surroundings = Pick<SandboxedProgram, 'mounts' | 'folders' | 'environment'>
 
 /** Finds the environment of a run's programs: nothing for a run without a setup. SETUP_001 when its setup failed. */
@@ -22,14 +22,14 @@ export type OpenEnvironment = (project: ProjectId, environment: RunEnvironment |
 
 export type EnvironmentsOptions = {
   objects: Pick<ObjectStore, 'getStream'>
-  /** Shared by the workers of this machine. */
+  /** Is shared by the workers of this machine. */
   dir: string
   keptBytes: number
   isRoot?: boolean
 }
 
 const maxEntries = 500_000
-/** That are remembered, so that no attempt downloads the same result again. */
+/** Limits the refusals that are remembered, so that no attempt downloads the same result again. */
 const mostRefusals = 1_000
 /** One that a program has used within this time may still be in use. */
 const usedMs = 3_600_000
@@ -70,7 +70,7 @@ function failed({ command, reason, output }: Extract<RunEnvironment, { kind: 'fa
   return new AppError('SETUP_001', `the setup "${command}" failed: ${reason}${last === '' ? '' : `: ${last}`}`)
 }
 
-/** Undefined where there is none, or not a whole one. */
+/** Returns undefined where there is none, or not a whole one. */
 async function markUsed(folder: string): Promise<z.infer<typeof Described> | undefined> {
   const path = join(folder, describedIn)
   const now = new Date()
@@ -81,7 +81,7 @@ async function markUsed(folder: string): Promise<z.infer<typeof Described> | und
   return Described.safeParse(parseJson(text)).data
 }
 
-/** Under a name of its own first; another process may put it into place meanwhile. `refuse` learns why what is stored never can be. */
+/** Unpacks under a name of its own first: another process may be faster. `refuse` learns why this can never be unpacked. */
 async function unpackOnce(
   { folder, key, refuse }: { folder: string; key: string; refuse(why: AppError): void },
   options: EnvironmentsOptions,

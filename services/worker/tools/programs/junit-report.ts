@@ -31,7 +31,7 @@ const Suite: z.ZodType<Suite> = z.object({
   testcase: z.array(Case).optional(),
   testsuite: z.lazy(() => z.array(Suite)).optional(),
 })
-/** Without anything in it, as node writes it where there are no tests, an element is text. */
+/** The parser makes text of an element without anything in it, as node writes it where there are no tests. */
 const Suites = z.array(z.union([Suite, z.string().transform((): Suite => ({ '@name': '' }))]))
 const Report = z.object({ testsuites: Suites.optional(), testsuite: z.array(Suite).optional() })
 
@@ -80,7 +80,7 @@ function casesOf({ '@name': own, testcase = [], testsuite = [] }: Suite, around:
   return [...testcase.map((one) => caseOf(one, suites)), ...testsuite.flatMap((suite) => casesOf(suite, suites))]
 }
 
-/** Of a file of Python the classes around a test, as pytest names it: `tests/test_a.py::TestB::test_c`. */
+/** Returns the classes around a test of a Python file, as pytest names it: `tests/test_a.py::TestB::test_c`. */
 function classesOf(file: string, owner: string): string[] {
   const module = file.replace(/\.py$/, '').replaceAll('/', '.')
   return file.endsWith('.py') && owner.startsWith(`${module}.`) ? owner.slice(module.length + 1).split('.') : []

@@ -16,8 +16,8 @@ const pythonRunner = new URL('run_python_tests.py', import.meta.url)
 const scripts = new Set(['javascript', 'typescript', 'tsx'])
 
 /**
- * Another machine: what passes here alone depends on the language or the time zone of this one, or on the order of hashes. Python falls
- * back to the plain C locale, since a sandbox seldom has others.
+ * Plays another machine: what passes here alone depends on the language or the time zone of this one, or on the order
+ * of hashes. Python falls back to the plain C locale, since a sandbox seldom has others.
  */
 const elsewhere = {
   python: { LC_ALL: 'C', LANG: 'C', TZ: 'Pacific/Chatham', PYTHONHASHSEED: '7', TESTS_IN_REVERSE: '1' },

@@ -4,7 +4,7 @@ import { hasCode } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import type { AttemptPrograms } from './attempt-programs.ts'
 
-/** What calls with the arguments of cases have shown; a case is named by its place among them. */
+/** Says what calls with the arguments of cases have shown; a case is named by its place among them. */
 export type TriedSamples = {
   tried: number
   /** The exception of each that was refused, with its message. */

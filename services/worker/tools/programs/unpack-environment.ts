@@ -86,8 +86,9 @@ function addModule(modules: Set<string>, path: string): void {
 }
 
 /**
- * Where an entry goes. `module`: the folder `node_modules` that it is, if it is in no other. What comes without that folder, one of
- * `modules`, is new in one that the repository has: it is laid there, since a mount would hide the rest.
+ * Says where an entry goes. `module`: the folder `node_modules` that it is, if it is in no other. An entry whose folder
+ * `node_modules` is not in the archive (`modules`) is new in one that the repository has: it is laid there, since a
+ * mount would hide the rest.
  */
 function placeOf(
   { name, type }: ParsedTarEntry['header'],
