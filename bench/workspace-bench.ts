@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
-import { sha256 } from '#domain/ids.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import { changeSetId, sha256 } from '#domain/ids.ts'
 import { type BaseFiles, type BaseLayer, baseLayerOf } from '../services/worker/workspace/base-layer.ts'
 import { openBuiltLayer } from '../services/worker/workspace/built-layer.ts'
 import { openWorkspace } from '../services/worker/workspace/open-workspace.ts'

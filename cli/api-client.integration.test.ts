@@ -23,6 +23,20 @@ afterEach(async () => {
 })
 
 const page = { limit: 10 }
+const places = [
+  'self',
+  'events',
+  'nodes',
+  'operations',
+  'changes',
+  'findings',
+  'decisions',
+  'patch',
+  'archive',
+  'questions',
+]
+const links = Object.fromEntries(places.map((place) => [place, '/v1']))
+const accepted = JSON.stringify({ run_id: 'r000000001', status: 'queued', links })
 
 describe('the client of the API', () => {
   it('sends its token, and the request before the archive', async () => {
@@ -31,14 +45,14 @@ describe('the client of the API', () => {
       const parts: Buffer[] = []
       for await (const part of request) parts.push(part)
       seen = `${request.headers.authorization}\n${Buffer.concat(parts).toString()}`
-      response.writeHead(202).end('{"run_id":"r1","status":"queued"}')
+      response.writeHead(202).end(accepted)
     }
     async function* archive() {
       yield Buffer.from('first ')
       yield Buffer.from('second')
     }
-    const accepted = await client.submit({ request: { agents: ['lint'] }, archive: archive() })
-    expect(accepted.run_id).toBe('r1')
+    const { run_id: runId } = await client.submit({ request: { agents: ['lint'] }, archive: archive() })
+    expect(runId).toBe('r000000001')
     expect(seen).toMatch(
       /^Bearer secret\n[^]*name="request"[^]*{"agents":\["lint"\]}[^]*name="archive"[^]*first second/,
     )
@@ -64,14 +78,14 @@ describe('the client of the API', () => {
       asked += 1
       if (asked === 1) return void response.writeHead(429, { 'retry-after': '0' }).end(JSON.stringify(problem))
       for await (const bytes of request) received += bytes.length
-      response.writeHead(202).end('{"run_id":"r1","status":"queued"}')
+      response.writeHead(202).end(accepted)
     }
     const archive = {
       async *[Symbol.asyncIterator]() {
         for (let at = 0; at < 16; at += 1) yield part
       },
     }
-    expect(await client.submit({ request: { agents: ['lint'] }, archive })).toMatchObject({ run_id: 'r1' })
+    expect(await client.submit({ request: { agents: ['lint'] }, archive })).toMatchObject({ run_id: 'r000000001' })
     expect(received).toBeGreaterThan(16 * part.length)
     expect(asked).toBe(2)
   })
@@ -111,6 +125,12 @@ describe('the client of the API', () => {
     const asked = client.listRuns(page)
     await expect(asked).rejects.toMatchObject({ code: 'CONFIG_006' })
     await expect(asked).rejects.toThrow(/does not answer as a Remora of this version does .*correct REMORA_API_URL/)
+  })
+
+  it('takes keys that a newer service has added, and keeps them', async () => {
+    const newer = { runs: [], next: null, of_a_newer_service: 1 }
+    answer = (_request, response) => response.writeHead(200).end(JSON.stringify(newer))
+    expect(await client.listRuns(page)).toEqual(newer)
   })
 
   it('says so when nothing answers', async () => {

@@ -1,123 +1,29 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { PatchKind } from '#domain/run.ts'
-import type { SkippedFile } from '#domain/code-node.ts'
+import { ChangePage } from '#schemas/change-schema.ts'
+import { type DecisionsBody, DecisionsView, type WantedVerdict } from '#schemas/decision-schema.ts'
+import { EventPage } from '#schemas/event-schema.ts'
+import { FindingPage } from '#schemas/finding-schema.ts'
+import { DeliveryPage, InstallationPage, InstallationView, PublicationAsked } from '#schemas/github-schema.ts'
+import { Cancelled, Retried, type RetryBody } from '#schemas/intake-schema.ts'
+import { EdgePage, NodeDetail, NodePage } from '#schemas/node-schema.ts'
+import { OperationPage, OperationView } from '#schemas/operation-schema.ts'
+import { PatchSets, PlannedCommits } from '#schemas/patch-schema.ts'
+import { PlanView } from '#schemas/plan-schema.ts'
+import { ProjectBudgetView, ProjectPage, ProjectView } from '#schemas/project-schema.ts'
+import { QuestionPage, QuestionView } from '#schemas/question-schema.ts'
+import { BudgetView, RunAccepted, RunPage, RunView } from '#schemas/run-schema.ts'
+import type { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
+import { TokenCreated, TokenPage, type TokenRequest } from '#schemas/token-schema.ts'
+import { UsageView } from '#schemas/usage-schema.ts'
+import { WorkerPage } from '#schemas/worker-schema.ts'
 import { type ApiConnection, openApiConnection } from './api-connection.ts'
-import { decideInSlices, nothingDecided, type WantedDecisions, type WantedVerdict } from './decide-in-slices.ts'
-import {
-  BudgetView,
-  EventPage,
-  RunAccepted,
-  PatchSets,
-  PlannedCommits,
-  RunPage,
-  RunView,
-  Time,
-  UsageView,
-} from './run-views.ts'
-import {
-  ChangePage,
-  DecisionsView,
-  FindingPage,
-  OperationPage,
-  OperationView,
-  QuestionPage,
-  QuestionView,
-} from './operation-views.ts'
-import { githubCalls } from './github-calls.ts'
-import { EdgePage, NodeDetail, NodePage, PlanView } from './node-views.ts'
-
-export const TokenView = z.looseObject({
-  token_id: z.string(),
-  name: z.string(),
-  scopes: z.array(z.string()),
-  expires_at: Time,
-  expired: z.boolean(),
-  last_used_at: Time,
-  requests_per_minute: z.number().nullable().default(null),
-  runs: z.number().nullable().default(null),
-})
-export type TokenView = z.infer<typeof TokenView>
-
-/** `unreadable`: tokens whose records are damaged. They can be revoked. */
-const TokenPage = z.object({
-  tokens: z.array(TokenView),
-  unreadable: z.array(z.object({ token_id: z.string() })).default([]),
-})
-
-const ProjectView = z.looseObject({ project_id: z.string(), created_at: Time })
-
-export const ProjectBudgetView = z.looseObject({
-  project_id: z.string(),
-  tokens_per_day: z.number().nullable(),
-  set_by_operator: z.number().nullable(),
-  set_by_project: z.number().nullable(),
-  used_today: z.number(),
-  resets_at: Time,
-})
-export type ProjectBudgetView = z.infer<typeof ProjectBudgetView>
-
-const ProjectPage = z.object({ projects: z.array(ProjectView) })
+import { decideInSlices, nothingDecided, type WantedDecisions } from './decide-in-slices.ts'
 
 type UsageQuery = Partial<Record<'since' | 'until' | 'by' | 'project_id', string | undefined>>
 
-export const WorkerView = z.looseObject({
-  worker_id: z.string(),
-  version: z.string().nullable(),
-  started_at: Time,
-  slots: z.number(),
-  requests_waiting: z.number(),
-  object_store: z.string().nullable().default(null),
-  models: z.array(z.looseObject({ model: z.string(), away_since: Time })),
-  servers: z.array(z.looseObject({ url: z.string(), limit: z.number(), max_in_flight: z.number() })),
-})
-export type WorkerView = z.infer<typeof WorkerView>
-
-const WorkerPage = z.object({ workers: z.array(WorkerView) })
-
-/** With the token's text, which is given out this once. */
-const TokenCreated = TokenView.extend({ token: z.string() })
-
-type Texts = readonly string[] | undefined
-
-/** The `request` field of `POST /v1/runs`. What is undefined is not sent, as everywhere in this client. */
-export type WireRequest = {
-  agents: readonly string[]
-  paths?: Texts
-  exclude?: Texts
-  languages?: Texts
-  node_kinds?: Texts
-  /** Node ids: only these nodes are worked on. */
-  nodes?: Texts
-  /** Files of the folder that are not in the archive, and why. */
-  not_sent?: readonly SkippedFile[] | undefined
-  include?: Texts
-  /** The run ends once it is planned; `readPlan` returns what it would do. */
-  dry_run?: boolean | undefined
-  limits?: { operations: number } | undefined
-  budget?: { tokens: number } | undefined
-  error_policy?: string | undefined
-  priority?: number | undefined
-}
-
-/**
- * What a retry repeats: `operations` if there are any, what failed with `codes`, or what was `rejected` with a reason; else all that
- * did not end well.
- */
-export type RetryChoice = {
-  operations: readonly string[]
-  codes?: Texts
-  rejected?: true | undefined
-  errorPolicy?: string | undefined
-}
-
 /** On one change set; `version`: of the decision on it that was seen, 0 for none. */
-export type SeenDecision = {
-  change_set_id: string
-  verdict: WantedVerdict
-  reason?: string
-  retry?: true
-  version?: number
-}
+export type SeenDecision = NonNullable<DecisionsBody['decisions']>[number] & { verdict: WantedVerdict }
 
 export type SeenDecisions = { decisions: readonly SeenDecision[]; withDependents?: true }
 
@@ -129,14 +35,6 @@ type ChangeChoice = {
   context?: number
 }
 
-type NewToken = {
-  name?: string | undefined
-  scopes?: Texts
-  expires_in_s?: number | undefined
-  requests_per_minute?: number | undefined
-  runs?: number | undefined
-  project_id?: string | undefined
-}
 type Page = { cursor?: string | undefined; limit: number }
 
 /** The API at `url`, a method for each request. Errors and `signal` are as for `ApiConnection`; nothing is repeated. */
@@ -159,22 +57,14 @@ function runCalls(connection: ApiConnection) {
   const { get, post, postForm } = connection
   return {
     /** Sends the archive while it is read; anew from its start where the service asks for a pause. */
-    submit: ({ request, archive }: { request: WireRequest; archive: AsyncIterable<Uint8Array> }) =>
+    submit: ({ request, archive }: { request: z.input<typeof RunRequestBody>; archive: AsyncIterable<Uint8Array> }) =>
       postForm('/v1/runs', { request: JSON.stringify(request), archive }, RunAccepted),
     getRun: (runId: string) => get(runPath(runId), RunView),
     /** Asks the service to stop the run, which ends a moment later. RUN_007 when it has ended otherwise. */
-    cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, RunAccepted),
+    cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, Cancelled),
     /** Asks the service to delete a run that has ended. RUN_001 when nothing of it is left, RUN_006, RUN_010 when it must stay. */
     deleteRun: (runId: string) => connection.delete(runPath(runId)),
-    retry: (runId: string, { operations, codes, rejected, errorPolicy }: RetryChoice) => {
-      const document = {
-        operations: operations.length === 0 ? undefined : operations,
-        codes,
-        rejected,
-        error_policy: errorPolicy,
-      }
-      return post(`${runPath(runId)}/retry`, document, RunAccepted)
-    },
+    retry: (runId: string, choice: RetryBody) => post(`${runPath(runId)}/retry`, choice, Retried),
     /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
     readEvents: (runId: string, { after, limit, waitMs }: { after: number; limit: number; waitMs: number }) =>
       get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
@@ -265,7 +155,7 @@ function operationCalls({ get, getText, post }: ApiConnection) {
 function tokenCalls(connection: ApiConnection) {
   return {
     /** Without `project_id` it is of the caller's project; without `expires_in_s` it does not expire. */
-    createToken: (token: NewToken) => connection.post('/v1/tokens', token, TokenCreated),
+    createToken: (token: z.input<typeof TokenRequest>) => connection.post('/v1/tokens', token, TokenCreated),
     listTokens: (projectId?: string) => connection.get('/v1/tokens', TokenPage, { project_id: projectId }),
     /** AUTH_003 when there is none. */
     revokeToken: (tokenId: string) => connection.delete(`/v1/tokens/${encodeURIComponent(tokenId)}`),
@@ -285,6 +175,24 @@ function budgetCalls({ get, put }: ApiConnection) {
     /** null: any number. */
     setProjectBudget: (projectId: string, tokensPerDay: number | null) =>
       put(`${projectPath(projectId)}/budget`, ProjectBudgetView, { tokens_per_day: tokensPerDay }),
+  }
+}
+
+function githubCalls({ get, post, put }: ApiConnection) {
+  return {
+    /** Has the code fetched. HOST_002 for a repository on which the GitHub App is not installed for the project. */
+    submitRepository: (request: z.input<typeof RepositoryRunBody>) => post('/v1/runs', request, RunAccepted),
+    /** Asks for the pull request of what is accepted. PUBLISH_001, PUBLISH_004 where there cannot be one. */
+    publish: (runId: string) => post(`${runPath(runId)}/publish`, {}, PublicationAsked),
+    listInstallations: () => get('/v1/github/installations', InstallationPage),
+    /** HOST_002 for an unknown one, PROJECT_001 for an unknown project. */
+    assignInstallation: (installationId: string, projectId: string) =>
+      put(`/v1/github/installations/${encodeURIComponent(installationId)}`, InstallationView, {
+        project_id: projectId,
+      }),
+    /** Newest first. */
+    listDeliveries: (query: { limit: number; ignored: 'hide' | 'show' }) =>
+      get('/v1/github/deliveries', DeliveryPage, query),
   }
 }
 

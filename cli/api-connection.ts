@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import { parseJson } from '#domain/json.ts'
+import { answerFits } from '#schemas/wire-parts.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
 
 /** A problem that the API answered with; `document` is all of it. */
@@ -35,12 +36,12 @@ export type Multipart = { request: string; archive: AsyncIterable<Uint8Array> }
  * that the service asks for, a few times. Aborting `signal` ends every request with its reason.
  */
 export type ApiConnection = {
-  get<T>(path: string, schema: z.ZodType<T>, query?: Query): Promise<T>
+  get<S extends z.ZodType>(path: string, schema: S, query?: Query): Promise<z.output<S>>
   /** With an idempotency key of its own. It is not repeated. */
-  post<T>(path: string, document: object, schema: z.ZodType<T>): Promise<T>
+  post<S extends z.ZodType>(path: string, document: object, schema: S): Promise<z.output<S>>
   /** The same for a form with an archive, which is sent while it is read, and read anew when the form is sent again. */
-  postForm<T>(path: string, fields: Multipart, schema: z.ZodType<T>): Promise<T>
-  put<T>(path: string, schema: z.ZodType<T>, document?: object): Promise<T>
+  postForm<S extends z.ZodType>(path: string, fields: Multipart, schema: S): Promise<z.output<S>>
+  put<S extends z.ZodType>(path: string, schema: S, document?: object): Promise<z.output<S>>
   delete(path: string): Promise<void>
   /** A whole text of media type `type`. */
   getText(path: string, type: string): Promise<string>
@@ -156,10 +157,10 @@ async function sendWhenTaken(path: string, outgoing: Outgoing, options: Paramete
   }
 }
 
-async function readJson<T>(answer: Answer, schema: z.ZodType<T>, options: Options): Promise<T> {
-  const parsed = schema.safeParse(parseJson(await wholeBody(answer, options)))
-  if (!parsed.success) throw strangeAnswer(options.url, answer)
-  return parsed.data
+async function readJson<S extends z.ZodType>(answer: Answer, schema: S, options: Options): Promise<z.output<S>> {
+  const document = parseJson(await wholeBody(answer, options))
+  if (!answerFits(schema, document)) throw strangeAnswer(options.url, answer)
+  return document
 }
 
 function wholeBody({ body }: Answer, { url, signal }: Options): Promise<string> {

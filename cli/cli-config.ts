@@ -102,7 +102,7 @@ function githubOf(values: CliValues) {
 
 /** What a run requests that names nothing else. */
 function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, ...values }: CliValues) {
-  const unlessEmpty = <T>(list: readonly T[]) => (list.length === 0 ? undefined : list)
+  const unlessEmpty = <T>(list: T[]) => (list.length === 0 ? undefined : list)
   return {
     paths: unlessEmpty(REMORA_PATHS),
     languages: unlessEmpty(REMORA_LANGUAGES),

@@ -1,7 +1,7 @@
+import { z } from 'zod'
+import { type DecisionsView, refusals, type WantedVerdict } from '#schemas/decision-schema.ts'
+import { answerFits } from '#schemas/wire-parts.ts'
 import { ApiProblem } from './api-connection.ts'
-import { type DecisionsView, RefusedDecisions } from './operation-views.ts'
-
-export type WantedVerdict = 'accept' | 'reject' | 'undo'
 
 /**
  * Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all; `alsoDecided`: also on those of them that
@@ -53,13 +53,14 @@ function slicesOf(sets: readonly string[]): (readonly string[])[] {
   )
 }
 
+const Refusals = z.looseObject(refusals)
+
 /** The answer that a request gets whose problem has all its refusals. */
 export function nothingDecided(runId: string): (error: unknown) => DecisionsView {
   return (error) => {
-    const document = error instanceof ApiProblem ? RefusedDecisions.safeParse(error.document).data : undefined
-    if (document === undefined) throw error
-    const { refused_count, refused } = document
-    return { run_id: runId, made: 0, by_agent: {}, decisions: [], left_alone: 0, refused_count, refused }
+    if (!(error instanceof ApiProblem) || !answerFits(Refusals, error.document)) throw error
+    const { refused_count, refused } = error.document
+    return { ...nothing(runId), refused_count, refused }
   }
 }
 
@@ -68,9 +69,13 @@ function withoutRefusals(answer: DecisionsView): DecisionsView {
   return { ...answer, refused_count: 0, refused: [], by_agent: Object.fromEntries(counts) }
 }
 
+function nothing(runId: string): DecisionsView {
+  const none = { made: 0, by_agent: {}, decisions: [], left_alone: 0, retry: null, refused_count: 0, refused: [] }
+  return { run_id: runId, ...none }
+}
+
 function allDecided(runId: string, answers: readonly DecisionsView[]): DecisionsView {
-  const nothing = { made: 0, by_agent: {}, decisions: [], left_alone: 0, retry: null, refused_count: 0, refused: [] }
-  const all: DecisionsView = { run_id: runId, ...nothing }
+  const all = nothing(runId)
   for (const answer of answers) {
     all.made += answer.made
     all.decisions.push(...answer.decisions)

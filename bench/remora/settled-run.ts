@@ -1,5 +1,5 @@
-import { type ChangeSet, changeChecks, changeSetId, type Edit, type Evidence } from '#domain/change-set.ts'
-import { defaultProject, newToken, type RunId, sha256 } from '#domain/ids.ts'
+import { type ChangeSet, changeChecks, type Edit, type Evidence } from '#domain/change-set.ts'
+import { changeSetId, defaultProject, newToken, type RunId, sha256 } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import { mapBounded } from '#objects/map-bounded.ts'

@@ -1,8 +1,10 @@
 import type { PatchKind } from '#domain/run.ts'
+import type { GateView } from '#schemas/gate-schema.ts'
+import type { PatchSets } from '#schemas/patch-schema.ts'
+import type { LeftOut } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { gateText } from '../progress/proof-lines.ts'
 import { leftOutText } from '../progress/result-report.ts'
-import type { GateView, LeftOut, PatchSets } from '../run-views.ts'
 import { visible } from '../terminal-text.ts'
 import { plural } from '../wording.ts'
 

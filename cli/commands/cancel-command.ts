@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { isEnded } from '#domain/run.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
-import { hasEnded, type RunView } from '../run-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { followRun } from '../run/follow-run.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'
@@ -26,7 +27,7 @@ export function addCancelCommand(program: Command, context: CliContext): void {
 
 async function ended(runId: string, client: ApiClient, signal: AbortSignal): Promise<RunView> {
   const run = await client.getRun(runId)
-  if (hasEnded(run.status)) return run
+  if (isEnded(run.status)) return run
   await followRun(runId, { onEvent: () => {} }, { client, signal, after: run.seq })
   return client.getRun(runId)
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeSetId, type FileChange } from '#domain/change-set.ts'
+import type { FileChange } from '#domain/change-set.ts'
+import { changeSetId } from '#domain/ids.ts'
 import type { TestApi } from '../../services/api/app.fixture.ts'
 import { plannedOperation, type PlayedEnding, playRun } from '../../services/api/played-run.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'

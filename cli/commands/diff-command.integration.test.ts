@@ -1,5 +1,5 @@
+import { changeSetId } from '#domain/ids.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { changeSetId } from '#domain/change-set.ts'
 import type { TestApi } from '../../services/api/app.fixture.ts'
 import { composeRun, plannedOperation, playRepeat, playRun } from '../../services/api/played-run.fixture.ts'
 import { openPlayedReview } from '../../services/api/review/played-review.fixture.ts'

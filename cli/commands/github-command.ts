@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { DeliveryView, InstallationView } from '../github-calls.ts'
+import type { DeliveryView, InstallationView } from '#schemas/github-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { addGithubSetup } from './github-setup-command.ts'
 import { visible } from '../terminal-text.ts'

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { ProjectId } from '#domain/ids.ts'
-import type { ProjectBudgetView } from '../api-client.ts'
+import type { ProjectBudgetView } from '#schemas/project-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
@@ -77,6 +77,6 @@ function projectId(text: string): string {
   throw new InvalidArgumentError(`It must be ${projectForm}.`)
 }
 
-function createdAt(time: string | null | undefined): string {
-  return time ? `  created ${shortTime(time)}` : ''
+function createdAt(time: string | null): string {
+  return time === null ? '' : `  created ${shortTime(time)}`
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { ErrorPolicyName } from '#domain/run.ts'
 import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
 import { commaList, errorPolicyOption, modelChoice, refuseWithService, workersOption } from './shared-options.ts'
@@ -6,7 +7,7 @@ import { commaList, errorPolicyOption, modelChoice, refuseWithService, workersOp
 type RetryOptions = {
   code?: string[]
   rejected?: true
-  errorPolicy?: string
+  errorPolicy?: ErrorPolicyName
   out?: string
   events?: string
   workers: number
@@ -41,7 +42,9 @@ export function addRetryCommand(program: Command, context: CliContext): void {
       if ([codes, rejected, operations[0]].filter((one) => one !== undefined).length > 1) {
         command.error('error: name operations or give --code or --rejected, only one of them', { exitCode: 2 })
       }
-      const source = { kind: 'retry', runId, operations, codes, rejected, errorPolicy } as const
+      const named = operations.length === 0 ? undefined : operations
+      const choice = { operations: named, codes, rejected, error_policy: errorPolicy }
+      const source = { kind: 'retry', runId, choice } as const
       await runOnce({ path: '.', apply: false, known: [], json, ...options, source }, context)
     })
 }

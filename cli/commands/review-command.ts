@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { changesWhere } from '../api-lists.ts'
 import type { CliContext } from '../cli-context.ts'
-import { isCurrent } from '../operation-views.ts'
 import { holdTerminal } from '../review/full-screen.ts'
 import { summaryLines } from '../review/review-texts.ts'
 import { runReview } from '../review/run-review.ts'
 import { requireAgent, type Where, whereForms, withCondition } from '../run/change-conditions.ts'
 import { withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
+import { isCurrent } from '../run/describe-decisions.ts'
 
 type ReviewOptions = { where?: Where; json?: true }
 

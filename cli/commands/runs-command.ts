@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { RunSummary } from '../run-views.ts'
+import type { RunSummary } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { waitingText } from '../progress/describe-waiting.ts'
 import { visible } from '../terminal-text.ts'
@@ -41,9 +41,9 @@ function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): stri
 
 function runLine(run: ListedRun): string {
   const operations = Object.values(run.counts).reduce((total, count) => total + count, 0)
-  const took = typeof run.duration_ms === 'number' ? formatSeconds(run.duration_ms) : '-'
-  const when = (run.accepted_at ?? '').slice(0, 19).replace('T', ' ')
-  const failed = (run.counts['failed'] ?? 0) + (run.counts['blocked'] ?? 0)
+  const took = run.duration_ms === null ? '-' : formatSeconds(run.duration_ms)
+  const when = run.accepted_at.slice(0, 19).replace('T', ' ')
+  const failed = run.counts.failed + run.counts.blocked
   const waits = run.waits_for_stack ? '' : waitingText(run.waiting_for)
   const figures = `${plural(operations, 'operation')}, ${failed} failed${waits === '' ? '' : `, ${waits}`}`
   return `${run.run_id}  ${when}  ${run.status.padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`

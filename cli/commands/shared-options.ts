@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
-import { AcceptPolicy, BudgetTokens, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
+import { AcceptPolicy, BudgetTokens, ErrorPolicyName, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
 import { ShellCommand } from '#domain/setup.ts'
 import { givenValue } from '#platform/env.ts'
 import { isModelServers } from '../model-server.ts'
@@ -77,7 +77,7 @@ function acceptOption(): Option {
 export function errorPolicyOption(): Option {
   const meaning =
     'when an operation fails: continue, skip the operations that wait for it (the default), or stop the run'
-  return new Option('--error-policy <policy>', meaning).choices(['continue', 'skip_downstream', 'stop_run'])
+  return new Option('--error-policy <policy>', meaning).choices(ErrorPolicyName.options)
 }
 
 /** Those of `includeOptions`. */
@@ -170,7 +170,7 @@ export function addIncludeOptions(command: Command): void {
 /** The submission that the options describe, with the settings as defaults. */
 export function submissionOf(
   options: SubmissionOptions,
-  { agents, settings }: { agents: readonly string[]; settings: CliConfig['request'] },
+  { agents, settings }: { agents: string[]; settings: CliConfig['request'] },
 ): Submission {
   const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
   const { exclude, kinds, since, limit, priority, accept, folderOnly } = options

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import { undefinedOn } from '#domain/error.ts'
+import type { OperationView } from '#schemas/operation-schema.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 import { allNodes, allOperations, allQuestions } from '../api-lists.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { RunView } from '../run-views.ts'
-import type { OperationView } from '../operation-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeQuestion } from '../progress/describe-question.ts'
 import { describeNode, describeRun, waitingView } from '../run/describe-run.ts'
@@ -78,7 +78,7 @@ async function firstOperations(client: ApiClient, runId: string): Promise<Operat
 
 /** The questions that its operations wait for a person to answer. */
 async function showQuestions(run: RunView, client: ApiClient, { io }: Pick<CliContext, 'io'>): Promise<void> {
-  if ((run.counts['waiting'] ?? 0) === 0) return
+  if (run.counts.waiting === 0) return
   const questions = await Array.fromAsync(allQuestions(client, run.run_id, 'open'))
   io.out(visible(['', ...questions.map((question) => describeQuestion(run.run_id, question)), ''].join('\n')))
 }

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { z } from 'zod'
 import { defaultProject } from '#domain/ids.ts'
 import { maxOpenRuns } from '#domain/run.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
-import type { TokenView } from '../api-client.ts'
+import type { TokenView } from '#schemas/token-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
@@ -11,7 +12,7 @@ import { commaList, positiveUpTo } from './shared-options.ts'
 
 type CreateOptions = {
   name?: string
-  scopes?: string[]
+  scopes?: Scope[]
   expires?: number
   requestsPerMinute?: number
   runs?: number
@@ -77,10 +78,9 @@ function noTokens(project: string = defaultProject): string {
 }
 
 function tokenLine(token: TokenView): string {
-  const ends = token.expires_at ?? undefined
-  const life = ends === undefined ? 'stays' : `${token.expired ? 'expired' : 'until'} ${shortTime(ends)}`
-  const used = token.last_used_at ?? undefined
-  const use = used === undefined ? 'never used' : `used ${shortTime(used)}`
+  const { expires_at: ends, last_used_at: used } = token
+  const life = ends === null ? 'stays' : `${token.expired ? 'expired' : 'until'} ${shortTime(ends)}`
+  const use = used === null ? 'never used' : `used ${shortTime(used)}`
   const { requests_per_minute: rate, runs } = token
   const limits = [...(rate === null ? [] : [`${rate} requests/min`]), ...(runs === null ? [] : [plural(runs, 'run')])]
   return [token.token_id, token.scopes.join(','), life, ...limits, use, token.name]
@@ -88,12 +88,9 @@ function tokenLine(token: TokenView): string {
     .join('  ')
 }
 
-function scopeList(text: string, before?: string[]): string[] {
-  const scopes = commaList(text, before)
-  const unknown = scopes.filter((scope) => !Scope.safeParse(scope).success)
-  if (unknown.length > 0 || scopes.length === 0) {
-    throw new InvalidArgumentError(`It must be one or more of ${Scope.options.join(', ')}.`)
-  }
+function scopeList(text: string, before?: string[]): Scope[] {
+  const scopes = z.array(Scope).min(1).safeParse(commaList(text, before)).data
+  if (scopes === undefined) throw new InvalidArgumentError(`It must be one or more of ${Scope.options.join(', ')}.`)
   return scopes
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { WorkerView } from '../api-client.ts'
+import type { WorkerView } from '#schemas/worker-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
@@ -23,8 +23,8 @@ function workerLines(worker: WorkerView): string {
   const store = worker.object_store === null ? [] : [`  object store ${worker.object_store}`]
   const takes = slots === 0 ? 'takes nothing now' : `takes ${plural(slots, 'operation')}`
   const queue = waiting === 0 ? [] : [`${plural(waiting, 'request')} waiting for a server`]
-  const since = startedAt ? [`since ${shortTime(startedAt)}`] : []
-  const about = [id, takes, ...queue, ...(version === null ? [] : [`version ${version}`]), ...since]
+  const since = `since ${shortTime(startedAt)}`
+  const about = [id, takes, ...queue, `version ${version}`, since]
   const away = models.flatMap(({ model, away_since: at }) =>
     at ? `  model ${model}: away since ${shortTime(at)}` : [],
   )

@@ -30,7 +30,7 @@ type Since = {
   exclude?: Texts
   languages?: Texts
   kinds?: Texts
-  include?: readonly SkipKind[]
+  include?: readonly SkipKind[] | undefined
 }
 
 /**

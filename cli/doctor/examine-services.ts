@@ -9,6 +9,7 @@ import { silentLog } from '#platform/log.ts'
 import { readAtMost } from '#platform/read-at-most.ts'
 import type { PartState } from '#platform/readiness.ts'
 import { connectRedis } from '#platform/redis-client.ts'
+import { ReadinessParts } from '#schemas/readiness-schema.ts'
 import { openApiClient } from '../api-client.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { adviceOn } from '../describe-failure.ts'
@@ -64,13 +65,14 @@ export async function examineRedisServer({ storage }: CliConfig, signal: AbortSi
   ]
 }
 
-const Ready = z.object({ parts: z.object({ redis_user: z.object({ message: z.string() }) }) })
+const Ready = z.object({ parts: ReadinessParts })
 
 /** Whether the API has a user of its own in Redis, as it says itself. */
 async function examineRedisUser(apiUrl: string, signal: AbortSignal): Promise<Finding[]> {
   const answer = await fetch(new URL('/readyz', apiUrl), { signal }).catch(() => undefined)
   const { data } = Ready.safeParse(await answer?.json().catch(() => undefined))
-  return data === undefined ? [] : [fine('redis user', data.parts.redis_user.message)]
+  const user = data?.parts['redis_user']
+  return user === undefined ? [] : [fine('redis user', user.message)]
 }
 
 export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Promise<Finding> {

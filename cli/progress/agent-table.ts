@@ -1,4 +1,4 @@
-import type { PlanView } from '../node-views.ts'
+import type { PlanView } from '#schemas/plan-schema.ts'
 import { plural } from '../wording.ts'
 import { type Paint, textTable, wrap } from '../terminal-text.ts'
 import { operationsOf, type AgentProgress, type PlannedAgent, type ProgressState } from './progress-state.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { WireEvent } from '../run-views.ts'
+import type { EventView } from '#schemas/event-schema.ts'
 import { figure, formatSeconds, nodePlace, plural } from '../wording.ts'
 import { modelText, usedUpText, waitingText } from './describe-waiting.ts'
 
@@ -7,7 +7,7 @@ const Words = z.string().catch('')
 const Count = z.number().catch(0)
 
 /** One line for a person, or undefined for events that are not shown. */
-export function describeEvent(event: WireEvent): string | undefined {
+export function describeEvent(event: EventView): string | undefined {
   const { data } = event
   switch (event.event) {
     case 'snapshot.stored':
@@ -59,12 +59,12 @@ export function describeEvent(event: WireEvent): string | undefined {
 }
 
 /** Of code that was fetched: which. */
-function sourceText({ repository, commit }: WireEvent['data']): string {
+function sourceText({ repository, commit }: EventView['data']): string {
   const [name, id] = [Words.parse(repository), Words.parse(commit)]
   return name === '' || id === '' ? '' : `, of ${name} at ${id.slice(0, 12)}`
 }
 
-function setupText({ event, data, error_code: code }: WireEvent): string {
+function setupText({ event, data, error_code: code }: EventView): string {
   if (event === 'setup.started') return `setting up: ${oneLine(Words.parse(data['command']))}`
   if (code !== undefined) return oneLine(`${code} the setup failed: ${Words.parse(data['reason'])}`)
   if (data['cached'] === true) return 'set up as an earlier run was'
@@ -78,7 +78,7 @@ function budgetText(tokens: unknown): string {
 }
 
 /** `lint src/money.py round_half_up: rejected: too long` */
-function decisionText(event: WireEvent): string {
+function decisionText(event: EventView): string {
   const verdict = Words.parse(event.data['verdict'])
   const said = ['note', 'reason'].map((name) => oneLine(Words.parse(event.data[name])))
   const name = oneLine(Words.parse(event.data['decided_by_name']))
@@ -100,17 +100,17 @@ const WaitedFor = z
   .catch(undefined)
 
 /** An earlier version counts the questions alone. */
-function waitedFor(data: WireEvent['data']) {
+function waitedFor(data: EventView['data']) {
   const list = WaitedFor.parse(data['waiting_for']) ?? [{ kind: 'answer', questions: Count.parse(data['questions']) }]
-  return list.map((one) => ({ ...one, servers: [] }))
+  return list
 }
 
 /** `lint src/money.py round_half_up`: the agent and the node, as far as the event names it. */
-export function workOf({ agent, data }: WireEvent): string {
+export function workOf({ agent, data }: EventView): string {
   return oneLine(`${agent ?? ''} ${nodePlace(Words.parse(data['path']), Words.parse(data['qualified_name']))}`)
 }
 
-function summaryOf(event: WireEvent): string {
+function summaryOf(event: EventView): string {
   const code = event.error_code ?? ''
   const words = Words.parse(event.data['reason']) || Words.parse(event.data['summary']) || (event.operation_id ?? '')
   return oneLine(`${code} ${words}`)

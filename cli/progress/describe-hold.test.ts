@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunView } from '../run-views.ts'
+import { aRun } from '../answers.fixture.ts'
 import { openPaint } from '../terminal-text.ts'
 import { holdLine } from './describe-hold.ts'
 import { openWaitingNotices } from './describe-waiting.ts'
@@ -9,16 +9,6 @@ import { emptyProgress } from './progress-state.ts'
 import { renderScreen } from './render-progress.ts'
 
 const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
-const runWith = (more: object) =>
-  RunView.parse({
-    run_id: 'r1',
-    status: 'running',
-    phase: 'execution',
-    seq: 9,
-    counts: {},
-    request: { agents: ['lint'] },
-    ...more,
-  })
 
 const of = (id: string, event: string, more: object = {}) => ({ event, operation_id: id, agent: 'lint', ...more })
 const atWork = [
@@ -36,11 +26,11 @@ describe('a run in which nothing moves', () => {
     [{ phase: 'snapshot', status: 'queued' }, [], 'discovery is at its snapshot'],
     [{ phase: 'review' }, plannedRun, 'no worker has begun to compose its patch'],
   ])('says after half a minute what holds it: %j', (run, events, said) => {
-    expect(holdLine(fold(events), runWith(run), 42_800)).toBe(`nothing has moved for 42.0 s: ${said}`)
-    expect(holdLine(fold(events), runWith(run), 29_999)).toBeUndefined()
-    expect(holdLine(fold(events), runWith({ ...run, status: 'completed' }), 42_800)).toBeUndefined()
+    expect(holdLine(fold(events), aRun(run), 42_800)).toBe(`nothing has moved for 42.0 s: ${said}`)
+    expect(holdLine(fold(events), aRun(run), 29_999)).toBeUndefined()
+    expect(holdLine(fold(events), aRun({ ...run, status: 'completed' }), 42_800)).toBeUndefined()
     const waits = { ...run, waiting_for: [{ kind: 'answer', questions: 1 }] }
-    expect(holdLine(fold(events), runWith(waits), 42_800)).toBeUndefined()
+    expect(holdLine(fold(events), aRun(waits), 42_800)).toBeUndefined()
   })
 
   it('says so on the screen and, once a minute, in a pipe, until something moves', () => {

@@ -1,4 +1,5 @@
-import { hasEnded, type RunView } from '../run-views.ts'
+import { isEnded } from '#domain/run.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 import { formatSeconds, plural } from '../wording.ts'
 import type { ProgressState } from './progress-state.ts'
 import { composedText } from './render-progress.ts'
@@ -15,7 +16,7 @@ export function holdLine(
   run: Pick<RunView, 'status' | 'phase' | 'counts' | 'waiting_for'>,
   quietMs: number,
 ): string | undefined {
-  if (quietMs < heldMs || hasEnded(run.status) || run.waiting_for.length > 0) return undefined
+  if (quietMs < heldMs || isEnded(run.status) || run.waiting_for.length > 0) return undefined
   return `nothing has moved for ${formatSeconds(Math.floor(quietMs / 1_000) * 1_000)}: ${whatHolds(state, run)}`
 }
 
@@ -23,7 +24,7 @@ function whatHolds(
   { doing, settingUp, composing }: Pick<ProgressState, 'doing' | 'settingUp' | 'composing'>,
   { phase, counts }: Pick<RunView, 'phase' | 'counts'>,
 ): string {
-  const { running = 0, dispatched = 0, ready = 0 } = counts
+  const { running, dispatched, ready } = counts
   if (composing) return composedText(composing)
   if (settingUp !== undefined) return `its setup runs: ${settingUp}`
   if (running > 0) return runningText(running, Object.values(doing))

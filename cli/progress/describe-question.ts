@@ -1,6 +1,6 @@
+import type { QuestionView } from '#schemas/question-schema.ts'
 import { onOneLine } from '../terminal-text.ts'
 import type { OpenQuestion, ProgressState } from './progress-state.ts'
-import type { QuestionView } from '../operation-views.ts'
 import { nodePlace } from '../wording.ts'
 
 type Asking = Pick<ProgressState, 'runId' | 'questions'>

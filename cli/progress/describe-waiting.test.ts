@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunView } from '../run-views.ts'
+import { aRun } from '../answers.fixture.ts'
 import { openPaint } from '../terminal-text.ts'
 import { openWaitingNotices, waitingLines, waitingText, withRunView } from './describe-waiting.ts'
 import { eventsOf, plannedRun } from './events.fixture.ts'
@@ -25,17 +25,11 @@ const server = {
   next_probe: '2026-11-01T00:00:03.000Z',
 }
 const wrong = { url: 'http://gpv:8000/v1', has_answered: false, last_error: 'no answer: ENOTFOUND', next_probe: null }
-const run = RunView.parse({
-  run_id: 'r1',
+const run = aRun({
   status: 'waiting',
-  phase: 'execution',
-  seq: 9,
-  counts: {},
-  request: { agents: ['lint'] },
   waiting_for: [
     { kind: 'models', model: 'default', since: new Date(since).toISOString(), servers: [server, wrong] },
     { kind: 'answer', questions: 1 },
-    { kind: 'a kind of a newer service' },
   ],
 })
 const asked = (state: ProgressState) => withRunView(state, run)
@@ -68,10 +62,7 @@ describe('a run whose model is away', () => {
   })
 
   it('is one whose servers are checked while none has answered and the command ends such a run', () => {
-    const never = {
-      ...run,
-      waiting_for: [{ kind: 'models', model: 'default', since: undefined, servers: [wrong], questions: undefined }],
-    }
+    const never = aRun({ waiting_for: [{ kind: 'models', model: 'default', since, servers: [wrong] }] })
     const state = { ...fold([...plannedRun, away]), checksServers: true }
     expect(waitingLines(withRunView(state, never))[0]).toBe('checks the servers of the model: none has answered yet')
     expect(waitingLines(asked(state))[0]).toMatch(/^waits for the model: /) // one has
@@ -105,7 +96,7 @@ describe('a run whose model is away', () => {
 describe('a run whose object store is full', () => {
   const message = 'it has no room left, and refuses every write'
   const stored = { kind: 'store', store: 'object_store', state: 'full', message }
-  const standing = RunView.parse({ ...run, status: 'running', waiting_for: [stored] })
+  const standing = aRun({ ...run, status: 'running', waiting_for: [stored] })
   const line = `waits for the object store, which is full: ${message}; it goes on by itself when that works`
 
   it('says so in a list, on the screen and to a pipe, there once a minute and when it works again', () => {
@@ -116,7 +107,7 @@ describe('a run whose object store is full', () => {
     expect(noticesOf(state, 0)).toEqual([line])
     expect(noticesOf(state, 59_999)).toEqual([])
     expect(noticesOf(state, 60_000)).toEqual([line])
-    const works = withRunView(state, { waiting_for: [] })
+    const works = withRunView(state, aRun())
     expect(noticesOf(works, 60_001)).toEqual(['the object store works again'])
     expect(noticesOf(works, 60_002)).toEqual([])
   })
@@ -135,14 +126,14 @@ describe('a run whose budget is used up', () => {
     const state = fold([...plannedRun, reached, { event: 'budget.reached', data: day }, waiting])
     expect(state.status).toBe('waiting')
     expect(waitingLines(state)).toEqual([ofRun, ofProject])
-    const view = {
-      waiting_for: [{ kind: 'budget', of: 'project', limit: 1, used: 5, servers: [] }],
+    const view = aRun({
+      waiting_for: [{ kind: 'budget', of: 'project', limit: 1, used: 5, resets_at: null }],
       project_id: 'shop',
-    }
+    })
     const [line] = waitingLines(withRunView(state, view))
     expect(line).toContain('used 5 of the 1 token of today')
     expect(line).toContain('"remora project budget shop --tokens-per-day N" raises that')
-    expect(waitingText([{ kind: 'budget', of: 'run', servers: [] }])).toBe('waits for tokens')
+    expect(waitingText([{ kind: 'budget', of: 'run' }])).toBe('waits for tokens')
     expect(fold([...plannedRun, reached, waiting, renewed])).toMatchObject({ status: 'running', budgets: [] })
     expect(fold([...plannedRun, reached, { event: 'run.cancelled' }]).budgets).toEqual([])
   })

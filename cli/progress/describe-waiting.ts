@@ -1,17 +1,20 @@
-import { hasEnded, type RunView, type WaitingFor } from '../run-views.ts'
+import { isEnded } from '#domain/run.ts'
+import type { RunView } from '#schemas/run-schema.ts'
+import type { AwayServer } from '#schemas/waiting-schema.ts'
 import { figure, plural } from '../wording.ts'
 import type { AwayModel, LackingStore, ProgressState, UsedBudget } from './progress-state.ts'
 
 type Waiting = Pick<ProgressState, 'runId' | 'away' | 'budgets' | 'store' | 'status' | 'checksServers' | 'held'>
 type Waits = Pick<Waiting, 'runId' | 'away' | 'budgets' | 'store'> & Partial<Pick<Waiting, 'checksServers'>>
-type AwayServer = WaitingFor['servers'][number]
+/** As answers and events have it. */
+type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
 
 const shownServers = 3
 /** While a run waits, a line of output that is no terminal says so once a minute. */
 const repeatedMs = 60_000
 
 /** What a run waits for in a few words, for a line of a list; empty for nothing. */
-export function waitingText(waitingFor: readonly WaitingFor[]): string {
+export function waitingText(waitingFor: readonly Waited[]): string {
   const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of }) => {
     if (kind === 'models') return [modelText(model)]
     if (kind === 'store') return ['the object store']
@@ -28,9 +31,7 @@ export function modelText(model: string): string {
 
 /** What the run view says of the models that are away. */
 export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): AwayModel[] {
-  return waitingFor.flatMap(({ kind, model, since, servers }) =>
-    kind === 'models' && model !== undefined ? [{ model, since: since ?? undefined, servers }] : [],
-  )
+  return waitingFor.filter((one) => one.kind === 'models')
 }
 
 /** What the run view says of budgets that are used up. */
@@ -38,15 +39,19 @@ export function usedBudgets({
   waiting_for: waitingFor,
   project_id: project,
 }: Pick<RunView, 'waiting_for' | 'project_id'>): UsedBudget[] {
-  return waitingFor.flatMap(({ kind, of = '', limit = 0, used = 0, resets_at: resetsAt }) =>
-    kind === 'budget' ? [{ of, limit, used, resetsAt: resetsAt ?? undefined, project }] : [],
-  )
+  const budgets = waitingFor.filter((one) => one.kind === 'budget')
+  return budgets.map(({ of, limit, used, resets_at: resetsAt }) => ({
+    of,
+    limit,
+    used,
+    project,
+    resetsAt: resetsAt ?? undefined,
+  }))
 }
 
 /** What the run view says of an object store that cannot be used. */
 export function lackingStore({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): LackingStore | undefined {
-  const found = waitingFor.find(({ kind }) => kind === 'store')
-  return found && { state: found.state ?? 'away', message: found.message ?? '' }
+  return waitingFor.find((one) => one.kind === 'store')
 }
 
 /** The state with what its servers, its object store and its budgets say now. Which models are away its events say. */
@@ -103,7 +108,7 @@ function modelLines(away: Waiting['away'], checksServers: boolean): string[] {
 
 function serverText({ url, has_answered: hasAnswered, last_error: error, next_probe: next }: AwayServer): string {
   const never = hasAnswered ? '' : ', and has never answered'
-  const again = typeof next === 'string' ? `; asked again at ${shownTime(next)}` : ''
+  const again = next !== null ? `; asked again at ${shownTime(next)}` : ''
   return `${url}: ${error ?? 'no answer'}${never}${again}`
 }
 
@@ -131,7 +136,7 @@ export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[
       ({ model, servers }) => servers !== undefined && nowMs - (saidAt.get(model) ?? -Infinity) >= repeatedMs,
     )
     for (const { model } of due) saidAt.set(model, nowMs)
-    const isBack = !hasEnded(status)
+    const isBack = !isEnded(status)
     return [
       ...storeNotices(store, { nowMs, isBack }),
       ...budgetNotices(budgets, { runId, nowMs, isBack }),

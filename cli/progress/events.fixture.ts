@@ -1,4 +1,5 @@
-import type { WireEvent } from '../run-views.ts'
+import { z } from 'zod'
+import type { EventView } from '#schemas/event-schema.ts'
 
 type EventDraft = {
   event: string
@@ -11,14 +12,11 @@ type EventDraft = {
 }
 
 /** Events as the API sends them: numbered from 1, `atMs` after noon. */
-export function eventsOf(drafts: readonly EventDraft[]): WireEvent[] {
+export function eventsOf(drafts: readonly EventDraft[]): EventView[] {
   const noon = Date.parse('2026-01-01T12:00:00Z')
-  return drafts.map(({ atMs = 0, data = {}, ...event }, index) => ({
-    ...event,
-    seq: index + 1,
-    ts: new Date(noon + atMs).toISOString(),
-    data,
-  }))
+  return drafts.map(({ atMs = 0, data = {}, ...event }, index) =>
+    z.custom<EventView>().parse({ ...event, seq: index + 1, ts: new Date(noon + atMs).toISOString(), data }),
+  )
 }
 
 export const plannedRun: readonly EventDraft[] = [

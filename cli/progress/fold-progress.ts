@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
-import { hasEnded, type WireEvent } from '../run-views.ts'
+import { isEnded } from '#domain/run.ts'
+import type { EventView } from '#schemas/event-schema.ts'
 import {
   type AwayModel,
   emptyAgent,
@@ -36,7 +37,7 @@ const Time = z
   .catch(undefined)
 
 /** The state after one more event. Events must be folded in the order of their numbers, each once. */
-export function foldProgress(state: ProgressState, event: WireEvent): ProgressState {
+export function foldProgress(state: ProgressState, event: EventView): ProgressState {
   const line = describeEvent(event)
   const seen: ProgressState = {
     ...state,
@@ -48,7 +49,7 @@ export function foldProgress(state: ProgressState, event: WireEvent): ProgressSt
   return event.operation_id ? foldOperation(seen, event) : foldWaiting(foldRun(seen, event), event)
 }
 
-function foldRun(state: ProgressState, event: WireEvent): ProgressState {
+function foldRun(state: ProgressState, event: EventView): ProgressState {
   const { data } = event
   switch (event.event) {
     case 'run.started':
@@ -95,7 +96,7 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
   }
 }
 
-function planOf(data: WireEvent['data']) {
+function planOf(data: EventView['data']) {
   return {
     total: Count.parse(data['operations']),
     lookedAt: LookedAt.parse(data['looked_at']),
@@ -112,7 +113,7 @@ function withRepeated({ composing: _composing, ...state }: ProgressState, count:
   return { ...state, phase: 'execution', total: (state.total ?? 0) + count, repeated: state.repeated + count }
 }
 
-function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState {
+function foldOperation(waiting: ProgressState, event: EventView): ProgressState {
   const state = withDoing(resumed(waiting, event), event)
   switch (event.event) {
     case 'operation.started':
@@ -139,7 +140,7 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
   }
 }
 
-function withDoing(state: ProgressState, { event, operation_id: id = '', ...more }: WireEvent): ProgressState {
+function withDoing(state: ProgressState, { event, operation_id: id = '', ...more }: EventView): ProgressState {
   const tool = event === 'tool.called' ? Text.parse(more['tool_name']) : undefined
   const what = event === 'model.requested' ? 'the model' : tool
   if (what !== undefined) return { ...state, doing: { ...state.doing, [id]: what } }
@@ -149,8 +150,8 @@ function withDoing(state: ProgressState, { event, operation_id: id = '', ...more
 }
 
 /** A run that has ended waits for nothing. */
-function foldWaiting(state: ProgressState, event: WireEvent): ProgressState {
-  if (hasEnded(state.status)) return { ...state, away: [], budgets: [] }
+function foldWaiting(state: ProgressState, event: EventView): ProgressState {
+  if (isEnded(state.status)) return { ...state, away: [], budgets: [] }
   const { data } = event
   const others = state.budgets.filter(({ of }) => of !== data['of'])
   if (event.event === 'budget.reached') return { ...state, budgets: [...others, usedBudget(data)] }
@@ -158,20 +159,20 @@ function foldWaiting(state: ProgressState, event: WireEvent): ProgressState {
   return foldModels(state, event)
 }
 
-function usedBudget(data: WireEvent['data']): UsedBudget {
+function usedBudget(data: EventView['data']): UsedBudget {
   const resetsAt = Time.parse(data['resets_at'] ?? undefined)
   const figures = { limit: Count.parse(data['limit']), used: Count.parse(data['used']) }
   return { of: Text.parse(data['of']) ?? '', ...figures, resetsAt: resetsAt?.toISOString() }
 }
 
-function foldModels(state: ProgressState, event: WireEvent): ProgressState {
+function foldModels(state: ProgressState, event: EventView): ProgressState {
   const { data } = event
   if (event.event === 'models.away') return { ...state, away: [...withoutModel(state, data['model']), awayOf(data)] }
   if (event.event !== 'models.back') return state
   return { ...resumed(state, event), away: withoutModel(state, data['model']) }
 }
 
-function awayOf(data: WireEvent['data']): AwayModel {
+function awayOf(data: EventView['data']): AwayModel {
   const since = Time.parse(data['since'])
   return { model: Text.parse(data['model']) ?? '', since: since?.toISOString() }
 }
@@ -190,26 +191,26 @@ const moving: ReadonlySet<string> = new Set([
 ])
 
 /** A run that only waited runs again with the first operation that moves, or with its model or its budget. */
-function resumed(state: ProgressState, { event }: WireEvent): ProgressState {
+function resumed(state: ProgressState, { event }: EventView): ProgressState {
   const moves = moving.has(event)
   return state.status === 'waiting' && moves ? { ...state, status: 'running' } : state
 }
 
 /** An operation that waits for an answer is not counted as running when it ends. */
-function endOperation(state: ProgressState, event: WireEvent): ProgressState {
+function endOperation(state: ProgressState, event: EventView): ProgressState {
   const wasWaiting = state.questions.some(({ operationId }) => operationId === event.operation_id)
   const change = (agent: AgentProgress) => ended(wasWaiting ? agent : stopped(agent), event)
   return withAgent(withoutQuestion(state, event), event, change)
 }
 
-function questionOf(event: WireEvent): OpenQuestion {
+function questionOf(event: EventView): OpenQuestion {
   const { data, operation_id: operationId = '' } = event
   const requestId = Text.parse(data['request_id']) ?? ''
   const text = Text.parse(data['question']) ?? ''
   return { requestId, operationId, work: workOf(event), text, choices: Texts.parse(data['choices']) }
 }
 
-function withoutQuestion(state: ProgressState, event: WireEvent): ProgressState {
+function withoutQuestion(state: ProgressState, event: EventView): ProgressState {
   if (state.questions.length === 0) return state
   return { ...state, questions: state.questions.filter(({ operationId }) => operationId !== event.operation_id) }
 }
@@ -222,7 +223,7 @@ function stopped(agent: AgentProgress): AgentProgress {
   return { ...agent, running: Math.max(0, agent.running - 1) }
 }
 
-function ended(agent: AgentProgress, { data, duration_ms: ms = 0 }: WireEvent): AgentProgress {
+function ended(agent: AgentProgress, { data, duration_ms: ms = 0 }: EventView): AgentProgress {
   const tokens = agent.tokens + Count.parse(data['tokens'])
   const findings = agent.findings + Count.parse(data['findings'])
   return { ...counted(agent, endedAs(data['status'])), tokens, findings, workMs: agent.workMs + ms }
@@ -254,7 +255,7 @@ function withLeftOut(state: ProgressState, counts: Readonly<Record<string, numbe
 
 type AgentChange = (agent: AgentProgress) => AgentProgress
 
-function withAgent(state: ProgressState, { agent: name = 'unknown' }: WireEvent, change: AgentChange): ProgressState {
+function withAgent(state: ProgressState, { agent: name = 'unknown' }: EventView, change: AgentChange): ProgressState {
   return { ...state, agents: { ...state.agents, [name]: change(state.agents[name] ?? emptyAgent()) } }
 }
 

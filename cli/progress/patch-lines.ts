@@ -1,4 +1,4 @@
-import type { RunView } from '../run-views.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 import { plural } from '../wording.ts'
 import type { Paint } from '../terminal-text.ts'
 import { failedOperations, isComposed, isFruitless, type ProgressState } from './progress-state.ts'

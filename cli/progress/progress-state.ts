@@ -1,6 +1,7 @@
 import type { SkippedFile } from '#domain/code-node.ts'
-import type { RunPhase } from '#domain/run.ts'
-import type { Composing, WaitingFor } from '../run-views.ts'
+import type { RunPhase, RunStatus } from '#domain/run.ts'
+import type { ComposingView } from '#schemas/run-schema.ts'
+import type { AwayServer } from '#schemas/waiting-schema.ts'
 
 /** The phases a run of this command goes through, in order. */
 export const shownPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const satisfies RunPhase[]
@@ -35,7 +36,7 @@ export type PlannedAgent = {
 export type OpenQuestion = { requestId: string; operationId: string; work: string; text: string; choices: string[] }
 
 /** A model that operations wait for. `since` is ISO 8601; `servers` is undefined until the service was asked for them. */
-export type AwayModel = { model: string; since: string | undefined; servers?: WaitingFor['servers'] | undefined }
+export type AwayModel = { model: string; since: string | undefined; servers?: readonly AwayServer[] | undefined }
 
 /** A budget that is used up: that `of` the run, or of its project for today, until `resetsAt` (ISO 8601). */
 export type UsedBudget = {
@@ -51,7 +52,7 @@ export type LackingStore = { state: string; message: string }
 
 export type ProgressState = {
   runId: string
-  status: string
+  status: RunStatus
   phase: ShownPhase
   /** The setup that is under way. */
   settingUp?: string | undefined
@@ -93,7 +94,7 @@ export type ProgressState = {
   models: readonly string[]
   changeSets: number
   /** While the patch is composed: how far that is. */
-  composing?: Composing | undefined
+  composing?: ComposingView | undefined
   /** Change sets in the patch from the runs that this one retries; 0 until it is composed. */
   earlierChangeSets: number
   /** Files that the patch changes; 0 until it is composed. */

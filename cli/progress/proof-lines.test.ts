@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gateText as gateTextOfPull } from '#publication/pull-text.ts'
-import type { GateView } from '../run-views.ts'
+import type { GateView } from '#schemas/gate-schema.ts'
 import { gateOutputLines, gateText } from './proof-lines.ts'
 
 const gate: GateView = {

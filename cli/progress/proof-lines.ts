@@ -1,4 +1,5 @@
-import type { GateView, RunView } from '../run-views.ts'
+import type { GateView } from '#schemas/gate-schema.ts'
+import type { CheckView, RunView } from '#schemas/run-schema.ts'
 import { type Paint, visible, wrap } from '../terminal-text.ts'
 import { formatSeconds, plural } from '../wording.ts'
 
@@ -14,7 +15,7 @@ export function evidenceLines(run: RunView, paint: Paint): string[] {
 
 /** What the run's own gate found. */
 export function gateLines({ gate }: RunView, { paint, width }: { paint: Paint; width: number }): string[] {
-  if (gate === undefined || gate === null) return []
+  if (gate === null) return []
   const tone = gate.verdict === 'passed' && gate.left_out === 0 ? 'green' : 'yellow'
   const listed = gate.failing.slice(0, shownFailures).map((name) => `  ${name}`)
   const rest = gate.failing_total > listed.length ? [`  … and ${gate.failing_total - listed.length} more`] : []
@@ -51,7 +52,7 @@ export function gateText(gate: GateView): string {
   return `${what}${out}; ${took}${reason === undefined ? '' : `; ${reason}`}`
 }
 
-function checkText(counts: RunView['checks'][string], paint: Paint): string {
+function checkText(counts: CheckView, paint: Paint): string {
   const {
     ok,
     total,

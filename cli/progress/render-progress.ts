@@ -1,6 +1,6 @@
 import { unreachable } from '#domain/error.ts'
+import type { ComposingView } from '#schemas/run-schema.ts'
 import { formatSeconds, plural } from '../wording.ts'
-import type { Composing } from '../run-views.ts'
 import { clip, type Paint } from '../terminal-text.ts'
 import { waitingLines } from './describe-waiting.ts'
 import { questionLines } from './describe-question.ts'
@@ -70,7 +70,7 @@ function phaseShare(state: ProgressState, phase: ShownPhase): number | 'under wa
 }
 
 /** Half for the operations that are read, half for the files; how many these are is only known then. */
-function composedShare({ operations_read: read, operations, files_proved: proved, files }: Composing): number {
+function composedShare({ operations_read: read, operations, files_proved: proved, files }: ComposingView): number {
   return files === 0 ? read / Math.max(1, operations) / 2 : 0.5 + proved / files / 2
 }
 
@@ -99,7 +99,7 @@ function phaseFigure(state: ProgressState, phase: ShownPhase): string {
   }
 }
 
-function composedFigure(composing: Composing): string {
+function composedFigure(composing: ComposingView): string {
   const { operations_read: read, operations, files_proved: proved, files, gate_runs: runs } = composing
   if (runs !== undefined) return `${plural(runs, 'run')} of its tests`
   return files === 0 ? `${read}/${operations} read` : `${proved}/${files} files`
@@ -133,7 +133,7 @@ export function openPlainLines(): (state: ProgressState, nowMs: number) => strin
 }
 
 /** How far the composition of a run is, for a person. */
-export function composedText(composing: Composing): string {
+export function composedText(composing: ComposingView): string {
   const { operations_read: read, operations, files_proved: proved, files, gate_runs: runs, gate_most: most } = composing
   if (runs !== undefined) return `the run's own tests: run ${runs}, of ${most ?? 'any number'} at most`
   return files === 0

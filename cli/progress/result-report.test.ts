@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunView } from '../run-views.ts'
+import { aRun } from '../answers.fixture.ts'
 import { resultView } from '../run/report-run.ts'
 import { eventsOf, workedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
@@ -9,17 +9,11 @@ import { renderReport } from './result-report.ts'
 
 const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
 const place = { agent: 'docstring', path: 'src/shop.py', qualified_name: 'shop.py' }
-const unreachable = { error_code: 'AGENT_002', operation_id: 'o2', ...place, reason: 'model server down' }
-const run = RunView.parse({
-  run_id: 'r1',
+const unreachable = { error_code: 'AGENT_002', count: 1, operation_id: 'o2', ...place, reason: 'model server down' }
+const run = aRun({
   status: 'completed',
-  seq: 40,
   phase: 'review',
-  request: { agents: ['lint'] },
-  counts: {},
   duration_ms: 3210,
-  error_code: null,
-  reason: null,
   checks: {
     parses: { ok: 2, total: 2, with_errors: 1, not_checked: 1 },
     lint_before_after: { ok: 0, total: 0, not_checked: 3 },
@@ -88,7 +82,7 @@ rehearsal model (no LLM): its texts are made by rules, for show.
     ]
     const many = Array.from({ length: 1638 }, (_, at) => ({ ...failed, operation_id: `f${at}` }))
     const lost = eventsOf([...workedRun, ...many]).reduce(foldProgress, emptyProgress('r1'))
-    const report = renderReport({ state: lost, run: { ...run, failures }, patch }, plain)
+    const report = renderReport({ state: lost, run: aRun({ ...run, failures }), patch }, plain)
     expect(report).toContain(`
 1,639 operations failed:
   AGENT_002 (1,638 operations)  docstring o2  src/shop.py: model server down
@@ -119,7 +113,7 @@ lint                2          1          0        0       0          1         
 
   it('says that there are changes when none of them was accepted by itself', () => {
     const made = { agent: 'lint', generated: 2, valid: 2, verified: 2, accepted: 0, rejected: 0 }
-    const waiting = RunView.parse({ ...bare, request: { ...bare.request, accept: 'auto' }, funnel: [made] })
+    const waiting = aRun({ ...bare, request: { ...bare.request, accept: 'auto' }, funnel: [made] })
     const report = renderReport({ state: emptyProgress('r1'), run: waiting, patch: undefined }, plain)
     expect(report).toMatch(/None of 2 change sets was accepted(?!.*Nothing to change).*remora review r1/s)
   })
@@ -195,10 +189,10 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
     const planned = { event: 'run.planned', data: { operations: 0, looked_at: 0, notices: [reason] } }
     const failed = { event: 'operation.ended', operation_id: 'o9', agent: 'lint', data: { status: 'failed', reason } }
     const long = eventsOf([...workedRun, planned, failed]).reduce(foldProgress, emptyProgress('r1'))
-    const why = { ...run, failures: [{ ...unreachable, count: 2, reason }], error_code: 'AGENT_002', reason }
+    const why = aRun({ ...run, failures: [{ ...unreachable, count: 2, reason }], error_code: 'AGENT_002', reason })
     const parts = {
       state: long,
-      run: { ...why, left_out: run.left_out.map((one) => ({ ...one, with: undefined, reason })) },
+      run: aRun({ ...why, left_out: run.left_out.map((one) => ({ ...one, with: undefined, reason })) }),
       patch,
     }
     const narrow = renderReport(parts, { ...plain, width: 60 })
@@ -218,7 +212,7 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
     const failed = { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'failed' } }
     const fruitless = eventsOf([failed]).reduce(foldProgress, emptyProgress('r1'))
     const failures = [{ ...unreachable, error_code: 'AGENT_008', count: 1 }]
-    const parts = { state: fruitless, run: { ...bare, failures }, patch: undefined }
+    const parts = { state: fruitless, run: aRun({ ...bare, failures }), patch: undefined }
     const report = renderReport({ ...parts, model: 'http://127.0.0.1:8000/v1' }, plain)
     expect(report).toContain('No patch was written: every operation failed.')
     expect(report).toContain('Try what failed again: remora retry r1 --model http://127.0.0.1:8000/v1')
@@ -231,7 +225,8 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
       { event: 'run.composed', data: { change_sets: 0, files: 0 } },
       { event: 'run.failed', error_code: 'AGENT_002', data: { reason: 'no operation ended well: 1 failed' } },
     ]
-    const ended = { ...bare, status: 'failed', error_code: 'AGENT_002', reason: 'no operation ended well: 1 failed' }
+    const reason = 'no operation ended well: 1 failed'
+    const ended = aRun({ ...bare, status: 'failed', error_code: 'AGENT_002', reason })
     const composed = eventsOf(events).reduce(foldProgress, emptyProgress('r1'))
     const parts = { state: composed, run: ended, patch: undefined }
     const report = renderReport(parts, plain)
@@ -241,7 +236,8 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
   })
 
   it('gives the code and the reason of a run that failed, and speaks of no patch', () => {
-    const failed = { ...run, status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes', checks: {}, conflicts: 0 }
+    const why = { status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes' }
+    const failed = aRun({ ...bare, ...why })
     const parts = { state: emptyProgress('r1'), run: failed, patch: undefined }
     expect(renderReport(parts, plain)).toBe('run r1 failed in 3.2 s: INTAKE_007 no nodes\n')
   })
@@ -264,9 +260,10 @@ Look at each change, take some and reject others: remora review r1
   })
 
   it('says how much of it is accepted where the run accepts by itself', () => {
-    const counts = { agent: 'lint', generated: 3, valid: 3, verified: 3, accepted: 2, rejected: 0 }
+    const decided = { accepted: 2, accepted_unverified: 0, rejected: 0, merged: 0 }
+    const counts = { agent: 'lint', generated: 3, valid: 3, verified: 3, ...decided }
     const words = { ...counts, agent: 'docstring', generated: 2, valid: 2, verified: 0, accepted: 0 }
-    const accepting = RunView.parse({ ...bare, request: { agents: ['lint'], accept: 'auto' }, funnel: [words, counts] })
+    const accepting = aRun({ ...bare, request: { agents: ['lint'], accept: 'auto' }, funnel: [words, counts] })
     const report = renderReport({ state, run: accepting, patch }, plain)
     expect(report).toContain('Accepted patch: out.patch\n  2 of 5 change sets accepted')
     expect(report).toContain('2 of docstring did not pass a check: remora diff r1 OPERATION names it')
@@ -280,7 +277,7 @@ Look at each change, take some and reject others: remora review r1
   })
 
   it('names the way on from a run that stopped at its first failure', () => {
-    const stopped = { ...run, status: 'failed', request: { agents: ['lint'], error_policy: 'stop_run' } }
+    const stopped = aRun({ ...run, status: 'failed', request: { error_policy: 'stop_run' } })
     const wayOn = 'remora retry r1 --error-policy skip_downstream'
     const reportOf = (of: typeof state) => renderReport({ state: of, run: stopped, patch: undefined }, plain)
     expect(reportOf(state)).toContain(wayOn)

@@ -1,5 +1,5 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
-import type { ConflictingSet, FailureView, LeftOut, RunView } from '../run-views.ts'
+import type { ConflictingSet, FailureView, LeftOut, RunView } from '#schemas/run-schema.ts'
 import { formatSeconds, joinBlocks, nodePlace, plural } from '../wording.ts'
 import { sameModelFlag } from '../run/unfinished-runs.ts'
 import { agentTable, plannedLines } from './agent-table.ts'
@@ -51,8 +51,8 @@ export function renderReport({ state, run, patch, model }: ReportParts, view: Re
 
 function headline(state: ProgressState, run: RunView, { paint, width }: ReportView): string[] {
   const tone = toneOf(state, run)
-  const took = run.duration_ms === null || run.duration_ms === undefined ? '' : ` in ${formatSeconds(run.duration_ms)}`
-  const why = run.error_code === null || run.error_code === undefined ? '' : `: ${run.error_code} ${run.reason ?? ''}`
+  const took = run.duration_ms === null ? '' : ` in ${formatSeconds(run.duration_ms)}`
+  const why = run.error_code === null ? '' : `: ${run.error_code} ${run.reason ?? ''}`
   const model = state.models.length === 0 ? '' : `  ·  ${state.models.join(', ')}`
   const [first = '', ...more] = wrap(`run ${run.run_id} ${run.status}${took}${why}${model}`, width)
   const named = `run ${run.run_id} ${run.status}`

@@ -1,4 +1,5 @@
-import type { EnvironmentView, RunView } from '../run-views.ts'
+import type { RunView } from '#schemas/run-schema.ts'
+import type { EnvironmentView } from '#schemas/setup-schema.ts'
 import { type Paint, visible, wrap } from '../terminal-text.ts'
 import { formatSeconds } from '../wording.ts'
 
@@ -6,7 +7,7 @@ const shownLines = 12
 
 /** What the run's setup made, and of one that failed the end of what it said. Nothing for a run without one. */
 export function setupLines({ environment }: RunView, { paint, width }: { paint: Paint; width: number }): string[] {
-  if (environment === undefined || environment === null) return []
+  if (environment === null) return []
   const tone = environment.status === 'failed' ? 'red' : 'green'
   const said = (environment.output ?? '').split('\n').filter((line) => line.trim() !== '')
   const shown = said.slice(-shownLines).map((line) => visible(`  ${line}`))

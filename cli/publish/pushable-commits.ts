@@ -1,7 +1,7 @@
 import type { CodeHost, NewCommit } from '#code-hosts/code-host.ts'
 import { type GitTree, gitBlobId, type PlannedCommit, type PlannedFile } from '#domain/planned-commit.ts'
 import { findRefused, type PublishConsent } from '#publication/check-publishable.ts'
-import type { PlannedCommits } from '../run-views.ts'
+import type { PlannedCommits } from '#schemas/patch-schema.ts'
 
 export type MessagedCommit = PlannedCommit & NewCommit
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { terminalControls } from '#domain/terminal-controls.ts'
-import type { ChangeView } from '../operation-views.ts'
+import type { ChangeView } from '#schemas/change-schema.ts'
 import { openPaint } from '../terminal-text.ts'
 import { charactersOf, fold } from './fold-text.ts'
 import { aChange, madeDecisions, openReview, somebody, tenLineDiff } from './review.fixture.ts'

@@ -1,5 +1,6 @@
+import type { ChangeView } from '#schemas/change-schema.ts'
+import type { DecisionsView, RefusedView, RejectedRetry } from '#schemas/decision-schema.ts'
 import type { SeenDecision, SeenDecisions } from '../api-client.ts'
-import type { ChangeView, DecisionsView, RefusedDecision, RejectedRetry } from '../operation-views.ts'
 import type { Where } from '../run/change-conditions.ts'
 import { nodePlace } from '../wording.ts'
 
@@ -26,7 +27,7 @@ export type Mode =
   /** `text` is before the cursor, `after` behind it. */
   | { kind: 'typing'; what: 'reason' | 'conditions'; text: string; after: string }
   /** A decision was refused because of other sets, and the reviewer chooses. `instead`: what is to give way to the set, if anything can. */
-  | { kind: 'refused'; refusal: RefusedDecision; refused: SeenDecision; instead: GivingWay | undefined }
+  | { kind: 'refused'; refusal: RefusedView; refused: SeenDecision; instead: GivingWay | undefined }
   /** A text of its own, line by line: a transcript, or the help. */
   | { kind: 'reading'; title: string; text: string }
 

@@ -1,5 +1,7 @@
+import type { ChangeView } from '#schemas/change-schema.ts'
+import type { DecisionsView } from '#schemas/decision-schema.ts'
+import { aChangeSet, answer } from '../answers.fixture.ts'
 import type { SeenDecision } from '../api-client.ts'
-import { ChangeView, type DecisionsView } from '../operation-views.ts'
 import type { Where } from '../run/change-conditions.ts'
 import { openPaint } from '../terminal-text.ts'
 import { charactersOf } from './fold-text.ts'
@@ -20,13 +22,10 @@ export function tenLineDiff(path: string, added: string): string {
 }
 
 /** `id` is any short text. */
-export function aChange(id: string, more: Partial<ChangeView> = {}): ChangeView {
-  return ChangeView.parse({
+export function aChange(id: string, more: Readonly<Record<string, unknown>> = {}): ChangeView {
+  return aChangeSet({
     change_set_id: id,
     operation_id: `o-${id}`,
-    run_id: 'r1',
-    agent: 'lint',
-    path: 'a.py',
     qualified_name: id,
     diff: tenLineDiff('a.py', `by ${id}`),
     evidence: [{ check: 'parses', path: 'a.py', ok: true }],
@@ -57,7 +56,8 @@ export function madeDecisions(
     made: true,
     decision: { verdict, version: 3, reason, decided_at: '2026-05-01T12:30:00Z', decided_by: 'human/me' },
   }))
-  return { run_id: 'r1', made: made.length, by_agent: {}, decisions, left_alone: 0, refused_count: 0, refused: [] }
+  const nothing = { by_agent: {}, decisions: [], left_alone: 0, retry: null, refused_count: 0, refused: [] }
+  return answer<DecisionsView>({ run_id: 'r1', made: made.length, ...nothing }, { decisions })
 }
 
 type ReviewOptions = { columns?: number; rows?: number; where?: Where }
@@ -98,9 +98,9 @@ export function openReview({ columns = 60, rows = 24, where = { verdict: 'pendin
       const [decide] = effects.filter((effect) => effect.kind === 'decide')
       return decide?.decisions ?? []
     },
-    answer(answer: DecisionsView) {
+    answer(given: Readonly<Record<string, unknown>>) {
       const [decide] = effects.filter((effect) => effect.kind === 'decide')
-      take({ kind: 'decided', wanted: decide ?? { decisions: [] }, answer })
+      take({ kind: 'decided', wanted: decide ?? { decisions: [] }, answer: answer(madeDecisions(), given) })
     },
   }
 }

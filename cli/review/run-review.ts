@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { AppError, unreachable } from '#domain/error.ts'
 import { pagerEnv } from '#platform/child-env.ts'
 import { delay, untilAborted } from '#platform/clock.ts'
+import { isEnded } from '#domain/run.ts'
+import type { ChangeView } from '#schemas/change-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { CliContext, Interactive } from '../cli-context.ts'
-import type { ChangeView } from '../operation-views.ts'
 import type { Where } from '../run/change-conditions.ts'
 import { isIdle, type Service } from '../run/reach-service.ts'
-import { hasEnded } from '../run-views.ts'
 import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
 import { mostContext, namedBases } from './describe-change.ts'
 import { type FullScreen, openFullScreen } from './full-screen.ts'
@@ -85,7 +85,7 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
     const { status } = await client.getRun(runId)
     const page = { where, context: mostContext, limit: pageLength, ...(cursor !== null && { cursor }) }
     const { changes, next } = await client.listChanges(runId, page)
-    const run = hasEnded(status) ? 'ended' : isIdle(service) ? 'stands still' : 'goes on'
+    const run = isEnded(status) ? 'ended' : isIdle(service) ? 'stands still' : 'goes on'
     return { kind: 'listed', where, changes, next, run }
   }
   const perform = async (effect: Performed): Promise<ReviewEvent> => {

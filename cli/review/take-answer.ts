@@ -1,12 +1,7 @@
 import { unreachable } from '#domain/error.ts'
+import type { ChangeView } from '#schemas/change-schema.ts'
+import type { DecidedView, DecisionsView, RefusedView } from '#schemas/decision-schema.ts'
 import type { SeenDecisions } from '../api-client.ts'
-import {
-  type ChangeView,
-  type DecidedSet,
-  type DecisionsView,
-  isCurrent,
-  type RefusedDecision,
-} from '../operation-views.ts'
 import { pressKey } from './press-key.ts'
 import { scrollAt } from './render-review.ts'
 import { typePasted } from './type-line.ts'
@@ -24,6 +19,7 @@ import {
   stay,
   type Step,
 } from './review-state.ts'
+import { isCurrent } from '../run/describe-decisions.ts'
 
 /** What becomes of a review by a key, or by an answer of the service. */
 export function takeEvent(state: ReviewState, event: ReviewEvent): Step {
@@ -143,7 +139,7 @@ function takeDecided(state: ReviewState, { wanted, answer }: Taken<'decided'>): 
  * What somebody else has decided meanwhile; else that of the set itself, unless another one was to give way to it and could not because
  * of what is built on it: then the set still collides, and the other refusal says what to decide next.
  */
-function refusalToShow({ refused }: DecisionsView, id: string | undefined): RefusedDecision | undefined {
+function refusalToShow({ refused }: DecisionsView, id: string | undefined): RefusedView | undefined {
   const late = refused.find((one) => one.error_code === 'WORK_003')
   if (late !== undefined) return late
   const own = refused.find((one) => one.change_set_id === id)
@@ -174,7 +170,7 @@ function noteDecisions(state: ReviewState, wanted: SeenDecisions, answer: Decisi
 }
 
 function decidedHere(
-  { change_set_id: id, verdict, decision }: DecidedSet,
+  { change_set_id: id, verdict, decision }: DecidedView,
   state: ReviewState,
   { isSentBack }: { isSentBack: boolean },
 ): Decided | undefined {
@@ -190,13 +186,13 @@ function decidedHere(
 function afterDecision(state: ReviewState, { id, answer }: { id: string | undefined; answer: DecisionsView }): Step {
   const own = answer.decisions.find((one) => one.change_set_id === id)
   const others = answer.decisions.filter((one) => one.made && one !== own)
-  const withRules = (one: DecidedSet) => ({ ...one, rules: knownChange(state, one.change_set_id)?.rules ?? [] })
+  const withRules = (one: DecidedView) => ({ ...one, rules: knownChange(state, one.change_set_id)?.rules ?? [] })
   const texts = [...(own === undefined ? [] : [own]), ...others].map((one) => decidedText(withRules(one)))
   const message = { text: texts.join('; also '), style: 'green' as const }
   return own?.verdict === 'pending' ? show(state, state.at, message) : showFollowing(state, message)
 }
 
-function decidedText(one: DecidedSet & { rules: readonly string[] }): string {
+function decidedText(one: DecidedView & { rules: readonly string[] }): string {
   const { made, was, verdict } = one
   const before = made && was !== 'pending' && was !== verdict ? ` (was ${was})` : ''
   return `${made ? '' : 'already '}${verdict === 'pending' ? 'pending again' : verdict} ${nameOfChange(one)}${before}`
@@ -206,7 +202,7 @@ function decidedText(one: DecidedSet & { rules: readonly string[] }): string {
  * Nothing of the request was made. Somebody else's decision is shown instead of being overwritten; over other sets in the way the
  * reviewer decides.
  */
-function takeRefusal(state: ReviewState, refusal: RefusedDecision, wanted: SeenDecisions): Step {
+function takeRefusal(state: ReviewState, refusal: RefusedView, wanted: SeenDecisions): Step {
   const { error_code: code, change_set_id: id, decision, detail } = refusal
   if (code === 'WORK_003') {
     const sets = state.sets.map((set): ReviewedSet => {
@@ -230,7 +226,7 @@ function takeRefusal(state: ReviewState, refusal: RefusedDecision, wanted: SeenD
  * What can be taken back so that the set can be accepted: what it collides with, beside what was to give way before, or, once that was
  * refused, the same with what is built on it.
  */
-function givingWay(refusal: RefusedDecision, { decisions, withDependents }: SeenDecisions): GivingWay | undefined {
+function givingWay(refusal: RefusedView, { decisions, withDependents }: SeenDecisions): GivingWay | undefined {
   const [set, before] = [decisions.at(-1), decisions.slice(0, -1)]
   const { change_set_id: id, conflict, blocked_by: blockedBy, with_decision: decision } = refusal
   if (set?.verdict !== 'accept') return undefined

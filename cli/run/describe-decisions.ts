@@ -1,10 +1,11 @@
+import type { ChangeView } from '#schemas/change-schema.ts'
+import type { DecidedView, DecisionsView, DecisionView, RefusedView } from '#schemas/decision-schema.ts'
+import type { ConflictingSet, LeftOut } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { CliContext } from '../cli-context.ts'
-import type { WantedVerdict } from '../decide-in-slices.ts'
-import type { ChangeView, DecidedSet, DecisionsView, RefusedDecision } from '../operation-views.ts'
+import type { WantedVerdict } from '#schemas/decision-schema.ts'
 import { leftOutText } from '../progress/result-report.ts'
-import type { ConflictingSet, LeftOut } from '../run-views.ts'
 import { visible } from '../terminal-text.ts'
 import { nodePlace, plural } from '../wording.ts'
 
@@ -57,9 +58,9 @@ export function printRetry(
 const verdictWords = { accept: 'accepted', reject: 'rejected', undo: 'pending' } as const
 
 /** `accepted          docstring  shop/stock.py Stock.low  +4 -0` */
-async function setLines(client: ApiClient, runId: string, decisions: readonly DecidedSet[]): Promise<string[]> {
+async function setLines(client: ApiClient, runId: string, decisions: readonly DecidedView[]): Promise<string[]> {
   const changes = await changesOf(client, runId, decisions)
-  const placeOf = ({ path, qualified_name: name, change_set_id: id }: DecidedSet) =>
+  const placeOf = ({ path, qualified_name: name, change_set_id: id }: DecidedView) =>
     [nodePlace(path, name), ...rulesOf(changes.get(id))].join(' ')
   const rows = decisions.map((one) => {
     const { verdict, made, was, agent, change_set_id: id, because_of: becauseOf } = one
@@ -76,7 +77,7 @@ async function setLines(client: ApiClient, runId: string, decisions: readonly De
 async function keptRows(
   client: ApiClient,
   runId: string,
-  decisions: readonly DecidedSet[],
+  decisions: readonly DecidedView[],
   changes: ReadonlyMap<string, ChangeView>,
 ): Promise<string[][]> {
   const undone = decisions.filter(({ made, was, verdict }) => made && was === 'accepted' && verdict !== 'accepted')
@@ -105,12 +106,27 @@ const relations: Readonly<Record<string, string>> = {
 async function changesOf(
   client: ApiClient,
   runId: string,
-  decisions: readonly DecidedSet[],
+  decisions: readonly DecidedView[],
 ): Promise<Map<string, ChangeView>> {
   const operations = new Set(decisions.map(({ operation_id: id }) => id))
   const read = await Promise.allSettled([...operations].map((id) => Array.fromAsync(allChanges(client, runId, id))))
   const changes = read.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
   return new Map(changes.map((change) => [change.change_set_id, change]))
+}
+
+/** `eve (human/t0123)`, or the id alone of a token without a name. */
+export function whoText({ decided_by: id, decided_by_name: name }: DecisionView): string {
+  return name === undefined ? id : `${name} (${id})`
+}
+
+/** `: built on lint a.py f, which was rejected: too long`; empty where nothing is said. */
+export function whyText(decision: Pick<DecisionView, 'reason' | 'note'> | null): string {
+  return [decision?.note, decision?.reason].flatMap((part) => (part ? `: ${part}` : [])).join('')
+}
+
+/** Whether it counts, and git can apply it beside the others: what a later retry has made again only if it is accepted. */
+export function isCurrent({ is_redone: isRedone, verdict }: Pick<ChangeView, 'is_redone' | 'verdict'>): boolean {
+  return !isRedone || verdict === 'accepted'
 }
 
 export function rulesOf(change: ChangeView | undefined): string[] {
@@ -154,7 +170,7 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
 }
 
 /** Why, with the texts of both sides of a conflict, and what to do about it. */
-function refusalLines(runId: string, refusal: RefusedDecision, verdict: WantedVerdict): string[] {
+function refusalLines(runId: string, refusal: RefusedView, verdict: WantedVerdict): string[] {
   const { change_set_id: id, operation_id: operation, error_code: code, detail, conflict, blocked_by: others } = refusal
   if (others !== undefined) return [`refused: ${code}  ${detail}`, ...togetherLines(runId, refusal, verdict)]
   if (conflict === undefined) {
@@ -174,7 +190,7 @@ export function bothTexts(conflict: LeftOut, otherDoes: string): string[] {
 
 function togetherLines(
   runId: string,
-  { change_set_id: id, blocked_by: others = [] }: RefusedDecision,
+  { change_set_id: id, blocked_by: others = [] }: RefusedView,
   verdict: WantedVerdict,
 ): string[] {
   if (verdict !== 'accept') return [`  With them: remora ${verdict} ${runId} ${id} --with-dependents`]

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PlanView } from '../node-views.ts'
+import { PlanView } from '#schemas/plan-schema.ts'
 import { openPaint } from '../terminal-text.ts'
 import { describePlan } from './describe-plan.ts'
 
@@ -68,7 +68,10 @@ it('breaks what is wider than the terminal, and cuts nothing', () => {
 })
 
 it('says so when there is nothing to do', () => {
-  expect(describePlan(PlanView.parse({ agents: {}, skipped_files: [], notices: [] }), view)).toBe(
-    'Nothing to do: no operation would be run.\n',
-  )
+  expect(
+    describePlan(
+      PlanView.parse({ nodes_looked_at: 3, beyond_limit: 0, agents: {}, skipped_files: [], notices: [] }),
+      view,
+    ),
+  ).toBe('Looked at 3 nodes. Nothing to do: no operation would be run.\n')
 })

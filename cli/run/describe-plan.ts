@@ -1,4 +1,4 @@
-import type { PlanView } from '../node-views.ts'
+import type { PlanView } from '#schemas/plan-schema.ts'
 import { joinBlocks, plural } from '../wording.ts'
 import { textTable, wrap } from '../terminal-text.ts'
 import type { ReportView } from '../progress/result-report.ts'
@@ -27,7 +27,7 @@ export function describePlan(plan: PlanView, { paint, width }: ReportView): stri
 }
 
 function headline({ agents, nodes_looked_at: nodes, beyond_limit: beyond }: PlanView): string {
-  const looked = nodes === undefined ? '' : `Looked at ${plural(nodes, 'node')}. `
+  const looked = `Looked at ${plural(nodes, 'node')}. `
   const planned = Object.values(agents).reduce((sum, agent) => sum + agent.planned + agent.mechanical, 0)
   if (planned === 0) return `${looked}Nothing to do: no operation would be run.`
   const tokens = Object.values(agents).reduce((sum, agent) => sum + agent.estimated_tokens, 0)

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
-import { RunView } from '../run-views.ts'
-import type { EdgeView, NodeDetail } from '../node-views.ts'
+import type { EdgeShape } from '#schemas/node-schema.ts'
+import { aNode, aRun } from '../answers.fixture.ts'
 import { describeNode, describeRun } from './describe-run.ts'
 
-const usual = { agents: ['lint'], error_policy: 'skip_downstream', priority: 5 }
-const running = { run_id: 'r1', status: 'running', phase: 'execution', seq: 9, counts: { ready: 2, failed: 0 } }
+const running = { counts: { ready: 2 } }
 
 const manner = { isWaiting: false, width: Infinity }
 
 it('shows of a usual run that goes on only what there is to say', () => {
-  expect(describeRun(RunView.parse({ ...running, request: usual }), [], manner)).toBe(`run         r1
+  expect(describeRun(aRun({ ...running }), [], manner)).toBe(`run         r1
 status      running (execution)
 agents      lint
+accepted    2026-05-01T12:00:00.000Z
 took        not ended
 operations  2 ready
 conflicts   0
@@ -19,22 +19,23 @@ conflicts   0
 })
 
 it('does not count conflicts that the service cannot read just now, and says so', () => {
-  const run = RunView.parse({ ...running, request: usual, unread: ['composition', 'skipped_files'] })
+  const run = aRun({ ...running, unread: ['composition', 'skipped_files'] })
   const lines = describeRun(run, [], manner).trimEnd().split('\n')
   expect(lines.some((line) => line.startsWith('conflicts'))).toBe(false)
   expect(lines.at(-1)).toMatch(/^not read +checks and conflicts and skipped files/)
 })
 
 it('names the run it tries again, an unusual priority and policy, and why it was cancelled', () => {
-  const request = { ...usual, error_policy: 'stop_run', priority: 0, retry_of: 'r0' }
+  const request = { error_policy: 'stop_run', priority: 0, retry_of: 'r0' }
   const ended = { status: 'cancelled', duration_ms: 1200, reason: 'wrong branch', checks: {} }
-  expect(describeRun(RunView.parse({ ...running, ...ended, request }), [], manner)).toBe(`run         r1
+  expect(describeRun(aRun({ ...running, ...ended, request }), [], manner)).toBe(`run         r1
 status      cancelled
 reason      wrong branch
 retry of    r0
 agents      lint
 priority    0
 policy      stop_run
+accepted    2026-05-01T12:00:00.000Z
 took        1.2 s
 operations  2 ready
 conflicts   0
@@ -42,8 +43,8 @@ conflicts   0
 })
 
 it('says the code of a failed run and its reason once', () => {
-  const failed = { status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes', request: usual }
-  const text = describeRun(RunView.parse({ ...running, ...failed }), [], manner)
+  const failed = { status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes' }
+  const text = describeRun(aRun({ ...running, ...failed }), [], manner)
   expect(text).toContain('status      failed: INTAKE_007 no nodes\n')
   expect(text.split('no nodes')).toHaveLength(2)
 })
@@ -54,7 +55,7 @@ it('counts failures by error code, with one example each', () => {
     { ...first, error_code: 'AGENT_002', count: 1639 },
     { ...first, error_code: null, count: 1 },
   ]
-  const text = describeRun(RunView.parse({ ...running, request: usual, failures }), [], manner)
+  const text = describeRun(aRun({ ...running, failures }), [], manner)
   expect(text.slice(text.indexOf('conflicts'))).toBe(`conflicts   0
 
 failed or blocked, by error code, each with the first:
@@ -64,13 +65,21 @@ no error code  lint o1  a.py f: no server answers
 })
 
 it('counts what became of the changes of each agent, of a run that is not composed only what was decided', () => {
-  const counts = { generated: 4, valid: 3, verified: 2, accepted: 1, accepted_unverified: 1, rejected: 1 }
-  const unknown = { generated: null, valid: null, verified: null, accepted: 0, rejected: 2 }
+  const counts = { generated: 4, valid: 3, verified: 2, accepted: 1, accepted_unverified: 1, rejected: 1, merged: 0 }
+  const unknown = {
+    ...counts,
+    generated: null,
+    valid: null,
+    verified: null,
+    accepted: 0,
+    accepted_unverified: 0,
+    rejected: 2,
+  }
   const funnel = [
     { agent: 'docstring', ...counts },
     { agent: 'lint', ...unknown },
   ]
-  expect(describeRun(RunView.parse({ ...running, request: usual, funnel }), [], manner)).toContain(
+  expect(describeRun(aRun({ ...running, funnel }), [], manner)).toContain(
     `changes     docstring: 4 generated, 3 valid, 2 verified, 1 accepted, 1 accepted unverified, 1 rejected
             lint: 0 accepted, 2 rejected (the rest is counted when the run is composed)
 `,
@@ -94,7 +103,7 @@ it('lists what is left out of the patch, with lines, names and reasons, and what
   }
   const broken = { ...set('3', 9), error_code: 'WORK_004', reason: 'parses fails', by_itself: true }
   const textOf = (leftOut: object[], conflicts = leftOut.length) => {
-    const text = describeRun(RunView.parse({ ...running, request: usual, conflicts, left_out: leftOut }), [], manner)
+    const text = describeRun(aRun({ ...running, conflicts, left_out: leftOut }), [], manner)
     return text.slice(text.indexOf('conflicts'))
   }
   const both = textOf([collides, broken])
@@ -124,7 +133,7 @@ it('says what it waits for, and what the servers of a model said', () => {
     { kind: 'models', model: 'docs', since, servers: [server] },
     { kind: 'answer', questions: 2 },
   ]
-  const run = RunView.parse({ ...running, request: usual, waiting_for: waiting })
+  const run = aRun({ ...running, waiting_for: waiting })
   const text = describeRun(run, [], manner)
   expect(text).toContain('status      running (execution; waits for the model "docs" and 2 answers)\n')
   expect(text.slice(text.indexOf('conflicts'))).toBe(`conflicts   0
@@ -138,11 +147,7 @@ waits for the model "docs": no server of it works since 2026-11-01 00:00:00Z; it
 it('says what of the archive was passed over, and why', () => {
   const files = Array.from('abcdefghijklmn', (path) => ({ path, reason: 'said\nso' }))
   const of = (skipped: number) =>
-    describeRun(
-      RunView.parse({ ...running, request: usual, skipped, skipped_files: files.slice(0, skipped) }),
-      [],
-      manner,
-    )
+    describeRun(aRun({ ...running, skipped, skipped_files: files.slice(0, skipped) }), [], manner)
   expect(of(4)).toContain('skipped     4\n')
   expect(of(4)).toMatch(/\nskipped, as a whole:\n {2}a {2}said\\u000aso\n(.*\n){2} {2}d {2}said\\u000aso\n$/)
   expect(of(14)).toMatch(/ {2}j .*\n {2}… and 4 more: remora show r1 --json lists all\n$/)
@@ -150,11 +155,11 @@ it('says what of the archive was passed over, and why', () => {
 })
 
 it('says of a run that no stack works on that it waits, and how to go on', () => {
-  const text = describeRun(RunView.parse({ ...running, request: usual }), [], { isWaiting: true, width: Infinity })
+  const text = describeRun(aRun({ ...running }), [], { isWaiting: true, width: Infinity })
   expect(text).toMatch(/^status +nothing works on it now, .* \w+: "remora run --resume r1" continues it/m)
 })
 
-const node: NodeDetail = {
+const node = aNode({
   node_id: 'n0123456789abcdef',
   kind: 'function',
   name: 'rounded',
@@ -169,9 +174,9 @@ const node: NodeDetail = {
   hash: 'h',
   edges: { out: 0, in: 2 },
   operations: [{ operation_id: 'o1', agent: 'lint', status: 'unchanged', repeats: null }],
-}
+})
 
-function caller(name: string, over: Partial<EdgeView> = {}): EdgeView {
+function caller(name: string, over: Partial<EdgeShape> = {}): EdgeShape {
   const other = { node_id: 'nfedcba9876543210', kind: 'function', qualified_name: name, path: 'a.py' }
   return {
     direction: 'in',

@@ -1,10 +1,12 @@
 import { fullNameOf } from '#domain/repository-source.ts'
 import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { type BudgetView, hasEnded, type RunView } from '../run-views.ts'
-import type { OperationView } from '../operation-views.ts'
+import { isEnded } from '#domain/run.ts'
+import type { EdgeShape } from '#schemas/node-schema.ts'
+import type { OperationView } from '#schemas/operation-schema.ts'
+import type { PlanView } from '#schemas/plan-schema.ts'
+import type { BudgetView, RunView } from '#schemas/run-schema.ts'
 import { figure, formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
-import type { EdgeView, PlanView } from '../node-views.ts'
 import { figuresOf, plannedLines } from '../progress/agent-table.ts'
 import { setupText } from '../progress/setup-lines.ts'
 import { gateOutputLines, gateText } from '../progress/proof-lines.ts'
@@ -36,7 +38,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   const kind = modelKindOf(request.labels)
   const lines = labelledLines([
     ['run', run.run_id],
-    ['status', display.isWaiting && !hasEnded(run.status) ? waitingStatus(run, display) : statusOf(run)],
+    ['status', display.isWaiting && !isEnded(run.status) ? waitingStatus(run, display) : statusOf(run)],
     ['reason', code ? '' : (run.reason ?? '')],
     ['retry of', retryOf(run)],
     ['retried by', run.retried_by ?? ''],
@@ -46,11 +48,11 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['agents', request.agents.join(', ')],
     ['included', (request.include ?? []).map(includedText).join(', ')],
     ['model', kind === undefined ? '' : describeModelKind(kind)],
-    ['priority', (request.priority ?? usualPriority) === usualPriority ? '' : String(request.priority)],
+    ['priority', request.priority === usualPriority ? '' : String(request.priority)],
     ['accepts', request.accept === 'auto' ? 'what has all the evidence that its agent asks for' : ''],
     ['budget', budgetOf(run)],
-    ['policy', request.error_policy === usualPolicy ? '' : (request.error_policy ?? '')],
-    ['accepted', run.accepted_at ?? ''],
+    ['policy', request.error_policy === usualPolicy ? '' : request.error_policy],
+    ['accepted', run.accepted_at],
     ['took', tookOf(run)],
     ['skipped', run.skipped === 0 ? '' : String(run.skipped)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
@@ -88,7 +90,7 @@ function publishedText({ publication }: RunView): string {
 }
 
 function budgetOf({ budget }: RunView): string {
-  return budget === undefined || budget.tokens === null ? '' : budgetText(budget)
+  return budget.tokens === null ? '' : budgetText(budget)
 }
 
 /** `12,345 of 20,000 tokens used` */
@@ -126,7 +128,7 @@ function retryOf({ request: { retry_of: former = '', codes } }: RunView): string
 
 function toRetry({ retry_wanted: wanted, status }: RunView): string {
   if (wanted === 0) return ''
-  return `${plural(wanted, 'rejected operation')}, ${hasEnded(status) ? 'in a moment' : 'by itself when the run has ended'}`
+  return `${plural(wanted, 'rejected operation')}, ${isEnded(status) ? 'in a moment' : 'by itself when the run has ended'}`
 }
 
 const shownConflicts = 20
@@ -146,8 +148,8 @@ function failureLines({ failures }: RunView, { width }: RunDisplay): string[] {
 }
 
 function tookOf({ status, duration_ms: ms }: RunView): string {
-  if (!hasEnded(status)) return 'not ended'
-  return typeof ms === 'number' ? formatSeconds(ms) : ''
+  if (!isEnded(status)) return 'not ended'
+  return ms === null ? '' : formatSeconds(ms)
 }
 
 function checksOf({ checks }: RunView): string {
@@ -161,7 +163,7 @@ function statusOf({ status, phase, composing, error_code: code, reason, waiting_
   const done = composing ? `: ${composedText(composing)}` : ''
   const waits = waitingText(waitingFor)
   const going = `${phase}${done}${waits === '' ? '' : `; ${waits}`}`
-  return `${status}${hasEnded(status) ? '' : ` (${going})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
+  return `${status}${isEnded(status) ? '' : ` (${going})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
 }
 
 function waitingStatus(run: RunView, { modelUrls }: RunDisplay): string {
@@ -216,12 +218,12 @@ export function describeNode({ node, edges }: NodeWithEdges): string {
   return lines.join('\n')
 }
 
-function countsOf(edges: readonly EdgeView[]): string {
+function countsOf(edges: readonly EdgeShape[]): string {
   const out = edges.filter((edge) => edge.direction === 'out').length
   return `${out} out, ${edges.length - out} in`
 }
 
-function edgeLine({ node, certainty }: EdgeView): string {
+function edgeLine({ node, certainty }: EdgeShape): string {
   const lines = `${node.start_line}-${node.end_line}`
   return `  ${lines.padEnd(11)} ${nodePlace(node.path, node.qualified_name)}${certainty === 'by_name' ? '  (by name)' : ''}`
 }
@@ -244,5 +246,5 @@ function skippedBlock({ run_id: id, skipped, skipped_files: files }: RunView, { 
 
 /** What `--json` adds to a run that no stack works on, because its status does not show that. */
 export function waitingView({ status }: Pick<RunView, 'status'>, isWaiting: boolean): { waits_for_stack?: true } {
-  return isWaiting && !hasEnded(status) ? { waits_for_stack: true } : {}
+  return isWaiting && !isEnded(status) ? { waits_for_stack: true } : {}
 }

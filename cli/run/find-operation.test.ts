@@ -1,13 +1,12 @@
 import { matchesGlob } from 'node:path'
 import { expect, it } from 'vitest'
+import { aNode, aRun, anOperation } from '../answers.fixture.ts'
 import type { ApiClient } from '../api-client.ts'
-import { RunView } from '../run-views.ts'
-import { OperationView } from '../operation-views.ts'
-import { NodeDetail } from '../node-views.ts'
 import { findOperation, findOperations } from './find-operation.ts'
 
 const runId = 'r0123456789'
 const nodeId = 'n0123456789abcdef'
+const wholePage = { next: null, complete: true }
 
 /** A run of lint and docstring with one node, `src/shop.py total`, on which `agents` worked. */
 function runWith(...agents: string[]): Pick<ApiClient, 'getRun' | 'getNode' | 'listNodes' | 'listOperations'> {
@@ -18,12 +17,12 @@ function runWith(...agents: string[]): Pick<ApiClient, 'getRun' | 'getNode' | 'l
   const node = { node_id: nodeId, name: 'total', hash: 'a'.repeat(64), ...place, ...lines }
   const state = { status: 'completed', phase: 'review', seq: 1, counts: {} }
   return {
-    getRun: async () => RunView.parse({ run_id: runId, request, ...state }),
+    getRun: async () => aRun({ run_id: runId, request, ...state }),
     listOperations: async () => ({ operations: [], next: null }),
-    getNode: async () => NodeDetail.parse({ ...node, operations }),
+    getNode: async () => aNode({ ...node, operations }),
     listNodes: async (_runId, { path }) => ({
-      nodes: path === 'src/shop.py' ? [NodeDetail.parse({ ...node, operations })] : [],
-      next: null,
+      ...wholePage,
+      nodes: path === 'src/shop.py' ? [aNode({ ...node, operations })] : [],
     }),
   }
 }
@@ -53,7 +52,7 @@ it('says who worked on the node when the agent that is named did not', async () 
 function runInside(...functions: string[]): ReturnType<typeof runWith> {
   const file = { kind: 'file', qualified_name: 'shop.py', path: 'src/shop.py', language: 'python' }
   const lines = { start_line: 1, end_line: 2, start_byte: 0, end_byte: 9, parent_id: null }
-  const node = NodeDetail.parse({
+  const node = aNode({
     node_id: nodeId,
     name: 'shop.py',
     hash: 'a'.repeat(64),
@@ -62,7 +61,7 @@ function runInside(...functions: string[]): ReturnType<typeof runWith> {
     operations: [],
   })
   const within = functions.map((name) =>
-    OperationView.parse({
+    anOperation({
       operation_id: `o-of-${name}`,
       agent: 'lint',
       status: 'succeeded',
@@ -73,7 +72,7 @@ function runInside(...functions: string[]): ReturnType<typeof runWith> {
   return {
     ...runWith(),
     getNode: async () => node,
-    listNodes: async (_runId, { path }) => ({ nodes: path === 'src/shop.py' ? [node] : [], next: null }),
+    listNodes: async (_runId, { path }) => ({ ...wholePage, nodes: path === 'src/shop.py' ? [node] : [] }),
     listOperations: async () => ({ operations: within, next: null }),
   }
 }
@@ -105,16 +104,16 @@ function runOfFiles(...paths: string[]): ReturnType<typeof runWith> {
       node_id: `n${String(at).padStart(16, '0')}`,
     }
     const lines = { start_line: 1, end_line: 2, start_byte: 0, end_byte: 9, parent_id: null }
-    return NodeDetail.parse({ ...node, ...lines, hash: 'a'.repeat(64), operations: [] })
+    return aNode({ ...node, ...lines, hash: 'a'.repeat(64), operations: [] })
   })
   const operations = all.map((node) =>
-    OperationView.parse({ operation_id: `o-in-${node.path}`, agent: 'lint', status: 'succeeded', node, outcome: null }),
+    anOperation({ operation_id: `o-in-${node.path}`, agent: 'lint', status: 'succeeded', node, outcome: null }),
   )
   return {
     ...runWith(),
     listNodes: async (_runId, { path = '' }) => ({
+      ...wholePage,
       nodes: all.filter((node) => matchesGlob(node.path, path)),
-      next: null,
     }),
     getNode: async (_runId, id) => all.find((node) => node.node_id === id) ?? Promise.reject(new Error(id)),
     listOperations: async () => ({ operations, next: null }),

@@ -1,10 +1,10 @@
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
+import type { EdgeShape, NodeDetail } from '#schemas/node-schema.ts'
+import type { OperationView } from '#schemas/operation-schema.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allEdges, allNodes, allOperations } from '../api-lists.ts'
-import type { RunView } from '../run-views.ts'
-import type { OperationView } from '../operation-views.ts'
-import type { EdgeView, NodeDetail } from '../node-views.ts'
 import { nodePlace } from '../wording.ts'
 
 type NodeClient = Pick<ApiClient, 'getNode' | 'listNodes'>
@@ -192,7 +192,7 @@ function listed(operations: NodeDetail['operations']): string {
 }
 
 /** `edges` are undefined where the run has none stored. */
-export type NodeWithEdges = { node: NodeDetail; edges: EdgeView[] | undefined }
+export type NodeWithEdges = { node: NodeDetail; edges: EdgeShape[] | undefined }
 
 /** The node `named`, as for `findNodeDetail`, with all its edges. */
 export async function findNode(

@@ -1,6 +1,6 @@
 import { sha256 } from '#domain/ids.ts'
 import { packageVersion } from '#platform/package-version.ts'
-import type { FindingView } from '../operation-views.ts'
+import type { FindingView } from '#schemas/finding-schema.ts'
 
 /**
  * The findings of a run as a SARIF 2.1.0 log, which code hosts and editors read. A rule is an agent with the name that it gives the kind

@@ -1,10 +1,12 @@
 import { AppError, hasCode } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
+import { isEnded } from '#domain/run.ts'
+import type { EventPage, EventView } from '#schemas/event-schema.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
-import { type EventPage, hasEnded, type RunView, type WireEvent } from '../run-views.ts'
 
 export type Follower = {
-  onEvent(event: WireEvent): void
+  onEvent(event: EventView): void
   /** Called after each page's events, also for an empty one: about twice a second while nothing happens. */
   onPage?(page: EventPage): void
   /** Whether to read after a page, every two seconds at most, what the run waits for; `onRun` gets it. */
@@ -40,7 +42,7 @@ export async function followRun(runId: string, follower: Follower, deps: FollowD
     for (const event of page.events) follower.onEvent(event)
     follower.onPage?.(page)
     last = page.next_after
-    if (page.events.length === 0 && hasEnded(page.run_status)) return page.run_status
+    if (page.events.length === 0 && isEnded(page.run_status)) return page.run_status
     if (follower.isWaiting?.() !== true || performance.now() - lookedAt < lookMs) continue
     lookedAt = performance.now()
     await follower.onRun?.(await patiently(() => client.getRun(runId), signal))

@@ -1,7 +1,8 @@
 import { AppError } from '#domain/error.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
+import type { RunView } from '#schemas/run-schema.ts'
+import type { AwayServer } from '#schemas/waiting-schema.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { RunView, WaitingFor } from '../run-views.ts'
 import { askServer } from '../model-server.ts'
 import { awayModels } from '../progress/describe-waiting.ts'
 import type { Follower } from './follow-run.ts'
@@ -69,7 +70,7 @@ async function faultOfServers(run: RunView, options: JudgedServers): Promise<App
 
 async function faultOf(
   url: string,
-  seen: WaitingFor['servers'],
+  seen: readonly AwayServer[],
   { apiKey, signal }: JudgedServers,
 ): Promise<string | undefined> {
   const at = withoutLogin(url)
@@ -83,5 +84,5 @@ async function faultOf(
 }
 
 function hasResults({ counts }: RunView): boolean {
-  return (counts['succeeded'] ?? 0) + (counts['unchanged'] ?? 0) > 0
+  return counts.succeeded + counts.unchanged > 0
 }

@@ -78,7 +78,7 @@ export async function settingsFaults(config: CliConfig): Promise<AppError[]> {
 
 /** The agents of `--agents` and those of this installation. Without `--agents` it is wrong usage, and the message lists them. */
 export async function namedAgents(
-  agents: readonly string[] | undefined,
+  agents: string[] | undefined,
   config: Pick<CliConfig, 'agentsDir' | 'settings'>,
   command: Command,
 ) {

@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { OperationId } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
-import type { RetryChoice } from '../api-client.ts'
+import { isEnded } from '#domain/run.ts'
+import type { RetryBody } from '#schemas/intake-schema.ts'
 import type { CliContext } from '../cli-context.ts'
-import { hasEnded } from '../run-views.ts'
 import { requirePacks } from '../discover/local-discovery.ts'
 import { requireAppliable } from './take-patch.ts'
 import { requireKnown } from './known-agents.ts'
@@ -16,7 +16,7 @@ import { prepareSource, type Submission, submitSource } from './submit-source.ts
 type RunSource =
   | { kind: 'folder'; submission: Submission }
   | { kind: 'resume'; runId: string }
-  | ({ kind: 'retry'; runId: string } & RetryChoice)
+  | { kind: 'retry'; runId: string; choice: RetryBody }
 
 export type RunOrder = {
   source: RunSource
@@ -52,8 +52,8 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   return ({ client }) => submitSource(client, source.submission, prepared)
 }
 
-function requireOperationIds({ runId, operations }: Extract<RunSource, { kind: 'retry' }>): void {
-  const wrong = operations.find((id) => !OperationId.safeParse(id).success)
+function requireOperationIds({ runId, choice }: Extract<RunSource, { kind: 'retry' }>): void {
+  const wrong = choice.operations?.find((id) => !OperationId.safeParse(id).success)
   if (wrong === undefined) return
   const advice = `remora show ${runId} --operations lists them`
   throw new AppError('RUN_004', `"${wrong}" is no operation id; ${advice}`, { advised: true })
@@ -63,8 +63,8 @@ async function startAgain(
   { client, modelKind }: Pick<Service, 'client' | 'modelKind'>,
   source: Exclude<RunSource, { kind: 'folder' }>,
 ): Promise<string> {
-  if (source.kind === 'retry') return (await client.retry(source.runId, source)).run_id
+  if (source.kind === 'retry') return (await client.retry(source.runId, source.choice)).run_id
   const { run_id: runId, status, request } = await client.getRun(source.runId)
-  if (!hasEnded(status)) requireSameModel({ runId, labels: request.labels }, modelKind)
+  if (!isEnded(status)) requireSameModel({ runId, labels: request.labels }, modelKind)
   return runId
 }

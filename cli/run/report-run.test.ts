@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { aRun } from '../answers.fixture.ts'
 import { emptyAgent, emptyProgress, type AgentProgress } from '../progress/progress-state.ts'
 import { exitCodeOf } from './report-run.ts'
 
@@ -18,27 +19,27 @@ describe('the exit code of a run', () => {
     ['failed', [{ succeeded: 2 }], 1],
     ['cancelled', [{ succeeded: 2 }], 1],
   ] as const)('of status %s with %j is %i', (status, agents, code) => {
-    expect(exitCodeOf({ status, conflicts: 0 }, ended(...agents))).toBe(code)
+    expect(exitCodeOf(aRun({ status }), ended(...agents))).toBe(code)
   })
 
   it('is 2 when the service did not know a language or a kind of nodes that was asked for', () => {
-    const failed = (code: string) => ({ status: 'failed', conflicts: 0, error_code: code })
+    const failed = (code: string) => aRun({ status: 'failed', error_code: code })
     const codes = ['DISC_003', 'RUN_002', 'INTAKE_007'].map((code) => exitCodeOf(failed(code), ended()))
     expect(codes).toEqual([2, 2, 1])
   })
 
   it('is 3 when a retry failed and its patch holds what went well before', () => {
     const state = { ...ended({ failed: 2 }), patchFiles: 1 }
-    expect(exitCodeOf({ status: 'completed', conflicts: 0 }, state)).toBe(3)
-    expect(exitCodeOf({ status: 'failed', conflicts: 0 }, { ...state, phase: 'review' })).toBe(3)
-    expect(exitCodeOf({ status: 'failed', conflicts: 0 }, { ...ended({ failed: 2 }), phase: 'review' })).toBe(1)
+    expect(exitCodeOf(aRun({ status: 'completed' }), state)).toBe(3)
+    expect(exitCodeOf(aRun({ status: 'failed' }), { ...state, phase: 'review' })).toBe(3)
+    expect(exitCodeOf(aRun({ status: 'failed' }), { ...ended({ failed: 2 }), phase: 'review' })).toBe(1)
   })
 
   it('is 3 when all went well and a change set was left out of the patch', () => {
-    expect(exitCodeOf({ status: 'completed', conflicts: 1 }, ended({ succeeded: 2 }))).toBe(3)
+    expect(exitCodeOf(aRun({ status: 'completed', conflicts: 1 }), ended({ succeeded: 2 }))).toBe(3)
   })
 
   it('is 3 also when the service cannot read just now what was left out', () => {
-    expect(exitCodeOf({ status: 'completed', conflicts: 0 }, ended({ succeeded: 2, leftOut: 1 }))).toBe(3)
+    expect(exitCodeOf(aRun({ status: 'completed' }), ended({ succeeded: 2, leftOut: 1 }))).toBe(3)
   })
 })

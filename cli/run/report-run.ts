@@ -1,5 +1,5 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
-import type { RunView } from '../run-views.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { adviceOnOperation } from '../describe-failure.ts'
 import {
@@ -51,9 +51,9 @@ export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts)
     result: {
       run_id: run.run_id,
       status: run.status,
-      error_code: run.error_code ?? null,
-      reason: run.reason ?? null,
-      duration_ms: run.duration_ms ?? null,
+      error_code: run.error_code,
+      reason: run.reason,
+      duration_ms: run.duration_ms,
       retry_of: run.request.retry_of ?? null,
       retried_by: run.retried_by,
       retry_wanted: run.retry_wanted,
@@ -66,7 +66,7 @@ export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts)
       planned: plannedView(state),
       agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
       checks: run.checks,
-      gate: run.gate ?? null,
+      gate: run.gate,
       failures: run.failures.map((failure) => ({
         ...failure,
         advice: failure.error_code === null ? null : adviceOnOperation(failure.error_code).text,

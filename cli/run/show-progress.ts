@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { repeatEvery } from '#platform/clock.ts'
-import { hasEnded, type RunView, type WireEvent } from '../run-views.ts'
+import { isEnded } from '#domain/run.ts'
+import type { EventView } from '#schemas/event-schema.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
@@ -35,16 +37,17 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
   let movedAt = performance.now()
   let display = choice.json ? undefined : openDisplay(context, () => state)
   return {
-    onEvent(event: WireEvent) {
+    onEvent(event: EventView) {
       state = foldProgress(state, event)
       movedAt = performance.now()
-      if (hasEnded(state.status)) state = { ...state, store: undefined }
+      if (isEnded(state.status)) state = { ...state, store: undefined }
       const line = JSON.stringify(event)
       choice.onLine?.(line)
       if (choice.json) context.io.out(`${line}\n`)
       else display?.update()
     },
-    onPage({ composing }) {
+    onPage(page) {
+      const composing = page.composing ?? undefined
       if (!isDeepStrictEqual(composing, state.composing)) movedAt = performance.now()
       state = { ...state, composing }
       display?.page()

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { type AcceptPolicy, NotSentFile, maxNotSentFiles, type SkipKind } from '#domain/run.ts'
+import { type AcceptPolicy, type ErrorPolicyName, NotSentFile, maxNotSentFiles, type SkipKind } from '#domain/run.ts'
 import { ignoredReason } from '#platform/walk-folder.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -12,21 +12,21 @@ import { requireKnownFilters } from '../discover/local-discovery.ts'
 import { shownPath } from '../wording.ts'
 import { skippedLines } from './describe-run.ts'
 
-type Texts = readonly string[] | undefined
+type Texts = string[] | undefined
 
 export type Submission = {
-  agents: readonly string[]
+  agents: string[]
   paths?: Texts
   exclude?: Texts
   languages?: Texts
   kinds?: Texts
-  include?: readonly SkipKind[]
+  include?: SkipKind[] | undefined
   /** The value of `--since`: only nodes that were added or changed since then. */
   since?: string | undefined
   limit?: number | undefined
   /** Tokens. */
   budgetTokens?: number | undefined
-  errorPolicy?: string | undefined
+  errorPolicy?: ErrorPolicyName | undefined
   priority?: number | undefined
   /** `auto`: the run accepts what has the evidence that its bundles ask for. */
   accept?: AcceptPolicy | undefined
@@ -41,7 +41,7 @@ export type Submission = {
 }
 
 /** What is to be sent, and the nodes that the run is limited to, if any. */
-export type PreparedSource = { packed: Packed; nodes?: readonly string[] }
+export type PreparedSource = { packed: Packed; nodes?: string[] }
 
 /**
  * What is to be sent of `path`: listed, not yet read. What is left out is printed on stderr. INTAKE_001 when there is nothing

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
-import { RunView } from '../run-views.ts'
+import { aRun } from '../answers.fixture.ts'
 import { applyElsewhereHint, applyHint, applyPatch, fitsFolder, takePatch } from './take-patch.ts'
 
 const execute = promisify(execFile)
@@ -83,7 +83,7 @@ describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', (
     if (checkout === '.') await execute('git', ['add', '.'], { cwd: dir })
     const client = { readPatch: async () => Readable.from([Buffer.from(diff.replaceAll('f.txt', 'src/f.txt'))]) }
     const order = { path: '.', apply: false, isNew: false }
-    const run = RunView.pick({ run_id: true, request: true }).parse({ run_id: 'r1', request: { agents: ['lint'] } })
+    const run = aRun()
     const taken = await takePatch(client, run, order, { cwd: dir, env: process.env })
     expect(taken?.hint.startsWith(hint), taken?.hint).toBe(true)
     expect(taken?.elsewhere).toBeUndefined()

@@ -1,7 +1,8 @@
 import { describeModelKind, mayGoOn, type ModelKind, modelKindOf } from '#domain/model-kind.ts'
+import { isEnded } from '#domain/run.ts'
+import type { RunSummary } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allRuns } from '../api-lists.ts'
-import { hasEnded, type RunSummary } from '../run-views.ts'
 import { plural } from '../wording.ts'
 import { kindOfModel } from '../model-server.ts'
 
@@ -23,7 +24,7 @@ export async function unfinishedRuns(
   const runs: RunSummary[] = []
   let read = 0
   for await (const run of allRuns(client)) {
-    if (!hasEnded(run.status) && run.run_id !== except) runs.push(run)
+    if (!isEnded(run.status) && run.run_id !== except) runs.push(run)
     if (++read === mostRead) break
   }
   const goesOn = (run: RunSummary) => mayGoOn(run.request.labels, modelKind)
@@ -51,7 +52,7 @@ export async function whatBecameOf(runs: readonly string[], client: Pick<ApiClie
   const lines = await Promise.all(
     runs.slice(0, shown).map(async (runId) => {
       const { status } = await client.getRun(runId)
-      const next = hasEnded(status) ? `its patch: remora diff ${runId}` : `to continue it: remora run --resume ${runId}`
+      const next = isEnded(status) ? `its patch: remora diff ${runId}` : `to continue it: remora run --resume ${runId}`
       return `Earlier run ${runId}: ${status}; ${next}\n`
     }),
   )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { applyEdits, type ChangeSet, changeSetId, type FileChange } from '#domain/change-set.ts'
-import { sha256 } from '#domain/ids.ts'
+import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
+import { changeSetId, sha256 } from '#domain/ids.ts'
 import { carryChanges } from './carry-changes.ts'
 import { editsBetween } from './edits-between.ts'
 

@@ -1,4 +1,5 @@
-import { type ChangeSet, changeSetId, composeEdits, type Edit, type FileChange } from '#domain/change-set.ts'
+import { type ChangeSet, composeEdits, type Edit, type FileChange } from '#domain/change-set.ts'
+import { changeSetId } from '#domain/ids.ts'
 import { neededFirst } from './independent-groups.ts'
 import { editsBetween } from './edits-between.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { applyEdits, type ChangeSet, changeSetId, type FileChange } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
+import { changeSetId } from '#domain/ids.ts'
 import { composeChangeSets } from './compose-change-sets.ts'
 import { joinTests } from './join-tests.ts'
 

@@ -1,6 +1,6 @@
-import { applyEdits, type ChangeSet } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type LineRange } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import type { Conflict, ConflictingSet, LineRange } from '#objects/composition.ts'
+import type { Conflict, ConflictingSet } from '#objects/composition.ts'
 import type { ByteRange, SetInConflict } from './changes-at-path.ts'
 import type { LeftOutSet } from './compose-change-sets.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NodeId, OperationId, sha256 } from './ids.ts'
+import { NodeId, OperationId } from './id-schemas.ts'
 import { RepoPath } from './repo-path.ts'
 
 /** Every harmless change passes these checks, whatever its purpose. */
@@ -142,20 +142,11 @@ export function proofOf({ evidence }: Pick<ChangeSet, 'evidence'>): ProofState {
   return evidence.length === 0 || evidence.some(({ check }) => check === 'not_checked') ? 'unchecked' : 'passed'
 }
 
-export const ChangeSetId = z.string().regex(/^c[0-9a-f]{16}$/)
+/** Lines of a file before the run, from 1, both included. */
+export const LineRange = z.strictObject({ first: z.int().min(1), last: z.int().min(1) })
+export type LineRange = z.infer<typeof LineRange>
 
-/**
- * The same change by the same operation, built on the same sets, has the same id. With another base it is another set: what was
- * decided on the one, since its base was rejected, says nothing about the one that can do without.
- */
-export function changeSetId(
-  operation: OperationId,
-  files: readonly FileChange[],
-  builtOn: ChangeSet['builtOn'] = [],
-): string {
-  const bases = builtOn.length === 0 ? '' : `\0${builtOn.toSorted().join(' ')}`
-  return `c${sha256(`${operation}\0${JSON.stringify(files)}${bases}`).slice(0, 16)}`
-}
+export const ChangeSetId = z.string().regex(/^c[0-9a-f]{16}$/)
 
 /** Applies edits to `base`. They must be sorted, disjoint and within it, as those of a change set are. */
 export function applyEdits(base: Uint8Array, edits: readonly Edit[]): Uint8Array {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NodeId } from './ids.ts'
+import { NodeId } from './id-schemas.ts'
 import { RepoPath } from './repo-path.ts'
 
 /** The kind that a query pack gives a node: file, class, function, method, section … A pack may define its own. */

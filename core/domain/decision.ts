@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OperationId, RunId } from './ids.ts'
+import { OperationId, RunId } from './id-schemas.ts'
 
 /** People, or the policy of a run, say this about a change set. `pending` stands for nothing yet, or not any more. */
 export const Verdict = z.enum(['pending', 'accepted', 'rejected'])

@@ -1,4 +1,4 @@
-import { RunId } from './ids.ts'
+import { RunId } from './id-schemas.ts'
 
 /** The submodule folders that a .gitmodules file in `folder` names ('' is the root); paths outside of it are ignored. */
 export function submodulePaths(folder: string, text: string): string[] {

@@ -1,20 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
-import { z } from 'zod'
+import type { ChangeSet, FileChange } from './change-set.ts'
+import type { NodeId, OperationId, ProjectId, RunId } from './id-schemas.ts'
 
-/** No `:` and never a bare integer: BullMQ builds job ids from them. */
-const idPattern = /^[a-z][a-z0-9]{3,63}$/
-
-export const RunId = z.string().regex(/^r[a-z0-9]{8,40}$/)
-export type RunId = z.infer<typeof RunId>
-
-export const OperationId = z.string().regex(/^o[0-9a-f]{16}$/)
-export type OperationId = z.infer<typeof OperationId>
-
-export const NodeId = z.string().regex(/^n[0-9a-f]{16}$/)
-export type NodeId = z.infer<typeof NodeId>
-
-export const ProjectId = z.string().regex(idPattern)
-export type ProjectId = z.infer<typeof ProjectId>
+export { NodeId, OperationId, ProjectId, RunId } from './id-schemas.ts'
 
 /** The project that is always there: of the operator, and of all that was stored before others could be created. */
 export const defaultProject: ProjectId = 'default'
@@ -55,6 +43,19 @@ export function operationId(node: NodeId, bundle: string, work: 'agent' | 'mecha
 /** Returns the id of the operation that does another one's work once more in the same run. */
 export function repeatedOperationId(id: OperationId): OperationId {
   return `o${sha256(`${id}\0again`).slice(0, 16)}`
+}
+
+/**
+ * The same change by the same operation, built on the same sets, has the same id. With another base it is another set: what was
+ * decided on the one, since its base was rejected, says nothing about the one that can do without.
+ */
+export function changeSetId(
+  operation: OperationId,
+  files: readonly FileChange[],
+  builtOn: ChangeSet['builtOn'] = [],
+): string {
+  const bases = builtOn.length === 0 ? '' : `\0${builtOn.toSorted().join(' ')}`
+  return `c${sha256(`${operation}\0${JSON.stringify(files)}${bases}`).slice(0, 16)}`
 }
 
 /** Lower-case hex SHA-256, the name of every content-addressed object. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CodeNode } from '#domain/code-node.ts'
-import { OperationId, RunId } from '#domain/ids.ts'
+import { OperationId, RunId } from './id-schemas.ts'
 import { QuestionId } from '#domain/question.ts'
 
 /**

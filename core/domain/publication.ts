@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RunId } from './ids.ts'
+import { RunId } from './id-schemas.ts'
 import { CommitId } from './repository-source.ts'
 
 /** One branch with one pull request. `agent`: null for that of all agents. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NodeId, OperationId } from '#domain/ids.ts'
+import { NodeId, OperationId } from './id-schemas.ts'
 
 const isSaid = (text: string) => text.trim() !== ''
 const areDifferent = (texts: readonly string[]) => new Set(texts).size === texts.length

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 
 const maxPathBytes = 1024
+const utf8 = new TextEncoder()
+const bytesOf = (text: string) => utf8.encode(text).length
 
 /** A path inside a repository: relative, `/`-separated and normalised; it never leads out of the repository. */
 export const RepoPath = z.string().refine((path) => faultOfPath(path) === undefined, 'not a path inside the repository')
@@ -35,7 +37,7 @@ export function oddName(path: string): string | undefined {
   if (path.includes('\uFFFD')) return 'the name is not UTF-8'
   if (/^[A-Za-z]:/.test(path)) return 'its name begins like a drive'
   const names = path.split('/')
-  if (Buffer.byteLength(path) > maxPathBytes || names.some((name) => Buffer.byteLength(name) > maxNameBytes)) {
+  if (bytesOf(path) > maxPathBytes || names.some((name) => bytesOf(name) > maxNameBytes)) {
     return 'its name is too long'
   }
   return names.some((name) => name !== '.git' && isGitFolder(name))
@@ -88,7 +90,7 @@ function faultOfPath(path: string): string | undefined {
   if (path.includes('\0')) return 'contains a NUL byte'
   if (path.includes('\\')) return 'contains a backslash'
   if (!path.isWellFormed()) return 'has half of a character'
-  if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`
+  if (bytesOf(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`
   const segments = path.split('/')
   if (segments.includes('..')) return 'leads out of the repository'
   if (segments.some((segment) => segment === '' || segment === '.')) return 'is not in normal form'

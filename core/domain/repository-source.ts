@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RunId } from './ids.ts'
+import { RunId } from './id-schemas.ts'
 
 /** A commit as git names it, in SHA-1. */
 export const CommitId = z.string().regex(/^[0-9a-f]{40}$/)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { GateRequest } from './gate.ts'
-import { OperationId, ProjectId, RunId } from './ids.ts'
+import { OperationId, ProjectId, RunId } from './id-schemas.ts'
 import { operationStatuses } from './operation.ts'
 import { type PartId, PartNote, PatchNote } from './patch-note.ts'
 import { Publication } from './publication.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Evidence } from '#domain/change-set.ts'
+import { Evidence, LineRange } from '#domain/change-set.ts'
 import { GateReport } from '#domain/gate.ts'
 import { PartId } from '#domain/patch-note.ts'
 import { PatchKind } from '#domain/run.ts'
@@ -21,10 +21,6 @@ export const ComposedFile = z.strictObject({
   evidence: z.array(ComposedEvidence),
 })
 export type ComposedFile = z.infer<typeof ComposedFile>
-
-/** Lines of a file before the run, from 1, both included. */
-export const LineRange = z.strictObject({ first: z.int().min(1), last: z.int().min(1) })
-export type LineRange = z.infer<typeof LineRange>
 
 /** A change set, its agent and the code it was made for, which are absent where no operation is known to have made it. */
 const ConflictingSet = z.strictObject({

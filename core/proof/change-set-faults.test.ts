@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { changeSetId, type ChangeSet, type Edit, type FileChange } from '#domain/change-set.ts'
+import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
+import { changeSetId } from '#domain/ids.ts'
 import { changeSetFaults } from './verify-records.ts'
 
 const operationId = 'o0000000000000000'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeSetId, type ChangeSet, type FileChange } from '#domain/change-set.ts'
-import { newRunId, sha256 } from '#domain/ids.ts'
+import type { ChangeSet, FileChange } from '#domain/change-set.ts'
+import { changeSetId, newRunId, sha256 } from '#domain/ids.ts'
 import { aRequest } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { operationStatuses } from '#domain/operation.ts'

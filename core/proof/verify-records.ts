@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ChangeSet, changeSetId, type Edit, type FileChange } from '#domain/change-set.ts'
+import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
+import { changeSetId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation, type Outcome, replacedBy } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'

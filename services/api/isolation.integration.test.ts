@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { Problem } from '#schemas/problem-schema.ts'
+import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
-import { Problem } from './http/problem.ts'
 import { askingRun, composeRun, plannedOperation, playRun } from './played-run.fixture.ts'
 import { endpoints } from './reference/api-document.ts'
-import { TokenCreated, TokenPage } from './access/token-endpoints.ts'
 
 /** What one project has, by the names that addresses use. */
 type Ids = Record<'run' | 'asking' | 'operation' | 'node' | 'token' | 'project', string>

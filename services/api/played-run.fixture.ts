@@ -1,7 +1,6 @@
 import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
-import { changeSetId } from '#domain/change-set.ts'
-import { nodeId, operationId, repeatedOperationId, sha256 } from '#domain/ids.ts'
+import { changeSetId, nodeId, operationId, repeatedOperationId, sha256 } from '#domain/ids.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { Outcome, PlannedOperation } from '#domain/operation.ts'
 import type { AskedQuestion } from '#domain/question.ts'

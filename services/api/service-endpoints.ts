@@ -1,20 +1,6 @@
 import { z } from '@hono/zod-openapi'
+import { Liveness, NotReady, Readiness } from '#schemas/readiness-schema.ts'
 import { endpoint, jsonAnswer } from './http/endpoint.ts'
-
-const Liveness = z.strictObject({ status: z.literal('ok') }).openapi('Liveness')
-const PartCondition = z.enum(['ok', 'away', 'full', 'unsafe', 'unknown']).openapi('PartCondition', {
-  description:
-    '`full`: the part answers, and takes nothing more. `unsafe`: it may lose what it was given. `unknown`: what tells about the part cannot be read now.',
-})
-const PartState = z
-  .strictObject({ state: PartCondition, message: z.string().openapi({ description: 'for people' }) })
-  .openapi('PartState')
-const parts = z.record(z.string(), PartState).openapi('ReadinessParts', {
-  description:
-    'By name: `redis`, `object_store`, and `models`, which is away while runs wait for a model, unknown while Redis is away, and does not make the service unready. There may be more later.',
-})
-const Readiness = z.strictObject({ status: z.literal('ready'), parts }).openapi('Readiness')
-const NotReady = z.strictObject({ status: z.literal('not ready'), parts }).openapi('NotReady')
 
 /** Probes of the service and of the stores that it needs. */
 export const probeEndpoints = {

@@ -1,48 +1,23 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { ChangePage, type ChangeView } from '#schemas/change-schema.ts'
+import { EventPage, type EventView } from '#schemas/event-schema.ts'
+import { OperationPage, type OperationView } from '#schemas/operation-schema.ts'
+import { RunAccepted } from '#schemas/run-schema.ts'
 import { pages, type PageStart } from '../../cli/api-lists.ts'
 
-// A client of the HTTP API like any other program: it uses no schema or client of the service's own code.
+// A client of the HTTP API like any other program. The schemas are strict: an answer with anything that is not declared fails.
 
-const Event = z.looseObject({
-  seq: z.int(),
-  event: z.string(),
-  origin: z.object({ kind: z.string(), id: z.string() }),
-  operation_id: z.string().optional(),
-  error_code: z.string().optional(),
-  data: z.record(z.string(), z.unknown()),
-})
-export type RunEvent = z.infer<typeof Event>
-const EventPage = z.object({ events: z.array(Event), next_after: z.int(), run_status: z.string() })
-
-const Operation = z.looseObject({
-  operation_id: z.string(),
-  agent: z.string(),
-  status: z.string(),
-  attempt: z.int(),
-  node: z.looseObject({ path: z.string(), qualified_name: z.string() }),
-  outcome: z.looseObject({ error_code: z.string().optional() }).nullable(),
-})
-export type RunOperation = z.infer<typeof Operation>
-const OperationPage = z.object({ operations: z.array(Operation), next: z.string().nullable() })
-
-const Change = z.looseObject({
-  operation_id: z.string(),
-  agent: z.string(),
-  diff: z.string(),
-  evidence: z.array(z.looseObject({ check: z.string(), ok: z.boolean() })),
-})
-const ChangePage = z.object({ changes: z.array(Change), next: z.string().nullable() })
-const Accepted = z.object({ run_id: z.string(), status: z.literal('queued') })
+export type RunEvent = EventView
 
 export type RunApi = {
   ask(path: string, init?: RequestInit): Promise<Response>
   submit(archive: Uint8Array, request: object): Promise<string>
   /** One page of events after `after`; waits up to two seconds for the first. */
-  events(runId: string, after: number, limit?: number): Promise<z.infer<typeof EventPage>>
+  events(runId: string, after: number, limit?: number): Promise<EventPage>
   /** Every event from the first to the run's end, page by page. */
   follow(runId: string): Promise<{ events: RunEvent[]; status: string }>
-  operations(runId: string): Promise<RunOperation[]>
-  changes(runId: string): Promise<z.infer<typeof Change>[]>
+  operations(runId: string): Promise<OperationView[]>
+  changes(runId: string): Promise<ChangeView[]>
 }
 
 const endings = ['completed', 'failed', 'cancelled']
@@ -71,7 +46,7 @@ export function openRunApi({ url, token }: { url: string; token: string }): RunA
       const answer = await ask('/v1/runs', { method: 'POST', body: form })
       const text = await answer.text()
       if (answer.status !== 202) throw new Error(`POST /v1/runs answered ${answer.status}: ${text}`)
-      return Accepted.parse(JSON.parse(text)).run_id
+      return RunAccepted.parse(JSON.parse(text)).run_id
     },
     follow: (runId) => followTo(runId, events),
     operations(runId) {

@@ -66,6 +66,9 @@ const packageHomes: Record<string, string> = {
 
 const domainPackages = new Set(['zod', 'node:crypto'])
 
+/** What crosses HTTP: for the API, and for clients that may run in a browser. */
+const wireSchemas = 'services/api/schemas/'
+
 /**
  * The parts of `cli` that run a service's code in this process, and what of the services each may import. Everything else
  * in `cli` is a client of the HTTP API.
@@ -110,6 +113,7 @@ function forbiddenPackage(from: string, name: string): string | undefined {
   // The fake code host is tested with the clients that everybody uses.
   const isOther = /^(?:bench\/(?:peers|frameworks)|core\/testing\/fake-github)\//.test(from)
   if (home !== undefined && !from.startsWith(home) && !isOther) return `only ${home} imports ${name}`
+  if (from.startsWith(wireSchemas) && name !== 'zod') return 'the schemas of the wire know only core/domain and zod'
   if (!from.startsWith('core/domain/') || isTestFile(from) || domainPackages.has(name)) return undefined
   return 'the domain knows only zod and node:crypto'
 }
@@ -136,6 +140,8 @@ function forbiddenInModels(from: string, path: string): string | undefined {
 function forbiddenInService(from: string, path: string): string | undefined {
   const [, service, stage = ''] = from.split('/')
   const [area, targetService, targetStage = ''] = path.split('/')
+  if (from.startsWith(wireSchemas) && !path.startsWith(wireSchemas) && !path.startsWith('core/domain/'))
+    return 'the schemas of the wire know only core/domain and zod'
   if (area === 'core') return undefined
   if (area !== 'services') return 'a service imports only core and itself'
   if (service !== targetService) return 'services never import each other'
@@ -154,7 +160,7 @@ const clientOnly = 'the CLI is a client of the HTTP API (see cliServices and cli
 
 function forbiddenInCli(from: string, path: string): string | undefined {
   const [area, folder = ''] = path.split('/')
-  if (area === 'cli' || isTestFile(from)) return undefined
+  if (area === 'cli' || path.startsWith(wireSchemas) || isTestFile(from)) return undefined
   if (area === 'core') return cliCore[folder]?.test(from) === false ? clientOnly : undefined
   const [, part = ''] = from.split('/')
   return cliServices[part]?.test(path) === true ? undefined : clientOnly

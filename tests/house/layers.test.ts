@@ -43,6 +43,13 @@ const broken: [path: string, text: string, reason: string][] = [
   ['services/worker/tools/script.ts', `import type { Monty } from '@pydantic/monty'`, 'only core/tool-scripts/'],
   ['services/api/main.ts', `import { runAgent } from '../worker/agent/run-agent.ts'`, 'never import each other'],
   ['services/api/main.ts', `import { out } from '../../cli/output.ts'`, 'only core and itself'],
+  [
+    'services/api/schemas/run-schema.ts',
+    `import { Composition } from '#objects/composition.ts'`,
+    'only core/domain and zod',
+  ],
+  ['services/api/schemas/run-schema.ts', `import { z } from '@hono/zod-openapi'`, 'only core/domain and zod'],
+  ['services/api/schemas/run-schema.ts', `import { isoTime } from '../http/schema-parts.ts'`, 'only core/domain'],
   ['services/worker/tools/a.ts', `import type { Loop } from '../agent/run-agent.ts'`, 'tools comes before agent'],
   ['services/worker/workspace/a.ts', `import { prove } from '../evidence/prove.ts'`, 'workspace comes before evidence'],
   [
@@ -71,6 +78,8 @@ const allowed: [path: string, text: string][] = [
   ['core/queues/producer.ts', `import { Queue } from 'bullmq'`],
   ['services/worker/agent/run-agent.ts', `import { tools } from '../tools/tools.ts'\nimport { a } from './a.ts'`],
   ['services/worker/worker-service.ts', `import { runOperation } from './operation/run-operation.ts'`],
+  ['services/api/schemas/run-schema.ts', `import { z } from 'zod'\nimport { RunId } from '#domain/id-schemas.ts'`],
+  ['cli/run/show.ts', `import type { RunView } from '#schemas/run-schema.ts'`],
   ['cli/stack/up.ts', `import { apiService } from '../../services/api/api-service.ts'`],
   ['cli/discover/nodes.ts', `import { loadPacks } from '../../services/discovery/load-packs.ts'`],
 ]
@@ -103,6 +112,18 @@ describe('layers', () => {
   it('are kept by every file', () => {
     expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(files.length)
     expect(files.flatMap(layerViolations)).toEqual([])
+  })
+
+  it('need no Node where a client of the API has them: its schemas, and the part of the domain that they are made of', () => {
+    const byPath = new Map(files.map((file) => [file.path, file]))
+    const reached = new Set([...byPath.keys()].filter((path) => path.startsWith('services/api/schemas/')))
+    for (const path of reached)
+      for (const { target, isOurs } of byPath.get(path)?.imports ?? []) if (isOurs) reached.add(target)
+    const packages = [...reached].flatMap((path) =>
+      (byPath.get(path)?.imports ?? []).filter(({ isOurs }) => !isOurs).map(({ target }) => `${path} → ${target}`),
+    )
+    expect(packages.length).toBeGreaterThan(30)
+    expect(packages.filter((one) => !one.endsWith(' → zod'))).toEqual([])
   })
 
   it('are named by paths that exist, with their ending', () => {

@@ -2,9 +2,9 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { TokenCreated } from '#schemas/token-schema.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import type { TokenRecord } from './token-record.ts'
-import { TokenCreated } from './token-endpoints.ts'
 import { testSigner } from '#testing/test-signer.ts'
 
 let server: TestRedis

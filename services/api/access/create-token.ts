@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { AppError, unreachable } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
+import type { TokenRequest } from '#schemas/token-schema.ts'
 import type { Caller, TokenLimits } from '../http/api-env.ts'
 import type { IdempotencyStore } from '../intake/idempotency.ts'
 import { tokenIdOf, tokenText, type TokenRecord } from './token-record.ts'
-import type { TokenRequest } from './token-endpoints.ts'
 import { maxTokens, type TokenStore } from './token-store.ts'
 
 export type NewToken = {

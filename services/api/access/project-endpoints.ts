@@ -1,44 +1,16 @@
-import { z } from '@hono/zod-openapi'
-import { ProjectId } from '#domain/ids.ts'
-import { BudgetTokens } from '#domain/run.ts'
-import { Time } from '../http/schema-parts.ts'
+import {
+  ProjectBudgetBody,
+  ProjectBudgetView,
+  ProjectPage,
+  ProjectParams,
+  ProjectView,
+} from '#schemas/project-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-
-export const ProjectView = z
-  .strictObject({
-    project_id: ProjectId,
-    created_at: Time.nullable().openapi({ description: 'null for `default`, which is always there' }),
-  })
-  .openapi('Project')
-export type ProjectView = z.infer<typeof ProjectView>
-
-const ProjectPage = z.strictObject({ projects: z.array(ProjectView) }).openapi('ProjectPage')
 
 const createProse = `
 Only the token that the service was started with may do this. An id has 4 to 64 lower-case letters and digits, a letter first. Creating a project that exists changes nothing. Runs, objects,
 idempotency keys and tokens of a project are visible to the tokens of that project alone; \`POST /v1/tokens\` with
 \`project_id\` makes the first one. At most 1,000; INTAKE_003 above that.`
-
-const ProjectParams = z.object({ project_id: ProjectId })
-const tokensADay = BudgetTokens.nullable()
-
-export const ProjectBudgetView = z
-  .strictObject({
-    project_id: ProjectId,
-    tokens_per_day: tokensADay.openapi({ description: 'what counts: the smaller of the next two; null: any number' }),
-    set_by_operator: tokensADay,
-    set_by_project: tokensADay,
-    used_today: z.int().openapi({ description: 'by answers of models, also in attempts that go on or were lost' }),
-    resets_at: Time.openapi({ description: 'midnight in UTC' }),
-  })
-  .openapi('ProjectBudget')
-export type ProjectBudgetView = z.infer<typeof ProjectBudgetView>
-
-const ProjectBudgetBody = z
-  .strictObject({
-    tokens_per_day: tokensADay.openapi({ description: 'prompts and replies together; null: any number' }),
-  })
-  .openapi('ProjectBudgetRequest')
 
 const budgetProse = `
 The operator's budget and that of the owners of \`tokens:admin\` are kept apart, and the smaller counts: so a project can save, and not

@@ -3,10 +3,11 @@ import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
+import { type ProjectBudgetView, ProjectView } from '#schemas/project-schema.ts'
 import { type ApiEnv, type Caller, loggedCaller } from '../http/api-env.ts'
 import { requireOperator } from '../http/endpoint.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { type ProjectBudgetView, projectEndpoints, ProjectView } from './project-endpoints.ts'
+import { projectEndpoints } from './project-endpoints.ts'
 import { maxProjects, type Project, type ProjectStore } from './project-store.ts'
 
 export type ProjectRouteDeps = { projects: ProjectStore }

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { TokenCreated } from '#schemas/token-schema.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from '../app.fixture.ts'
 import { playRun } from '../played-run.fixture.ts'
-import { TokenCreated } from './token-endpoints.ts'
 
 /** Two processes of the API over the same stores. */
 let api: TestApi

@@ -1,10 +1,8 @@
 import { z } from 'zod'
+import { TokenId } from '#domain/id-schemas.ts'
 import { ProjectId, sha256 } from '#domain/ids.ts'
 import { Scope } from '#domain/scope.ts'
 import { parseJson } from '#domain/json.ts'
-
-export const TokenId = z.string().regex(/^t[0-9a-f]{16}$/)
-export type TokenId = z.infer<typeof TokenId>
 
 /** Milliseconds since the epoch, up to the year 9999: an answer shows four digits. */
 export const TokenTime = z

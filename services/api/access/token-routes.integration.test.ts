@@ -5,10 +5,10 @@ import { sha256 } from '#domain/ids.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
+import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { submitRun } from '../played-run.fixture.ts'
 import { tokenText } from './token-record.ts'
-import { TokenCreated, TokenPage } from './token-endpoints.ts'
 import { testSigner } from '#testing/test-signer.ts'
 
 let server: TestRedis

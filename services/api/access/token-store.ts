@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import type { TokenId } from '#domain/id-schemas.ts'
 import { parseJson } from '#domain/json.ts'
 import { orStoreError } from '#ledger/store.ts'
 import type { Log } from '#platform/log.ts'
 import type { Signer } from '#platform/signer.ts'
-import { type TokenId, TokenRecord, TokenTime, unreadableToken, type UnreadableToken } from './token-record.ts'
+import { TokenRecord, TokenTime, unreadableToken, type UnreadableToken } from './token-record.ts'
 
 /** Every token by the SHA-256 of its text, expired ones included. */
 export type KeptTokens = { records: Map<string, TokenRecord>; unreadable: Map<string, UnreadableToken> }

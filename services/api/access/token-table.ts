@@ -1,7 +1,8 @@
+import type { TokenId } from '#domain/id-schemas.ts'
 import { LRUCache } from 'lru-cache'
 import { delay } from '#platform/clock.ts'
 import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
-import { isTokenText, type TokenId, type TokenRecord } from './token-record.ts'
+import { isTokenText, type TokenRecord } from './token-record.ts'
 import { type KeptTokens, maxTokens, type TokenStore } from './token-store.ts'
 import type { Caller, TokenLimits } from '../http/api-env.ts'
 

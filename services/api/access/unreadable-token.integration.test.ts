@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { tokenIdOf, tokenText } from './token-record.ts'
-import { TokenCreated, TokenPage } from './token-endpoints.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -3,8 +3,8 @@ import { errorPolicies } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { Problem } from '#schemas/problem-schema.ts'
 import { openTestApi, type TestApi, type TestApiOptions } from '../app.fixture.ts'
-import { Problem } from '../http/problem.ts'
 import { serveApp, type ServeLimits } from '../http/serve-app.ts'
 
 export type AttackedApi = TestApi & {

@@ -1,8 +1,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { WorkerReport } from '#ledger/live-workers.ts'
+import type { WorkerView } from '#schemas/worker-schema.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { isoTime } from '../http/schema-parts.ts'
-import { workerEndpoints, type WorkerView } from './worker-endpoints.ts'
+import { workerEndpoints } from './worker-endpoints.ts'
 
 export type WorkerRouteDeps = { readWorkers(): Promise<ReadonlyMap<string, WorkerReport>> }
 

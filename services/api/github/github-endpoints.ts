@@ -1,60 +1,28 @@
 import { z } from '@hono/zod-openapi'
-import { HandledDelivery } from '#code-hosts/delivery.ts'
-import { ProjectId, RunId } from '#domain/ids.ts'
+import {
+  AssignBody,
+  DeliveryPage,
+  InstallationPage,
+  InstallationView,
+  PublicationAsked,
+} from '#schemas/github-schema.ts'
+import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { named, orNull, pageLimit, Time, wholeNumber } from '../http/schema-parts.ts'
-import { PublicationView, RepositoryView } from '../runs/publication-schema.ts'
-import { RunLinks, RunParams } from '../runs/run-schema.ts'
-
-export const InstallationView = z
-  .strictObject({
-    installation_id: z.int(),
-    project_id: ProjectId,
-    account: z.string().openapi({ description: 'the user or organisation of GitHub that has installed the App' }),
-    is_suspended: z.boolean(),
-    repository_count: z.int(),
-    repositories: z.array(z.string()).openapi({ description: 'the first 100 of them, as `owner/name`' }),
-  })
-  .openapi('Installation')
-export type InstallationView = z.infer<typeof InstallationView>
-
-const InstallationPage = z.strictObject({ installations: z.array(InstallationView) }).openapi('InstallationPage')
+import { pageLimit, wholeNumber } from '../http/schema-parts.ts'
 
 const mostDigits = 10 ** 15 - 1
 const InstallationParams = z.object({ installation_id: wholeNumber(1, mostDigits) })
-const AssignBody = z.strictObject({ project_id: ProjectId }).openapi('InstallationRequest')
 
-export const DeliveryView = z
-  .strictObject({
-    delivery_id: z.string().openapi({ description: "GitHub's own, as its page of recent deliveries has it" }),
-    event: z.string(),
-    action: z.string().nullable(),
-    repository: z.string().nullable().openapi({ description: '`owner/name`' }),
-    ref: z.string().nullable(),
-    outcome: HandledDelivery.shape.outcome.clone().openapi('DeliveryOutcome', {
-      description: 'run: a run began. acted: something else was done. ignored, failed: `reason` says why',
-    }),
-    reason: z.string(),
-    project_id: ProjectId.nullable(),
-    run_id: RunId.nullable(),
-    at: Time,
-  })
-  .openapi('Delivery')
-
-const DeliveryPage = z.strictObject({ deliveries: z.array(DeliveryView) }).openapi('DeliveryPage')
 const DeliveryQuery = z.strictObject({
   limit: pageLimit(1000, 50),
-  ignored: named('IgnoredDeliveries', z.enum(['hide', 'show']))
-    .default('hide')
-    .openapi({
-      default: 'hide',
+  ignored: z
+    .enum(['hide', 'show'])
+    .meta({
+      id: 'IgnoredDeliveries',
       description: 'whether those are listed, too, about which nothing was to be done: most of what GitHub sends',
-    }),
+    })
+    .default('hide'),
 })
-
-const PublicationAsked = z
-  .strictObject({ run_id: RunId, repository: RepositoryView, publication: orNull(PublicationView), links: RunLinks })
-  .openapi('PublicationAsked')
 
 const publishProse = `
 The publisher makes one branch of what is accepted, and one pull request; asked again, it brings the same one up to date. It also

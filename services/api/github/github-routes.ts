@@ -9,14 +9,15 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
 import type { PayloadOf } from '#queues/catalog.ts'
+import { DeliveryView, InstallationView } from '#schemas/github-schema.ts'
 import { findProject } from '../access/project-routes.ts'
 import type { ProjectStore } from '../access/project-store.ts'
 import { type ApiEnv, loggedCaller } from '../http/api-env.ts'
 import { AskAgain } from '../http/problem.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { publicationView, repositoryView } from '../runs/publication-schema.ts'
+import { publicationView, repositoryView } from '../runs/part-views.ts'
 import { findRun, runLinks } from '../runs/run-view.ts'
-import { DeliveryView, githubEndpoints, InstallationView } from './github-endpoints.ts'
+import { githubEndpoints } from './github-endpoints.ts'
 
 export type GithubRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'notePublication'>

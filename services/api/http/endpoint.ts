@@ -3,8 +3,8 @@ import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { AppError, type ErrorCode, errorPolicies } from '#domain/error.ts'
 import type { Scope } from '#domain/scope.ts'
+import { Problem } from '#schemas/problem-schema.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
-import { Problem } from './problem.ts'
 
 /** Codes that any endpoint may answer with. */
 const ofAll = ['HTTP_004', 'HTTP_005', 'HTTP_006', 'HTTP_007', 'HTTP_008', 'LIMIT_001'] as const

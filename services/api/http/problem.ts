@@ -1,36 +1,15 @@
-import { type Hook, z } from '@hono/zod-openapi'
+import type { Hook } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { routePath } from 'hono/route'
 import { secureHeaders } from 'hono/secure-headers'
-import { AppError, asAppError, type ErrorCode, errorPolicies, isErrorCode } from '#domain/error.ts'
+import { AppError, asAppError, type ErrorCode, errorPolicies } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { type Log, redisName, storeAtFault, type StoreLog } from '#platform/log.ts'
 import { isOwnError } from '#platform/redis-client.ts'
-import { type RefusedView, refusals } from '../review/decision-schema.ts'
+import type { RefusedView } from '#schemas/decision-schema.ts'
+import type { Problem } from '#schemas/problem-schema.ts'
 import type { ApiEnv } from './api-env.ts'
-
-/** The codes of docs/reference/errors.md. */
-const ErrorCodeShape = z
-  .custom<ErrorCode>(isErrorCode)
-  .openapi('ErrorCode', { type: 'string', enum: Object.keys(errorPolicies) })
-
-/**
- * A problem (RFC 9457) with our error code. `run_id` is the run in the request's path, if there is one; `refused` is there when
- * all decisions of a request were refused.
- */
-export const Problem = z
-  .strictObject({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    error_code: ErrorCodeShape,
-    run_id: z.string().optional(),
-    ...z.object(refusals).partial().shape,
-  })
-  .openapi('Problem')
-export type Problem = z.infer<typeof Problem>
 
 /** The same request may be answered after so many seconds, which the answer says in `Retry-After`. */
 export class AskAgain extends AppError {

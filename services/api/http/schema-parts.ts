@@ -1,21 +1,5 @@
 import { z } from '@hono/zod-openapi'
 
-/**
- * A schema of the domain under its name in the OpenAPI document. It is a copy: schemas made before zod's OpenAPI extension
- * was loaded have no method `openapi`.
- */
-export function named<T extends z.ZodType>(name: string, schema: T, about: { description?: string } = {}): T {
-  return schema.clone().openapi(name, about)
-}
-
-/**
- * A named schema or null, as `anyOf` of a reference and null. `.nullable()` means the same to zod, but in the OpenAPI document
- * it makes the named schema itself nullable, wherever it is used, and client generators refuse that.
- */
-export function orNull<T extends z.ZodType>(schema: T) {
-  return z.union([schema, z.null()])
-}
-
 /** A whole number in a query: digits only, `least` to `most`. */
 export function wholeNumber(least: number, most: number) {
   return z
@@ -37,9 +21,6 @@ export const Cursor = z
   .regex(/^\d{1,9}$/, 'not a cursor')
   .optional()
   .openapi({ description: '`next` of the page before' })
-
-/** ISO 8601 in UTC, with milliseconds. */
-export const Time = z.iso.datetime()
 
 /** Milliseconds since the epoch as ISO 8601; null stays null. */
 export function isoTime(ms: number): string

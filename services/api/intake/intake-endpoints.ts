@@ -1,8 +1,6 @@
-import { z } from '@hono/zod-openapi'
-import { OperationId, RunId } from '#domain/ids.ts'
-import { BudgetTokens, RunRequest } from '#domain/run.ts'
+import { BudgetBody, CancelBody, Cancelled, Deleting, Retried, RetryBody } from '#schemas/intake-schema.ts'
+import { BudgetView, RunAccepted, RunParams } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { BudgetView, ErrorPolicyShape, RunAccepted, RunLinks, RunParams, RunStatusShape } from '../runs/run-schema.ts'
 import { IdempotencyHeader } from './idempotency.ts'
 
 const submitProse = `
@@ -67,39 +65,10 @@ const submissionForm = {
   },
 }
 
-const CancelBody = z
-  .strictObject({ reason: z.string().min(1).max(500).default('cancelled by its user') })
-  .openapi('CancelRequest')
-const RetryBody = z
-  .strictObject({
-    operations: z.array(OperationId).min(1).max(1000).optional(),
-    codes: RunRequest.shape.codes.meta({ description: 'instead of `operations`: what failed with one of these codes' }),
-    rejected: z.literal(true).optional().openapi({
-      description: 'instead of both: what was rejected with a reason, which the agents are told',
-    }),
-    error_policy: ErrorPolicyShape.optional(),
-  })
-  .refine(
-    ({ operations, codes, rejected }) => [operations, codes, rejected].filter((one) => one !== undefined).length <= 1,
-    'operations, codes or rejected: only one',
-  )
-  .openapi('RetryRequest')
-
-const BudgetBody = z
-  .strictObject({ tokens: BudgetTokens.nullable().openapi({ description: 'null: any number' }) })
-  .openapi('BudgetRequest')
-
-const Cancelled = z
-  .strictObject({ run_id: RunId, status: RunStatusShape, cancel_requested: z.literal(true), links: RunLinks })
-  .openapi('RunCancelled')
-const Retried = z.strictObject({ ...RunAccepted.shape, retry_of: RunId }).openapi('RunRetried')
-
 const deleteProse = `
 From the answer on the run is unknown to every other request. Its upload, records, events, results and the blobs that no other run
 of the project refers to are removed a moment later: until then the answer is 202 again,
 afterwards 404 RUN_001. RUN_006 for a run that has not ended: cancel it first. RUN_010 while a run that retries it is kept.`
-
-const Deleting = z.strictObject({ run_id: RunId, deleting: z.literal(true) }).openapi('RunDeleting')
 
 /** Submitting a run, and stopping, retrying or deleting one. */
 export const intakeEndpoints = {

@@ -1,12 +1,11 @@
-import { z } from '@hono/zod-openapi'
 import type { Installations } from '#code-hosts/installations.ts'
 import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import { isRecord, parseJson } from '#domain/json.ts'
 import { fullNameOf, type RepositorySource } from '#domain/repository-source.ts'
+import { NamedRepository } from '#schemas/run-request-schema.ts'
 import { readBody } from '../http/endpoint.ts'
 import { maxRequestBytes } from './run-form.ts'
-import { RequestBody } from './run-request.ts'
 
 /** A submission whose code is fetched, instead of an archive. */
 export type RepositoryRun = {
@@ -22,27 +21,6 @@ export type RepositoryRunDeps = {
   /** Without a publisher nobody may read a repository. */
   hasPublisher: boolean
 }
-
-/** What git allows as a name of a commit, a branch or a tag, without the forms that only a clone understands. */
-const ref = /^(?![-/.])(?!.*(?:\.\.|\/\/|@\{))[^\s~^:?*[\\\p{C}]+(?<![/.])$/u
-
-const NamedRepository = z
-  .strictObject({
-    url: z.string().max(512).openapi({ description: '`OWNER/NAME`, or its address at GitHub' }),
-    ref: z
-      .string()
-      .max(255)
-      .refine((name) => ref.test(name), 'not a name that git allows')
-      .default('HEAD')
-      .openapi({ description: 'a branch, a tag or a commit; without it, the default branch' }),
-  })
-  .openapi('NamedRepository')
-
-const { not_sent: _ofArchives, ...requestShape } = RequestBody.shape
-/** The body as the OpenAPI document shows it. */
-export const RepositoryRunBody = z
-  .strictObject({ ...requestShape, repository: NamedRepository })
-  .openapi('RepositoryRunRequest')
 
 const noPublisher =
   'body.repository: this service fetches no code: its operator may start a publisher for it (REMORA_PUBLISHER_URL)'

@@ -1,7 +1,6 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { packageVersion } from '#platform/package-version.ts'
-import { RequestBody } from '../intake/run-request.ts'
-import { RepositoryRunBody } from '../intake/repository-run.ts'
+import { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
 import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
 import { probeEndpoints, referenceEndpoints } from '../service-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
@@ -70,8 +69,9 @@ without one, the service makes one. There is no CORS: other sites cannot call th
 export function apiDocument(): ApiDocument {
   const app = new OpenAPIHono()
   const registry = app.openAPIRegistry
-  registry.register('RunRequest', RequestBody)
-  registry.register('RepositoryRunRequest', RepositoryRunBody)
+  // Copies: a schema that was made before the library was loaded has not got its methods.
+  registry.register('RunRequest', RunRequestBody.clone())
+  registry.register('RepositoryRunRequest', RepositoryRunBody.clone())
   registry.registerComponent('schemas', 'RunSubmission', RunSubmission)
   registry.registerComponent('schemas', 'GithubWebhook', GithubWebhook)
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })

@@ -8,12 +8,18 @@ import type { Decider } from '#ledger/decisions.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { startWantedRetries, type StartWantedDeps } from '#retries/start-wanted-retries.ts'
 import type { WantedRetry } from '#retries/wanted-by-decisions.ts'
+import {
+  askedOfEach,
+  type DecisionsBody,
+  type DecisionsView,
+  type RejectedRetry,
+  type WantedVerdict,
+} from '#schemas/decision-schema.ts'
 import type { ApiEnv, Caller } from '../http/api-env.ts'
 import type { GithubRouteDeps } from '../github/github-routes.ts'
 import { findRun } from '../runs/run-view.ts'
-import { askedOfEach, changeEndpoints, type DecisionsBody } from './change-endpoints.ts'
+import { changeEndpoints } from './change-endpoints.ts'
 import { decide, type DecideDeps, type Decided } from '#review/decide.ts'
-import type { DecisionsView, RejectedRetry, WantedVerdict } from './decision-schema.ts'
 import { decisionsView } from './decisions-view.ts'
 import type { JudgeOptions, WantedDecision } from '#review/judge-decisions.ts'
 import type { PublishableDeps } from '#publication/read-publishable.ts'

@@ -4,9 +4,9 @@ import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { type Conflict, type ConflictingSet, conflictView } from '#objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import type { DecidedCounts, DecisionsView, RefusedView } from '#schemas/decision-schema.ts'
 import { NothingDecided } from '../http/problem.ts'
 import { type Decided, type DecidedSet, nameOfSet, type Refusal, type SetInWay, shownRefusals } from '#review/decide.ts'
-import type { DecidedCounts, DecisionsView, RefusedView } from './decision-schema.ts'
 import { decisionView } from './run-changes.ts'
 
 const shownDecisions = 1_000

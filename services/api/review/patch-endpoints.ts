@@ -1,15 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { RunId } from '#domain/ids.ts'
-import { PatchKind } from '#domain/run.ts'
+import { CommitsBody, PatchKindShape, PatchSets, PlannedCommits } from '#schemas/patch-schema.ts'
+import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { named, orNull } from '../http/schema-parts.ts'
-import { GateView } from '../runs/gate-schema.ts'
-import { LeftOut, RunParams } from '../runs/run-schema.ts'
-
-const ofText = 'all changes that nobody has rejected, or those that were accepted'
 
 const PatchQuery = z.strictObject({
-  of: named('PatchKind', PatchKind).default('proposed').openapi({ default: 'proposed', description: ofText }),
+  of: PatchKindShape.default('proposed'),
 })
 
 const ArchiveQuery = z.strictObject({
@@ -25,74 +20,6 @@ const ArchiveQuery = z.strictObject({
       'the files with the changes, or as they were before them; `before` with `all` is what the run was given',
   }),
 })
-
-/** What a patch has of the change sets that it was composed of, and what it has not. */
-const PatchSets = z
-  .strictObject({
-    run_id: RunId,
-    of: named('PatchKind', PatchKind),
-    change_sets: z.int().openapi({ description: 'how many change sets are in it' }),
-    left_out_count: z.int(),
-    left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them, each with why' }),
-    gate: orNull(GateView),
-  })
-  .openapi('PatchSets')
-
-/** As many files as commits that are published may change at most. */
-const mostWithout = 3_000
-
-const CommitsBody = z
-  .strictObject({
-    of: named('CommittedPatch', PatchKind).default('accepted').openapi({ default: 'accepted', description: ofText }),
-    without: z.array(z.string().max(64)).max(mostWithout).default([]).openapi({
-      default: [],
-      description:
-        'change sets that are left out, and with them what is built on one of them or changes a file of theirs: a file is proved with all its sets',
-    }),
-  })
-  .openapi('CommitsRequest')
-
-const PlannedFile = z
-  .strictObject({
-    path: z.string(),
-    executable: z.boolean(),
-    changes_mode: z.boolean().openapi({ description: 'whether the executable bit is not as it was given' }),
-    content_base64: z.string().nullable().openapi({ description: 'the file after the commit; null: it is deleted' }),
-    base_sha1: z
-      .string()
-      .nullable()
-      .openapi({ description: 'what git calls the content that the run was given; null: there was no such file' }),
-    change_set_ids: z.array(z.string()).openapi({ description: 'all that change it, also in another of the commits' }),
-  })
-  .openapi('PlannedFile')
-
-const PlannedCommit = z
-  .strictObject({
-    agent: z.string(),
-    message: z.string(),
-    change_set_ids: z.array(z.string()),
-    files: z.array(PlannedFile),
-  })
-  .openapi('PlannedCommit')
-
-const PullRequestText = z
-  .strictObject({
-    title: z.string(),
-    body: z.string().openapi({ description: 'Markdown: what was done, how it was checked, and how to say no' }),
-    is_draft: z.boolean().openapi({ description: 'whether nobody has run the tests of it' }),
-  })
-  .openapi('PullRequestText')
-
-const PlannedCommits = z
-  .strictObject({
-    run_id: RunId,
-    of: named('PatchKind', PatchKind),
-    commit: z.string().nullable().openapi({ description: 'the commit that the run is of, if that is known' }),
-    branch: z.string().nullable().openapi({ description: 'the branch that the changes are for, if that is known' }),
-    commits: z.array(PlannedCommit),
-    pull_request: orNull(PullRequestText).openapi({ description: 'for one that has them; null: there are no commits' }),
-  })
-  .openapi('PlannedCommits')
 
 const patchProse = `
 The bytes of the repository, secrets that stand in them included. It is proved as a whole: what breaks a file together with the

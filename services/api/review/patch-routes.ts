@@ -16,7 +16,7 @@ import { type Publishable, type PublishableDeps, readPublishable } from '#public
 import { withoutSets } from '#publication/without-sets.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { AskAgain } from '../http/problem.ts'
-import { gateView } from '../runs/gate-schema.ts'
+import { gateView } from '../runs/part-views.ts'
 import { findRun } from '../runs/run-view.ts'
 import { patchEndpoints } from './patch-endpoints.ts'
 import { archiveOf, compositionId } from './result-archive.ts'

@@ -15,9 +15,9 @@ import type { ChangeRecords } from '#review/find-sets.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { workAhead } from '#platform/limit-concurrency.ts'
 import { unifiedDiff } from '#platform/unified-diff.ts'
+import { ChangeView } from '#schemas/change-schema.ts'
+import type { ChangeFilter, DecisionView } from '#schemas/decision-schema.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
-import type { DecisionView } from './decision-schema.ts'
 import { readPatchOf } from '#review/proved-conflicts.ts'
 import { redoneAmong } from '#review/redone-sets.ts'
 
@@ -203,6 +203,8 @@ async function viewIn(
     qualified_name: node.qualifiedName,
     files: set.files.map(({ path, kind }) => ({ path, kind })),
     diff: Buffer.concat(versions.map((one) => unifiedDiff(one, { context }))).toString(),
+    rules: set.rules ?? [],
+    built_on: set.builtOn ?? [],
     needed_by: neededBy.get(set.changeSetId) ?? [],
     run_id: runId,
     is_redone: isRedone,

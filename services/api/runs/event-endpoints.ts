@@ -1,46 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { eventCategories, type EventCategory, EventName, EventOrigin, EventPhase, WireEvent } from '#domain/event.ts'
+import { EventCategoryShape, EventPage } from '#schemas/event-schema.ts'
+import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { named, orNull, pageLimit, wholeNumber } from '../http/schema-parts.ts'
-import { ComposingView, RunParams, RunStatusShape } from './run-schema.ts'
-
-const fields = WireEvent.shape
-
-const EventCategoryShape = z.enum([...new Set<EventCategory>(Object.values(eventCategories))]).openapi('EventCategory')
-
-const EventNameShape = z
-  .custom<EventName>((name) => EventName.safeParse(name).success)
-  .openapi('EventName', { type: 'string', enum: Object.keys(eventCategories) })
-
-const EventOriginShape = z
-  .strictObject({ ...EventOrigin.shape, kind: named('EventOriginKind', EventOrigin.shape.kind) })
-  .openapi('EventOrigin')
-
-/** A numbered fact of a run. Fields that do not apply are left out. */
-const EventView = z
-  .strictObject({
-    ...fields,
-    event: EventNameShape,
-    category: EventCategoryShape,
-    phase: named('EventPhase', EventPhase),
-    status: named('EventStatus', fields.status),
-    origin: EventOriginShape,
-    data: named('EventData', fields.data),
-  })
-  .openapi('Event')
-
-/**
- * `next_after` is the `after` of the next page: the last event that was read, whether it matched or not. `composing` is as of
- * the request's arrival.
- */
-const EventPage = z
-  .strictObject({
-    events: z.array(EventView),
-    next_after: z.int(),
-    run_status: RunStatusShape,
-    composing: orNull(ComposingView),
-  })
-  .openapi('EventPage')
+import { pageLimit, wholeNumber } from '../http/schema-parts.ts'
 
 const eventsProse = `
 A page of JSON, or with \`Accept: text/event-stream\` a live stream:

@@ -1,36 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { CodeFinding, FindingSeverity } from '#domain/code-finding.ts'
-import { NodeId, OperationId, RunId } from '#domain/ids.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
+import { FindingPage, SeverityShape } from '#schemas/finding-schema.ts'
+import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { named, pageLimit } from '../http/schema-parts.ts'
-import { RunParams } from './run-schema.ts'
-
-const { shape } = CodeFinding
-
-const SeverityShape = named('FindingSeverity', FindingSeverity)
-
-/** What an agent claims about some lines of a file. */
-export const FindingView = z
-  .strictObject({
-    claim: shape.claim,
-    path: z.string(),
-    line: shape.line.meta({ description: 'from 1, as the file was when the agent read it' }),
-    end_line: shape.endLine.meta({ description: 'the last line it is about' }),
-    line_text: shape.lineText.meta({
-      description: 'the first line without indentation; empty where it is longer than 200 characters',
-    }),
-    severity: SeverityShape,
-    confidence: shape.confidence.meta({ description: '0 to 1, as the agent says it' }),
-    rule: shape.rule.meta({ description: "the agent's name for this kind of finding" }),
-    agent: z.string(),
-    operation_id: OperationId,
-    node_id: NodeId.meta({ description: 'of the operation: what it is about may be elsewhere' }),
-    qualified_name: z.string().openapi({ description: 'of that node' }),
-    run_id: RunId.meta({ description: 'the run that made it: this one, or one that it retries' }),
-  })
-  .openapi('Finding')
-export type FindingView = z.infer<typeof FindingView>
+import { pageLimit } from '../http/schema-parts.ts'
 
 const FindingFilter = z.strictObject({
   agent: z.string().min(1).max(64).optional(),
@@ -44,10 +17,6 @@ const FindingFilter = z.strictObject({
   severity: SeverityShape.optional(),
 })
 export type FindingFilter = z.infer<typeof FindingFilter>
-
-const FindingPage = z
-  .strictObject({ findings: z.array(FindingView), next: z.string().nullable() })
-  .openapi('FindingPage')
 
 const findingsProse = `
 Each is grounded: its file and lines exist. Only what the attempt that ended an operation has reported counts, in the order of the plan, newest

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { FindingView } from '#schemas/finding-schema.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { composeRun, plannedOperation, playOperations, playRepeat, playRun } from '../played-run.fixture.ts'
-import { FindingView } from './finding-endpoints.ts'
 
 let api: TestApi
 beforeAll(async () => {

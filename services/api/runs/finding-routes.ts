@@ -7,9 +7,10 @@ import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
+import { FindingView } from '#schemas/finding-schema.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { viewOf } from '../http/schema-parts.ts'
-import { findingEndpoints, type FindingFilter, FindingView } from './finding-endpoints.ts'
+import { findingEndpoints, type FindingFilter } from './finding-endpoints.ts'
 import { findRun } from './run-view.ts'
 
 export type FindingRouteDeps = {

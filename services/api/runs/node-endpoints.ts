@@ -1,17 +1,15 @@
 import { z } from '@hono/zod-openapi'
-import { NodeId, OperationId } from '#domain/ids.ts'
-import { EdgeCertainty, EdgeDirection, EdgeEnd, EdgeKind, NodeKind, NodeView } from '#domain/code-node.ts'
+import { NodeId } from '#domain/ids.ts'
+import { NodeKind } from '#domain/code-node.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { languages } from '#syntax/grammars.ts'
+import { EdgeDirectionShape, EdgeKindShape, EdgePage, NodeDetail, NodePage } from '#schemas/node-schema.ts'
+import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { Cursor, named, orNull, pageLimit } from '../http/schema-parts.ts'
-import { OperationStatusShape, RunParams, SkippedFileShape } from './run-schema.ts'
+import { Cursor, pageLimit } from '../http/schema-parts.ts'
 
 /** The language of a file for which discovery has no grammar. */
 const unknownLanguage = 'unknown'
-
-/** A named piece of source; lines are 1-based and inclusive, bytes 0-based with the end exclusive. */
-export const NodeShape = z.strictObject(NodeView.shape).openapi('Node')
 
 /** Filters of a run's nodes. An unknown language is refused; a kind may be any, since query packs define their own. */
 const NodeFilter = {
@@ -35,93 +33,13 @@ const NodeFilter = {
     .openapi({ description: 'a file, a folder, or a glob' }),
 }
 
-const SkippedFiles = z
-  .strictObject({ count: z.int(), files: z.array(SkippedFileShape) })
-  .openapi('SkippedFiles', { description: 'what discovery skipped; the first 1,000 files, sorted by path' })
-
-/** The `cursor` of the next page. */
-function nextOf(items: 'nodes' | 'edges') {
-  const description = `null on the last page; a page before may have few ${items} or none`
-  return z.string().nullable().openapi({ description })
-}
-
-/** Sorted by path, then start byte. */
-export const NodePage = z
-  .strictObject({
-    nodes: z.array(NodeShape),
-    next: nextOf('nodes'),
-    complete: z
-      .boolean()
-      .openapi({ description: 'false while discovery is not done, and for ever if it was never done' }),
-    skipped: SkippedFiles.optional(), // on the first page
-  })
-  .openapi('NodePage')
-export type NodePage = z.infer<typeof NodePage>
-
-const end = EdgeEnd.shape
-
-const EdgeDirectionShape = named('EdgeDirection', EdgeDirection, {
-  description: '`out`: the node needs the other one; `in`: the other needs it',
-})
-const EdgeKindShape = named('EdgeKind', EdgeKind)
-const EdgeCertaintyShape = named('EdgeCertainty', EdgeCertainty, {
-  description: "`exact`: by the language's own rules; `by_name`: nothing else in the repository has that name",
-})
-export const EdgeNode = z
-  .strictObject({
-    node_id: end.nodeId,
-    kind: end.kind,
-    qualified_name: end.qualifiedName,
-    path: z.string(),
-    start_line: end.startLine,
-    end_line: end.endLine,
-  })
-  .openapi('EdgeNode', { description: 'the node at the other end of an edge' })
-
-/** An edge, seen from the node in the request's path. */
-export const EdgeShape = z
-  .strictObject({
-    direction: EdgeDirectionShape,
-    kind: EdgeKindShape,
-    certainty: EdgeCertaintyShape,
-    node: EdgeNode,
-  })
-  .openapi('Edge')
-
-/** Outgoing edges first; each direction is sorted by the path and position of the other node. */
-export const EdgePage = z.strictObject({ edges: z.array(EdgeShape), next: nextOf('edges') }).openapi('EdgePage')
-export type EdgePage = z.infer<typeof EdgePage>
-
 /** Filters of a node's edges. */
 const EdgeFilter = {
-  direction: EdgeDirectionShape.optional().openapi({
+  direction: EdgeDirectionShape.optional().openapi('EdgeDirection', {
     param: { description: 'only those that go `out`, or come `in`' },
   }),
-  kind: EdgeKindShape.optional().openapi({ param: { description: 'only these' } }),
+  kind: EdgeKindShape.optional().openapi('EdgeKind', { param: { description: 'only these' } }),
 }
-
-const EdgeCounts = z.strictObject({ out: z.int(), in: z.int() }).openapi('EdgeCounts')
-export const NodeOperation = z
-  .strictObject({
-    operation_id: OperationId,
-    agent: z.string(),
-    status: OperationStatusShape,
-    repeats: OperationId.nullable().openapi({ description: 'the operation that it does once more' }),
-  })
-  .openapi('NodeOperation')
-
-/** A node with the nodes directly inside it, in order, and its operations. */
-const NodeDetail = z
-  .strictObject({
-    ...NodeShape.shape,
-    children: z.array(NodeId),
-    edges: orNull(EdgeCounts).openapi({
-      description: 'how many go out and come in; null where an earlier version found the nodes',
-    }),
-    operations: z.array(NodeOperation),
-  })
-  .openapi('NodeDetail')
-type NodeDetail = z.infer<typeof NodeDetail>
 
 const problems = ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'] as const
 

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { type Edge, nodeView } from '#domain/code-node.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { EdgePage, NodePage } from '#schemas/node-schema.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../played-run.fixture.ts'
-import { EdgePage, NodePage } from './node-endpoints.ts'
 
 let api: TestApi
 let runId: string

@@ -7,10 +7,11 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { EdgeListRef, EdgeLists } from '#objects/edge-list.ts'
 import type { NodeListRef, NodeLists } from '#objects/node-list.ts'
+import { EdgeNode, EdgeShape, NodeOperation, type NodePage } from '#schemas/node-schema.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { viewOf } from '../http/schema-parts.ts'
 import { findRun } from './run-view.ts'
-import { EdgeNode, EdgeShape, nodeEndpoints, NodeOperation, type NodePage } from './node-endpoints.ts'
+import { nodeEndpoints } from './node-endpoints.ts'
 
 export type NodeRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'getOperation'>

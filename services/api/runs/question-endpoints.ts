@@ -1,47 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { maxAnswerCharacters, Question, QuestionId } from '#domain/question.ts'
-import { Cursor, named, pageLimit, Time } from '../http/schema-parts.ts'
-import { RunParams } from './run-schema.ts'
+import { QuestionId } from '#domain/question.ts'
+import { AnswerBody, QuestionPage, QuestionStatusShape, QuestionView } from '#schemas/question-schema.ts'
+import { RunParams } from '#schemas/run-schema.ts'
+import { Cursor, pageLimit } from '../http/schema-parts.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { IdempotencyHeader } from '../intake/idempotency.ts'
-
-const { shape } = Question
-
-const QuestionStatusShape = named('QuestionStatus', shape.status)
-
-/** A question that an operation waits for, or waited for, with its answer. */
-export const QuestionView = z
-  .strictObject({
-    request_id: shape.requestId,
-    operation_id: shape.operationId,
-    node_id: shape.nodeId,
-    agent: z.string(),
-    path: z.string(),
-    qualified_name: z.string(),
-    question: z.string(),
-    choices: z.array(z.string()).nullable().openapi({ description: 'null: any text may be answered' }),
-    status: QuestionStatusShape,
-    asked_at: Time,
-    expires_at: Time.openapi({ description: 'without an answer by then its operation is blocked' }),
-    answer: z.string().nullable(),
-    answered_at: Time.nullable(),
-    answered_by: z.string().nullable().openapi({ description: '`kind/id` of who answered' }),
-  })
-  .openapi('Question')
-export type QuestionView = z.infer<typeof QuestionView>
-
-/** `next` is the `cursor` of the next page; null on the last. */
-export const QuestionPage = z
-  .strictObject({ questions: z.array(QuestionView), next: z.string().nullable() })
-  .openapi('QuestionPage')
-
-const AnswerBody = z
-  .strictObject({
-    answer: z
-      .string()
-      .openapi({ description: `one of the choices, or up to ${maxAnswerCharacters} characters`, minLength: 1 }),
-  })
-  .openapi('AnswerRequest')
 
 const pageProse = `
 With a \`status\` that few questions have, a page may hold fewer than \`limit\` of them, even none, although others follow:

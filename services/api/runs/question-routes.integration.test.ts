@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { newRunId } from '#domain/ids.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { QuestionPage } from '#schemas/question-schema.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { askingRun, plannedOperation, playRun } from '../played-run.fixture.ts'
-import { QuestionPage } from './question-endpoints.ts'
 
 let api: TestApi
 beforeAll(async () => {

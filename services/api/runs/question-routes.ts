@@ -3,10 +3,11 @@ import { AppError } from '#domain/error.ts'
 import { newToken, sha256 } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Question } from '#domain/question.ts'
+import { QuestionView } from '#schemas/question-schema.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun } from './run-view.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { questionEndpoints, QuestionView } from './question-endpoints.ts'
+import { questionEndpoints } from './question-endpoints.ts'
 
 export type QuestionRouteDeps = { ledger: Pick<Ledger, 'getRun' | 'listQuestions' | 'resume'> }
 

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { sha256 } from '#domain/ids.ts'
 import { until } from '#testing/until.ts'
+import { TokenCreated } from '#schemas/token-schema.ts'
 import { runForm, tarOf } from '../app.fixture.ts'
 import { openAttackedApi, type AttackedApi } from '../attack/attacked-api.fixture.ts'
 import type { TokenRecord } from '../access/token-record.ts'
-import { TokenCreated } from '../access/token-endpoints.ts'
 import { openFrames, type FrameStream } from './event-frames.fixture.ts'
 
 let api: AttackedApi

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
+import { OperationPage, OperationView } from '#schemas/operation-schema.ts'
+import { PlanView } from '#schemas/plan-schema.ts'
+import { OperationStatusShape, RunPage, RunParams, RunView } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { Cursor, pageLimit } from '../http/schema-parts.ts'
-import { PlanView } from './run-view.ts'
-import { OperationPage, OperationView } from './operation-view.ts'
-import { OperationStatusShape, RunPage, RunParams, RunView } from './run-schema.ts'
 
 /** Reading runs, their plans and their operations. */
 export const runEndpoints = {

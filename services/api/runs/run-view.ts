@@ -1,6 +1,5 @@
 import { type AgentFunnel, countFunnel, countMerged } from '#composition/funnel.ts'
 import type { Decisions, VerdictCounts } from '#ledger/decisions.ts'
-import { z } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/change-set.ts'
 import { isEnded, type Run } from '#domain/run.ts'
@@ -13,7 +12,7 @@ import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { FailureCount } from '#ledger/read-operations.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
-import { isoTime, viewOf } from '../http/schema-parts.ts'
+import { AgentPlanView, PlannedFolder, PlanView } from '#schemas/plan-schema.ts'
 import {
   ComposingView,
   FailureView,
@@ -21,12 +20,10 @@ import {
   type RunLinks,
   RunSummary,
   type RunView,
-  SkippedFileShape,
-} from './run-schema.ts'
-import { gateRequestView, gateView } from './gate-schema.ts'
-import { publicationView, repositoryView } from './publication-schema.ts'
-import { environmentView } from './setup-schema.ts'
-import type { WaitingFor } from './waiting-schema.ts'
+} from '#schemas/run-schema.ts'
+import type { WaitingFor } from '#schemas/waiting-schema.ts'
+import { isoTime, viewOf } from '../http/schema-parts.ts'
+import { environmentView, gateRequestView, gateView, publicationView, repositoryView } from './part-views.ts'
 
 const maxSkipped = 100
 const maxLeftOut = 100
@@ -232,45 +229,6 @@ export async function findRun(runId: RunId, projectId: string, ledger: Pick<Ledg
   if (run.projectId !== projectId) throw new AppError('RUN_001', `There is no run "${runId}".`)
   return run
 }
-
-const SkippedNodes = z
-  .strictObject({ reason: z.string(), count: z.int(), examples: z.array(z.string()) })
-  .openapi('SkippedNodes', { description: 'Nodes that an agent takes and has no operation on.' })
-
-const PlannedFolder = z
-  .strictObject({ path: z.string(), planned: z.int(), estimated_tokens: z.int() })
-  .openapi('PlannedFolder')
-
-const AgentPlanView = z
-  .strictObject({
-    looked_at: z
-      .int()
-      .openapi({ description: 'nodes of its kinds and languages: those with an operation, and `skipped`' }),
-    planned: z.int().openapi({ description: 'operations with a model' }),
-    mechanical: z.int().openapi({ description: 'operations that a program does without one' }),
-    estimated_tokens: z.int().openapi({ description: 'prompts and replies together' }),
-    skipped: z.array(SkippedNodes),
-    folders: z.array(PlannedFolder),
-  })
-  .openapi('AgentPlan')
-
-/** What planning decided: per agent what was looked at, what is planned and where, what is left out and why. */
-export const PlanView = z
-  .strictObject({
-    nodes_looked_at: z.int().optional().openapi({
-      description: 'distinct nodes that any agent looked at; absent in runs of earlier versions, as is `beyond_limit`',
-    }),
-    beyond_limit: z.int().optional().openapi({ description: 'operations that `limits.operations` cut off' }),
-    unchanged: z.int().optional().openapi({
-      description:
-        'nodes that were not looked at because they have not changed; absent where the run is compared with nothing',
-    }),
-    agents: z.record(z.string(), AgentPlanView).openapi('AgentPlans'),
-    skipped_files: z.array(SkippedFileShape),
-    notices: z.array(z.string()).openapi({ description: "what of the repository's configuration is not honoured" }),
-  })
-  .openapi('Plan')
-type PlanView = z.infer<typeof PlanView>
 
 export function planView(plan: PlanSummary): PlanView {
   const agents = Object.entries(plan.agents).map(([name, agent]) => {

@@ -1,5 +1,4 @@
 import { parseJson } from '#domain/json.ts'
-import { code, fenced, fencedArguments, fencedValue, figure, lengthOfTime } from './markdown-text.ts'
 import type {
   EntryOf,
   ExchangeView,
@@ -8,7 +7,8 @@ import type {
   ToolRunView,
   TranscriptEntry,
   TranscriptView,
-} from './transcript-endpoints.ts'
+} from '#schemas/transcript-schema.ts'
+import { code, fenced, fencedArguments, fencedValue, figure, lengthOfTime } from './markdown-text.ts'
 
 /**
  * A transcript for people. Nothing of the conversation is cut. Every foreign text is in code, where it is neither Markdown

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '#schemas/problem-schema.ts'
+import { TranscriptView } from '#schemas/transcript-schema.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../played-run.fixture.ts'
 import { objectKeys } from '#objects/object-keys.ts'
@@ -9,7 +10,6 @@ import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
-import { TranscriptView } from './transcript-endpoints.ts'
 
 let api: TestApi
 beforeAll(async () => {

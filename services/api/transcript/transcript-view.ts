@@ -12,8 +12,6 @@ import { submitToolName } from '#bundles/tool-definition.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import { failedTryView, type Message, type RequestedCall } from '#domain/turn.ts'
 import { AppError } from '#domain/error.ts'
-import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { operationView } from '../runs/operation-view.ts'
 import {
   type EntryOf,
   ExchangeView,
@@ -22,7 +20,9 @@ import {
   ToolRunView,
   type TranscriptEntry,
   TranscriptView,
-} from './transcript-endpoints.ts'
+} from '#schemas/transcript-schema.ts'
+import { isoTime, viewOf } from '../http/schema-parts.ts'
+import { operationView } from '../runs/operation-view.ts'
 
 /** The record of an attempt that ended, or of the last one that can be continued. */
 type StoredTranscript =

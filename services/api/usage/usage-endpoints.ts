@@ -1,36 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { ProjectId } from '#domain/ids.ts'
+import { Day, UsageGroup, UsageView } from '#schemas/usage-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-
-const Day = z.iso.date().openapi({ description: 'in UTC, as in `2026-11-27`' })
-
-/** How the rows are grouped. */
-const UsageGroup = z.enum(['day', 'agent', 'project']).openapi('UsageGroup')
-
-const UsageFigures = z.strictObject({
-  operations: z.int().openapi({ description: 'that ended in this time' }),
-  turns: z.int(),
-  prompt_tokens: z.int(),
-  completion_tokens: z.int(),
-  duration_ms: z
-    .int()
-    .openapi({ description: 'of all their attempts, without the time in which they waited for people' }),
-})
-export const UsageRow = UsageFigures.extend({
-  of: z.string().openapi({ description: 'the day, agent or project' }),
-}).openapi('UsageRow')
-export type UsageRow = z.infer<typeof UsageRow>
-
-export const UsageView = z
-  .strictObject({
-    since: Day,
-    until: Day,
-    by: UsageGroup,
-    rows: z.array(UsageRow).openapi({ description: 'days in their order, else what used most tokens first' }),
-    total: UsageFigures.openapi('UsageFigures'),
-  })
-  .openapi('Usage')
-export type UsageView = z.infer<typeof UsageView>
 
 const prose = `
 Counted when the result of an operation is passed on, which is within a second of its end as a rule; days are kept for 400 days, also

@@ -4,10 +4,11 @@ import type { ProjectId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { dayOf, type Usage } from '#ledger/usage.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
+import type { UsageRow, UsageView } from '#schemas/usage-schema.ts'
 import type { ApiEnv, Caller } from '../http/api-env.ts'
 import { requireOperator } from '../http/endpoint.ts'
 import { findProject, type ProjectRouteDeps } from '../access/project-routes.ts'
-import { usageEndpoints, type UsageRow, type UsageView } from './usage-endpoints.ts'
+import { usageEndpoints } from './usage-endpoints.ts'
 
 export type UsageRouteDeps = ProjectRouteDeps & { ledger: Pick<Ledger, 'readUsage'> }
 

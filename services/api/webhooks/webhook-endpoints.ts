@@ -1,9 +1,5 @@
-import { z } from '@hono/zod-openapi'
+import { WebhookAnswer } from '#schemas/github-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-
-const WebhookAnswer = z
-  .strictObject({ delivery_id: z.string(), status: z.enum(['taken', 'seen']).openapi('WebhookStatus') })
-  .openapi('WebhookAnswer')
 
 const githubProse = `
 For GitHub, which signs what it sends with the webhook secret of the GitHub App (\`X-Hub-Signature-256\`), not for tokens. It is there only

@@ -1,6 +1,6 @@
-import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
 import type { GateRequest } from '#domain/gate.ts'
-import { sha256, type RunId } from '#domain/ids.ts'
+import { changeSetId, sha256, type RunId } from '#domain/ids.ts'
 import { RepoPath } from '#domain/repo-path.ts'
 import type { Verdict } from '#domain/decision.ts'
 import { objectKeys } from '#objects/object-keys.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeSetId, type ChangeSet, type Edit } from '#domain/change-set.ts'
-import type { RunId } from '#domain/ids.ts'
+import type { ChangeSet, Edit } from '#domain/change-set.ts'
+import { changeSetId, type RunId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putHashedJson } from '#objects/object-store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
-import { operationId } from '#domain/ids.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import { changeSetId, operationId } from '#domain/ids.ts'
 import { openRandom } from '#platform/seeded-random.ts'
 import { findWorse } from './find-worse.ts'
 import type { TestResults } from './gate-command.ts'

@@ -1,4 +1,5 @@
-import { changeSetId, type ChangeSet, type FileChange } from '#domain/change-set.ts'
+import type { ChangeSet, FileChange } from '#domain/change-set.ts'
+import { changeSetId } from '#domain/ids.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'

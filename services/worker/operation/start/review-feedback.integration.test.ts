@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
-import { newRunId, repeatedOperationId, sha256, type RunId } from '#domain/ids.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import { changeSetId, newRunId, repeatedOperationId, sha256, type RunId } from '#domain/ids.ts'
 import { putHashedJson } from '#objects/object-store.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'

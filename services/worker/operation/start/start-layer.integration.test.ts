@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
-import { repeatedOperationId, type RunId, sha256 } from '#domain/ids.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import { changeSetId, repeatedOperationId, type RunId, sha256 } from '#domain/ids.ts'
 import type { PlannedOperation, RepeatedWork } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import { objectKeys } from '#objects/object-keys.ts'

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+
+// The ids that cross HTTP; `ids.ts` makes them.
+
+/** No `:` and never a bare integer: BullMQ builds job ids from them. */
+const idPattern = /^[a-z][a-z0-9]{3,63}$/
+
+export const RunId = z.string().regex(/^r[a-z0-9]{8,40}$/)
+export type RunId = z.infer<typeof RunId>
+
+export const OperationId = z.string().regex(/^o[0-9a-f]{16}$/)
+export type OperationId = z.infer<typeof OperationId>
+
+export const NodeId = z.string().regex(/^n[0-9a-f]{16}$/)
+export type NodeId = z.infer<typeof NodeId>
+
+export const TokenId = z.string().regex(/^t[0-9a-f]{16}$/)
+export type TokenId = z.infer<typeof TokenId>
+
+export const ProjectId = z.string().regex(idPattern)
+export type ProjectId = z.infer<typeof ProjectId>
