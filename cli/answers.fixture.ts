@@ -84,7 +84,7 @@ const node = {
 
 /** A function on which nobody worked. */
 export function aNode(named: Named = {}): NodeDetail {
-  return answer<NodeDetail>({ ...node, children: [], edges: null, operations: [] }, named)
+  return answer<NodeDetail>({ ...node, children: [], edges: { out: 0, in: 0 }, operations: [] }, named)
 }
 
 /** An operation of lint that has no outcome yet. */

@@ -76,7 +76,6 @@ function runCalls(connection: ApiConnection) {
     listNodes: (runId: string, page: Page & { path?: string }) => get(`${runPath(runId)}/nodes`, NodePage, page),
     /** RUN_004 when the run has no such node. */
     getNode: (runId: string, nodeId: string) => get(nodePath(runId, nodeId), NodeDetail),
-    /** RUN_004 also for a run whose edges were not stored. */
     listEdges: (runId: string, nodeId: string, page: Page) => get(`${nodePath(runId, nodeId)}/edges`, EdgePage, page),
   }
 }

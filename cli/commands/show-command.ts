@@ -33,7 +33,7 @@ export function addShowCommand(program: Command, context: CliContext): void {
       withRuns(context, async (service) => {
         if (options.node === undefined) return showRun(runId, service, { options, context })
         const found = await findNode(service.client, runId, options.node)
-        const document = { ...found.node, edge_list: found.edges ?? null }
+        const document = { ...found.node, edge_list: found.edges }
         context.io.out(options.json ? `${JSON.stringify(document)}\n` : visible(`${describeNode(found)}\n`))
       }),
     )

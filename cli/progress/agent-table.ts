@@ -55,18 +55,16 @@ export function figuresOf({ agents, ...plan }: PlanView): PlannedFigures {
  * operation, so that the figures of a line add up; then the plan's notices. Of many reasons the first, and how many there are more. Empty when the run has no such figures.
  */
 export function plannedLines(state: PlannedFigures, { width }: { width: number }): string[] {
-  const { lookedAt, nodesLookedAt, unchanged, nodes, beyondLimit, total, notices } = state
-  if (lookedAt === undefined) return []
+  const { nodesLookedAt, unchanged, nodes, beyondLimit, total, notices } = state
+  if (nodesLookedAt === undefined) return []
   const agents = Object.entries(state.planned).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const mechanical = agents.reduce((sum, [, agent]) => sum + agent.mechanical, 0)
   const without = mechanical === 0 ? '' : `, ${mechanical.toLocaleString('en-US')} of them without a model`
   const beyond = beyondLimit === 0 ? '' : `; the limit leaves out ${beyondLimit.toLocaleString('en-US')} more`
-  // An earlier version counted a node once for every agent, and did not report what a limit left out.
   const same = unchanged === undefined ? '' : `, since ${unchanged.toLocaleString('en-US')} have not changed`
-  const looked = nodesLookedAt === undefined ? '' : `Looked at ${someOf(nodesLookedAt, nodes)}${same}: `
+  const looked = `Looked at ${someOf(nodesLookedAt, nodes)}${same}: `
   const head = `${looked}${plural(total ?? 0, 'operation')}${without}${beyond}`
-  const isComplete = nodesLookedAt !== undefined
-  const lines = agents.map(([name, agent]) => `  ${plannedLine(name, agent, { isComplete })}`)
+  const lines = agents.map(([name, agent]) => `  ${plannedLine(name, agent)}`)
   return [head, ...lines, ...notices.map((notice) => `  ${notice}`)].flatMap((line) => wrap(line, width))
 }
 
@@ -89,14 +87,10 @@ function cut(reason: string): string {
  * `docstring looked at 573 nodes: 107 operations; none on 204 (is in a test), 156 (has a docstring)`. The number of nodes
  * with operations is added where it differs from that of the operations: a node can have two.
  */
-function plannedLine(
-  name: string,
-  { lookedAt, planned, mechanical, skipped }: PlannedAgent,
-  { isComplete }: { isComplete: boolean },
-): string {
+function plannedLine(name: string, { lookedAt, planned, mechanical, skipped }: PlannedAgent): string {
   const operations = planned + mechanical
   const nodes = lookedAt - skipped.reduce((sum, { count }) => sum + count, 0)
-  const on = operations === nodes || !isComplete ? '' : ` on ${plural(nodes, 'node')}`
+  const on = operations === nodes ? '' : ` on ${plural(nodes, 'node')}`
   const shown = skipped.slice(0, skipped.length === shownReasons + 1 ? skipped.length : shownReasons)
   const reasons = shown.map(({ reason, count }) => `${count.toLocaleString('en-US')} (${cut(reason)})`)
   const others = skipped.slice(shown.length)

@@ -48,7 +48,7 @@ export function describeEvent(event: EventView): string | undefined {
     case 'budget.renewed':
       return data['of'] === 'project' ? 'the project of the run has tokens again' : 'the run has tokens again'
     case 'run.waiting':
-      return `nothing can move: the run ${waitingText(waitedFor(data))}`
+      return `nothing can move: the run ${waitingText(WaitedFor.parse(data['waiting_for']))}`
     case 'run.composed':
       return 'all changes put together into one patch'
     case 'run.failed':
@@ -96,14 +96,7 @@ const WaitedFor = z
       of: z.string().optional(),
     }),
   )
-  .optional()
-  .catch(undefined)
-
-/** An earlier version counts the questions alone. */
-function waitedFor(data: EventView['data']) {
-  const list = WaitedFor.parse(data['waiting_for']) ?? [{ kind: 'answer', questions: Count.parse(data['questions']) }]
-  return list
-}
+  .catch([])
 
 /** `lint src/money.py round_half_up`: the agent and the node, as far as the event names it. */
 export function workOf({ agent, data }: EventView): string {

@@ -82,10 +82,14 @@ describe('a run whose model is away', () => {
     expect(noticesOf(fold([...plannedRun, { event: 'run.cancelled' }]), 60_005)).toEqual([])
   })
 
-  it('is described in a few words, also for events of the version before, which only count the questions', () => {
+  it('is described in a few words', () => {
     expect(waitingText(run.waiting_for)).toBe('waits for the model and 1 answer')
     expect(waitingText([])).toBe('')
-    const { recent } = fold([...plannedRun, { event: 'run.waiting', data: { questions: 1 } }, back])
+    const { recent } = fold([
+      ...plannedRun,
+      { event: 'run.waiting', data: { waiting_for: [{ kind: 'answer', questions: 1 }] } },
+      back,
+    ])
     expect(recent.slice(-2)).toEqual([
       'nothing can move: the run waits for 1 answer',
       'the model works again, after 34.0 s',

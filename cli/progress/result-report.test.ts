@@ -174,19 +174,9 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
     expect(lineOf([long])).toBe('1 (its faults have no safe fix, and more words and more words …)')
   })
 
-  it('says of a run that an earlier version planned only what is known of it', () => {
-    const lint = { looked_at: 1994, planned: 3, mechanical: 0, skipped: [{ reason: 'no lint fault', count: 1900 }] }
-    const planned = { event: 'run.planned', data: { operations: 3, looked_at: 1994, agents: { lint } } }
-    const old = eventsOf([planned]).reduce(foldProgress, emptyProgress('r1'))
-    expect(renderReport({ state: old, run, patch }, plain)).toContain(`
-3 operations
-  lint looked at 1,994 nodes: 3 operations; none on 1,900 (no lint fault)
-`)
-  })
-
   it('breaks the lines that are wider than the terminal, and cuts nothing', () => {
     const reason = `the tests ${'and what they use '.repeat(10)}are gone`
-    const planned = { event: 'run.planned', data: { operations: 0, looked_at: 0, notices: [reason] } }
+    const planned = { event: 'run.planned', data: { operations: 0, looked_at: 0, nodes_looked_at: 0, notices: [reason] } }
     const failed = { event: 'operation.ended', operation_id: 'o9', agent: 'lint', data: { status: 'failed', reason } }
     const long = eventsOf([...workedRun, planned, failed]).reduce(foldProgress, emptyProgress('r1'))
     const why = aRun({ ...run, failures: [{ ...unreachable, count: 2, reason }], error_code: 'AGENT_002', reason })

@@ -208,7 +208,3 @@ it('lists fifty of a kind and counts the rest', () => {
   expect(lines.filter((line) => line.includes('a.py f'))).toHaveLength(50)
   expect(lines.at(-1)).toBe('  … and 3 more: --json lists all')
 })
-
-it('says that the edges of an older run were not stored', () => {
-  expect(describeNode({ node: { ...node, edges: null }, edges: undefined })).toMatch(/^edges +not stored: /m)
-})

@@ -207,10 +207,10 @@ export function describeNode({ node, edges }: NodeWithEdges): string {
     ['id', id],
     ['kind', `${kind}, ${language}, lines ${first}-${last}`],
     ['operations', operations.join(', ')],
-    ['edges', edges === undefined ? 'not stored: an earlier version of Remora found the node' : countsOf(edges)],
+    ['edges', countsOf(edges)],
   ])
   for (const [direction, edgeKind, heading] of headings) {
-    const such = (edges ?? []).filter((edge) => edge.direction === direction && edge.kind === edgeKind)
+    const such = edges.filter((edge) => edge.direction === direction && edge.kind === edgeKind)
     if (such.length === 0) continue
     lines.push('', heading, ...such.slice(0, mostShown).map(edgeLine))
     if (such.length > mostShown) lines.push(`  … and ${such.length - mostShown} more: --json lists all`)

@@ -191,8 +191,7 @@ function listed(operations: NodeDetail['operations']): string {
   return operations.map(({ agent, operation_id: id }) => `${agent} (${id})`).join(', ')
 }
 
-/** `edges` are undefined where the run has none stored. */
-export type NodeWithEdges = { node: NodeDetail; edges: EdgeShape[] | undefined }
+export type NodeWithEdges = { node: NodeDetail; edges: EdgeShape[] }
 
 /** The node `named`, as for `findNodeDetail`, with all its edges. */
 export async function findNode(
@@ -201,7 +200,6 @@ export async function findNode(
   named: string,
 ): Promise<NodeWithEdges> {
   const node = await findNodeDetail(client, runId, named)
-  if (node.edges === null) return { node, edges: undefined }
   return { node, edges: await Array.fromAsync(allEdges(client, runId, node.node_id)) }
 }
 

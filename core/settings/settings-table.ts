@@ -42,7 +42,7 @@ export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable
   fileSettingsOf(variable, setting),
 )
 
-/** Keys that earlier versions accepted and nothing reads: the user is warned that they have no effect. */
+/** Lists keys that people may expect and nothing reads: the user is warned that they have no effect. */
 export const keysWithoutEffect: readonly FileSetting[] = Object.entries({
   'model.request.max_tokens': 'each bundle sets its own (limits.max_tokens)',
   'model.roles': 'workers are the only role there is',

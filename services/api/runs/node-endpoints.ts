@@ -44,8 +44,7 @@ const EdgeFilter = {
 const problems = ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'] as const
 
 const pageProse = `
-Before discovery is done, the page is empty and has \`complete: false\`. A run whose nodes were discovered by an earlier
-version of Remora has none stored: 404 RUN_004.
+Before discovery is done, the page is empty and has \`complete: false\`. 
 
 With a filter that few nodes pass, a page may hold fewer than \`limit\` of them, even none, although others follow: continue
 until \`next\` is null. A kind that no node has gives an empty page; a language without a grammar is refused.`
@@ -55,7 +54,7 @@ Edges connect the nodes of the run: skipped code, and code that was not requeste
 edges of their own: a class does not call what its methods call. Languages whose query pack has no \`references.scm\` have none.
 
 With a \`kind\` that few of many edges have, a page may hold fewer than \`limit\`, even none, although others follow: continue
-until \`next\` is null. A run discovered by an earlier version of Remora has no edges stored: 404 RUN_004.`
+until \`next\` is null.`
 
 /** The code nodes of a run and their edges. */
 export const nodeEndpoints = {

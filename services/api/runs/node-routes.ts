@@ -40,9 +40,9 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     const run = await findRun(runId, c.get('caller').projectId, ledger)
     const ref = listOf(run)
     const found = ref === undefined ? undefined : await records.nodes.find(ref, nodeId)
-    if (found === undefined) throw noSuchNode(runId, nodeId)
     const edgeRef = edgesOf(run)
-    const edges = edgeRef === undefined ? null : await records.edges.counts(edgeRef, found.place)
+    if (found === undefined || edgeRef === undefined) throw noSuchNode(runId, nodeId)
+    const edges = await records.edges.counts(edgeRef, found.place)
     const operations = await operationsOn(nodeId, run, ledger)
     const views = operations.map((one) =>
       viewOf(NodeOperation, one, { agent: one.bundle, repeats: one.repeats?.operationId ?? null }),

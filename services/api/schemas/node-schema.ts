@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { EdgeCertainty, EdgeDirection, EdgeEnd, EdgeKind, NodeView } from '#domain/code-node.ts'
 import { NodeId, OperationId } from '#domain/id-schemas.ts'
 import { OperationStatusShape, SkippedFileShape } from './run-schema.ts'
-import { orNull } from './wire-parts.ts'
 
 /** A named piece of source; lines are 1-based and inclusive, bytes 0-based with the end exclusive. */
 export const NodeShape = z.strictObject(NodeView.shape).meta({ id: 'Node' })
@@ -80,9 +79,7 @@ export const NodeDetail = z
   .strictObject({
     ...NodeShape.shape,
     children: z.array(NodeId),
-    edges: orNull(EdgeCounts).meta({
-      description: 'how many go out and come in; null where an earlier version found the nodes',
-    }),
+    edges: EdgeCounts.meta({ description: 'how many go out and come in' }),
     operations: z.array(NodeOperation),
   })
   .meta({ id: 'NodeDetail' })

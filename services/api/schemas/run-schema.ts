@@ -16,7 +16,7 @@ const lines = LineRange.meta({
 })
 const CodePlace = z.strictObject({ path: z.string(), qualified_name: z.string() }).meta({ id: 'CodePlace' })
 
-/** Agent, code and lines are absent for runs of earlier versions; lines also where no file is edited. */
+/** Agent and code are absent where no operation is known to have made the set; lines where no file is edited. */
 const ConflictingSet = z.strictObject({
   change_set_id: z.string(),
   operation_id: z.string(),
@@ -135,8 +135,7 @@ export const BudgetView = z
   .strictObject({
     tokens: z.int().nullable().meta({ description: 'null: any number' }),
     used: z.int().meta({
-      description:
-        'by answers of models so far, also in attempts that go on or were lost; what earlier versions used is not counted',
+      description: 'by answers of models so far, also in attempts that go on or were lost',
     }),
   })
   .meta({ id: 'Budget' })
@@ -248,7 +247,7 @@ export const RunView = z
     conflicts: z.int().meta({ description: 'how many change sets were left out of the patch' }),
     funnel: z.array(FunnelView).meta({
       description:
-        'what became of the change sets of each agent. From `generated` to `accepted` each number counts some of those before. A run that is not composed, or was by an earlier version, has only the agents of which something was decided',
+        'what became of the change sets of each agent. From `generated` to `accepted` each number counts some of those before. A run that is not composed has only the agents of which something was decided',
     }),
     left_out: z.array(LeftOut).meta({ description: 'the first 100 of them' }),
     accepted_left_out: z.int().meta({
@@ -265,11 +264,10 @@ export const RunView = z
     }),
     skipped_files: z.array(SkippedFileShape).meta({ description: 'the first 100 of them, sorted by path' }),
     failures: z.array(FailureView).meta({
-      description:
-        'failed and blocked operations by error code, the commonest first; where an earlier version ended some of them, only 500 are counted',
+      description: 'failed and blocked operations by error code, the commonest first',
     }),
     retried_by: RunId.nullable().meta({
-      description: 'its newest retry; null for retries that earlier versions made',
+      description: 'its newest retry',
     }),
     retry_wanted: z.int().meta({
       description: 'how many rejected operations are tried again by themselves when it has ended',

@@ -99,7 +99,7 @@ const ModelEntry = z
   .strictObject({
     kind: z.literal('model'),
     turn: z.int(),
-    exchange: orNull(ExchangeView), // null where an earlier version of Remora asked, and for calls made by code
+    exchange: orNull(ExchangeView), // null for calls made by code
     reply: orNull(ModelReply).meta({ description: 'null: the request failed' }),
   })
   .meta({ id: 'TranscriptReply' })
