@@ -4,7 +4,7 @@ import { type Clock, systemClock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { HttpProxy } from '#platform/env.ts'
 import { openLoopThrottle } from '#platform/limit-concurrency.ts'
-import { openLocalFindings, type FindingsStore } from './capabilities/findings-store.ts'
+import { openLocalCapabilityStore, type CapabilityStore } from './capabilities/capability-store.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
 import type { ModelWatch } from './pool/model-watch.ts'
 import { openRouter, type RouterOptions } from './pool/router.ts'
@@ -71,7 +71,7 @@ export type ModelPoolOptions = {
   /** Shares the endpoints' limits with other processes; without it this one has them to itself. Closed with the pool. */
   slots?: SlotSource
   /** Shares what endpoints take of requests with other processes; without it this one probes for itself. */
-  findings?: FindingsStore
+  capabilityStore?: CapabilityStore
   /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
   hedgeAfterMs?: number | undefined
   /** For all requests; none without it. */
@@ -94,11 +94,11 @@ const roundsPerLookup = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { log, proxy, clock = systemClock, findings = openLocalFindings() } = options
+  const { log, proxy, clock = systemClock, capabilityStore = openLocalCapabilityStore() } = options
   const { slots = openLocalSlots(clock) } = options
   const closing = new AbortController()
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
-  const deps = { ...options, transport, slots, findings, clock, random: Math.random, closing: closing.signal }
+  const deps = { ...options, transport, slots, capabilityStore, clock, random: Math.random, closing: closing.signal }
   const opened = options.endpoints.map((choice) => openServer(choice, deps))
   const servers = opened.map(({ server }) => server)
   const endpoints = servers.map(({ endpoint }) => endpoint)
@@ -146,7 +146,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
 type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 'stream' | 'log'> & {
   transport: UndiciFetch
   slots: SlotSource
-  findings: FindingsStore
+  capabilityStore: CapabilityStore
   clock: Clock
   random(): number
   closing: AbortSignal

@@ -9,40 +9,40 @@ const Flag = Name.exclude(['required', 'lengths'])
  * `taken_loosely`: a call that is required, with text before it; `taken_short`: bounds of short texts only; ignored: the
  * server accepts it without effect.
  */
-const Finding = z.enum(['taken', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
-export type Finding = z.infer<typeof Finding>
+const Support = z.enum(['taken', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
+export type Support = z.infer<typeof Support>
 
-export const Findings = z.strictObject({
+export const ProbedCapabilities = z.strictObject({
   /** The last result for each; absent where there never was one. */
-  found: z.partialRecord(Name, Finding),
+  support: z.partialRecord(Name, Support),
   /** Those whose last probe had no result: probed again before the others. */
   unclear: z.array(Name),
   /** How many probes in a row left something unclear. */
   misses: z.int().min(0),
 })
-export type Findings = z.infer<typeof Findings>
+export type ProbedCapabilities = z.infer<typeof ProbedCapabilities>
 
-export const noFindings: Findings = { found: {}, unclear: Name.options, misses: 0 }
+export const nothingProbed: ProbedCapabilities = { support: {}, unclear: Name.options, misses: 0 }
 
 type Lacks = { [name in Name]?: 'refused' | 'ignored' }
 
 /** What was never probed is assumed to be taken. */
-export function capabilitiesOf(findings: Pick<Findings, 'found'>): Capabilities {
-  const lacks = lacksOf(findings)
+export function capabilitiesOf(probed: Pick<ProbedCapabilities, 'support'>): Capabilities {
+  const lacks = lacksOf(probed)
   const capabilities = { ...allCapabilities }
   for (const name of Flag.options) capabilities[name] = lacks[name] === undefined
-  if (findings.found.required === 'taken_loosely') capabilities.required = 'loose'
+  if (probed.support.required === 'taken_loosely') capabilities.required = 'loose'
   if (lacks.required !== undefined) capabilities.required = 'none'
-  if (findings.found.lengths === 'taken_short') capabilities.lengths = 'short'
+  if (probed.support.lengths === 'taken_short') capabilities.lengths = 'short'
   if (lacks.lengths !== undefined) capabilities.lengths = 'none'
   return capabilities
 }
 
-export function lacksOf({ found }: Pick<Findings, 'found'>): Lacks {
+export function lacksOf({ support }: Pick<ProbedCapabilities, 'support'>): Lacks {
   const lacks: Lacks = {}
   for (const name of Name.options) {
-    const finding = found[name]
-    if (finding === 'refused' || finding === 'ignored') lacks[name] = finding
+    const ofName = support[name]
+    if (ofName === 'refused' || ofName === 'ignored') lacks[name] = ofName
   }
   return lacks
 }
