@@ -16,7 +16,7 @@ export type CapabilityStore = {
   save(server: string, model: string, probed: ProbedCapabilities): Promise<void>
   /** Ends the lease: what was found is valid for so long. */
   finish(server: string, model: string, probed: ProbedCapabilities, validMs: number): Promise<void>
-  /** What is known is no longer valid; ignored within a minute of the last time. */
+  /** Marks what is known as no longer valid; does nothing within a minute of the last time. */
   invalidate(server: string, model: string): Promise<void>
 }
 
@@ -44,7 +44,7 @@ const defaultLeaseMs = 60_000
 const invalidatedMs = 60_000
 /** A process that starts uses what was found within the last hour, and probes only what is no longer valid. */
 const storedMs = 60 * 60_000
-/** The value of the `turn` key while what was found is valid; otherwise it is the mark of the process that probes. */
+/** Is the value of the `turn` key while what was found is valid; otherwise it is the mark of the process that probes. */
 const resting = 'resting'
 const renewalsPerLease = 4
 const mineAlone: ProbeLease = { kind: 'mine', known: undefined }
@@ -112,7 +112,7 @@ async function takeLease(
   return known === undefined ? mineAlone : { kind: 'valid', known, validMs: leftMs }
 }
 
-/** The result of `work`, or `fallback` when Redis fails or does not answer in time. */
+/** Returns the result of `work`, or `fallback` when Redis fails or does not answer in time. */
 async function orWithoutRedis<T>(work: () => Promise<T>, fallback: T): Promise<T> {
   const signal = new AbortController().signal
   const done = work().catch(() => fallback)

@@ -10,7 +10,7 @@ export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
   store: CapabilityStore
   clock: Clock
   random(): number
-  /** How long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
+  /** Says how long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
   firstWaitMs?: number
   closing: AbortSignal
   log?: Pick<Log, 'warn'> | undefined
@@ -37,9 +37,9 @@ type Known = {
 }
 
 /**
- * What an endpoint takes, by model: probed when it is first needed, again about ten minutes later, or after half a minute,
- * one, two and five when something stayed unclear, then only for that. A probe without a result changes nothing. What the
- * endpoint lacks is logged once, and again whenever that changes.
+ * Knows what an endpoint takes, by model. It probes when that is first needed, again about ten minutes later, or after half
+ * a minute, one, two and five when something stayed unclear, then only for that. A probe without a result changes nothing.
+ * What the endpoint lacks is logged once, and again whenever that changes.
  */
 export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
   const { clock, endpoint, store, closing, log, firstWaitMs = defaultFirstWaitMs } = deps
@@ -66,7 +66,7 @@ export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
     return known
   }
   return {
-    /** What is known now; the first requests wait for the probe. Rejects only with the signal's reason. */
+    /** Returns what is known now; the first requests wait for the probe. Rejects only with the signal's reason. */
     async of(model: string, signal: AbortSignal): Promise<Capabilities> {
       signal.throwIfAborted()
       const known = models.get(model) ?? begin(model)

@@ -15,19 +15,19 @@ import { knownChoice, longestOverPlain, probeRequests } from './probe-requests.t
 
 export type ProbeDeps = {
   client: OpenAiClient
-  /** Of one request; the longer ones get more at a slow server. */
+  /** Limits one request; the longer ones get more at a slow server. */
   timeoutMs: number
-  /** Of all requests together, more at a slow server; what has no result by then is unclear. */
+  /** Limits all requests together, with more at a slow server; what has no result by then is unclear. */
   probeMs: number
   closing: AbortSignal
   onResult?(): void
 }
 
-/** How many times its time limit a request gets at most, at a slow server. */
+/** A request gets at most so many times its time limit, at a slow server. */
 const mostPatience = 3
 const longRequests = 10
 
-/** Few enough not to disturb a busy server, whose slots they do not use. */
+/** So few do not disturb a busy server, whose slots they do not use. */
 const requestsAtOnce = 2
 
 type Name = keyof Capabilities
@@ -131,7 +131,10 @@ function isAsLong(withTools: ProbeAnswer, plain: ProbeAnswer): boolean {
   return tokens !== undefined && tokens === promptTokens(withTools)
 }
 
-/** Where tools are not taken, neither are messages with calls and results, and the rest does not matter. */
+/**
+ * Probes schemas and messages with calls. A server that does not take tools takes no messages with calls and results either,
+ * and the rest does not matter.
+ */
 async function probeSchemas(probe: Probe): Promise<void> {
   if (!probe.known().tools) {
     for (const name of ['strictSchemas', 'strictArguments', 'parallelCalls'] as const) probe.note(name, 'taken')

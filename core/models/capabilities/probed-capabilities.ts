@@ -6,18 +6,18 @@ type Name = z.infer<typeof Name>
 const Flag = Name.exclude(['required', 'lengths'])
 
 /**
- * `taken_loosely`: a call that is required, with text before it; `taken_short`: bounds of short texts only; ignored: the
- * server accepts it without effect.
+ * `taken_loosely` says that text comes before a call that is required, `taken_short` that only short texts may be bounded,
+ * `ignored` that the server accepts it without effect.
  */
 const Support = z.enum(['taken', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
 export type Support = z.infer<typeof Support>
 
 export const ProbedCapabilities = z.strictObject({
-  /** The last result for each; absent where there never was one. */
+  /** Holds the last result of each; what never had one is absent. */
   support: z.partialRecord(Name, Support),
-  /** Those whose last probe had no result: probed again before the others. */
+  /** Names those whose last probe had no result; they are probed again before the others. */
   unclear: z.array(Name),
-  /** How many probes in a row left something unclear. */
+  /** Counts the probes in a row that left something unclear. */
   misses: z.int().min(0),
 })
 export type ProbedCapabilities = z.infer<typeof ProbedCapabilities>
@@ -26,7 +26,7 @@ export const nothingProbed: ProbedCapabilities = { support: {}, unclear: Name.op
 
 type Lacks = { [name in Name]?: 'refused' | 'ignored' }
 
-/** What was never probed is assumed to be taken. */
+/** Assumes that what was never probed is taken. */
 export function capabilitiesOf(probed: Pick<ProbedCapabilities, 'support'>): Capabilities {
   const lacks = lacksOf(probed)
   const capabilities = { ...allCapabilities }

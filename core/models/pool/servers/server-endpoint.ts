@@ -64,9 +64,9 @@ export function openEndpoint(options: EndpointOptions) {
   }
   return {
     name: url,
-    /** What the server takes of a request for this model. */
+    /** Returns what the server takes of a request for this model. */
     capabilities: capabilities.of,
-    /** How long a conversation for this model may be, where the server says so. */
+    /** Returns how long a conversation for this model may be, where the server says so. */
     async contextTokens(model: string, signal: AbortSignal): Promise<number | undefined> {
       const answer = contexts.get(model, (stale) => readContext(model, stale))
       return (await untilAborted(answer, signal)).tokens
@@ -79,7 +79,7 @@ export function openEndpoint(options: EndpointOptions) {
         throw error
       }
     },
-    /** Ids of `GET /models`, unretried. */
+    /** Returns the ids of `GET /models`, unretried. */
     async models({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<string[]> {
       const page = await client.models.list({ timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) })
       return page.data.map((model) => model.id)
@@ -87,7 +87,7 @@ export function openEndpoint(options: EndpointOptions) {
   }
 }
 
-/** Without a trailing slash. CONFIG_003 for a URL that is not a server's, or has parts that would not be sent. */
+/** Returns the URL without a trailing slash. Throws CONFIG_003 for one that is not a server's, or has parts that would not be sent. */
 function plainUrl(given: string): string {
   const fault = faultOfServerUrl(given)
   if (fault !== undefined) throw new AppError('CONFIG_003', `a model server's URL ${fault}`)
