@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { BenchPackage } from './bench-packages.ts'
-import { Finding, readMypyLines, readPyright, readRuff, readStyleLines } from './findings.ts'
+import { Diagnostic, readMypyLines, readPyright, readRuff, readStyleLines } from './diagnostics.ts'
 import type { PreparedPackage } from './prepare-package.ts'
 import { pythonEnv, runCommand } from './run-command.ts'
 
@@ -16,10 +16,10 @@ export const TreeChecks = z.strictObject({
   testMs: z.number(),
   /** It did not end in time: no test of it counts as passed. */
   testsLate: z.boolean(),
-  lint: z.array(Finding),
-  /** Findings of the real Ruff, under the same rules as `lint`, that have a fix which Ruff calls safe. */
-  safeFaults: z.array(Finding),
-  types: z.array(Finding),
+  lint: z.array(Diagnostic),
+  /** Diagnostics of the real Ruff, under the same rules as `lint`, that have a fix which Ruff calls safe. */
+  safeFaults: z.array(Diagnostic),
+  types: z.array(Diagnostic),
 })
 export type TreeChecks = z.infer<typeof TreeChecks>
 
@@ -73,7 +73,7 @@ function countOutcomes(lines: readonly string[], tree: string): { passed: string
   return { passed: ended('passed'), failed: ended('failed') }
 }
 
-async function runLinter(checked: CheckedTree): Promise<Finding[]> {
+async function runLinter(checked: CheckedTree): Promise<Diagnostic[]> {
   const { one, prepared, tree } = checked
   const bin = join(prepared.python, '..')
   switch (one.linter.tool) {
@@ -84,9 +84,9 @@ async function runLinter(checked: CheckedTree): Promise<Finding[]> {
       return readStyleLines(await outputOf(checked, [prepared.python, '-m', 'flake8', '.'], 'lint'))
     case 'pycodestyle':
       // The installed one, not the module in the tree.
-      return readStyleLines(await outputOf(checked, [join(bin, 'pycodestyle'), '.'], 'lint')).map((finding) => ({
-        ...finding,
-        file: finding.file.replace(`${tree}/`, ''),
+      return readStyleLines(await outputOf(checked, [join(bin, 'pycodestyle'), '.'], 'lint')).map((diagnostic) => ({
+        ...diagnostic,
+        file: diagnostic.file.replace(`${tree}/`, ''),
       }))
     default:
       throw new Error(`no such linter: ${JSON.stringify(one.linter satisfies never)}`)
@@ -94,15 +94,15 @@ async function runLinter(checked: CheckedTree): Promise<Finding[]> {
 }
 
 /** The real Ruff with the repository's own configuration, or with the same rules where it has another linter. */
-async function runRuff(checked: CheckedTree, which: 'all' | 'safe'): Promise<Finding[]> {
+async function runRuff(checked: CheckedTree, which: 'all' | 'safe'): Promise<Diagnostic[]> {
   const ruff = join(checked.prepared.python, '..', 'ruff')
   const options = ['--no-cache', '--no-fix', '--output-format', 'json', ...checked.one.linter.ruff]
   return readRuff(await outputOf(checked, [ruff, 'check', ...options, '.'], 'ruff'), checked.tree, which)
 }
 
-async function runTypeCheckers(checked: CheckedTree): Promise<Finding[]> {
+async function runTypeCheckers(checked: CheckedTree): Promise<Diagnostic[]> {
   const { one, prepared, tree } = checked
-  const found: Finding[] = []
+  const found: Diagnostic[] = []
   for (const { tool, args } of one.types) {
     if (tool === 'mypy') {
       const plain = [
@@ -124,7 +124,7 @@ async function runTypeCheckers(checked: CheckedTree): Promise<Finding[]> {
   return found
 }
 
-/** Exit code 1 means findings, 2 of mypy a file that does not parse; with any other the tool itself has failed. */
+/** Exit code 1 means diagnostics, 2 of mypy a file that does not parse; with any other the tool itself has failed. */
 async function outputOf(
   { prepared, tree }: CheckedTree,
   argv: readonly [string, ...string[]],

@@ -1,6 +1,6 @@
 import type { BenchPackage } from './bench-packages.ts'
 import type { TreeChecks } from './check-tree.ts'
-import { newFindings, type Finding } from './findings.ts'
+import { newDiagnostics, type Diagnostic } from './diagnostics.ts'
 import { type BothSides, foreignReason, isPublicModule, type SourceFacts } from './source-facts.ts'
 
 /** How much of what could be done was done, and why the rest was not. */
@@ -11,8 +11,8 @@ export type Comparison = {
   worseTests: string[]
   /** Tests that did not pass the first time, and that the retry shows to be flaky. */
   flakyTests: string[]
-  newLint: Finding[]
-  newTypes: Finding[]
+  newLint: Diagnostic[]
+  newTypes: Diagnostic[]
   lostComments: { file: string; text: string }[]
   /** Files that no agent should have touched, with the reason. */
   foreignFiles: string[]
@@ -35,7 +35,7 @@ export function judgeLost(lost: readonly string[], before: Again, after: Again):
 }
 
 export function compareChecks(before: TreeChecks, after: TreeChecks): Pick<Comparison, 'newLint' | 'newTypes'> {
-  return { newLint: newFindings(before.lint, after.lint), newTypes: newFindings(before.types, after.types) }
+  return { newLint: newDiagnostics(before.lint, after.lint), newTypes: newDiagnostics(before.types, after.types) }
 }
 
 /** Comments that occur less often in `after`. Comments that Ruff's own rules call unused may be removed: an unused `noqa`, a coding line. */
@@ -67,7 +67,7 @@ export function coverFaults(
     return !refused.has(rule) && (source === undefined || foreignReason(source) === undefined)
   })
   // Requested fixes that were not made: all requested minus those that count as new when the sides are exchanged.
-  const gone = newFindings(after.safeFaults, asked)
+  const gone = newDiagnostics(after.safeFaults, asked)
   const goneOnes = new Set(gone)
   const rest = countBy(asked.filter((one) => !goneOnes.has(one)).map(({ rule }) => rule))
   return { possible: asked.length, done: gone.length, rest }

@@ -29,7 +29,7 @@ export type MeasuredPackage = {
 }
 
 /** Part of the cache's key: when one of these files changes, every tree is checked anew. */
-const checkSources = ['check-tree.ts', 'findings.ts', 'run-command.ts', 'pytest-plugin/remora_outcomes.py']
+const checkSources = ['check-tree.ts', 'diagnostics.ts', 'run-command.ts', 'pytest-plugin/remora_outcomes.py']
 
 /**
  * Checks a package as it is, runs `remora run` over it and checks what its patch makes of it. States that the

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Column, sectionHead, table } from '../reports/markdown-report.ts'
 import { ruffVersion } from './bench-packages.ts'
 import { linterName, type Coverage } from './compare-states.ts'
+import type { Diagnostic } from './diagnostics.ts'
 import { findHarm, findIdleness, type MeasuredPackage, sumCoverage } from './measure-package.ts'
 import { replyMs } from './run-remora.ts'
 import type { Verdicts } from './sample.ts'
@@ -24,8 +25,8 @@ const FirstFigures = z.record(
  */
 type FirstFigures = z.infer<typeof FirstFigures>
 
-/** How many findings of one package are named one by one. */
-const namedFindings = 20
+/** Says how many diagnostics of one package are named one by one. */
+const namedDiagnostics = 20
 
 export async function renderRepositories(measured: readonly MeasuredPackage[], verdicts: Verdicts): Promise<string> {
   const path = new URL('first-figures.json', import.meta.url)
@@ -137,13 +138,12 @@ function sampleText({ accepted, refused, open }: Verdicts): string {
 
 /** What went wrong in one package, item by item. */
 function details({ one, run, comparison }: MeasuredPackage): string {
-  const finding = ({ file, line, rule, message }: { file: string; line: number; rule: string; message: string }) =>
-    `${file}:${line} ${rule} ${message}`
+  const diagnosticLine = ({ file, line, rule, message }: Diagnostic) => `${file}:${line} ${rule} ${message}`
   const lists: [string, string[]][] = [
     ['tests that got worse', comparison.worseTests],
     ['tests that are flaky', comparison.flakyTests],
-    ['new findings of its linter', comparison.newLint.map(finding)],
-    ['new type errors', comparison.newTypes.map(finding)],
+    ['new findings of its linter', comparison.newLint.map(diagnosticLine)],
+    ['new type errors', comparison.newTypes.map(diagnosticLine)],
     ['comments lost', comparison.lostComments.map(({ file, text }) => `${file} ${text}`)],
     ['foreign files changed', comparison.foreignFiles],
     ['failures of the run', run.failures],
@@ -151,11 +151,11 @@ function details({ one, run, comparison }: MeasuredPackage): string {
   const shown = lists.filter(([, items]) => items.length > 0)
   if (shown.length === 0) return ''
   const blocks = shown.map(([what, items]) => {
-    const more = items.length > namedFindings ? [`- … and ${items.length - namedFindings} more`] : []
+    const more = items.length > namedDiagnostics ? [`- … and ${items.length - namedDiagnostics} more`] : []
     return [
       `${items.length} ${what}:`,
       '',
-      ...items.slice(0, namedFindings).map((item) => `- ${codeSpan(item)}`),
+      ...items.slice(0, namedDiagnostics).map((item) => `- ${codeSpan(item)}`),
       ...more,
       '',
     ].join('\n')

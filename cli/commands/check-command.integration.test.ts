@@ -20,7 +20,7 @@ tools:
   - { name: probe, script: probe.pym, description: Probe it. }
   - { builtin: submit_result }
 `
-const Finding = z.object({ line: z.int(), message: z.string() })
+const Diagnostic = z.object({ line: z.int(), message: z.string() })
 let dir: string
 
 beforeEach(async () => {
@@ -106,7 +106,9 @@ limits: { max_turn: 3 }
     await writeFile(join(dir, 'agents/probe/bundle.yaml'), faulty)
     await writeFile(join(dir, 'agents/probe/probe.pym'), 'class A:\n  pass\n')
     const { text } = await check('--format', 'json', join(dir, 'agents'))
-    const { checked } = z.object({ checked: z.array(z.object({ findings: z.array(Finding) })) }).parse(JSON.parse(text))
+    const { checked } = z
+      .object({ checked: z.array(z.object({ findings: z.array(Diagnostic) })) })
+      .parse(JSON.parse(text))
     const found = checked.flatMap(({ findings }) => findings.map(({ line, message }) => `${line} ${message}`))
     expect(found.toSorted((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10))).toEqual([
       '1 description: is missing, and must be a text',

@@ -1,12 +1,12 @@
 import { Option, type Command } from 'commander'
 import { ScriptProfile } from '#domain/agent-bundle.ts'
-import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
+import { checkPaths, type CheckedItem, type BundleDiagnostic } from '#bundles/check-paths.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { requireArtifactFolder, writeScriptArtifacts } from '../write-script-artifacts.ts'
 import type { CliConfig } from '../cli-config.ts'
 import type { CliContext } from '../cli-context.ts'
 import { loadFindableNodes } from '../discover/local-discovery.ts'
-import { findingText } from '../finding-text.ts'
+import { diagnosticText } from '../diagnostic-text.ts'
 import { plural, shownPath } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
 import { untilAborted } from '#platform/clock.ts'
@@ -43,7 +43,8 @@ export function addCheckCommand(
     .action(async (named: string[], options: CheckOptions) => {
       const paths = named.length === 0 ? [defaultFolder(config, cwd)] : named
       const checked = await checkAll(paths, options, { signal, cwd, config })
-      const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
+      const passes = (item: CheckedItem): boolean =>
+        !item.diagnostics.some((diagnostic) => isFault(diagnostic, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
       const document = { ok, checked: checked.map((item) => view(item, passes(item))) }
@@ -75,22 +76,22 @@ async function checkAll(
   }
 }
 
-function isFault(found: Finding, options: CheckOptions): boolean {
-  return found.severity === 'error' || options.strict === true
+function isFault(diagnostic: BundleDiagnostic, options: CheckOptions): boolean {
+  return diagnostic.severity === 'error' || options.strict === true
 }
 
 function view(item: CheckedItem, valid: boolean) {
-  const { kind, path, name, tools, maxTurns, findings } = item
-  return { kind, path, name, valid, tools, max_turns: maxTurns, findings }
+  const { kind, path, name, tools, maxTurns, diagnostics } = item
+  return { kind, path, name, valid, tools, max_turns: maxTurns, findings: diagnostics }
 }
 
 function describe(checked: readonly CheckedItem[], passes: (item: CheckedItem) => boolean): string {
-  return checked.map((item) => [...item.findings.map(findingText), verdict(item, passes(item))].join('')).join('')
+  return checked.map((item) => [...item.diagnostics.map(diagnosticText), verdict(item, passes(item))].join('')).join('')
 }
 
-function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolean): string {
+function verdict({ name, tools, maxTurns, diagnostics }: CheckedItem, valid: boolean): string {
   const size = tools === undefined ? '' : `${plural(tools, 'tool')}, max_turns ${maxTurns}`
-  const warnings = findings.filter(({ severity }) => severity === 'warning').length
+  const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length
   const notes = [size, warnings === 0 ? '' : plural(warnings, 'warning')].filter((note) => note !== '').join(', ')
   return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`
 }

@@ -56,10 +56,10 @@ async function doctor(env: Readonly<Record<string, string>> = {}, ...args: strin
   return printed
 }
 
-async function findings(env: Readonly<Record<string, string>> = {}) {
+async function diagnosed(env: Readonly<Record<string, string>> = {}) {
   const { out, code } = await doctor(env, '--json')
   const report = Report.parse(JSON.parse(out))
-  const of = (name: string) => report.findings.filter((finding) => finding.name === name)
+  const of = (name: string) => report.findings.filter((diagnosis) => diagnosis.name === name)
   return { code, ok: report.ok, of, first: (name: string) => of(name)[0] }
 }
 
@@ -84,7 +84,7 @@ describe('remora doctor', () => {
     ['REMORA_LANGUAGES', 'pyton', 'DISC_003'],
   ])('finds a machine unfit whose %s=%s every run refuses', async (name, value, code) => {
     await redis('7.2.4')
-    const { of, ok, code: exitCode } = await findings({ [name]: value })
+    const { of, ok, code: exitCode } = await diagnosed({ [name]: value })
     const found = expect.stringMatching(new RegExp(`^${code} .*${value}`))
     expect(of('settings')).toEqual(expect.arrayContaining([expect.objectContaining({ state: 'missing', found })]))
     expect([ok, exitCode]).toEqual([false, 1])
@@ -93,12 +93,12 @@ describe('remora doctor', () => {
   it('warns of settings under a name that is not read', async () => {
     await redis('7.2.4')
     await writeFile(join(dir, 'remora.yml'), '')
-    const { first } = await findings()
+    const { first } = await diagnosed()
     expect(first('settings')).toMatchObject({ state: 'warning', advice: 'name it remora.yaml' })
   })
 
   it('ends with 1 without a Redis and a way to get one, and lists the commands to choose from', async () => {
-    const { code, ok, first } = await findings()
+    const { code, ok, first } = await diagnosed()
     expect({ code, ok }).toEqual({ code: 1, ok: false })
     expect(first('redis')).toMatchObject({ state: 'missing', needed: true })
     expect(first('redis')?.advice).toMatch(
@@ -112,7 +112,7 @@ describe('remora doctor', () => {
     const planted = join(dir, 'data', 'redis-program', 'redis-server')
     await rename(join(dir, 'bin', 'redis-server'), planted)
     await appendFile(planted, `: > ${join(dir, 'PWNED')}\n`)
-    const { code, first } = await findings()
+    const { code, first } = await diagnosed()
     expect([code, first('redis')?.state]).toEqual([1, 'missing'])
     expect(await readdir(dir)).not.toContain('PWNED')
   })
@@ -127,7 +127,7 @@ describe('remora doctor', () => {
     const before = process.cwd()
     process.chdir(dir)
     try {
-      await findings({ HOME: home, XDG_CACHE_HOME: home })
+      await diagnosed({ HOME: home, XDG_CACHE_HOME: home })
     } finally {
       process.chdir(before)
     }
@@ -137,17 +137,17 @@ describe('remora doctor', () => {
   it('says that the first run gets Redis where that needs no password, unless it may not', async () => {
     await program('apt-get', 'exit 1')
     await program('sudo', 'exit 0')
-    const { code, first } = await findings()
+    const { code, first } = await diagnosed()
     expect(code).toBe(0)
     expect(first('redis')).toMatchObject({ state: 'warning', found: expect.stringContaining('with apt-get') })
     expect(first('git')?.advice).toMatch(/^(?:sudo )?apt-get install git$/)
-    const never = await findings({ REMORA_REDIS_INSTALL: 'never' })
+    const never = await diagnosed({ REMORA_REDIS_INSTALL: 'never' })
     expect([never.code, never.first('redis')?.state]).toEqual([1, 'missing'])
   })
 
   it('misses a Redis 7 where there is a Redis 6', async () => {
     await redis('6.0.16')
-    const { code, first } = await findings()
+    const { code, first } = await diagnosed()
     expect([code, first('redis')?.state]).toEqual([1, 'missing'])
     expect(first('redis')?.found).toMatch(/^Redis 6\.0\.16 at .* is too old, 7 or a Valkey is needed$/)
   })
@@ -157,7 +157,7 @@ describe('remora doctor', () => {
     await chmod(dir, 0o755) // root starts it as another user
     const fails = 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1'
     await program('bwrap', `case "$1" in --version) echo "bubblewrap 0.8.0";; *) ${fails};; esac`)
-    const { first } = await findings()
+    const { first } = await diagnosed()
     expect(first('sandbox')).toMatchObject({ state: 'warning', found: expect.stringContaining('No permissions') })
     expect(first('sandbox')?.advice).toContain('user namespaces')
   })
@@ -166,7 +166,7 @@ describe('remora doctor', () => {
     await redis('7.2.4')
     await mkdir(join(dir, 'data'))
     await writeFile(join(dir, 'data', 'stack-version'), '2\n')
-    const { code, first } = await findings()
+    const { code, first } = await diagnosed()
     expect([code, first('data')?.state]).toEqual([1, 'missing'])
     expect(first('data')?.advice).toContain('REMORA_DATA_DIR')
   })
@@ -180,7 +180,7 @@ describe('remora doctor', () => {
     await once(server, 'listening')
     const urls = `http://127.0.0.1:${boundPort(server)}/v1,http://127.0.0.1:1/v1`
     const env = { REMORA_MODEL_URLS: urls, REMORA_TOKEN: 'token-of-mine-0123' }
-    const refused = await findings(env)
+    const refused = await diagnosed(env)
     expect(refused.of('model')[0]?.advice).toBe('set REMORA_MODEL_API_KEY')
     const { out, code } = await doctor({ ...env, REMORA_MODEL_API_KEY: 'key-of-mine' })
     await closeServer(server)
@@ -192,7 +192,7 @@ describe('remora doctor', () => {
 
   it('asks the Redis of the services whether it keeps what it is given', async () => {
     const small = await openSmallRedis()
-    const ask = async () => (await findings({ REMORA_REDIS_URL: small.url })).first('redis server')
+    const ask = async () => (await diagnosed({ REMORA_REDIS_URL: small.url })).first('redis server')
     expect(await ask()).toMatchObject({ state: 'ok', found: expect.stringMatching(/: it answers$/) })
     await small.redis.config('SET', 'maxmemory-policy', 'volatile-lru')
     expect(await ask()).toMatchObject({
@@ -205,7 +205,7 @@ describe('remora doctor', () => {
   })
 
   it('needs no Redis where a service runs elsewhere, but that service', async () => {
-    const { code, of } = await findings({ REMORA_API_URL: 'http://127.0.0.1:1' })
+    const { code, of } = await diagnosed({ REMORA_API_URL: 'http://127.0.0.1:1' })
     expect(code).toBe(1)
     expect(of('redis')[0]).toMatchObject({ needed: false })
     expect(of('api')[0]).toMatchObject({ state: 'missing', needed: true })

@@ -15,7 +15,7 @@ import {
 import { examineGithub } from '../doctor/examine-github.ts'
 import { examineGit, examineGofmt, examineRedis, examineSandbox } from '../doctor/examine-programs.ts'
 import { examineApi, examineModels, examineRedisServer, examineS3 } from '../doctor/examine-services.ts'
-import { isTolerable, type Finding } from '../doctor/finding.ts'
+import { isTolerable, type Diagnosis } from '../doctor/diagnosis.ts'
 import { openPaint, type Paint, visible } from '../terminal-text.ts'
 
 /** `remora doctor`: what this machine has and lacks. Exit code 1 when something needed is missing. */
@@ -27,15 +27,15 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     )
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { json?: true }) => {
-      const findings = await examine(context, program.version() ?? '')
-      const ok = findings.every(isTolerable)
+      const diagnoses = await examine(context, program.version() ?? '')
+      const ok = diagnoses.every(isTolerable)
       const paint = openPaint(context.colored)
-      context.io.out(json ? `${JSON.stringify({ ok, findings })}\n` : describe(findings, paint))
+      context.io.out(json ? `${JSON.stringify({ ok, findings: diagnoses })}\n` : describe(diagnoses, paint))
       if (!ok) context.io.exit(1)
     })
 }
 
-async function examine({ config, signal, cwd }: CliContext, version: string): Promise<Finding[]> {
+async function examine({ config, signal, cwd }: CliContext, version: string): Promise<Diagnosis[]> {
   const { searchPath, dataDir, settings } = config
   const isRoot = process.getuid?.() === 0
   const packager = await findPackager({ searchPath, isRoot, signal, env: settings.own })
@@ -61,9 +61,9 @@ async function examine({ config, signal, cwd }: CliContext, version: string): Pr
 
 const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const
 
-function describe(findings: readonly Finding[], paint: Paint): string {
-  const width = Math.max(...findings.map(({ name }) => name.length))
-  const lines = findings.map(({ name, state, needed, found, advice }) => {
+function describe(diagnoses: readonly Diagnosis[], paint: Paint): string {
+  const width = Math.max(...diagnoses.map(({ name }) => name.length))
+  const lines = diagnoses.map(({ name, state, needed, found, advice }) => {
     const what = `${found}${state === 'missing' && !needed ? ' (optional)' : ''}${advice === undefined ? '' : `: ${advice}`}`
     return `${paint(tones[state], state.padEnd(7))}  ${name.padEnd(width)}  ${visible(withoutLogins(what))}`
   })

@@ -19,7 +19,7 @@ async function restarted(options: FakeGitHubOptions): Promise<void> {
   github = await startFakeGitHub(options)
 }
 
-/** As a line for each finding; `given` replaces what is right. */
+/** As a line for each diagnosis; `given` replaces what is right. */
 async function examined(given: Readonly<Record<string, string | undefined>> = {}): Promise<string> {
   const { app, apiUrl } = github
   const right = {
@@ -29,9 +29,9 @@ async function examined(given: Readonly<Record<string, string | undefined>> = {}
     REMORA_GITHUB_API_URL: apiUrl,
   }
   const config = readCliConfig({ PATH: '', ...right, ...given })
-  const findings = await examineGithub(config, new AbortController().signal)
-  expect(findings.every(({ name }) => name === 'github')).toBe(true)
-  return findings
+  const diagnoses = await examineGithub(config, new AbortController().signal)
+  expect(diagnoses.every(({ name }) => name === 'github')).toBe(true)
+  return diagnoses
     .map(({ state, found, advice }) => `${state} ${found}${advice === undefined ? '' : `: ${advice}`}`)
     .join('\n')
 }

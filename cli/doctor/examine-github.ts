@@ -4,7 +4,7 @@ import { AppError } from '#domain/error.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import { fileVariable } from '#settings/secret-files.ts'
 import type { CliConfig } from '../cli-config.ts'
-import { fine, type Finding } from './finding.ts'
+import { fine, type Diagnosis } from './diagnosis.ts'
 
 type GitHubConfig = CliConfig['github']
 type Credentials = { appId: string; privateKey: string; apiUrl: string }
@@ -17,7 +17,7 @@ const mostSkewMs = 60_000
 const setup = '"remora github setup" makes an app that has it'
 
 /** The GitHub App, as far as it is named here; empty where there is none. Each part runs with the keys that it has. */
-export async function examineGithub({ github, publisherUrl }: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+export async function examineGithub({ github, publisherUrl }: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {
   const { appId, privateKey, webhookSecret, apiUrl } = github
   if (appId === undefined && privateKey === undefined && webhookSecret === undefined) return []
   const publisher = publisherUrl === undefined ? [] : [await examinePublisher(publisherUrl, signal)]
@@ -37,11 +37,11 @@ export async function examineGithub({ github, publisherUrl }: CliConfig, signal:
   return [...(await examineApp({ appId, privateKey, apiUrl }, signal)), ...local]
 }
 
-function lacks(found: string, advice: string): Finding {
+function lacks(found: string, advice: string): Diagnosis {
   return { name: 'github', state: 'missing', needed: true, found, advice }
 }
 
-function doubtful(found: string, advice: string): Finding {
+function doubtful(found: string, advice: string): Diagnosis {
   return { name: 'github', state: 'warning', needed: true, found, advice }
 }
 
@@ -53,14 +53,14 @@ function isPrivateKey(text: string): boolean {
   }
 }
 
-function examineSecret({ webhookSecret }: GitHubConfig): Finding {
+function examineSecret({ webhookSecret }: GitHubConfig): Diagnosis {
   if (webhookSecret !== undefined) return fine('github', `a webhook secret of at least ${leastSecret} characters`)
   const variable = fileVariable('REMORA_GITHUB_WEBHOOK_SECRET')
   const found = `${variable} is not set here: an api without it takes no webhooks`
   return doubtful(found, 'the api alone needs it')
 }
 
-async function examinePublisher(url: string, signal: AbortSignal): Promise<Finding> {
+async function examinePublisher(url: string, signal: AbortSignal): Promise<Diagnosis> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
   const answer = await fetch(url, { signal: limit }).catch(() => undefined)
   // It answers 401 to whoever does not know its secret.
@@ -77,7 +77,7 @@ const App = z.looseObject({
 const WithDate = z.looseObject({ headers: z.looseObject({ date: z.string().optional() }).default({}) })
 
 /** What GitHub says of the app to whoever has its key. */
-async function examineApp({ appId, privateKey, apiUrl }: Credentials, signal: AbortSignal): Promise<Finding[]> {
+async function examineApp({ appId, privateKey, apiUrl }: Credentials, signal: AbortSignal): Promise<Diagnosis[]> {
   // It takes a while to load.
   const [{ openGitHubApp, orHostError }, { lacksOfApp }] = await Promise.all([
     import('#code-hosts/github-client.ts'),
@@ -101,12 +101,12 @@ async function examineApp({ appId, privateKey, apiUrl }: Credentials, signal: Ab
       orHostError(app.request('GET /app/hook/config', { request })),
       orHostError(app.request('GET /app/hook/deliveries', { per_page: shownDeliveries, request })),
     ])
-    return [judged, ...clockFinding(answer), examineHook(hook.data), examineDeliveries(sent.data)]
+    return [judged, ...examineClock(answer), examineHook(hook.data), examineDeliveries(sent.data)]
   } catch (error) {
     signal.throwIfAborted()
     return [
       explained(error, { appId, apiUrl }),
-      ...clockFinding(error instanceof AppError ? answerOf(error.cause) : undefined),
+      ...examineClock(error instanceof AppError ? answerOf(error.cause) : undefined),
     ]
   }
 }
@@ -115,7 +115,7 @@ function answerOf(cause: unknown): unknown {
   return z.looseObject({ response: z.unknown() }).safeParse(cause).data?.response
 }
 
-function explained(error: unknown, { appId, apiUrl }: Pick<Credentials, 'appId' | 'apiUrl'>): Finding {
+function explained(error: unknown, { appId, apiUrl }: Pick<Credentials, 'appId' | 'apiUrl'>): Diagnosis {
   if (!(error instanceof AppError))
     return lacks(`${apiUrl} does not answer as GitHub does`, 'check REMORA_GITHUB_API_URL')
   const found = `${error.code} ${error.message}`
@@ -128,7 +128,7 @@ function explained(error: unknown, { appId, apiUrl }: Pick<Credentials, 'appId' 
 }
 
 /** GitHub refuses every JWT of a clock that is wrong, in other words; its client then tries again with GitHub's time. */
-function clockFinding(answer: unknown): Finding[] {
+function examineClock(answer: unknown): Diagnosis[] {
   const date = WithDate.safeParse(answer).data?.headers.date
   const ahead = date === undefined ? 0 : Date.now() - Date.parse(date)
   if (!(Math.abs(ahead) > mostSkewMs)) return []
@@ -139,7 +139,7 @@ function clockFinding(answer: unknown): Finding[] {
 
 type HookConfig = { url?: string; content_type?: string; insecure_ssl?: string | number; secret?: string }
 
-function examineHook({ url = '', content_type: type, insecure_ssl: insecure, secret }: HookConfig): Finding {
+function examineHook({ url = '', content_type: type, insecure_ssl: insecure, secret }: HookConfig): Diagnosis {
   const faults = [
     ...(url.endsWith('/webhooks/github') ? [] : ['its address does not end with /webhooks/github']),
     ...(url.startsWith('https:') ? [] : ['its address is not https']),
@@ -154,7 +154,7 @@ function examineHook({ url = '', content_type: type, insecure_ssl: insecure, sec
 type Delivery = { event: string; status: string; status_code: number; delivered_at: string }
 
 /** Whether the newest webhooks arrived. Those that did not are fetched by the publisher, later. */
-function examineDeliveries(sent: readonly Delivery[]): Finding {
+function examineDeliveries(sent: readonly Delivery[]): Diagnosis {
   const failed = sent.filter(({ status_code: code }) => code < 200 || code >= 400)
   if (sent.length === 0) {
     const advice =

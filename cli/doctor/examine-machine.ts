@@ -7,11 +7,11 @@ import { misnamedSettings } from '#settings/read-settings-file.ts'
 import { dataVersion, readDataVersion } from '../stack/data-folder.ts'
 import { settingsFaults } from '../run/known-agents.ts'
 import { findRunningStack } from '../stack/running-stack.ts'
-import { type Finding, fine } from './finding.ts'
+import { type Diagnosis, fine } from './diagnosis.ts'
 import type { CliConfig } from '../cli-config.ts'
 
 /** The settings file and the environment. A fault in them ends every other command. */
-export function examineSettings({ settings }: CliConfig, cwd: string): Finding {
+export function examineSettings({ settings }: CliConfig, cwd: string): Diagnosis {
   const { path, fault } = settings
   const misnamed = fault === undefined && path === undefined ? misnamedSettings(cwd) : undefined
   if (misnamed !== undefined) {
@@ -24,7 +24,7 @@ export function examineSettings({ settings }: CliConfig, cwd: string): Finding {
 }
 
 /** Settings that every run refuses, as `remora config` does. */
-export async function examineRunSettings(config: CliConfig): Promise<Finding[]> {
+export async function examineRunSettings(config: CliConfig): Promise<Diagnosis[]> {
   const faults = await settingsFaults(config)
   return faults.map(({ code, message }) => ({
     name: 'settings',
@@ -41,12 +41,12 @@ const Package = z.object({ version: z.string() })
 const libraries = ['bullmq', 'ioredis', '@20minutes/s3rver', '@pydantic/monty', 'web-tree-sitter', 'hono', 'commander']
 
 /** The Node this command runs on, which is the package's own unless the one that started it is as new. */
-export function examineNode(): Finding {
+export function examineNode(): Diagnosis {
   const own = process.execPath.includes('node_modules') ? "the package's own" : 'the one of the system'
   return fine('node', `${process.versions.node}, ${own}, at ${process.execPath}`)
 }
 
-export async function examineDisk(dataDir: string): Promise<Finding> {
+export async function examineDisk(dataDir: string): Promise<Diagnosis> {
   const folder = await existingFolder(dataDir)
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
@@ -56,14 +56,14 @@ export async function examineDisk(dataDir: string): Promise<Finding> {
   return { name: 'disk', state: free < leastDisk ? 'missing' : 'warning', needed: true, found, advice }
 }
 
-export function examineMemory(): Finding {
+export function examineMemory(): Diagnosis {
   const found = `${inGibibytes(freemem())} of ${inGibibytes(totalmem())} free`
   if (freemem() >= gibibyte) return fine('memory', found)
   return { name: 'memory', state: 'warning', needed: true, found, advice: 'use fewer workers: --workers 1' }
 }
 
 /** Whether a stack can keep its data in `dataDir`, and whether this version can read the data there. Creates nothing. */
-export async function examineData(dataDir: string): Promise<Finding> {
+export async function examineData(dataDir: string): Promise<Diagnosis> {
   const folder = await existingFolder(dataDir)
   const writable = await access(folder, constants.W_OK).then(
     () => true,
@@ -79,12 +79,12 @@ export async function examineData(dataDir: string): Promise<Finding> {
   return { ...refused, found, advice: `use the newer Remora that wrote them, or ${elsewhere}` }
 }
 
-export async function examineStack(dataDir: string): Promise<Finding> {
+export async function examineStack(dataDir: string): Promise<Diagnosis> {
   const running = await findRunningStack(dataDir)
   return fine('stack', running === undefined ? 'no services run in the data folder' : `runs at ${running.url}`)
 }
 
-export async function examineVersions(version: string): Promise<Finding> {
+export async function examineVersions(version: string): Promise<Diagnosis> {
   const found = await Promise.all(libraries.map(async (name) => `${name} ${await versionOf(name)}`))
   return fine('versions', [`remora ${version}`, ...found].join(', '))
 }

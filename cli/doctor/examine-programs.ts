@@ -6,7 +6,7 @@ import { programCache } from '#platform/program-cache.ts'
 import { type Command, findProgram, type ProgramEnd, runProgram } from '#platform/run-program.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import type { CliConfig } from '../cli-config.ts'
-import { fine, type Finding, lacking } from './finding.ts'
+import { fine, type Diagnosis, lacking } from './diagnosis.ts'
 
 export type ProgramSearch = {
   config: CliConfig
@@ -17,7 +17,7 @@ export type ProgramSearch = {
 const lookMs = 3_000
 
 /** The Redis of an embedded stack: where it is, or how to get it. A remote service has its own. */
-export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Finding> {
+export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Diagnosis> {
   const { searchPath, mayInstallRedis, apiUrl, settings } = config
   const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
   const { program, unfit } = await findRedis(places)
@@ -33,7 +33,7 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
 }
 
 /** Where programs of a repository, such as its tests, would run here, and what holds tool scripts. */
-export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> {
+export async function examineSandbox(search: ProgramSearch): Promise<Diagnosis[]> {
   const { programs, isBubblewrap } = await examineRuntime(search)
   const isolated = ', in a sandbox of their own (no network, no capability, no process of others)'
   const scripts = 'in Monty, in processes without environment that Node lets read their own code alone'
@@ -50,7 +50,7 @@ const installers =
   'python3 -c "import ensurepip, venv" && echo pip; npm --version >/dev/null && echo npm; command -v uv >/dev/null && echo uv'
 
 /** Whether the setup of a run would work here, and with what. */
-async function examineSetup(search: ProgramSearch, hasBubblewrap: boolean): Promise<Finding> {
+async function examineSetup(search: ProgramSearch, hasBubblewrap: boolean): Promise<Diagnosis> {
   const { sandbox, allowsSetups } = search.config
   if (!hasBubblewrap) return fine('setup', 'runs have no setup: there is no bubblewrap')
   const program = { command: ['sh', '-c', installers] as const, files: {}, limits: setupLimits }
@@ -70,7 +70,7 @@ async function bubblewrapPath({ config, signal }: ProgramSearch): Promise<string
   return sandbox.bubblewrap ?? findBubblewrap(places)
 }
 
-async function examineRuntime(search: ProgramSearch): Promise<{ programs: Finding; isBubblewrap: boolean }> {
+async function examineRuntime(search: ProgramSearch): Promise<{ programs: Diagnosis; isBubblewrap: boolean }> {
   const { sandbox } = search.config
   const { runtime, image } = sandbox
   if (runtime === 'none') {
@@ -108,7 +108,7 @@ function containerAdvice({ config, packager }: ProgramSearch): string[] {
   return [`get ${engine} and in it the image (docker build -f infra/sandbox.Dockerfile -t ${image} infra)`]
 }
 
-export async function examineGit(search: ProgramSearch): Promise<Finding> {
+export async function examineGit(search: ProgramSearch): Promise<Diagnosis> {
   const path = await findProgram('git', search.config.searchPath)
   if (path === undefined) return absent('git', search)
   const tried = await look(search, [path, '--version'])
@@ -117,7 +117,7 @@ export async function examineGit(search: ProgramSearch): Promise<Finding> {
 }
 
 /** Without it Go is left alone, which only matters to who has some. */
-export async function examineGofmt({ config }: ProgramSearch): Promise<Finding> {
+export async function examineGofmt({ config }: ProgramSearch): Promise<Diagnosis> {
   const { lack, version, close } = await openGoLinter(config)
   const found = await lack()
   close()
@@ -128,7 +128,7 @@ function look({ config, signal }: ProgramSearch, command: Command): Promise<Prog
   return runProgram(command, { limitMs: lookMs, signal, env: config.settings.own })
 }
 
-function absent(name: Installable, { packager }: ProgramSearch): Finding {
+function absent(name: Installable, { packager }: ProgramSearch): Diagnosis {
   return { name, state: 'missing', needed: false, found: 'not on the PATH', advice: byHand(name, packager) }
 }
 

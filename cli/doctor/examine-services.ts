@@ -14,7 +14,7 @@ import { openApiClient } from '../api-client.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { adviceOn } from '../describe-failure.ts'
 import { askServer, serversIn } from '../model-server.ts'
-import { fine, type Finding, lacking } from './finding.ts'
+import { fine, type Diagnosis, lacking } from './diagnosis.ts'
 
 const lookMs = 1_000
 /** A longer list of models is none. */
@@ -22,7 +22,7 @@ const mostModelBytes = 8_000_000
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) })
 
 /** Whether the service that REMORA_API_URL names answers and knows the token; empty without that variable. */
-export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {
   if (apiUrl === undefined) return []
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
   const client = openApiClient({ url: apiUrl, token, signal: limit })
@@ -42,7 +42,7 @@ export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSign
 }
 
 /** Asks the Redis that REMORA_REDIS_URL names whether it takes and keeps what it is given; empty without that variable. */
-export async function examineRedisServer({ storage }: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+export async function examineRedisServer({ storage }: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {
   if (storage === undefined) return []
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
   const { redis } = connectRedis(storage.redisUrl, { retries: 0, connectTimeoutMs: lookMs }, silentLog)
@@ -68,14 +68,14 @@ export async function examineRedisServer({ storage }: CliConfig, signal: AbortSi
 const Ready = z.object({ parts: ReadinessParts })
 
 /** Whether the API has a user of its own in Redis, as it says itself. */
-async function examineRedisUser(apiUrl: string, signal: AbortSignal): Promise<Finding[]> {
+async function examineRedisUser(apiUrl: string, signal: AbortSignal): Promise<Diagnosis[]> {
   const answer = await fetch(new URL('/readyz', apiUrl), { signal }).catch(() => undefined)
   const { data } = Ready.safeParse(await answer?.json().catch(() => undefined))
   const user = data?.parts['redis_user']
   return user === undefined ? [] : [fine('redis user', user.message)]
 }
 
-export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Promise<Finding> {
+export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Promise<Diagnosis> {
   if (storage === undefined) return fine('s3', 'embedded')
   const { endpoint, region } = storage.s3
   if (endpoint === undefined) return fine('s3', `AWS, ${region}`)
@@ -86,7 +86,7 @@ export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Pr
   return { name: 's3', state: 'missing', needed: true, found, advice: 'start it, or check REMORA_S3_ENDPOINT' }
 }
 
-export async function examineModels(config: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+export async function examineModels(config: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {
   const { modelUrls, modelApiKey, settings } = config
   if (settings.keyFault !== undefined) {
     const { code, message } = settings.keyFault
@@ -99,7 +99,7 @@ export async function examineModels(config: CliConfig, signal: AbortSignal): Pro
   )
 }
 
-async function judgeModel(server: string, answer: Response | undefined): Promise<Finding> {
+async function judgeModel(server: string, answer: Response | undefined): Promise<Diagnosis> {
   const at = withoutLogin(server)
   const silent = `CONFIG_005 ${at} does not answer within a second`
   if (answer === undefined) return lacking('model', silent, 'start it, or check the URL')

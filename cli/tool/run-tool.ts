@@ -28,7 +28,7 @@ import { openFolder, requireFolder, unseenFolder } from './open-folder.ts'
 import { type GivenInputs, workerInputs, toolInputs } from './tool-inputs.ts'
 import { type WorkspaceChange, workspaceChanges } from './workspace-changes.ts'
 import { attemptExternals } from '../../services/worker/tools/externals/attempt-externals.ts'
-import { findingText } from '../finding-text.ts'
+import { diagnosticText } from '../diagnostic-text.ts'
 
 export type ToolRunOrder = {
   file: string
@@ -130,7 +130,7 @@ async function readScript(file: string, chosen: ScriptProfile | undefined, signa
     const errors = faults.filter(({ severity }) => severity === 'error')
     if (errors.length === 0) return { script: await compileScript({ path: file, source }, profile), checked }
     const lines = source.split('\n')
-    const shown = errors.map((fault) => findingText({ file, ...fault, source: lines[fault.line - 1] ?? '' }))
+    const shown = errors.map((fault) => diagnosticText({ file, ...fault, source: lines[fault.line - 1] ?? '' }))
     throw new AppError('AGENT_001', `${file} breaks the rules of tool scripts:\n${shown.join('').trimEnd()}`)
   } finally {
     await typeChecker.close()

@@ -7,22 +7,23 @@ import { findFolderFaults } from './load-bundle.ts'
 import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
 import { agentFolders, bundleFolders, readSource, scriptsUnder } from './bundle-files.ts'
 
-export type Finding = BundleFault & { severity: 'error' | 'warning'; source?: string }
+/** Says what is wrong in a bundle or a script; `source` is the line that it is about. */
+export type BundleDiagnostic = BundleFault & { severity: 'error' | 'warning'; source?: string }
 
-/** A bundle, a script, or a path that is neither. `tools` and `maxTurns` are set for a bundle that could be read. */
+/** Describes a bundle, a script, or a path that is neither. `tools` and `maxTurns` are set for a bundle that could be read. */
 export type CheckedItem = {
   kind: 'bundle' | 'script' | 'path'
   path: string
   name: string
   tools?: number
   maxTurns?: number
-  findings: Finding[]
+  diagnostics: BundleDiagnostic[]
   scripts: CheckedScript[]
 }
 
 /**
  * Checks everything under the paths, in their order: bundles, and `.pym` files that no bundle names. Never throws for a
- * missing or broken file: it is a finding, and the others are checked as well.
+ * missing or broken file: it gets a diagnostic, and the others are checked as well.
  */
 export async function checkPaths(
   paths: readonly string[],
@@ -74,34 +75,34 @@ function scriptsOf({ dir, file }: ReadBundle): string[] {
 
 function bundleItem(read: ReadBundle, together: readonly BundleFault[]): CheckedItem {
   const own = together.filter(({ file }) => file === join(read.dir, 'bundle.yaml'))
-  const findings = [
+  const diagnostics = [
     ...[...read.faults, ...own].map((fault) => ({ ...fault, severity: 'error' as const })),
     ...read.warnings.map((warning) => ({ ...warning, severity: 'warning' as const })),
   ]
   const name = read.file?.name || read.dir
   const size = read.file === undefined ? {} : { tools: read.file.tools.length, maxTurns: read.file.limits.max_turns }
-  return { kind: 'bundle', path: read.dir, name, ...size, findings, scripts: read.scripts }
+  return { kind: 'bundle', path: read.dir, name, ...size, diagnostics, scripts: read.scripts }
 }
 
 async function scriptItem(path: string, deps: BundleDeps): Promise<CheckedItem> {
   const script = await checkScriptFile(path, deps)
   if ('fault' in script) return { ...neither(path, script.fault), kind: 'script' }
-  const findings = script.faults.map((fault) => ({ file: path, ...fault }))
-  return { kind: 'script', path, name: path, findings, scripts: [script] }
+  const diagnostics = script.faults.map((fault) => ({ file: path, ...fault }))
+  return { kind: 'script', path, name: path, diagnostics, scripts: [script] }
 }
 
 function neither(path: string, message: string): CheckedItem {
-  const finding = { file: path, line: 1, column: 1, code: 'AGENT_001', severity: 'error' as const, message }
-  return { kind: 'path', path, name: path, findings: [finding], scripts: [] }
+  const diagnostic = { file: path, line: 1, column: 1, code: 'AGENT_001', severity: 'error' as const, message }
+  return { kind: 'path', path, name: path, diagnostics: [diagnostic], scripts: [] }
 }
 
 async function addSourceLines(item: CheckedItem): Promise<void> {
-  for (const [file, findings] of Map.groupBy(item.findings, (found) => found.file)) {
+  for (const [file, diagnostics] of Map.groupBy(item.diagnostics, (diagnostic) => diagnostic.file)) {
     const read = await readSource(file)
     const lines = 'source' in read ? read.source.replace(/^\uFEFF/, '').split(/\r\n?|\n/) : []
-    for (const found of findings) {
-      const source = lines[found.line - 1]
-      if (source !== undefined) found.source = source
+    for (const diagnostic of diagnostics) {
+      const source = lines[diagnostic.line - 1]
+      if (source !== undefined) diagnostic.source = source
     }
   }
 }

@@ -12,7 +12,7 @@ import { type RuffCase, ruffCases } from './ruff-cases.fixture.ts'
 const byPath = ['A005', 'D104', 'EXE001', 'EXE002', 'INP001', 'N999', 'PLW0406', 'RUF067']
 const notChecked = [...byPath, 'DOC502', 'PLC2701', 'RUF100']
 
-const Findings = z.array(
+const Diagnostics = z.array(
   z.object({
     code: z.string().nullable(),
     filename: z.string(),
@@ -31,7 +31,7 @@ function refusal(version: string): string | undefined {
 function foundByRuff(root: string): string[] {
   const ruff = (...args: string[]) => spawnSync('ruff', args, { cwd: root, encoding: 'utf8' }).stdout
   const json = ruff('check', '--no-cache', '--no-fix', '--output-format', 'json', '.')
-  const faults = Findings.parse(JSON.parse(json)).flatMap(({ code, filename, location }) =>
+  const faults = Diagnostics.parse(JSON.parse(json)).flatMap(({ code, filename, location }) =>
     code === null || code === 'invalid-syntax' || notChecked.includes(code)
       ? []
       : [`${relative(root, filename)} ${code} ${location.row}:${location.column}`],

@@ -4,7 +4,7 @@ import { type Clock, systemClock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { HttpProxy } from '#platform/env.ts'
 import { openLoopThrottle } from '#platform/limit-concurrency.ts'
-import { openLocalFindings, type FindingsStore } from './capabilities/findings-store.ts'
+import { openLocalCapabilityStore, type CapabilityStore } from './capabilities/capability-store.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
 import type { ModelWatch } from './pool/model-watch.ts'
 import { openRouter, type RouterOptions } from './pool/router.ts'
@@ -33,17 +33,15 @@ export type ModelPool = {
    */
   firstModel(signal: AbortSignal): Promise<string>
   /**
-   * How many tokens a request for this model and its reply may have together: the least of the endpoints that are up and
-   * offer it; undefined when none says so, or none soon enough. Answers within about a second.
+   * Returns how many tokens a request for this model and its reply may have together: the least of the endpoints that are up
+   * and offer it; undefined when none says so, or none soon enough. Answers within about a second.
    */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
   /** Tells what each endpoint that offers the model takes of requests for it; waits for a probe no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<Capabilities[]>
-  /** Which models work, as this process sees it; undefined stands for the first model offered. */
+  /** Knows which models work, as this process sees it; undefined stands for the first model offered. */
   health: Pick<ModelWatch, 'listen' | 'watch' | 'isWatched' | 'isUsed' | 'works' | 'report'>
-  /**
-   * The endpoints' state, as this process sees it. `waiting`: requests without a slot.
-   */
+  /** Returns the endpoints' state, as this process sees it. `waiting` counts the requests without a slot. */
   status(): { waiting: number; endpoints: ReturnType<typeof endpointStatus>[] }
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
   close(): Promise<void>
@@ -62,19 +60,19 @@ export type EndpointChoice = {
 export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   requestTimeoutMs: number
-  /** How long after a request's first failure it may be tried again; request-failures.ts says when that begins anew. */
+  /** Says how long after a request's first failure it may be tried again; request-failures.ts says when that begins anew. */
   retryBudgetMs: number
-  /** Requests of this process alone at one endpoint at once; further ones are queued. */
+  /** Bounds the requests of this process alone at one endpoint at once; further ones are queued. */
   maxInFlight: number
-  /** Whether answers are requested as a stream, which gives the time to the first token; false when absent. */
+  /** Is true when answers are requested as a stream, which gives the time to the first token; false when absent. */
   stream?: boolean | undefined
   /** Shares the endpoints' limits with other processes; without it this one has them to itself. Closed with the pool. */
   slots?: SlotSource
   /** Shares what endpoints take of requests with other processes; without it this one probes for itself. */
-  findings?: FindingsStore
-  /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
+  capabilityStore?: CapabilityStore
+  /** Says how long a request may be without an answer before it is sent to a second endpoint too; without it none is. */
   hedgeAfterMs?: number | undefined
-  /** For all requests; none without it. */
+  /** Carries all requests; without it none goes through a proxy. */
   proxy?: HttpProxy | undefined
   /** Called at the end of each request to a server, retries and hedged requests included. */
   onEnd?: RouterOptions['onEnd']
@@ -94,11 +92,11 @@ const roundsPerLookup = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { log, proxy, clock = systemClock, findings = openLocalFindings() } = options
+  const { log, proxy, clock = systemClock, capabilityStore = openLocalCapabilityStore() } = options
   const { slots = openLocalSlots(clock) } = options
   const closing = new AbortController()
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
-  const deps = { ...options, transport, slots, findings, clock, random: Math.random, closing: closing.signal }
+  const deps = { ...options, transport, slots, capabilityStore, clock, random: Math.random, closing: closing.signal }
   const opened = options.endpoints.map((choice) => openServer(choice, deps))
   const servers = opened.map(({ server }) => server)
   const endpoints = servers.map(({ endpoint }) => endpoint)
@@ -146,7 +144,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
 type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 'stream' | 'log'> & {
   transport: UndiciFetch
   slots: SlotSource
-  findings: FindingsStore
+  capabilityStore: CapabilityStore
   clock: Clock
   random(): number
   closing: AbortSignal

@@ -9,7 +9,7 @@ import { openBlobStore } from '#objects/blob-store.ts'
 import type { ComposedFile, Composition } from '#objects/composition.ts'
 import { putPart } from '#objects/patch-part.ts'
 import { putComposition } from '#objects/stored-records.ts'
-import { openFindings } from './verify-records.ts'
+import { openObjectAudit } from './verify-records.ts'
 import { verifyCompositions } from './verify-composition.ts'
 
 let store: TestObjects
@@ -70,7 +70,7 @@ async function faults(
   )
   const compositionKey = await putComposition(store.objects, store.project, whole)
   const run = endedRun({ runId: whole.runId, compositionKey })
-  const findings = openFindings()
+  const audit = openObjectAudit()
   const all = [first, second, rival, created, twin, removed, ...(more?.[0] ?? [])]
   const sets = new Map(all.map((set) => [set.changeSetId, set]))
   await verifyCompositions(run, {
@@ -80,9 +80,9 @@ async function faults(
     sets,
     decided: new Set(decided),
     replaced: new Set(),
-    findings,
+    audit,
   })
-  return findings.violations.map(({ message }) => message)
+  return audit.violations.map(({ message }) => message)
 }
 
 function endedRun(over: { runId: string; compositionKey: string | null }): Run {
@@ -254,11 +254,11 @@ describe('a stored composition', () => {
       const part = await putPart(store.objects, place, { changeSetIds: listed })
       const compositionKey = await putComposition(store.objects, store.project, { ...accepted, part, ...composed })
       const run: Run = { ...endedRun({ runId, compositionKey }), parts: [{ part, decided: 1, compositionKey }] }
-      const findings = openFindings()
+      const audit = openObjectAudit()
       const sets = new Map([removed, rival].map((set) => [set.changeSetId, set]))
-      const all = { objects: store.objects, blobs, snapshot, sets, findings, replaced: new Set<string>() }
+      const all = { objects: store.objects, blobs, snapshot, sets, audit, replaced: new Set<string>() }
       await verifyCompositions(run, { ...all, decided: new Set(sets.keys()) })
-      return new Set(findings.violations.map(({ message }) => message))
+      return new Set(audit.violations.map(({ message }) => message))
     }
     expect(await about(idsOf(removed, rival), {})).toEqual(new Set())
     expect(await about(idsOf(removed), {})).toEqual(
@@ -270,13 +270,11 @@ describe('a stored composition', () => {
   })
 
   it('is missed when a completed run names none', async () => {
-    const findings = openFindings()
-    const deps = { objects: store.objects, blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }), findings }
+    const audit = openObjectAudit()
+    const deps = { objects: store.objects, blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }), audit }
     const run = endedRun({ runId: 'r00000000', compositionKey: null })
     await verifyCompositions(run, { ...deps, snapshot, sets: new Map(), decided: new Set(), replaced: new Set() })
-    expect(findings.violations).toMatchObject([
-      { invariant: 7, message: 'the run is completed and names no composition' },
-    ])
+    expect(audit.violations).toMatchObject([{ invariant: 7, message: 'the run is completed and names no composition' }])
   })
 })
 

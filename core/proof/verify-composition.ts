@@ -10,7 +10,7 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { getPart } from '#objects/patch-part.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { setsTogether } from './sets-together.ts'
-import type { Findings, NamedChangeSets } from './verify-records.ts'
+import type { ObjectAudit, NamedChangeSets } from './verify-records.ts'
 
 const reads = 16
 
@@ -24,7 +24,7 @@ export type CompositionProofDeps = {
   decided: ReadonlySet<string>
   /** Holds the change sets that an operation which ran once more has made anew. */
   replaced: ReadonlySet<string>
-  findings: Findings
+  audit: ObjectAudit
 }
 
 /**
@@ -35,7 +35,7 @@ export type CompositionProofDeps = {
 export async function verifyCompositions(run: Run, deps: CompositionProofDeps): Promise<void> {
   const { compositionKey, patches } = run
   if (compositionKey === null && run.status === 'completed') {
-    deps.findings.blame('the run is completed and names no composition')
+    deps.audit.blame('the run is completed and names no composition')
   }
   const later = laterCompositions({ patches, parts: [] })
   for (const hash of new Set([compositionKey, ...later])) if (hash !== null) await verifyComposition(run, hash, deps)
@@ -44,18 +44,18 @@ export async function verifyCompositions(run: Run, deps: CompositionProofDeps): 
 
 /** A part of what was accepted has nothing else than its list says. */
 async function verifyPart(run: Run, note: PartNote, deps: CompositionProofDeps): Promise<void> {
-  const { findings } = deps
+  const { audit } = deps
   if (!('compositionKey' in note)) return
   const { part, compositionKey } = note
-  const listed = await findings.read('part', part, getPart(deps.objects, run, part))
+  const listed = await audit.read('part', part, getPart(deps.objects, run, part))
   const carried = new Map(listed?.carried.map((set) => [set.changeSetId, set]))
   const composition = await verifyComposition(run, compositionKey, withCarried(deps, carried))
   if (listed === undefined || composition === undefined) return
-  if (composition.part !== part) findings.blame(`composition: it is of part ${composition.part}, the run says ${part}`)
+  if (composition.part !== part) audit.blame(`composition: it is of part ${composition.part}, the run says ${part}`)
   const { files, conflicts } = composition
   const named = [...conflicts.map(({ changeSetId }) => changeSetId), ...files.flatMap((file) => file.changeSetIds)]
   for (const id of new Set(named))
-    if (!listed.changeSetIds.includes(id) && !carried.has(id)) findings.blame(`part ${part}: ${id} is not in its list`)
+    if (!listed.changeSetIds.includes(id) && !carried.has(id)) audit.blame(`part ${part}: ${id} is not in its list`)
 }
 
 /** Adds what an earlier run has made: no operation of this run made it, and it was decided on there. */
@@ -70,9 +70,9 @@ function withCarried(deps: CompositionProofDeps, carried: ReadonlyMap<string, Ch
 
 async function verifyComposition(run: Run, hash: string, deps: CompositionProofDeps): Promise<Composition | undefined> {
   const { runId, projectId } = run
-  const { blame } = deps.findings
+  const { blame } = deps.audit
   const reading = getComposition(deps.objects, projectId, { runId, hash })
-  const composition = await deps.findings.read('composition', hash, reading)
+  const composition = await deps.audit.read('composition', hash, reading)
   if (composition === undefined) return undefined
   if (composition.runId !== runId) blame(`composition: it is of run ${composition.runId}`)
   for (const fault of membershipFaults(composition, deps)) blame(`composition: ${fault}`)
@@ -114,24 +114,24 @@ function membershipFaults(
 }
 
 async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDeps): Promise<void> {
-  const { findings, sets, snapshot } = deps
+  const { audit, sets, snapshot } = deps
   const what = `composed file ${file.path}`
   const made = file.changeSetIds.flatMap((id) => sets.get(id) ?? [])
-  if (made.length !== file.changeSetIds.length) return // the missing sets are findings of their own
+  if (made.length !== file.changeSetIds.length) return // the missing sets are violations of their own
   const wasExecutable = snapshot?.find(file.path)?.executable
   const change = setsTogether(made, { path: file.path, wasExecutable })
-  if (change === undefined) return findings.blame(`${what}: its change sets do not compose`)
+  if (change === undefined) return audit.blame(`${what}: its change sets do not compose`)
   const baseHash = change.kind === 'create' ? null : change.baseHash
-  if (file.baseHash !== baseHash) return findings.blame(`${what}: its base is not that of its change sets`)
+  if (file.baseHash !== baseHash) return audit.blame(`${what}: its base is not that of its change sets`)
   const isMode = snapshot === undefined || file.executable === change.executable
-  if (!isMode) return findings.blame(`${what}: its mode is not that of its change sets`)
-  const readBlob = (hash: string) => findings.read(what, hash, deps.blobs.get(run.projectId, hash))
+  if (!isMode) return audit.blame(`${what}: its mode is not that of its change sets`)
+  const readBlob = (hash: string) => audit.read(what, hash, deps.blobs.get(run.projectId, hash))
   const base = baseHash === null ? new Uint8Array() : await readBlob(baseHash)
   if (base === undefined) return
   const result = resultOf(change, base)
   const resultHash = result === null ? null : sha256(result)
   if (resultHash !== file.resultHash) {
-    return findings.blame(`${what}: its change sets come to ${resultHash}, the composition says ${file.resultHash}`)
+    return audit.blame(`${what}: its change sets come to ${resultHash}, the composition says ${file.resultHash}`)
   }
   if (file.resultHash !== null) await readBlob(file.resultHash)
 }

@@ -22,10 +22,10 @@ export type RecordDeps = {
   blobs: Pick<BlobStore, 'get'>
   /** Undefined when it cannot be read: then the bases of change sets are not checked. */
   snapshot: SnapshotView | undefined
-  findings: Findings
+  audit: ObjectAudit
 }
 
-/** The change sets the run's outcomes name, by id; null for one whose record cannot be read, which is a finding. */
+/** The change sets the run's outcomes name, by id; null for one whose record cannot be read, which is a violation. */
 export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
 
 /**
@@ -57,14 +57,14 @@ export async function verifyRecords(
     })
   }
   await mapBounded([...bundles], reads, ([hash, name]) =>
-    deps.findings.read(`bundle ${name}`, hash, getBundle(deps.objects, run.projectId, hash)),
+    deps.audit.read(`bundle ${name}`, hash, getBundle(deps.objects, run.projectId, hash)),
   )
   return sets
 }
 
 async function readChangeSets(run: Run, operation: Operation, deps: RecordDeps): Promise<ChangeSet[]> {
   const { operationId, outcome } = operation
-  const blame = (fault: string) => deps.findings.blame(`operation ${operationId}: ${fault}`)
+  const blame = (fault: string) => deps.audit.blame(`operation ${operationId}: ${fault}`)
   if (operation.suspensionHash !== null) await verifySuspension(run, operation, deps)
   if (outcome === null) return []
   if (outcome.recordHash === undefined) {
@@ -74,14 +74,14 @@ async function readChangeSets(run: Run, operation: Operation, deps: RecordDeps):
   }
   const { recordHash: hash } = outcome
   const reading = getAttemptRecord(deps.objects, run.projectId, hash)
-  const record = await deps.findings.read(`operation ${operationId}, its attempt record`, hash, reading)
+  const record = await deps.audit.read(`operation ${operationId}, its attempt record`, hash, reading)
   if (record === undefined) return []
   for (const fault of recordFaults(record, operation, outcome)) blame(fault)
   const sets = changeSetsOf(record)
   const { snapshot } = deps
   const blobLength = async (base: string) => {
     const what = `operation ${operationId}, the base of its change set`
-    return (await deps.findings.read(what, base, deps.blobs.get(run.projectId, base)))?.length
+    return (await deps.audit.read(what, base, deps.blobs.get(run.projectId, base)))?.length
   }
   if (snapshot === undefined) return sets
   for (const set of sets) {
@@ -95,13 +95,13 @@ async function readChangeSets(run: Run, operation: Operation, deps: RecordDeps):
 async function verifySuspension(
   { projectId }: Run,
   { operationId, suspensionHash }: Operation,
-  { objects, findings }: RecordDeps,
+  { objects, audit }: RecordDeps,
 ): Promise<void> {
   if (suspensionHash === null) return
   const reading = getUnfinishedAttempt(objects, projectId, suspensionHash)
-  const kept = await findings.read(`operation ${operationId}, what it goes on from`, suspensionHash, reading)
+  const kept = await audit.read(`operation ${operationId}, what it goes on from`, suspensionHash, reading)
   if (kept !== undefined && kept.operationId !== operationId)
-    findings.blame(`operation ${operationId}: what it goes on from is of operation ${kept.operationId}`)
+    audit.blame(`operation ${operationId}: what it goes on from is of operation ${kept.operationId}`)
 }
 
 function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outcome): string[] {
@@ -125,10 +125,10 @@ function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outc
   return faults
 }
 
-/** The violations found in a run's objects (invariant 7). */
-export type Findings = ReturnType<typeof openFindings>
+/** Reads a run's objects and collects the violations in them (invariant 7). */
+export type ObjectAudit = ReturnType<typeof openObjectAudit>
 
-export function openFindings() {
+export function openObjectAudit() {
   const violations: Violation[] = []
   const noted = new Set<string>()
   const blame = (message: string) => void violations.push({ invariant: 7, message })
@@ -137,7 +137,7 @@ export function openFindings() {
     blame,
     /**
      * Returns what was read of the object with this hash. Undefined when it is missing or does not match its name: then that is
-     * a finding, noted once however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
+     * a violation, noted once however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
      */
     async read<T>(what: string, hash: string, reading: Promise<T>): Promise<T | undefined> {
       try {
@@ -154,7 +154,7 @@ export function openFindings() {
 
 type ChangeSetBase = {
   snapshot: Pick<SnapshotView, 'find'>
-  /** The length of a blob whose content has its hash; undefined when there is none, which is a finding of its own. */
+  /** The length of a blob whose content has its hash; undefined when there is none, which is a violation of its own. */
   blobLength(hash: string): Promise<number | undefined>
 }
 

@@ -14,7 +14,7 @@ import { delay } from '#platform/clock.ts'
 import { operationJobId, type QueueName } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
 import { verifyCompositions } from './verify-composition.ts'
-import { type Findings, openFindings, verifyRecords } from './verify-records.ts'
+import { type ObjectAudit, openObjectAudit, verifyRecords } from './verify-records.ts'
 import { operationPages } from '#ledger/read-operations.ts'
 
 /** Says with `ended` whether the run had ended before the verification began. */
@@ -46,11 +46,11 @@ const maxCacheBytes = 32 * 1024 * 1024
  * concurrency; holds the run's change sets in memory, as the composition does. STORE_002: unreachable store.
  */
 async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Promise<readonly Violation[]> {
-  const findings = openFindings()
+  const audit = openObjectAudit()
   const { projectId, snapshotId } = run
   const blobs = openBlobStore(objects, { maxCacheBytes })
-  const snapshot = snapshotId === null ? undefined : await verifySnapshot(projectId, snapshotId, objects, findings)
-  const deps = { ledger, objects, blobs, snapshot, findings }
+  const snapshot = snapshotId === null ? undefined : await verifySnapshot(projectId, snapshotId, objects, audit)
+  const deps = { ledger, objects, blobs, snapshot, audit }
   const sets = new Map<string, ChangeSet | null>()
   const done = new Set<string>()
   const replaced = new Set<string>()
@@ -64,10 +64,10 @@ async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Pr
     const needed = verdict === 'accepted' ? (sets.get(changeSetId)?.builtOn ?? []) : []
     const missing = needed.filter((id) => byChangeSet.get(id)?.verdict !== 'accepted')
     if (missing.length > 0)
-      findings.blame(`${changeSetId} is accepted without ${missing.join(', ')}, which it is built on`)
+      audit.blame(`${changeSetId} is accepted without ${missing.join(', ')}, which it is built on`)
   }
-  await verifyCompositions(run, { objects, blobs, snapshot, sets, decided, replaced, findings })
-  return findings.violations
+  await verifyCompositions(run, { objects, blobs, snapshot, sets, decided, replaced, audit })
+  return audit.violations
 }
 
 const lookups = 32
@@ -76,13 +76,13 @@ const lookups = 32
  * Reads the snapshot and its folders, each checked against the hash in its name, and checks that every file's blob
  * exists. The blobs of changed files are read with the change sets. Undefined when the snapshot cannot be read.
  */
-async function verifySnapshot(projectId: ProjectId, snapshotId: string, objects: ObjectStore, findings: Findings) {
-  const view = await findings.read(`snapshot ${snapshotId}`, snapshotId, readSnapshot(objects, projectId, snapshotId))
+async function verifySnapshot(projectId: ProjectId, snapshotId: string, objects: ObjectStore, audit: ObjectAudit) {
+  const view = await audit.read(`snapshot ${snapshotId}`, snapshotId, readSnapshot(objects, projectId, snapshotId))
   if (view === undefined) return undefined
   const pathOf = new Map(view.files.map(({ hash, path }) => [hash, path]))
   await mapBounded([...pathOf], lookups, async ([hash, path]) => {
     const key = objectKeys.blob(projectId, hash)
-    if (!(await objects.exists(key))) findings.blame(`the blob of ${path} in the snapshot: object ${key} is missing`)
+    if (!(await objects.exists(key))) audit.blame(`the blob of ${path} in the snapshot: object ${key} is missing`)
   })
   return view
 }

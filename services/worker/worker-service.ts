@@ -9,7 +9,7 @@ import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
-import { openSharedFindings } from '#models/capabilities/findings-store.ts'
+import { openSharedCapabilityStore } from '#models/capabilities/capability-store.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { loggedOutages } from '#objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts, type PutPermit } from '#objects/object-store.ts'
@@ -159,7 +159,7 @@ function openPool(config: WorkerConfig, { redis, metrics, log }: PoolDeps): Mode
   return openModelPool({
     endpoints: servers.map((server) => ({ ...server, apiKey })),
     slots: openSharedSlots({ redis, holder: config.workerId, log }),
-    findings: openSharedFindings({ redis }),
+    capabilityStore: openSharedCapabilityStore({ redis }),
     requestTimeoutMs: timeoutMs,
     retryBudgetMs,
     hedgeAfterMs,

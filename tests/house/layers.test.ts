@@ -27,7 +27,7 @@ const broken: [path: string, text: string, reason: string][] = [
   ['core/ledger/attempt.ts', `import { until } from '#testing/until.ts'`, 'for tests only'],
   [
     'core/models/wire/plan-call.ts',
-    `import { noFindings } from '../capabilities/findings.ts'`,
+    `import { nothingProbed } from '../capabilities/probed-capabilities.ts'`,
     'wire comes before capabilities',
   ],
   [

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { newFindings, readRuff, type Finding } from '../findings.ts'
+import { newDiagnostics, readRuff, type Diagnostic } from '../diagnostics.ts'
 import { runCommand } from '../run-command.ts'
 
 /** Python files to try fixes on: `pristine` is never written to, `tree` is a copy that is. */
@@ -21,7 +21,7 @@ export type Corpus = {
 }
 
 /** What the safe fixes of one rule did to a corpus. */
-export type RuleTrial = { fixes: number; lost: string[]; moved: string[]; newFaults: Finding[] }
+export type RuleTrial = { fixes: number; lost: string[]; moved: string[]; newFaults: Diagnostic[] }
 
 /** With the oldest Python version that the corpus supports, rules for newer versions would be off. */
 const targetVersion = 'py310'
@@ -49,7 +49,7 @@ export async function tryRule(corpus: Corpus, rule: string, files: readonly stri
   const after = await askRuff(corpus, faulty, files, 'all')
   const comments = await compareComments(corpus, files)
   for (const file of files) await cp(join(corpus.pristine, file), join(corpus.tree, file), { preserveTimestamps: true })
-  return { fixes, ...comments, newFaults: newFindings(before, after) }
+  return { fixes, ...comments, newFaults: newDiagnostics(before, after) }
 }
 
 /** The number of fixes made. */
@@ -63,7 +63,7 @@ async function askRuff(
   rules: readonly string[],
   files: readonly string[],
   which: 'all' | 'safe',
-): Promise<Finding[]> {
+): Promise<Diagnostic[]> {
   return readRuff(await ruffCheck(corpus, rules, ['--no-fix', '--output-format', 'json', ...files]), corpus.tree, which)
 }
 

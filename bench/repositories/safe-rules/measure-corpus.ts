@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ruffVersion } from '../bench-packages.ts'
-import { Finding } from '../findings.ts'
+import { Diagnostic } from '../diagnostics.ts'
 import { shortHash } from '../prepare-package.ts'
 import { refusedOnGround } from './candidate-rules.ts'
 import { findSafeFixes, restoreTree, tryRule, type RuleTrial } from './fix-tree.ts'
@@ -13,7 +13,7 @@ const Trial = z.strictObject({
   fixes: z.number(),
   lost: z.array(z.string()),
   moved: z.array(z.string()),
-  newFaults: z.array(Finding),
+  newFaults: z.array(Diagnostic),
 })
 export const CorpusFigures = z.strictObject({
   name: z.string(),

@@ -18,16 +18,16 @@ const Models = z.object({
 type OfferedModel = z.infer<typeof Models>['data'][number]
 const Props = z.object({ default_generation_settings: z.object({ n_ctx: z.int().min(1) }) })
 
-/** Not `isSure`: the server was unreachable or broken. */
+/** It is not `isSure` when the server was unreachable or broken. */
 export type ContextAnswer = { tokens: number | undefined; isSure: boolean }
 
 const unsure: ContextAnswer = { tokens: undefined, isSure: false }
 type AskedServer = { client: OpenAiClient; timeoutMs: number }
 
 /**
- * How many tokens a request for `model` and its reply may have together on this server: vLLM's `max_model_len` of
- * `GET /models`, an adapter's from its parent; llama.cpp's context of one slot there or in `GET /props`. Undefined where the
- * server does not say, as Ollama does not. Never rejects.
+ * Reads how many tokens a request for `model` and its reply may have together on this server: vLLM's `max_model_len` of
+ * `GET /models`, an adapter's from its parent; llama.cpp's context of one slot there or in `GET /props`. They are undefined
+ * where the server does not say, as Ollama does not. Never rejects.
  */
 export async function readContextTokens(model: string, server: AskedServer): Promise<ContextAnswer> {
   const page = await readJson('/models', server)
@@ -49,7 +49,7 @@ function answersAnyName({ owned_by: owner, meta }: OfferedModel, offered: readon
   return offered.length === 1 && (owner === 'llamacpp' || (meta !== undefined && meta !== null))
 }
 
-/** Undefined for a page that is no JSON or does not exist. */
+/** Returns undefined for a page that is no JSON or does not exist. */
 async function readJson(path: string, { client, timeoutMs }: AskedServer) {
   try {
     const response = await client.get(path, { timeout: timeoutMs }).asResponse()

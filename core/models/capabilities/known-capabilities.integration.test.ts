@@ -3,7 +3,7 @@ import { systemClock } from '#platform/clock.ts'
 import { until } from '#testing/until.ts'
 import { OpenAiClient } from '../http/openai-client.ts'
 import { openUndiciFetch } from '../http/undici-fetch.ts'
-import { openLocalFindings } from './findings-store.ts'
+import { openLocalCapabilityStore } from './capability-store.ts'
 import { openKnownCapabilities } from './known-capabilities.ts'
 import { playServer, type PlayedAnswer, type PlayedBody } from './played-server.fixture.ts'
 
@@ -36,7 +36,7 @@ async function open(play: (body: PlayedBody) => PlayedAnswer, { firstWaitMs = 10
     client,
     timeoutMs: 10_000,
     endpoint: server.url,
-    store: { ...openLocalFindings(), finish: async (_server, _model, _findings, ms) => void rests.push(ms) },
+    store: { ...openLocalCapabilityStore(), finish: async (_server, _model, _probed, ms) => void rests.push(ms) },
     clock: { ...systemClock, now: () => now },
     random: () => 0.5,
     firstWaitMs,

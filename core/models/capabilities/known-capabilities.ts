@@ -1,16 +1,16 @@
 import { type Clock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { Capabilities } from '../wire/capabilities.ts'
-import { capabilitiesOf, lacksOf, lacksText, noFindings, type Findings } from './findings.ts'
-import type { FindingsStore } from './findings-store.ts'
+import { capabilitiesOf, lacksOf, lacksText, nothingProbed, type ProbedCapabilities } from './probed-capabilities.ts'
+import type { CapabilityStore } from './capability-store.ts'
 import { probeCapabilities, type ProbeDeps } from './probe-capabilities.ts'
 
 export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
   endpoint: string
-  store: FindingsStore
+  store: CapabilityStore
   clock: Clock
   random(): number
-  /** How long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
+  /** Says how long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
   firstWaitMs?: number
   closing: AbortSignal
   log?: Pick<Log, 'warn'> | undefined
@@ -27,7 +27,7 @@ const doubtMs = 60_000
 const pollMs = 500
 
 type Known = {
-  findings: Findings
+  probed: ProbedCapabilities
   /** While there is no answer yet, and the first requests have not waited long enough. */
   firstProbe: Promise<void> | undefined
   isProbing: boolean
@@ -37,9 +37,9 @@ type Known = {
 }
 
 /**
- * What an endpoint takes, by model: probed when it is first needed, again about ten minutes later, or after half a minute,
- * one, two and five when something stayed unclear, then only for that. A probe without a result changes nothing. What the
- * endpoint lacks is logged once, and again whenever that changes.
+ * Knows what an endpoint takes, by model. It probes when that is first needed, again about ten minutes later, or after half
+ * a minute, one, two and five when something stayed unclear, then only for that. A probe without a result changes nothing.
+ * What the endpoint lacks is logged once, and again whenever that changes.
  */
 export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
   const { clock, endpoint, store, closing, log, firstWaitMs = defaultFirstWaitMs } = deps
@@ -66,7 +66,7 @@ export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
     return known
   }
   return {
-    /** What is known now; the first requests wait for the probe. Rejects only with the signal's reason. */
+    /** Returns what is known now; the first requests wait for the probe. Rejects only with the signal's reason. */
     async of(model: string, signal: AbortSignal): Promise<Capabilities> {
       signal.throwIfAborted()
       const known = models.get(model) ?? begin(model)
@@ -75,7 +75,7 @@ export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
       } else if (!known.isProbing && clock.now() >= known.probeAgainAt) {
         void probe(model, known, { isDoubted: false })
       }
-      return capabilitiesOf(known.findings)
+      return capabilitiesOf(known.probed)
     },
     /** The server has refused a request that these capabilities allowed: probes again soon, at most once a minute. */
     doubt(model: string): void {
@@ -90,7 +90,7 @@ export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
 
 function nothingKnown(): Known {
   return {
-    findings: noFindings,
+    probed: nothingProbed,
     firstProbe: undefined,
     isProbing: false,
     probeAgainAt: Infinity,
@@ -107,20 +107,20 @@ async function probeOrWait(model: string, known: Known, how: HowToProbe, deps: K
   while (!closing.aborted) {
     const lease = await store.lease(endpoint, model)
     if (lease.kind === 'mine') {
-      const findings = toProbe(lease.known ?? known.findings, how)
-      known.findings = findings
-      const onFinding = () => void store.save(endpoint, model, findings)
+      const probed = toProbe(lease.known ?? known.probed, how)
+      known.probed = probed
+      const onResult = () => void store.save(endpoint, model, probed)
       const stopRenewing = store.renewLease(endpoint, model)
       try {
-        await probeCapabilities(model, findings, { ...deps, probeMs, onFinding })
+        await probeCapabilities(model, probed, { ...deps, probeMs, onResult })
       } finally {
         await stopRenewing()
       }
-      const validMs = closing.aborted ? 1 : countMiss(findings, random)
-      await store.finish(endpoint, model, findings, validMs)
+      const validMs = closing.aborted ? 1 : countMiss(probed, random)
+      await store.finish(endpoint, model, probed, validMs)
       return validMs
     }
-    known.findings = lease.known ?? known.findings
+    known.probed = lease.known ?? known.probed
     if (lease.kind === 'valid') return lease.validMs * (1 + random() / 10)
     await clock.delay(pollMs * (1 + random()), closing).catch(() => undefined)
   }
@@ -128,21 +128,21 @@ async function probeOrWait(model: string, known: Known, how: HowToProbe, deps: K
 }
 
 /** Probes for what is unclear, and for everything when nothing is. */
-function toProbe({ found, unclear, misses }: Findings, { isDoubted }: HowToProbe): Findings {
+function toProbe({ support, unclear, misses }: ProbedCapabilities, { isDoubted }: HowToProbe): ProbedCapabilities {
   const everything = isDoubted || unclear.length === 0
-  return { found: { ...found }, unclear: everything ? noFindings.unclear : unclear, misses }
+  return { support: { ...support }, unclear: everything ? nothingProbed.unclear : unclear, misses }
 }
 
-/** Updates `misses` and returns how long these findings are valid: varied, so that processes do not probe together. */
-function countMiss(findings: Findings, random: () => number): number {
-  const { unclear, misses } = findings
+/** Updates `misses` and returns how long what was found is valid: varied, so that processes do not probe together. */
+function countMiss(probed: ProbedCapabilities, random: () => number): number {
+  const { unclear, misses } = probed
   const ms = unclear.length === 0 ? conclusiveMs : (unclearMs[misses] ?? longUnclearMs)
-  findings.misses = unclear.length === 0 ? 0 : misses + 1
+  probed.misses = unclear.length === 0 ? 0 : misses + 1
   return ms * (0.8 + 0.4 * random())
 }
 
 function logLacks(model: string, known: Known, { endpoint, log }: KnownCapabilitiesDeps): void {
-  const lacks = lacksOf(known.findings)
+  const lacks = lacksOf(known.probed)
   const text = JSON.stringify(lacks)
   if (text === known.logged) return
   known.logged = text

@@ -8,12 +8,12 @@ import type { OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
 import { probeTool } from './probe-requests.ts'
 
-/** How a server answered one request of a probe. The words of its messages do not count. */
+/** Says how a server answered one request of a probe. The words of its messages do not count. */
 export type ProbeAnswer =
   | { kind: 'taken'; text: string }
-  /** By its status: the server takes this request neither now nor later. */
+  /** The server's status says that it takes this request neither now nor later. */
   | { kind: 'refused'; status: number }
-  /** Overloaded, unreachable, too slow: no result. */
+  /** The server was overloaded, unreachable or too slow, so there is no result. */
   | { kind: 'unclear' }
 
 /**
@@ -57,8 +57,9 @@ export function promptTokens(answer: ProbeAnswer): number | undefined {
 const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('length') })], z.unknown()) })
 
 /**
- * Whether a reply that had to be a call has one. A reply that was cut at its limit counts as one while it is empty or may
- * still be reasoning. One that talks was not constrained to a call: llama.cpp lets a model write any text before its call.
+ * Tells whether a reply that had to be a call has one. A reply that was cut at its limit counts as one while it is empty or
+ * may still be reasoning. One that talks was not constrained to a call: llama.cpp lets a model write any text before its
+ * call.
  */
 export function holdsCall(text: string): boolean {
   const reply = readReply(text)
@@ -79,8 +80,8 @@ const Thoughts = z.object({
 })
 
 /**
- * Whether the reply to a request was cut within its call, or behind it, and none can be read: what holds calls to their schemas let it run
- * on. Not where the model thought first, which takes room as well.
+ * Tells whether the reply to a request was cut within its call, or behind it, and no call can be read: what holds calls to their schemas
+ * let it run on. It is false where the model thought first, which takes room as well.
  */
 export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
   if (!Cut.safeParse(raw).success || Thoughts.safeParse(raw).success) return false
@@ -89,7 +90,7 @@ export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
   return /^\s*(?:<tool_call>|\{\s*"name"\s*:)/.test(content ?? '')
 }
 
-/** Whether text comes before a reply's call: a template that allows any lets a model write on until its limit. */
+/** Tells whether text comes before a reply's call: a template that allows any lets a model write on until its limit. */
 export function talksBeforeCall(text: string): boolean {
   const reply = readReply(text)
   return reply?.called === true && withoutThought(reply.content).trim() !== ''
@@ -99,7 +100,7 @@ function withoutThought(content: string): string {
   return content.replace(/^\s*<think>.*?<\/think>/s, '')
 }
 
-/** Whether a reply that had to be the text of a call is one, or begins like one. */
+/** Tells whether a reply that had to be the text of a call is one, or begins like one. */
 export function holdsWrittenCall(text: string): boolean {
   const reply = readReply(text)
   if (reply === undefined) return false

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { OpenAiClient } from '../http/openai-client.ts'
 import { openUndiciFetch, type UndiciFetch } from '../http/undici-fetch.ts'
 import { allCapabilities } from '../wire/capabilities.ts'
-import { capabilitiesOf, lacksOf, noFindings, type Findings } from './findings.ts'
+import { capabilitiesOf, lacksOf, nothingProbed, type ProbedCapabilities } from './probed-capabilities.ts'
 import { playServer, type PlayedAnswer, type PlayedBody, type PlayedServer } from './played-server.fixture.ts'
 import { probeCapabilities } from './probe-capabilities.ts'
 
@@ -100,10 +100,10 @@ afterEach(async () => {
   server?.close()
 })
 
-type How = { timeoutMs?: number; probeMs?: number; known?: Findings }
+type How = { timeoutMs?: number; probeMs?: number; known?: ProbedCapabilities }
 
 async function probe(play: (body: PlayedBody) => PlayedAnswer, how: How = {}) {
-  const { timeoutMs = 10_000, probeMs = 30_000, known = noFindings } = how
+  const { timeoutMs = 10_000, probeMs = 30_000, known = nothingProbed } = how
   server = await playServer(play)
   transport = openUndiciFetch({ maxBytes: 1_000_000 })
   const client = new OpenAiClient({
@@ -112,10 +112,10 @@ async function probe(play: (body: PlayedBody) => PlayedAnswer, how: How = {}) {
     requestTimeoutMs: timeoutMs,
     fetch: transport.fetch,
   })
-  const findings = structuredClone(known)
-  await probeCapabilities('small', findings, { client, timeoutMs, probeMs, closing: new AbortController().signal })
-  const [capabilities, lacks] = [capabilitiesOf(findings), lacksOf(findings)]
-  return { capabilities, lacks, unclear: findings.unclear, findings, bodies: server.bodies }
+  const probed = structuredClone(known)
+  await probeCapabilities('small', probed, { client, timeoutMs, probeMs, closing: new AbortController().signal })
+  const [capabilities, lacks] = [capabilitiesOf(probed), lacksOf(probed)]
+  return { capabilities, lacks, unclear: probed.unclear, probed, bodies: server.bodies }
 }
 
 describe('the probe', () => {
@@ -192,7 +192,7 @@ describe('the probe', () => {
     ['does not know the model', { status: 404 }],
   ] as const)('assumes everything of a server that %s, and knows that it knows nothing', async (_what, answer) => {
     const { capabilities, unclear, bodies } = await probe(() => answer)
-    expect([capabilities, unclear]).toEqual([allCapabilities, noFindings.unclear])
+    expect([capabilities, unclear]).toEqual([allCapabilities, nothingProbed.unclear])
     expect(bodies.length).toBeLessThanOrEqual(2)
   })
 
@@ -221,16 +221,22 @@ describe('the probe', () => {
   })
 
   it('asks again only for what is unclear, and keeps what it knew when it learns nothing', async () => {
-    const known: Findings = { found: { named: 'refused', required: 'ignored' }, unclear: ['named'], misses: 1 }
+    const known: ProbedCapabilities = {
+      support: { named: 'refused', required: 'ignored' },
+      unclear: ['named'],
+      misses: 1,
+    }
     const { bodies, lacks } = await probe(vllm, { known })
     expect(bodies).toHaveLength(2)
     expect(lacks).toEqual({ required: 'ignored' })
     server?.close()
-    const back = await probe(vllm, { known: { found: { jsonSchema: 'refused' }, unclear: ['jsonSchema'], misses: 0 } })
+    const back = await probe(vllm, {
+      known: { support: { jsonSchema: 'refused' }, unclear: ['jsonSchema'], misses: 0 },
+    })
     expect(back.lacks).toEqual({})
     server?.close()
     const busy = await probe(() => ({ status: 429 }), { known })
-    expect(busy.findings).toEqual(known)
+    expect(busy.probed).toEqual(known)
   })
 
   it('tells the template of Mistral an id that it takes', async () => {

@@ -2,7 +2,7 @@ import { after, msSince } from '#platform/clock.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import type { Capabilities } from '../wire/capabilities.ts'
-import { capabilitiesOf, type Finding, type Findings } from './findings.ts'
+import { capabilitiesOf, type Support, type ProbedCapabilities } from './probed-capabilities.ts'
 import {
   askProbe,
   holdsCall,
@@ -15,19 +15,19 @@ import { knownChoice, longestOverPlain, probeRequests } from './probe-requests.t
 
 export type ProbeDeps = {
   client: OpenAiClient
-  /** Of one request; the longer ones get more at a slow server. */
+  /** Limits one request; the longer ones get more at a slow server. */
   timeoutMs: number
-  /** Of all requests together, more at a slow server; what has no result by then is unclear. */
+  /** Limits all requests together, with more at a slow server; what has no result by then is unclear. */
   probeMs: number
   closing: AbortSignal
-  onFinding?(): void
+  onResult?(): void
 }
 
-/** How many times its time limit a request gets at most, at a slow server. */
+/** A request gets at most so many times its time limit, at a slow server. */
 const mostPatience = 3
 const longRequests = 10
 
-/** Few enough not to disturb a busy server, whose slots they do not use. */
+/** So few do not disturb a busy server, whose slots they do not use. */
 const requestsAtOnce = 2
 
 type Name = keyof Capabilities
@@ -36,10 +36,10 @@ type Name = keyof Capabilities
  * Probes, with at most a dozen small requests, what is unclear about the requests for `model` that a server takes. Something
  * is lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
  * llama.cpp treats a named `tool_choice` as `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every `tool_choice`
- * (ollama/ollama issue 17921) and unknown fields. Results go into `findings`; the unclear keep their last one. Never rejects.
+ * (ollama/ollama issue 17921) and unknown fields. Results go into `probed`; the unclear keep their last one. Never rejects.
  */
-export async function probeCapabilities(model: string, findings: Findings, deps: ProbeDeps): Promise<void> {
-  const { client, timeoutMs, probeMs, closing, onFinding } = deps
+export async function probeCapabilities(model: string, probed: ProbedCapabilities, deps: ProbeDeps): Promise<void> {
+  const { client, timeoutMs, probeMs, closing, onResult } = deps
   const gate = openSemaphore(requestsAtOnce)
   const limit = new AbortController()
   const end = () => limit.abort(new Error('the probe took too long'))
@@ -51,7 +51,7 @@ export async function probeCapabilities(model: string, findings: Findings, deps:
     if (leave === undefined) return { kind: 'unclear' }
     return askProbe(client, body, { timeoutMs: patienceMs, signal }).finally(leave)
   }
-  const probe = openProbe(model, findings, ask, onFinding)
+  const probe = openProbe(model, probed, ask, onResult)
   const sentAt = performance.now()
   const plain = await ask(probe.requests.plain)
   patienceMs = Math.min(mostPatience * timeoutMs, Math.max(timeoutMs, longestOverPlain * msSince(sentAt)))
@@ -71,20 +71,20 @@ type Probe = ReturnType<typeof openProbe>
 
 function openProbe(
   model: string,
-  findings: Findings,
+  probed: ProbedCapabilities,
   ask: (body: string) => Promise<ProbeAnswer>,
-  onFinding = () => {},
+  onResult = () => {},
 ) {
   return {
     requests: probeRequests(model),
     ask,
-    known: () => capabilitiesOf(findings),
-    found: (name: Name) => findings.found[name],
-    isUnclear: (name: Name) => findings.unclear.includes(name),
-    note(name: Name, finding: Finding) {
-      findings.found[name] = finding
-      findings.unclear = findings.unclear.filter((other) => other !== name)
-      onFinding()
+    known: () => capabilitiesOf(probed),
+    supportFor: (name: Name) => probed.support[name],
+    isUnclear: (name: Name) => probed.unclear.includes(name),
+    note(name: Name, support: Support) {
+      probed.support[name] = support
+      probed.unclear = probed.unclear.filter((other) => other !== name)
+      onResult()
     },
   }
 }
@@ -93,11 +93,11 @@ function openProbe(
 async function probeOne(probe: Probe, name: Name, body: string, isDone = (_: string) => true) {
   if (!probe.isUnclear(name)) return undefined
   const answer = await probe.ask(body)
-  if (answer.kind !== 'unclear') probe.note(name, findingOf(answer, isDone))
+  if (answer.kind !== 'unclear') probe.note(name, supportOf(answer, isDone))
   return answer
 }
 
-function findingOf(answer: Exclude<ProbeAnswer, { kind: 'unclear' }>, isDone: (text: string) => boolean) {
+function supportOf(answer: Exclude<ProbeAnswer, { kind: 'unclear' }>, isDone: (text: string) => boolean) {
   if (answer.kind === 'refused') return 'refused'
   return isDone(answer.text) ? 'taken' : 'ignored'
 }
@@ -113,8 +113,8 @@ async function probeChoices(probe: Probe, plain: ProbeAnswer): Promise<void> {
   ])
   const choices = ['auto', 'required', 'named'] as const
   if (choices.some(probe.isUnclear)) return
-  if (choices.every((name) => probe.found(name) === 'refused')) return probe.note('tools', 'refused')
-  const isHeldToNone = probe.found('required') === 'ignored' && probe.found('named') === 'ignored'
+  if (choices.every((name) => probe.supportFor(name) === 'refused')) return probe.note('tools', 'refused')
+  const isHeldToNone = probe.supportFor('required') === 'ignored' && probe.supportFor('named') === 'ignored'
   if (!isHeldToNone) return probe.note('tools', 'taken')
   const answer = auto ?? (await probe.ask(requests.auto))
   if (answer.kind !== 'unclear') probe.note('tools', isAsLong(answer, plain) ? 'ignored' : 'taken')
@@ -131,11 +131,14 @@ function isAsLong(withTools: ProbeAnswer, plain: ProbeAnswer): boolean {
   return tokens !== undefined && tokens === promptTokens(withTools)
 }
 
-/** Where tools are not taken, neither are messages with calls and results, and the rest does not matter. */
+/**
+ * Probes schemas and messages with calls. A server that does not take tools takes no messages with calls and results either,
+ * and the rest does not matter.
+ */
 async function probeSchemas(probe: Probe): Promise<void> {
   if (!probe.known().tools) {
     for (const name of ['strictSchemas', 'strictArguments', 'parallelCalls'] as const) probe.note(name, 'taken')
-    return probe.note('toolMessages', probe.found('tools') ?? 'refused')
+    return probe.note('toolMessages', probe.supportFor('tools') ?? 'refused')
   }
   const { requests } = probe
   const choice = knownChoice(probe.known())
@@ -160,7 +163,7 @@ async function probeConstraints(probe: Probe): Promise<void> {
 async function probeLengths(probe: Probe): Promise<void> {
   if (!probe.isUnclear('lengths')) return
   const known = probe.known()
-  for (const [length, finding] of [
+  for (const [length, support] of [
     ['long', 'taken'],
     ['short', 'taken_short'],
   ] as const) {
@@ -168,7 +171,7 @@ async function probeLengths(probe: Probe): Promise<void> {
     if (body === undefined) return probe.note('lengths', 'taken')
     const answer = await probe.ask(body)
     if (answer.kind === 'unclear') return
-    if (answer.kind === 'taken') return probe.note('lengths', finding)
+    if (answer.kind === 'taken') return probe.note('lengths', support)
   }
   probe.note('lengths', 'refused')
 }

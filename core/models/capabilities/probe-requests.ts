@@ -92,7 +92,7 @@ export function probeRequests(model: string) {
       written({ response_format: callFormat(tools, capabilities) }, capabilities),
     structuredOutputs: (capabilities: Capabilities) =>
       written(literalKeys({ json: callFormat(tools, capabilities).json_schema.schema }), capabilities),
-    /** In the form in which a call will be held to its schema; undefined where it never is. */
+    /** Bounds a text in the form in which a call will be held to its schema; returns undefined where it never is. */
     lengths: (length: keyof typeof longestText, capabilities: Capabilities) => {
       const bounded = [boundedTool(longestText[length])]
       const isHeldToTools = capabilities.tools && (capabilities.required === 'alone' || capabilities.named)

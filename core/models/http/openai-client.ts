@@ -20,7 +20,7 @@ export type OpenAiClientOptions = {
  */
 export class OpenAiClient extends OpenAI {
   readonly #headers: Record<string, string>
-  /** For the package, which wants a Headers object; the plain ones are sent. */
+  /** The package wants a Headers object; the plain ones are sent. */
   readonly #shownHeaders: Headers
   readonly #transport: UndiciFetch['fetch']
   readonly #key: string | undefined
@@ -52,7 +52,7 @@ export class OpenAiClient extends OpenAI {
     return withoutKey(part, this.#key)
   }
 
-  /** Of a body such as `{"error": {"message", "code"}}`; some servers leave out the outer object. */
+  /** Reads a body such as `{"error": {"message", "code"}}`; some servers leave out the outer object. */
   override makeStatusError(...given: Parameters<OpenAI['makeStatusError']>) {
     const [status, body, message, headers] = given
     const content = isRecord(body) ? (body['error'] ?? body) : body
@@ -88,7 +88,7 @@ export class OpenAiClient extends OpenAI {
   }
 }
 
-/** What follows "Bearer" may be the key of a server behind this one. A word of letters alone is no key. */
+/** Matches what follows "Bearer", which may be the key of a server behind this one. A word of letters alone is no key. */
 const bearer = /\b(bearer\s+)(?=[^\s"'<>]*[^\sa-z"'<>.,:;!?)])[^\s"'<>]+/gi
 
 /** Removes the key from JSON that is not `isTooDeep`: servers echo what they were sent, and errors go into records. */
@@ -104,8 +104,8 @@ function hideKey(text: string, key: string | undefined): string {
 }
 
 /**
- * How deep the JSON of a reply may be nested. Servers' own is six deep, and the arguments of tools a few more; a reply must
- * be written as JSON again, which overflows the stack at some thousands.
+ * Bounds how deep the JSON of a reply may be nested. Servers' own is six deep, and the arguments of tools a few more; a
+ * reply must be written as JSON again, which overflows the stack at some thousands.
  */
 export const maxReplyDepth = 100
 

@@ -3,15 +3,16 @@ import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 
 /**
- * How long nothing may arrive before the socket is closed: once the part that counts seems to be there (servers that send a
- * `finish_reason` before their last words, or usage late, take their time), and when nothing more can follow.
+ * The socket is closed when nothing has arrived for so long: `rest` applies once the part that counts seems to be there
+ * (servers that send a `finish_reason` before their last words, or usage late, take their time), `enough` when nothing more
+ * can follow.
  */
 const quietMs = { rest: 5000, enough: 250 }
 
-/** What a reader wants of the text that follows: all; `rest`, what arrives soon (usage after a reply); or nothing. */
+/** Says what a reader wants of the text that follows: all; `rest`, what arrives soon (usage after a reply); or nothing. */
 export type StreamDemand = 'more' | 'rest' | 'enough'
 
-/** A Response whose body is read as it arrives, once. `body` is null. */
+/** Has a body that is read as it arrives, once. `body` is null. */
 export class StreamedResponse extends Response {
   readonly #content: Readable
   readonly #toError: (cause: unknown) => unknown

@@ -13,7 +13,7 @@ export type UndiciFetch = {
 /** The response headers that are read; copying all of them costs more than it gives. */
 const readHeaders = ['content-type', 'content-length', 'retry-after', 'x-request-id']
 
-/** How many reused sockets one request may lose; after that the server counts as failed. */
+/** One request may lose so many reused sockets; after that the server counts as failed. */
 const maxLostSockets = 3
 
 /**
@@ -103,7 +103,7 @@ class BufferedResponse extends Response {
   }
 }
 
-/** Why an answer that had begun did not end as it should. */
+/** Says why an answer that had begun did not end as it should. */
 function toBreak(cause: unknown, { signal }: RequestInit): unknown {
   if (signal?.aborted === true) return signal.reason
   if (cause instanceof AppError) return cause
@@ -128,9 +128,9 @@ type ReusedSockets = ReturnType<typeof watchReusedSockets>
 function watchReusedSockets() {
   const ends = new WeakSet<object>()
   return {
-    /** Whether this error ended a socket that had brought an answer before. */
+    /** Tells whether this error ended a socket that had brought an answer before. */
     broke: (error: unknown) => typeof error === 'object' && error !== null && ends.has(error),
-    /** The connector, undici's own when absent, with its sockets watched. */
+    /** Returns the connector, undici's own when absent, with its sockets watched. */
     watched:
       (connect = buildConnector({})): buildConnector.connector =>
       (options, callback) => {
@@ -144,8 +144,8 @@ function watchReusedSockets() {
 }
 
 /**
- * What undici needs to use these proxies, and nothing else of the environment: a tunnel to https servers, a request to the
- * proxy for http servers. By itself undici drops the limits of the latter, and does not watch sockets.
+ * Returns what undici needs to use these proxies, and nothing else of the environment: a tunnel to https servers, a request
+ * to the proxy for http servers. By itself undici drops the limits of the latter, and does not watch sockets.
  */
 function throughProxy(
   { http = '', https = '', direct }: HttpProxy,

@@ -14,18 +14,18 @@ export type CompleteDeps = {
   queue: Pick<RequestQueue, 'reserve'>
   lookup: ModelLookup
   send: Send
-  /** For retries, which are not hedged; but after a server that hung, another such one must not cost a time limit more. */
+  /** Returns how a retry is sent: hedged only after a server hung, since another such one must not cost a time limit more. */
   resend(failures: RequestFailures): Send
-  /** Whether the server answers another request for the model. */
+  /** Tells whether the server answers another request for the model. */
   answers(server: PooledServer, model: string, signal: AbortSignal): Promise<boolean>
-  /** How long after its first failure a request may be tried again; request-failures.ts says when that begins anew. */
+  /** Says how long after its first failure a request may be tried again; request-failures.ts says when that begins anew. */
   retryBudgetMs: number
   clock: Clock
   random(): number
   /** Aborted with AGENT_002 when the pool is closed. */
   closing: AbortSignal
   log?: Pick<Log, 'warn' | 'debug'> | undefined
-  /** Of this request. */
+  /** Hears when this request is queued and when it is sent. */
   progress?: RequestProgress | undefined
 }
 

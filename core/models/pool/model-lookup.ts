@@ -11,7 +11,7 @@ export type ModelLookupOptions = {
 
 /** A model that has just been looked for on all servers is not looked for again so soon. */
 const restMs = 5000
-/** How long a request waits for the lists; one that arrives later is used from then on. */
+/** A request waits so long for the lists; one that arrives later is used from then on. */
 const waitMs = 1000
 const askMs = 5000
 
@@ -50,7 +50,7 @@ export function openModelLookup({ servers, clock, onMissing }: ModelLookupOption
       onMissing?.(model)
       throw notOffered(model, servers)
     },
-    /** The other servers that are up and may offer the model. `isMissing`: this one answered that it does not have it. */
+    /** Returns the other servers that are up and may offer the model. `isMissing`: this one answered that it does not have it. */
     async otherServers(model: string, than: PooledServer, { isMissing }: { isMissing: boolean }, signal: AbortSignal) {
       if (isMissing) await refreshed(signal)
       if (isMissing && servers.length > 1) than.offered.lacks(model)

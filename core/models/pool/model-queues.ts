@@ -7,14 +7,14 @@ import type { SlotsInUse } from './slots-in-use.ts'
 export type QueuedRequest = PendingRequest & {
   /** It has failed before; retries are admitted before first tries. */
   isRetry: boolean
-  /** How long it waits, in all, while every server of its model is down; time with a half-open probe is not counted. */
+  /** Bounds how long it waits, in all, while every server of its model is down; time with a half-open probe is not counted. */
   maxDownMs: number
 }
 
 export type Pending = {
   request: QueuedRequest
   queuedAt: number
-  /** The server that its key prefers of those that were up when it came. */
+  /** Is the server that its key prefers of those that were up when it came. */
   preferred: PooledServer | undefined
   settle(reservation: Reservation | undefined): void
 }
@@ -29,14 +29,15 @@ type RunQueue = {
 /** The pending requests for one model. */
 export type ModelQueue = { model: string; size: number; retries: Set<Pending>; byRun: Map<string, RunQueue> }
 
-/** Where the next request is taken from: the retries of a model, then the first tries of the run whose turn it is. */
+/** Says where the next request is taken from: the retries of a model, then the first tries of the run whose turn it is. */
 export type Turn = { queue: ModelQueue; run: RunQueue | undefined; waitingSince: number; isRetry: boolean }
 
 export type ModelQueues = ReturnType<typeof openModelQueues>
 
 /**
- * The pending requests, by model and run. Retries come first, in order of arrival. Then it is the turn of the project with the
- * fewest slots in use, there of the run with the fewest for its weight, and of several such of the one that has waited longest.
+ * Holds the pending requests, by model and run. Retries come first, in order of arrival. Then it is the turn of the project
+ * with the fewest slots in use, there of the run with the fewest for its weight, and of several such of the one that has waited
+ * longest.
  */
 export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
   const queues = new Map<string, ModelQueue>()
@@ -71,7 +72,7 @@ export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
       if (run?.firstTries.size === 0) queue.byRun.delete(runOf(pending.request.share))
       if (queue.size === 0) queues.delete(queue.model)
     },
-    /** The turn among all models whose queues are not `blocked`. */
+    /** Returns the turn among all models whose queues are not `blocked`. */
     next(blocked: ReadonlySet<ModelQueue>): Turn | undefined {
       const open = [...queues.values()].filter((queue) => !blocked.has(queue))
       return first(open.map(turnOf), inUse)

@@ -39,17 +39,17 @@ export type ModelWatchOptions = {
  * refuses the model or the key, is asked less often: its operator must act first.
  */
 const probeEveryMs = { silent: 3000, refused: 15_000 }
-/** For so long a failure that leaves no doubt, since nobody listens there, needs no probe. */
+/** A failure that leaves no doubt, since nobody listens there, needs no probe for so long. */
 const sureMs = 1000
 /** A server that asks for a longer wait (`Retry-After`) is probed all the same. */
 const longestPauseMs = 30_000
 /** A server that needs longer for one token while no other request comes does not work, or not yet. */
 const verdictMs = 10_000
-/** A try at a server, and when it was sent, by the clock. */
+/** Names the server of a try, and when it was sent, by the clock. */
 type Tried = { server: PooledServer; sentAt: number }
 
 type Watch = ModelWatchOptions & {
-  /** By the name it is asked for; the first model both by its name and without one. */
+  /** Has each model under the name it is asked for; the first model both under its name and without one. */
   watched: Map<string | undefined, Watched>
   answered: Set<PooledServer>
   listeners: Set<() => void>
@@ -84,11 +84,11 @@ export function openModelWatch(options: ModelWatchOptions) {
       const isStale = entry.isWorking === true && now - entry.heardAt > freshMs
       if (entry.isWorking === undefined || isStale) void judge(entry, watch)
     },
-    /** Whether a request, or a call of `watch`, has needed the model within the last minute. */
+    /** Tells whether a request, or a call of `watch`, has needed the model within the last minute. */
     isWatched: (name: string | undefined) => isNeeded(watched.get(name), watch),
-    /** Whether a request has needed the model within the last minute. */
+    /** Tells whether a request has needed the model within the last minute. */
     isUsed: (name: string | undefined) => isUsed(watched.get(name), watch),
-    /** How a try at a server ended; answered without `failure`. */
+    /** Notes how a try at a server ended; without `failure` it was answered. */
     note({ server, sentAt }: Tried, name: string, failure: TryFailure | undefined): void {
       if (failure?.kind === 'request' && failure.status === undefined) return // a broken reply says nothing
       const entry = of(name)
@@ -102,9 +102,9 @@ export function openModelWatch(options: ModelWatchOptions) {
      * only disturb. A `ModelUnavailable` of the work comes with the judgement of the model.
      */
     guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
-    /** Whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
+    /** Tells whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
     isSilentAlone: (server: PooledServer, name: string) => isSilentAlone(server, of(name), watch),
-    /** Whether the server answers a probe for the model: what it refuses all the same is refused for what is in it. */
+    /** Tells whether the server answers a probe for the model: what it refuses all the same is refused for what is in it. */
     answers: (...[server, name, signal]: Asked) => answersProbe(server, { entry: of(name), signal }, watch),
     /** Judges the model now: whether any of its servers works. */
     works: (name: string | undefined) => judge(of(name), watch),

@@ -45,13 +45,13 @@ export async function probeModel(
   }
 }
 
-/** As if it had answered 404, which servers do that do not check their lists: its operator must act first. */
+/** Fails as if it had answered 404, which servers do that do not check their lists: its operator must act first. */
 function notOffered(name: string | undefined): TryFailure {
   const error = new AppError('AGENT_002', `does not offer "${name}"`, { phase: 'model' })
   return { error, status: 404, again: false, retryAfterMs: 0, kind: 'server' }
 }
 
-/** What to ask this server for; undefined when it lists others. Throws when it lists none, as one does that is still loading. */
+/** Returns what to ask this server for; undefined when it lists others. Throws when it lists none, as one does that is still loading. */
 async function nameAt(
   { endpoint, offered }: PooledServer,
   { name, isFirst }: ProbedModel,
@@ -68,7 +68,7 @@ async function nameAt(
   return found
 }
 
-/** By this text counters of a test's server can leave probes out. */
+/** Counters of a test's server can leave probes out by this text. */
 export const probeText = 'Say ok.'
 
 function probeRequest(model: string): ModelRequest {

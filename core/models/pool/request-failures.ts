@@ -12,7 +12,7 @@ const maxCutReplies = 3
 
 export type RequestFailures = ReturnType<typeof openRequestFailures>
 
-/** What is known about one request since a try of it failed; most requests have none. */
+/** Keeps what is known about one request since a try of it failed; most requests have none. */
 export function openRequestFailures(
   clock: Pick<Clock, 'now'>,
   { first, retryBudgetMs }: { first: FailedRequest; retryBudgetMs: number },
@@ -33,18 +33,18 @@ export function openRequestFailures(
   add(first)
   return {
     add,
-    /** No retry may start after it. A time of the clock. */
+    /** No retry may start after this time of the clock. */
     deadline: budget.deadline,
     last: () => last,
-    /** Replies that made no sense, without those that broke off. */
+    /** Counts the replies that made no sense, without those that broke off. */
     brokenReplies: () => brokenReplies,
-    /** Whether a server let its time limit pass: the next one may, too. */
+    /** Tells whether a server let its time limit pass: the next one may, too. */
     hasHung: budget.hasHung,
-    /** Servers at which it failed for another reason than overload. */
+    /** Holds the servers at which it failed for another reason than overload. */
     failedAt,
-    /** For the reply and its records: the first failed tries, in order. */
+    /** Lists the first failed tries, in order, for the reply and its records. */
     list: (): readonly FailedTry[] => listed,
-    /** For an error: what the servers other than the last one said; '' when there were none. */
+    /** Says, for an error, what the servers other than the last one said; '' when there were none. */
     otherServersText: () => otherServersText(listed, last.server),
   }
 }

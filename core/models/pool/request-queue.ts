@@ -22,7 +22,7 @@ export type RequestQueue = ReturnType<typeof openRequestQueue>
 type QueueOptions = {
   servers: readonly PooledServer[]
   clock: Clock
-  /** Whether no server works for the model: all count as down then, also one that hangs. A change of it needs a `recheck`. */
+  /** Tells whether no server works for the model: all count as down then, also one that hangs. A change of it needs a `recheck`. */
   isAway(model: string): boolean
 }
 
@@ -71,7 +71,7 @@ export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
     /** Reserves a slot that is free now and for which no request is queued; never where the request failed or `avoid` is. */
     reserveNow: (request: PendingRequest): Reservation | undefined => elsewhere(freeSlot(request), request),
     size: queues.size,
-    /** To be called when slots, limits, breakers or models have changed outside the queue. */
+    /** Must be called when slots, limits, breakers or models have changed outside the queue. */
     recheck: () => recheck(),
     close() {
       isClosed = true
@@ -115,7 +115,7 @@ function withRecheck(
 }
 
 /**
- * For how long a request lets others go first: a slot that becomes free goes to the first request that prefers its server.
+ * A request lets others go first for so long: a slot that becomes free goes to the first request that prefers its server.
  * Without that, a queue spreads every key over all servers, and their prefix caches hold nothing (bench/pool-bench.ts).
  * After that time a request is admitted before all others, wherever a slot becomes free.
  */
@@ -196,9 +196,9 @@ function healthOf(model: string, servers: readonly PooledServer[]): Health {
 
 type Downtime = ReturnType<typeof openDowntime>
 
-/** How long a model's servers have been down since one of them was up. */
+/** Measures how long a model's servers have been down since one of them was up. */
 function openDowntime() {
-  /** In order; the gaps between them are half-open probes. */
+  /** These lie in order; the gaps between them are half-open probes. */
   let spans: { from: number; to: number }[] = []
   let wasDown = false
   return {

@@ -8,7 +8,7 @@ import type { PooledServer } from './servers/pooled-server.ts'
 export type RequestsInFlightOptions = {
   clock: Clock
   closing: AbortSignal
-  /** Whether a server that does not list its models does not answer a probe for this one either, and another server works for it. */
+  /** Tells whether a server that does not list its models does not answer a probe for this one either, and another server works for it. */
   isSilentAlone(server: PooledServer, model: string): Promise<boolean>
   /** Called when a server gets requests again. */
   onChange(): void
@@ -18,20 +18,20 @@ const checkEveryMs = 5000
 /** A server that was silent for so long, with requests in flight, is asked for its list of models. */
 const silentMs = 15_000
 const listLimitMs = 5000
-/** How long a server has to answer the requests from before: once it works again, or since no server of the model does. */
+/** A server has so long to answer the requests from before: once it works again, or since no server of the model does. */
 const graceMs = { works: 2000, away: 10_000 }
 
 type SentRequest = { model: string; sentAt: number; abandon: AbortController }
-/** `heldFor`: models for which it was silent; while there are any, it gets no requests. */
+/** `heldFor` names the models for which it was silent; while there are any, it gets no requests. */
 type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean; heldFor: ReadonlySet<string> }
 
 const unheardOf = (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false, heldFor: new Set() })
 
 /**
- * The requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by
- * a list of models that does not come, and a probe. While another server works for the model, it gets no more requests until it
- * answers one of the two, and what it owes is given up and tried at the other. What it still owes when it works again, or when the model
- * is away and it goes on being silent, is given up too. A busy server lists its models, however long its replies take.
+ * Keeps the requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by a
+ * list of models that does not come, and a probe. While another server works for the model, it gets no more requests until it answers
+ * one of the two, and what it owes is given up and tried at the other. What it still owes when it works again, or when the model is away
+ * and it goes on being silent, is given up too. A busy server lists its models, however long its replies take.
  */
 export function openRequestsInFlight(options: RequestsInFlightOptions) {
   const { clock, closing } = options
@@ -49,7 +49,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
   }
   const watching = { ...options, arm }
   return {
-    /** `send`, over requests that can be given up. */
+    /** Wraps `send` so that its requests can be given up. */
     tracked: (send: Send): Send => {
       return async (reservation, request, signal, onSend) => {
         const one = at(reservation.server)
@@ -99,7 +99,7 @@ async function giveUpIfSilent(
   if (one.heardAt <= owed.before) giveUp(one, owed)
 }
 
-/** Whether it does not even list its models, which costs it nothing. */
+/** Tells whether it does not even list its models, which costs it nothing. */
 async function isSilent({ endpoint }: PooledServer, { clock, closing }: RequestsInFlightOptions): Promise<boolean> {
   const isListed = endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
     () => true,
@@ -139,7 +139,7 @@ async function check(server: PooledServer, one: AtServer, watching: Watching, su
   for (const model of heldFor) giveUp(one, { model, before: Infinity })
 }
 
-/** The models for which it is silent while others work. */
+/** Returns the models for which it is silent while others work. */
 async function modelsInDoubt(
   server: PooledServer,
   { sent, heldFor }: AtServer,

@@ -16,7 +16,7 @@ export type Send = (
   onSend?: () => void,
 ) => Promise<TryResult>
 
-/** How one try ended. `requestsSent` is 2 when it was hedged. `sentAt` is a time of the clock. */
+/** Says how one try ended. `requestsSent` is 2 when it was hedged. `sentAt` is a time of the clock. */
 export type TryResult = { server: PooledServer; requestsSent: number; sentAt: number } & (
   | { reply: TryReply }
   | { failure: TryFailure }

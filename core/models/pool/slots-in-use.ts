@@ -3,7 +3,7 @@ import type { RequestShare } from '#domain/turn.ts'
 export type SlotsInUse = ReturnType<typeof openSlotsInUse>
 
 /**
- * How many slots the runs of this process use for each model. What is shared is the time at the servers: a run whose
+ * Counts the slots that the runs of this process use for each model. What is shared is the time at the servers: a run whose
  * requests take longer has fewer of them answered.
  */
 export function openSlotsInUse() {
@@ -23,7 +23,7 @@ export function openSlotsInUse() {
         for (const key of keys) add(key, -1)
       }
     },
-    /** Of the run's project, and of the run for its weight. */
+    /** Returns those of the run's project, and those of the run for its weight. */
     of: (model: string, share: RequestShare | undefined) => ({
       project: count(projectKey(model, share)),
       run: count(runKey(model, share)) / (share?.weight ?? 1),

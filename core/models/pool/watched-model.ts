@@ -61,17 +61,17 @@ export function unjudged(name: string | undefined, { clock }: Now): Watched {
   }
 }
 
-/** Whether a request has needed the model within the last minute. */
+/** Tells whether a request has needed the model within the last minute. */
 export function isUsed(entry: Watched | undefined, { clock }: Now): boolean {
   return entry !== undefined && (entry.requests > 0 || clock.now() - entry.usedAt <= forgottenAfterMs)
 }
 
-/** Whether a request, or somebody who asks for its judgement, has needed the model within the last minute. */
+/** Tells whether a request, or somebody who asks for its judgement, has needed the model within the last minute. */
 export function isNeeded(entry: Watched | undefined, now: Now): boolean {
   return isUsed(entry, now) || (entry !== undefined && now.clock.now() - entry.watchedAt <= forgottenAfterMs)
 }
 
-/** Those that may have the model; all of them when none may, since it may be loaded at any time. */
+/** Returns the servers that may have the model; all of them when none may, since it may be loaded at any time. */
 export function candidates(
   { name, isFirst }: Watched,
   { servers }: Pick<WatchFacts, 'servers'>,

@@ -33,14 +33,14 @@ export type BoundTools = {
 
 type Made = { longest: number; isClosed: boolean; isOpen: boolean }
 
-/** By the array of definitions, which lives as long as its bundle, and the bounds, which are the same in all its requests. */
+/** Caches tools by the array of definitions, which lives as long as its bundle, and the bounds, which are the same in all its requests. */
 const bound = new WeakMap<readonly ToolDefinition[], Map<string, BoundTools>>()
 
 /**
- * The tools with schemas that hold a call to `maxTokens`, for the server only: what constrains a model lets it write a text, a
- * list or a number as long as it likes otherwise, and the reply is cut before the call is closed. The texts of a call share
- * what its names leave, in powers of two, so that few schemas differ. A schema's own limits stay where they are lower, and so
- * do texts with a pattern or a format.
+ * Returns the tools with schemas that hold a call to `maxTokens`, for the server only: what constrains a model lets it write a
+ * text, a list or a number as long as it likes otherwise, and the reply is cut before the call is closed. The texts of a call
+ * share what its names leave, in powers of two, so that few schemas differ. A schema's own limits stay where they are lower,
+ * and so do texts with a pattern or a format.
  */
 export function boundTools(tools: readonly ToolDefinition[], bounds: Bounds): BoundTools {
   const { lengths, maxTokens, isClosed } = bounds
@@ -126,7 +126,7 @@ function isOfAnyForm(schema: unknown): boolean {
   return type === undefined || (type === 'array' && items === undefined)
 }
 
-/** How many texts share the room of a value; a list counts as two. */
+/** Counts the texts that share the room of a value; a list counts as two. */
 function textsIn(schema: unknown): number {
   if (!isRecord(schema) || isChosen(schema)) return 0
   const types = [schema['type']].flat()

@@ -21,7 +21,7 @@ export function literalKeys(constraint: LiteralConstraint): ConstraintKeys {
   return { structured_outputs: constraint, skip_special_tokens: false }
 }
 
-/** By the array of definitions, since a bundle sends the same with every request. */
+/** Caches formats by the array of definitions, since a bundle sends the same with every request. */
 const formats = { strict: new WeakMap<object, CallFormat>(), plain: new WeakMap<object, CallFormat>() }
 type CallFormat = NonNullable<ConstraintKeys['response_format']>
 

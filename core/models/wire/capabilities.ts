@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ModelRequest } from '#domain/turn.ts'
 
-/** What a server takes of requests for one model, and does not just ignore. The rest is sent in another form (`toOpenAi`). */
+/** Says what a server takes of requests for one model, and does not just ignore. The rest is sent in another form (`toOpenAi`). */
 export const Capabilities = z.strictObject({
   /** Messages with the role `system`: some chat templates have none. */
   systemRole: z.boolean(),
@@ -17,7 +17,7 @@ export const Capabilities = z.strictObject({
   strictSchemas: z.boolean(),
   /** `strict: true` of a tool: only then does vLLM hold arguments to their schema, also with `required` and named choices. */
   strictArguments: z.boolean(),
-  /** How long a text a schema may bound (`longestText`): the reply may be cut before its call is closed otherwise. */
+  /** Says how long a text a schema may bound (`longestText`): the reply may be cut before its call is closed otherwise. */
   lengths: z.enum(['long', 'short', 'none']),
   /** `parallel_tool_calls`. */
   parallelCalls: z.boolean(),
@@ -48,7 +48,7 @@ export const allCapabilities: Capabilities = {
   streamUsage: true,
 }
 
-/** Whether a request has anything that some server does not take. A plain message is sent without a probe. */
+/** Tells whether a request has anything that some server does not take. A plain message is sent without a probe. */
 export function mayBeRefused({ tools, messages }: Pick<ModelRequest, 'tools' | 'messages'>): boolean {
   return tools.length > 0 || messages.some(({ role }) => role !== 'user')
 }

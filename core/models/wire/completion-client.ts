@@ -11,18 +11,18 @@ import { toOpenAi } from './to-openai.ts'
 /** A server's answer, in the form of a chat completion that is not streamed. */
 export type ServerAnswer = {
   raw: unknown
-  /** From sending the request to the first part of a streamed answer. */
+  /** Measures from sending the request to the first part of a streamed answer. */
   firstTokenMs?: number
-  /** Parts of the request that the server does not take, with what was sent instead. */
+  /** Names the parts of the request that the server does not take, with what was sent instead. */
   workarounds: readonly string[]
 }
 
 export type CompletionClient = ReturnType<typeof openCompletionClient>
 
-/** With `stream` answers are requested as a stream. Whether one is a stream is up to the server; both are read either way. */
+/** Requests answers as a stream if `stream` is set. Whether one is a stream is up to the server; both are read either way. */
 export function openCompletionClient({ client, stream }: { client: OpenAiClient; stream: boolean }) {
   return {
-    /** One `POST /chat/completions`, unretried, within the client's time limit. */
+    /** Sends one `POST /chat/completions`, unretried, within the client's time limit. */
     async ask(request: ModelRequest, capabilities: Capabilities, signal: AbortSignal): Promise<ServerAnswer> {
       const { body: chat, workarounds } = toOpenAi(request, capabilities, { stream })
       const body = JSON.stringify(chat)

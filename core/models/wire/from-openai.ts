@@ -48,11 +48,11 @@ const Completion = z.object({
 })
 
 /**
- * How many calls one reply may have. Every call is an event or two, a result in each later request and an entry in the
+ * One reply may have so many calls. Every call is an event or two, a result in each later request and an entry in the
  * attempt's record; models that are asked for several make less than ten, and one that makes more repeats itself.
  */
 export const maxCalls = 64
-/** Longer than any name or id in use (tools 64, ids 46, models some 100), and short enough for every event and line. */
+/** This is longer than any name or id in use (tools 64, ids 46, models some 100), and short enough for every event and line. */
 const maxNameLength = 256
 /** No context holds as many; a sum of them is still a whole number. */
 const maxTokens = 1_000_000_000
@@ -125,7 +125,7 @@ const noCalls: ParsedContent = { calls: [], rest: null }
 
 type WrittenRequest = Pick<ModelRequest, 'tools' | 'argumentsOf'>
 
-/** Whether the text is an object with arguments of the tool, and not the call that other servers are asked for. */
+/** Tells whether the text is an object with arguments of the tool, and not the call that other servers are asked for. */
 function isArgumentsOf({ parameters }: ToolDefinition, given: unknown): boolean {
   const { properties } = parameters
   if (!isRecord(given) || !isRecord(properties)) return false

@@ -49,7 +49,7 @@ function withoutTools(message: Message, names: ReadonlyMap<string, string>): Mes
   return { role: 'assistant', content: [...said, ...message.toolCalls.map(writtenCall)].join('\n'), toolCalls: [] }
 }
 
-/** In the form that the reply parser reads; arguments that are no JSON stay text. */
+/** Writes a call in the form that the reply parser reads; arguments that are no JSON stay text. */
 function writtenCall({ name, arguments: given }: RequestedCall): string {
   const parsed = parseJson(given)
   return JSON.stringify({ name, arguments: parsed === undefined ? given : parsed })

@@ -19,9 +19,9 @@ export type CallPlan = {
 
 type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'argumentsOf' | 'constraint' | 'maxTokens'>
 
-/** Arrays of one tool, by the array they come from: what is derived from an array of definitions is cached by the array. */
+/** Holds arrays of one tool, by the array they come from: what is derived from an array of definitions is cached by the array. */
 const narrowed = new WeakMap<readonly ToolDefinition[], Map<string, readonly ToolDefinition[]>>()
-/** By the tool that is asked for alone, for the same reason. */
+/** Holds them by the tool that is asked for alone, for the same reason. */
 const single = new WeakMap<ToolDefinition, readonly ToolDefinition[]>()
 
 /**
@@ -119,7 +119,7 @@ function asHeldText(plan: CallPlan, request: CallRequest, capabilities: Capabili
   return asText(plan, { response_format: callFormat(tools, capabilities) }, textDirective(request))
 }
 
-/** In the reply's `workarounds`: the server takes no bound for some text, so a call may be cut before it is closed. */
+/** Stands in the reply's `workarounds`: the server takes no bound for some text, so a call may be cut before it is closed. */
 export const openWorkaround = 'lengths: some texts are not bounded'
 
 /** The reply's text is the call, and the server must not parse calls itself. */

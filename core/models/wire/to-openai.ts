@@ -17,15 +17,15 @@ import { openWorkaround, planCall, type CallPlan } from './plan-call.ts'
 
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
-/** By the array of definitions: a bundle's array lives as long as the bundle, so each is mapped once. */
+/** Caches mapped tools by the array of definitions: a bundle's array lives as long as the bundle, so each is mapped once. */
 type MappedTools = WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>
 const mappedTools = new Map<string, MappedTools>()
 /** Every call is sent again with every later turn of its conversation, and its arguments may be a whole file. */
 const mappedCalls = new WeakMap<RequestedCall, OpenAI.ChatCompletionMessageFunctionToolCall>()
 
 /**
- * The body of `POST /v1/chat/completions` in a form that this server takes, and the workarounds that this needed. Without
- * tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. What a workaround adds to the
+ * Returns the body of `POST /v1/chat/completions` in a form that this server takes, and the workarounds that this needed.
+ * Without tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. What a workaround adds to the
  * conversation is in this request alone.
  */
 export function toOpenAi(

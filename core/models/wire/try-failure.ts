@@ -2,20 +2,20 @@ import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
 import { AppError, asAppError, ContextOverflow, CutReply, type ModelFaultKind } from '#domain/error.ts'
 import { isRecord } from '#domain/json.ts'
 
-/** Why one try at one endpoint failed, and whether a retry may succeed. */
+/** Says why one try at one endpoint failed, and whether a retry may succeed. */
 export type TryFailure = {
   error: AppError
-  /** The server's; undefined when it did not answer, or its answer was broken. */
+  /** Is the status of the server's answer; undefined when it did not answer, or its answer was broken. */
   status: number | undefined
   again: boolean
   retryAfterMs: number
-  /** What is at fault. `request`: its form, its length, or a reply that nobody can read. */
+  /** Names what is at fault. `request`: its form, its length, or a reply that nobody can read. */
   kind: 'request' | ModelFaultKind
   /** It was given all its time and did not answer. */
   hasHung?: boolean
 }
 
-/** Overload (429, 503, 529), a broken server or gateway (500, 502, 504), or a wait that was too long (408, 425). */
+/** These mean overload (429, 503, 529), a broken server or gateway (500, 502, 504), or a wait that was too long (408, 425). */
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529])
 
 /** The form or the length of the request is wrong. Any other status of a server says something about the server. */
@@ -101,13 +101,13 @@ function readRetryAfter(headers: Headers | undefined): number {
   return Number.isFinite(ms) ? Math.max(0, ms) : 0
 }
 
-/** Whether the server refuses the form of this request: not its length, and not for a reason that may pass. */
+/** Tells whether the server refuses the form of this request: not its length, and not for a reason that may pass. */
 export function isRefusal(thrown: unknown): boolean {
   if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return false
   return !(toTryFailure(thrown).error instanceof ContextOverflow)
 }
 
-/** A reply that had begun, and was given all its time. */
+/** Says that a reply had begun, and was given all its time. */
 export class LateReply extends AppError {
   constructor() {
     super('AGENT_002', 'the answer did not end in time', { phase: 'model' })

@@ -1,11 +1,11 @@
-import type { ComparedStatements, Finding } from './python-facts.ts'
+import type { ComparedStatements, CheckResult } from './python-facts.ts'
 import type { Statement, StatementList } from './statements.ts'
 
 /**
  * No function, class, branch, loop, handler or `with` was removed or emptied, no statement moved from one body to
  * another, and none was reduced to an unused value (`x = []` to `[]`). `pass`, `...` or a docstring alone is empty.
  */
-export function bodiesKept({ before, after, pairs }: ComparedStatements): Finding {
+export function bodiesKept({ before, after, pairs }: ComparedStatements): CheckResult {
   const [was, now] = [before.list(), after.list()]
   const { forward, back } = pairs()
   const figures = { before: headsIn(was), after: headsIn(now) }

@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import type { ComparedStatements, Finding, StatementPairs } from './python-facts.ts'
+import type { ComparedStatements, CheckResult, StatementPairs } from './python-facts.ts'
 import { type Comment, isLeading, type Statement, type StatementList } from './statements.ts'
 
 /**
@@ -7,7 +7,7 @@ import { type Comment, isLeading, type Statement, type StatementList } from './s
  * inside it, or at the end of its block), however that statement was edited. A pragma, a comment that tools read (`#
  * type: ignore`, `# noqa`; matched by `pragma`), is on the line of the same code, and none was added.
  */
-export function commentsKept({ before, after, pairs }: ComparedStatements, pragma = pythonPragma): Finding {
+export function commentsKept({ before, after, pairs }: ComparedStatements, pragma = pythonPragma): CheckResult {
   const [was, now] = [before.list(), after.list()]
   const figures = { before: was.comments.length, after: now.comments.length }
   const texts = { was, now, pairs: pairs() }

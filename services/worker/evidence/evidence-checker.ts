@@ -17,7 +17,7 @@ import { operandsKept } from './operands-kept.ts'
 import { parsesAsBefore } from './parses.ts'
 import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
 import { changedRuns, linesOf } from '#platform/changed-runs.ts'
-import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
+import { type ComparedFacts, type CheckResult, openPythonFacts } from './python-facts.ts'
 import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
 
 /**
@@ -46,7 +46,7 @@ export type EvidenceChecker = {
 /** Names the tools of the evidence for files that are linted, with the versions of the linters. */
 export type EvidenceTools = { tools: ReadonlySet<string> }
 
-type OtherDeps = { syntax: Pick<SyntaxChecker, 'read' | 'find'> }
+type OtherDeps = { syntax: Pick<SyntaxChecker, 'read' | 'check'> }
 
 /** Caches what it reads of a text for the next operation on it. `cachedLength` bounds this for Python, in characters of text. */
 export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceChecker & EvidenceTools {
@@ -215,7 +215,7 @@ function openScriptEvidence(
       if (!isScriptCheck(check)) return proveOther(check)
       const tool = grammarVersion(language)
       const of = { check, before, after, language, limits: rules.text }
-      const own = await evidenceOf({ check, path, tool }, () => syntax.find(of))
+      const own = await evidenceOf({ check, path, tool }, () => syntax.check(of))
       // Where only comments change, this also looks at the lines between a directive and its code.
       return check === 'comments_kept' && own.ok ? proveOther(check) : own
     }
@@ -260,7 +260,7 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
   }
 }
 
-type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => Finding
+type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => CheckResult
 
 const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
   comments_kept: (facts) => commentsKept(facts),
@@ -273,9 +273,9 @@ const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | '
   says_something: ({ before, after }) => saysSomething(before.docs(), after.docs()),
 }
 
-async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find: () => Promise<Finding>) {
+async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, makeCheck: () => Promise<CheckResult>) {
   try {
-    const { fault, ...figures } = await find()
+    const { fault, ...figures } = await makeCheck()
     return { ...proof, ok: fault === undefined, ...figures, ...(fault === undefined ? {} : { detail: fault }) }
   } catch (error) {
     if (!hasCode(error, 'TOOL_006')) throw error

@@ -1,5 +1,5 @@
 import type { TextStyle } from '#domain/path-rules.ts'
-import type { ComparedFacts, Finding, PythonFacts } from './python-facts.ts'
+import type { ComparedFacts, CheckResult, PythonFacts } from './python-facts.ts'
 
 type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
 /** A text of any language; the rows of its docstrings, or of its comments. */
@@ -10,7 +10,7 @@ type ComparedLines = Pick<ComparedFacts, 'lineRuns'> & { before: Lines; after: L
  * No line is longer than the repository allows, unless it replaces a line that was at least as long. Docstrings, and
  * comments on lines of their own, have a separate limit if the repository sets one.
  */
-export function lineLengthKept({ before, after, lineRuns }: ComparedLines, limits: Limits): Finding {
+export function lineLengthKept({ before, after, lineRuns }: ComparedLines, limits: Limits): CheckResult {
   const [was, now] = [excessOf(before, limits), excessOf(after, limits)]
   const figures = { before: was.size, after: now.size }
   for (const run of lineRuns()) {

@@ -1,6 +1,6 @@
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
 import { bisect, changedRuns, linesOf, type ChangedRun } from '#platform/changed-runs.ts'
-import type { Finding } from './python-facts.ts'
+import type { CheckResult } from './python-facts.ts'
 
 export type Linted = { text: string; report: LintReport }
 
@@ -9,7 +9,7 @@ export type Linted = { text: string; report: LintReport }
  * whatever these are, under the guard rules (undefined names, unused imports …). Faults are compared one by one, so
  * that a fixed fault does not make up for a new one. `runs` are the changed lines.
  */
-export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): Finding {
+export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): CheckResult {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
   const fresh = faultsMade(before, after, runs)
   const texts = new Set(fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`))

@@ -1,14 +1,14 @@
 import type { PathRules } from '#domain/path-rules.ts'
 import type { Binding, ModuleBindings } from '#python/module-bindings.ts'
 import type { ImportedHere } from '#python/import-facts.ts'
-import type { ComparedFacts, Finding, ImportingFile } from './python-facts.ts'
+import type { ComparedFacts, CheckResult, ImportingFile } from './python-facts.ts'
 
 /**
  * Checks that what other files may use of the module is still bound: names that others use, or may import
  * (`keptNames`), those in `__all__`, every function and class, every public name that is not an import, and all names
  * of classes.
  */
-export function namesKept({ before, after }: ComparedFacts, { keptNames }: Pick<PathRules, 'keptNames'>): Finding {
+export function namesKept({ before, after }: ComparedFacts, { keptNames }: Pick<PathRules, 'keptNames'>): CheckResult {
   const [was, now] = [before.names(), after.names()]
   const figures = { before: was.bindings.length, after: now.bindings.length }
   const bound = new Set(now.bindings.map(bindingKey))
@@ -42,7 +42,7 @@ function bindingKey({ scope, name }: Binding): string {
 }
 
 /** The imports that must stay (`ImportFact.stays`) are still there, as many times and in the same blocks. */
-export function neededImportsKept({ before, after }: ComparedFacts, file: ImportingFile): Finding {
+export function neededImportsKept({ before, after }: ComparedFacts, file: ImportingFile): CheckResult {
   const [was, now] = [before.importFacts(file), after.imports()]
   const figures = { before: was.length, after: now.length }
   const left = Map.groupBy(now, importKey)

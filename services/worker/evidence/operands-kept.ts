@@ -1,6 +1,6 @@
 import type { Evaluation } from './evaluations.ts'
 import type { Operand, Operation } from './operations.ts'
-import { type ComparedStatements, type Finding, once } from './python-facts.ts'
+import { type ComparedStatements, type CheckResult, once } from './python-facts.ts'
 import type { Statement } from './statements.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { Statement } from './statements.ts'
  * of one body that call something, and decorators, keep their order where they stay as they are; a statement that goes altogether is
  * no matter of this check.
  */
-export function operandsKept({ before, after, pairs }: ComparedStatements): Finding {
+export function operandsKept({ before, after, pairs }: ComparedStatements): CheckResult {
   const [was, now] = [before.list().statements, after.list().statements]
   const { forward, back } = pairs()
   const figures = { before: operationsIn(was), after: operationsIn(now) }

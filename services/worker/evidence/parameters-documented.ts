@@ -1,4 +1,4 @@
-import type { Finding } from './python-facts.ts'
+import type { CheckResult } from './python-facts.ts'
 
 /** A doc comment or docstring of a file; `fault`: how the parameters in it differ from those of its definition. */
 export type DocumentedDefinition = {
@@ -16,23 +16,23 @@ export type DocumentedDefinition = {
 export function parametersDocumented(
   before: readonly DocumentedDefinition[],
   after: readonly DocumentedDefinition[],
-): Finding {
-  return findingIn(before, after, ({ fault }) => fault)
+): CheckResult {
+  return resultIn(before, after, ({ fault }) => fault)
 }
 
 /** Each docstring that the change writes or rewrites says something that the signature does not say. */
 export function saysSomething(
   before: readonly DocumentedDefinition[],
   after: readonly DocumentedDefinition[],
-): Finding {
-  return findingIn(before, after, ({ empty }) => empty)
+): CheckResult {
+  return resultIn(before, after, ({ empty }) => empty)
 }
 
-function findingIn(
+function resultIn(
   before: readonly DocumentedDefinition[],
   after: readonly DocumentedDefinition[],
   faultOf: (doc: DocumentedDefinition) => string | undefined,
-): Finding {
+): CheckResult {
   const left = Map.groupBy(before, ({ content }) => content)
   const written = after.filter(({ content }) => left.get(content)?.pop() === undefined)
   const wrong = written.find((doc) => faultOf(doc) !== undefined)

@@ -3,14 +3,14 @@ import type { Linted } from './lint-before-after.ts'
 import type { CodeAndComments } from './code-and-comments.ts'
 import type { DocumentedDefinition } from './parameters-documented.ts'
 import { foreignEncoding, isEncodedOtherwise, misencodedCharacters } from '#python/python-file.ts'
-import type { Finding } from './python-facts.ts'
+import type { CheckResult } from './python-facts.ts'
 
 /**
  * A Python file has no more syntax errors than before, and its characters can be read in the encoding that it declares, which is no new one:
  * in some, a comment is code.
  * A file that did not parse before may keep its errors.
  */
-export function parsesAsBefore(before: Linted, after: Linted): Finding {
+export function parsesAsBefore(before: Linted, after: Linted): CheckResult {
   const declared = foreignEncoding(after.text)
   const isNew = declared !== undefined && declared !== foreignEncoding(before.text)
   const isWorseRead = misencodedCharacters(after.text) > misencodedCharacters(before.text)

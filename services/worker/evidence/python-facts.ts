@@ -43,7 +43,7 @@ export type ComparedStatements = Pick<ComparedFacts, 'pairs'> & {
 }
 
 /** The result of a check: a fault in words for users and the model, with its line, and figures. */
-export type Finding = { fault: string | undefined; before?: number; after?: number }
+export type CheckResult = { fault: string | undefined; before?: number; after?: number }
 
 /** Facts take about 27 times as much memory as their text has characters. */
 const usualCachedLength = 2_000_000

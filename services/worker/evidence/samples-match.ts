@@ -1,7 +1,7 @@
 import { type ModuleTypes, moduleTypesOf } from '#python/module-types.ts'
 import { sampledSignature, type SignatureAnswer } from '#python/sampled-signature.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import type { Finding } from './python-facts.ts'
+import type { CheckResult } from './python-facts.ts'
 import { faultsOfSamples, readSampleFile, sampledDefinition } from './sample-file.ts'
 
 /** The text of a file of the tree; undefined where there is none, or no text. */
@@ -39,7 +39,7 @@ export async function samplesMatch(
   { path, after }: { path: string; after: string },
   readFile: ReadFile,
   python: PythonReader,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const read = readSampleFile(after, /\.ya?ml$/.test(path) ? 'yaml' : 'json')
   if (read.kind === 'faulty') return { fault: `it is no file of samples: ${read.faults.join('; ')}` }
   const { source, signature, valid, invalid } = read.value

@@ -13,7 +13,7 @@ import { lineLengthKept } from './line-length.ts'
 import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
 import { parametersDocumented, saysSomething } from './parameters-documented.ts'
-import type { Finding } from './python-facts.ts'
+import type { CheckResult } from './python-facts.ts'
 import type { ScriptQuestion } from './scripts/script-evidence.ts'
 import type { Definition, TestFunction } from './test-functions.ts'
 
@@ -31,9 +31,9 @@ export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>) {
       const proof = { check, path: file.path, tool: grammarVersion(language) }
       try {
         reading ??= readBoth(file, language, syntax)
-        const found = findingOf(check, { file, language, facts: await reading })
-        if (found === undefined) return notChecked(file.path, check, language)
-        const { fault, says, ...figures } = found
+        const result = resultOf(check, { file, language, facts: await reading })
+        if (result === undefined) return notChecked(file.path, check, language)
+        const { fault, says, ...figures } = result
         const detail = fault ?? says
         return { ...proof, ok: fault === undefined, ...figures, ...(detail === undefined ? {} : { detail }) }
       } catch (error) {
@@ -54,11 +54,11 @@ async function readBoth(
 }
 
 /** `says`: what is proved, where that is less or more than the check's name says. */
-type Proved = Finding & { says?: string | undefined }
+type Proved = CheckResult & { says?: string | undefined }
 type Compared = { file: CheckedText; language: string; facts: readonly [SyntaxFacts, SyntaxFacts] }
 
 /** Returns undefined for a check that cannot be made. */
-function findingOf(check: TextCheck, { file, language, facts: [was, now] }: Compared): Proved | undefined {
+function resultOf(check: TextCheck, { file, language, facts: [was, now] }: Compared): Proved | undefined {
   const figures = { before: was.comments.length, after: now.comments.length }
   const isSameCode = file.before !== undefined && was.code === now.code
   const fault = commentFault(was.comments, now.comments, { isSameCode, language })
@@ -119,7 +119,7 @@ type Text = { language: string; text: string }
 export type SyntaxQuestion =
   | ({ want: 'facts' | 'tests' | 'definitions' } & Text)
   | ({ want: 'mutants'; start: number; end: number; most: number } & Text)
-  | { want: 'finding'; of: ScriptQuestion }
+  | { want: 'check'; of: ScriptQuestion }
   | { want: 'description'; of: DocPlace }
   | { want: 'insertion'; of: DocPlace; docstring: string }
 export type SyntaxReport =
@@ -127,7 +127,7 @@ export type SyntaxReport =
   | { found: 'tests'; tests: TestFunction[] }
   | { found: 'definitions'; definitions: Definition[] }
   | { found: 'mutants'; mutants: Mutant[] }
-  | { found: 'finding'; finding: Finding }
+  | { found: 'result'; result: CheckResult }
   | { found: 'description'; description: DescribedDefinition | undefined }
   | { found: 'insertion'; insertion: InsertedComment }
 
@@ -139,8 +139,8 @@ export type SyntaxChecker = {
   definitions(text: Text): Promise<Definition[]>
   /** Faults to plant in the text, from `start` to `end`. */
   mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
-  /** Returns what a check of a change in JavaScript or TypeScript finds. */
-  find(of: ScriptQuestion): Promise<Finding>
+  /** Makes a check of a change in JavaScript or TypeScript. */
+  check(of: ScriptQuestion): Promise<CheckResult>
   /** Returns undefined where there is no definition that may have a doc comment. */
   describe(of: DocPlace): Promise<DescribedDefinition | undefined>
   insert(of: DocPlace, docstring: string): Promise<InsertedComment>
@@ -174,9 +174,9 @@ export function openSyntaxChecker({ limitMs = 10_000 }: { limitMs?: number } = {
       const report = await ask({ ...text, ...of, want: 'mutants' })
       return report.found === 'mutants' ? report.mutants : otherReport()
     },
-    async find(of) {
-      const report = await ask({ want: 'finding', of })
-      return report.found === 'finding' ? report.finding : otherReport()
+    async check(of) {
+      const report = await ask({ want: 'check', of })
+      return report.found === 'result' ? report.result : otherReport()
     },
     async describe(of) {
       const report = await ask({ want: 'description', of })

@@ -12,14 +12,14 @@ import { openScriptChecks } from './scripts/script-evidence.ts'
 import type { SyntaxQuestion, SyntaxReport } from './syntax-evidence.ts'
 import { definitionsOf, testFunctionsOf } from './test-functions.ts'
 
-const findInScript = openScriptChecks()
+const checkScript = openScriptChecks()
 
 answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
   begin(0)
-  if (question.want === 'finding') {
+  if (question.want === 'check') {
     const loaded = await loadLanguage(question.of.language)
     begin(0)
-    return { found: 'finding', finding: findInScript(question.of, loaded) }
+    return { found: 'result', result: checkScript(question.of, loaded) }
   }
   const { language, text } = 'of' in question ? { ...question.of, text: question.of.source } : question
   const loaded = await loadLanguage(language)

@@ -5,28 +5,28 @@ import type { Candidate } from './circuit-breaker.ts'
 import type { PooledServer } from './pooled-server.ts'
 
 /**
- * How far a server may be above its share of what is in flight. Lower keeps the load more even, higher sends more of a
+ * Says how far a server may be above its share of what is in flight. Lower keeps the load more even, higher sends more of a
  * prefix's requests to the server that has it cached; at 1.25 "Consistent Hashing with Bounded Loads" (2017) has both.
  */
 const boundOfMean = 1.25
 
 export type PendingRequest = {
   model: string
-  /** Equal for requests that begin alike. */
+  /** Is equal for requests that begin alike. */
   key: string
-  /** Whose it is; all requests without one are one run's. */
+  /** Says whose it is; all requests without one are one run's. */
   share?: RequestShare | undefined
-  /** The server at which the last try failed. */
+  /** Is the server at which the last try failed. */
   avoid?: PooledServer | undefined
-  /** Every server at which a try failed. */
+  /** Holds every server at which a try failed. */
   failedAt?: ReadonlySet<PooledServer> | undefined
 }
 
 export type Choice = {
-  /** In the order in which the request's key prefers them. */
+  /** Lists the servers in the order in which the request's key prefers them. */
   ranked: readonly PooledServer[]
   request: Omit<PendingRequest, 'key' | 'share'>
-  /** How many requests like this one would take a slot, including this one. */
+  /** Counts the requests like this one that would take a slot, including this one. */
   waiting: number
 }
 
@@ -58,7 +58,7 @@ export function chooseServer({ ranked, request, waiting }: Choice): PooledServer
   return undefined
 }
 
-/** Servers of the model that admit a request now: if possible without those where it failed, else without the last. */
+/** Returns the servers of the model that admit a request now: if possible without those where it failed, else without the last. */
 function usableServers(ranked: readonly PooledServer[], request: Choice['request']): readonly PooledServer[] {
   const { model, avoid, failedAt } = request
   const isUsable = (server: PooledServer) =>

@@ -4,7 +4,7 @@
  */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** Whether a request has failed there before: failing again may be its own fault, and counts once; others probe first. */
+/** Says whether a request has failed there before: failing again may be its own fault, and counts once; others probe first. */
 export type Candidate = 'fresh' | 'failed_here'
 
 export type CircuitBreaker = ReturnType<typeof openCircuitBreaker>
@@ -13,7 +13,7 @@ export type BreakerOptions = { now(): number; random(): number }
 
 const failuresInARow = 5
 const pauseMs = { first: 1000, most: 30_000 }
-/** For so long after a pause only a request that has not failed there may be the probe. */
+/** Only a request that has not failed there may be the probe for so long after a pause. */
 const freshFirstMs = 1000
 
 export function openCircuitBreaker(options: BreakerOptions) {
@@ -58,12 +58,12 @@ export function openCircuitBreaker(options: BreakerOptions) {
     endPause() {
       if (state === 'open') pause.end()
     },
-    /** Until `admits()` may change by itself; 0 when it may not. */
+    /** Returns the time until `admits()` may change by itself; 0 when it may not. */
     pauseLeftMs: () => (state === 'open' ? pause.leftMs() : 0),
   }
 }
 
-/** `breaker`, which says when it opens and when it closes again, not what is between. */
+/** Returns `breaker`, which says when it opens and when it closes again, not what is between. */
 export function watchedBreaker(
   breaker: CircuitBreaker,
   onChange: (change: 'opened' | 'closed') => void,
@@ -88,7 +88,7 @@ export function watchedBreaker(
   }
 }
 
-/** A pause that doubles each time it begins with `isLonger`, until it is reset. */
+/** Opens a pause that doubles each time it begins with `isLonger`, until it is reset. */
 function openPause({ now, random }: BreakerOptions) {
   let times = 0
   let until = 0

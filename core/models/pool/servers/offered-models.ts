@@ -8,7 +8,7 @@ const lackingMs = 60_000
 
 export type OfferedList = ReturnType<typeof openOfferedList>
 
-/** The models, and adapters, that one server offers: `named` by the operator, without any those that it lists. */
+/** Holds the models, and adapters, that one server offers: `named` by the operator, without any those that it lists. */
 export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clock, 'now'> = systemClock) {
   let known = named.length === 0 ? undefined : new Set(named)
   const lackingUntil = new Map<string, number>()
@@ -18,13 +18,13 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
     return lackingUntil.has(model)
   }
   return {
-    /** Without those it lacks; undefined while nothing is known. */
+    /** Returns the models without those it lacks; undefined while nothing is known. */
     models: (): readonly string[] | undefined =>
       known === undefined ? undefined : [...known].filter((model) => !isLacking(model)),
-    /** Whether a request for the model may be sent there: it is offered, or may be. Ollama lists `x` as `x:latest`. */
+    /** Tells whether a request for the model may be sent there: it is offered, or may be. Ollama lists `x` as `x:latest`. */
     mayOffer: (model: string) =>
       (known === undefined || known.has(model) || known.has(`${model}:latest`)) && !isLacking(model),
-    /** The answer to `GET /models`. Ignored where the operator has named the models. */
+    /** Takes the answer to `GET /models`, which is ignored where the operator has named the models. */
     learn(models: readonly string[]): void {
       if (named.length > 0) return
       known = new Set(models)

@@ -28,9 +28,9 @@ export type Reservation = {
 }
 
 /**
- * What the end of a request says about the server. good: answered; refused: answered, and the request itself was at fault;
- * overloaded: 429, 529; unavailable: 503, which is both overload and failure; failed: no answer, a broken one or another
- * 5xx; left: the pool or its caller gave up.
+ * Says how a request ended, as far as that judges the server. good: answered; refused: answered, and the request itself was
+ * at fault; overloaded: 429, 529; unavailable: 503, which is both overload and failure; failed: no answer, a broken one or
+ * another 5xx; left: the pool or its caller gave up.
  */
 export type RequestEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'failed' | 'left'
 
@@ -44,7 +44,7 @@ const mostRetryAfterMs = 30_000
 
 export function openPooledServer(
   options: Pick<PooledServer, 'endpoint' | 'offered' | 'slots'> & {
-    /** Of this process. */
+    /** Bounds what this process has in flight there. */
     maxInFlight: number
     clock: Clock
     random(): number
@@ -106,8 +106,8 @@ const fewInFlight = 4
 type LimitOptions = { most: number; ofAll?: () => number; now(): number }
 
 /**
- * How many requests this process may have at one server: grows by one per round of good answers, is cut after overload, and
- * is never more than all processes may have (`ofAll`).
+ * Says how many requests this process may have at one server: that grows by one per round of good answers, is cut after
+ * overload, and is never more than all processes may have (`ofAll`).
  */
 export function openConcurrencyLimit({ most, ofAll = () => most, now }: LimitOptions) {
   let limit = most

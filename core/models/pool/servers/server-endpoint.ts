@@ -5,7 +5,7 @@ import { type Clock, systemClock, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 import { readContextTokens, type ContextAnswer } from '../../capabilities/context-tokens.ts'
-import { openLocalFindings, type FindingsStore } from '../../capabilities/findings-store.ts'
+import { openLocalCapabilityStore, type CapabilityStore } from '../../capabilities/capability-store.ts'
 import { openKnownCapabilities } from '../../capabilities/known-capabilities.ts'
 import { isCutInCall } from '../../capabilities/probe-answer.ts'
 import { OpenAiClient } from '../../http/openai-client.ts'
@@ -24,8 +24,8 @@ export type EndpointOptions = {
   requestTimeoutMs: number
   stream?: boolean | undefined
   fetch: UndiciFetch['fetch']
-  /** Shares probes and findings with other processes; without it this one probes alone. */
-  findings?: FindingsStore
+  /** Shares probes and what they found with other processes; without it this one probes alone. */
+  capabilityStore?: CapabilityStore
   clock?: Clock
   random?(): number
   closing?: AbortSignal
@@ -47,7 +47,7 @@ export function openEndpoint(options: EndpointOptions) {
   const capabilities = openKnownCapabilities({
     ...within(maxProbeMs),
     endpoint: url,
-    store: options.findings ?? openLocalFindings(),
+    store: options.capabilityStore ?? openLocalCapabilityStore(),
     clock,
     random: options.random ?? Math.random,
     closing: options.closing ?? new AbortController().signal,
@@ -64,9 +64,9 @@ export function openEndpoint(options: EndpointOptions) {
   }
   return {
     name: url,
-    /** What the server takes of a request for this model. */
+    /** Returns what the server takes of a request for this model. */
     capabilities: capabilities.of,
-    /** How long a conversation for this model may be, where the server says so. */
+    /** Returns how long a conversation for this model may be, where the server says so. */
     async contextTokens(model: string, signal: AbortSignal): Promise<number | undefined> {
       const answer = contexts.get(model, (stale) => readContext(model, stale))
       return (await untilAborted(answer, signal)).tokens
@@ -79,7 +79,7 @@ export function openEndpoint(options: EndpointOptions) {
         throw error
       }
     },
-    /** Ids of `GET /models`, unretried. */
+    /** Returns the ids of `GET /models`, unretried. */
     async models({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<string[]> {
       const page = await client.models.list({ timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) })
       return page.data.map((model) => model.id)
@@ -87,7 +87,7 @@ export function openEndpoint(options: EndpointOptions) {
   }
 }
 
-/** Without a trailing slash. CONFIG_003 for a URL that is not a server's, or has parts that would not be sent. */
+/** Returns the URL without a trailing slash. Throws CONFIG_003 for one that is not a server's, or has parts that would not be sent. */
 function plainUrl(given: string): string {
   const fault = faultOfServerUrl(given)
   if (fault !== undefined) throw new AppError('CONFIG_003', `a model server's URL ${fault}`)

@@ -5,9 +5,9 @@ export type ServerMetrics = {
   /** Requests that it has accepted and not begun. */
   waiting?: number
   running?: number
-  /** From 0 to 1; of the fullest cache, where it has several. */
+  /** Is 0 to 1; of the fullest cache, where it has several. */
   cacheUsage?: number
-  /** Tokens that were looked up in the prefix cache, and those that were found. */
+  /** Count the tokens that were looked up in the prefix cache, and those that were found. */
   prefixQueries?: number
   prefixHits?: number
 }
@@ -61,12 +61,12 @@ export function readServerMetrics(text: string): ServerMetrics | undefined {
 }
 
 /**
- * How many times the running requests may wait inside a server. Some always wait for their prompt to be read; with a lower
- * figure the pool avoids servers that are merely busy, and what it sends elsewhere finds nothing in the caches there: at 4 a
+ * So many times the number of running requests may wait inside a server. Some always wait for their prompt to be read; with
+ * a lower figure the pool avoids servers that are merely busy, and what it sends elsewhere finds nothing in the caches there: at 4 a
  * tenth to a fifth of the requests per second less in bench/pool-bench.ts, and loads of 1.4 to 2 times the mean.
  */
 const waitingPerRunning = 8
-/** The least share of what is in flight that one cut keeps: metrics are a late sign of overload, not a refusal. */
+/** One cut keeps at least this share of what is in flight: metrics are a late sign of overload, not a refusal. */
 const leastKept = 0.75
 
 /**

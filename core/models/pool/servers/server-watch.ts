@@ -11,7 +11,7 @@ export type WatchedServer = { server: PooledServer; url: string; apiKey?: string
 export type ServerWatchOptions = {
   servers: readonly WatchedServer[]
   clock: Clock
-  /** Whether requests are in flight. */
+  /** Tells whether requests are in flight. */
   isInUse(): boolean
   /** Called after every round, with its number. */
   onRound(round: number): void

@@ -4,18 +4,18 @@ import { openPause } from './slots.ts'
 /** Slots that were used within so long are kept for the next requests. */
 const keepMs = 1500
 
-/** What Redis would answer to a request for more: perhaps; no, as it just did; nothing. */
+/** Says what Redis would answer to a request for more: perhaps; no, as it just did; nothing. */
 type Supply = 'open' | 'full' | 'unreachable'
 
-/** `keep`: of those held. `most`: of all processes. */
+/** `keep` counts those held that may be kept; `most` bounds the slots of all processes. */
 export type Grant = { held: number; keep: number; pauseLeftMs: number; most: number }
 
 /**
- * The slots at one server that are leased to this process. `isWanted`: more are wanted than there are, or other processes
- * want what is held. `report` gives up what has not been used lately; returns what is held from now on, and how much would
- * be used. `grant` takes the answer: how many are held, and how many of those may be kept. `mayAsk`: asking for more may
- * help again. `hasNews`: the other processes should know of a pause or a cut. While Redis is unreachable there is always one
- * slot, and never more than were held.
+ * Holds the slots at one server that are leased to this process. `isWanted`: more are wanted than there are, or other
+ * processes want what is held. `report` gives up what has not been used lately; returns what is held from now on, and how
+ * much would be used. `grant` takes the answer: how many are held, and how many of those may be kept. `mayAsk`: asking for
+ * more may help again. `hasNews`: the other processes should know of a pause or a cut. While Redis is unreachable there is
+ * always one slot, and never more than were held.
  */
 export type LeasedSlots = ReturnType<typeof openLeasedSlots>
 
@@ -109,10 +109,10 @@ function openSharedLimit({ most: all, ask }: { most: number; ask(): void }) {
 function nothingHeld(most: number) {
   return {
     held: 0,
-    /** How many of those held may be kept: other processes have a right to the rest. */
+    /** Counts those held that may be kept: other processes have a right to the rest. */
     keep: most,
     taken: 0,
-    /** Requests that would have taken a slot since the last report. */
+    /** Counts the requests that would have taken a slot since the last report. */
     wanted: 0,
     reported: { slots: 0, wanted: 0 },
   }

@@ -12,17 +12,17 @@ const script = redisScript(readFileSync(new URL('./shared-slots.lua', import.met
 const count = z.int().min(0)
 const Grants = z.tuple([count, z.array(z.tuple([count, count, count, count]))])
 
-/** How often a process reports per lease: to renew it, and while it or another wants slots. */
+/** A process reports so often per lease: to renew it, and while it or another wants slots. */
 const reportsPerLease = { renew: 12, ask: 24 }
 /** Redis is unreachable after so many checks without an answer; a busy process still reads a late answer between two checks. */
 const answerLimit = { checks: 10, checkMs: 100 }
 
 export type SharedSlotsOptions = {
   redis: RedisClient
-  /** A name for this process; two processes of one name are two holders all the same. */
+  /** Names this process; two processes of one name are two holders all the same. */
   holder: string
   namespace?: string
-  /** How long the slots of a process that died are kept from the others; the same in all processes. */
+  /** Says how long the slots of a process that died are kept from the others; the same in all processes. */
   leaseMs?: number
   log: StoreLog & Pick<Log, 'warn'>
 }

@@ -8,7 +8,7 @@ export type ServerSlots = {
    */
   take(waiting: number): 'taken' | 'soon' | 'full'
   give(): void
-  /** How many all processes together may have, for now. */
+  /** Returns how many all processes together may have, for now. */
   most(): number
   /**
    * Too many requests are queued inside the server: all processes together may have no more than this share of the slots that
@@ -37,7 +37,7 @@ export type SlotSource = {
  */
 export const cutTimes = { restMs: 9_000, holdMs: 10_000, growMs: 60_000 }
 
-/** What a cut keeps, at least one slot: of the slots in use, or of the limit when none is, since the load is of others then. */
+/** Returns what a cut keeps, at least one slot: of the slots in use, or of the limit when none is, since the load is of others then. */
 function keptSlots(share: number, { inUse, most }: { inUse: number; most: number }): number {
   return Math.max(1, Math.floor(share * (inUse === 0 ? most : Math.min(most, inUse))))
 }

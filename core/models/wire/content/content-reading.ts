@@ -3,7 +3,7 @@ import { isRecord } from '#domain/json.ts'
 /** A call as written in a reply's content, before it has an id. `arguments` is JSON text, or text that should be. */
 export type WrittenCall = { name: string; arguments: string }
 
-/** What a sign such as `<tool_call>` begins: calls up to `end`, a call that is not whole, or nothing, if only mentioned. */
+/** Says what a sign such as `<tool_call>` begins: calls up to `end`, a call that is not whole, or nothing, if only mentioned. */
 export type SignReading = { calls: WrittenCall[]; end: number } | { fault: string } | undefined
 
 /**
@@ -53,14 +53,14 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** The index of the first character from `from` on that is neither white space nor in `also`; else the text's length. */
+/** Returns the index of the first character from `from` on that is neither white space nor in `also`; else the text's length. */
 export function textFrom(text: string, from: number, also = ''): number {
   let at = from
   while (at < text.length && (/\s/.test(text.charAt(at)) || also.includes(text.charAt(at)))) at += 1
   return at
 }
 
-/** Whether only blanks precede `at` in its line, or since `from` when that is later. */
+/** Tells whether only blanks precede `at` in its line, or since `from` when that is later. */
 export function beginsLine(text: string, at: number, from = 0): boolean {
   let before = at - 1
   while (before >= from && (text[before] === ' ' || text[before] === '\t')) before -= 1

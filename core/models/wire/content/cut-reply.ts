@@ -4,14 +4,14 @@ import { readGemmaCall } from './read-gemma-call.ts'
 import { readJsonSequence, readMarkedCalls } from './read-json-calls.ts'
 import { readBareFunction, readTaggedCall } from './read-tagged-call.ts'
 
-/** A part of a reply without the model's thoughts. Code is prose, except a fence that holds calls or a broken call. */
+/** This part of a reply has none of the model's thoughts. Code is prose, except a fence that holds calls or a broken call. */
 export type ReplyPart = { text: string } & (
   | { kind: 'prose' }
   | { kind: 'calls'; calls: WrittenCall[]; isFenced: boolean }
   | { kind: 'broken'; fault: string; isFenced: boolean }
 )
 
-/** What a sign begins. With `isOpen` it has no end, which may be because it was only a thought. */
+/** Says what a sign begins. With `isOpen` it has no end, which may be because it was only a thought. */
 type Found =
   | { kind: 'prose'; end: number; isOpen: boolean }
   | { kind: 'thought'; end: number; hasBeginning: boolean }
@@ -24,7 +24,7 @@ const endOfThought = '</think>'
 /** Repeats without a least number (`xx*` and not `x+`), as in `core/domain/written-json.ts`. */
 const anySign =
   /<\/?think>|<tool_call>|<function=|<start_function_call>|<\|python_tag\|>|\[TOOL_CALLS\]|``*|~~~~*|[{[](?=\s*["{[\d])/g
-/** The fences in which calls are looked for. */
+/** Calls are looked for in these fences. */
 const callFences = new Set(['', 'json', 'tool_call', 'tool_calls', 'tool_code'])
 
 /**
@@ -53,7 +53,7 @@ export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyP
   return [...parts, { kind: 'prose', text: text.slice(from) }]
 }
 
-/** Of those that begin a line, which no string of JSON can contain. */
+/** Looks only at ends that begin a line, which no string of JSON can contain. */
 function endOfLastThought(text: string): number {
   let at = text.lastIndexOf(endOfThought)
   while (at > 0 && !beginsLine(text, at)) at = text.lastIndexOf(endOfThought, at - 1)

@@ -2,7 +2,7 @@ import { isRecord } from '#domain/json.ts'
 import { readWrittenJson } from '#domain/written-json.ts'
 import { endOfJson, type SignReading, textFrom, writtenCall, type WrittenCall } from './content-reading.ts'
 
-/** How a text that is meant as a call begins; other JSON is an answer. Groups are bounded, as each round uses the stack. */
+/** A text that is meant as a call begins so; other JSON is an answer. Groups are bounded, as each round uses the stack. */
 const beginnings = [
   /^\[?\s*\{\s*"(?:type"\s*:\s*"function"\s*,\s*")?name"\s*:\s*"(?:[^"\\]|\\.){0,256}"\s*,\s*"(?:arguments|parameters)"\s*:/,
   /^\[?\s*\{\s*"(?:arguments|parameters)"\s*:\s*[{"]/,
@@ -55,14 +55,14 @@ function callsIn(value: unknown, how: { marked: boolean }): WrittenCall[] | unde
   return calls
 }
 
-/** Whether a list that does not hold only calls begins with one, or is named `tool_calls`. */
+/** Tells whether a list that does not hold only calls begins with one, or is named `tool_calls`. */
 function beginsWithCall(value: unknown): boolean {
   if (isRecord(value)) return Array.isArray(value['tool_calls'])
   return Array.isArray(value) && writtenCall(value[0], { marked: false }) !== undefined
 }
 
 const mark = '[TOOL_CALLS]'
-/** Mistral's name before a call's arguments. */
+/** Matches Mistral's name before a call's arguments. */
 const nameOfCall = /(?:([^\s[\]{};,]{1,256})(?:\[ARGS\])?)?(?=[{[])/y
 
 /** Reads the calls after Llama 3's or Mistral's mark, from `start` on: `{"name", …}`, a list of those, or `name{…}`. */

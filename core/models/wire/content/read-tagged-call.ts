@@ -4,7 +4,7 @@ import { argumentsText, endOfJson, type SignReading, textFrom } from './content-
 import { readJsonCalls } from './read-json-calls.ts'
 
 const closing = '</tool_call>'
-/** What has this is a call, or the reply is broken; so what follows it is searched for only once. */
+/** A text that has this is a call, or the reply is broken; so what follows it is searched for only once. */
 const begunFunction = /<function=[^\s<>]{1,256}>\s*<(?:parameter=|\/function)/y
 const cut = { fault: 'the text ends within a call' }
 
@@ -45,7 +45,7 @@ function readInside(text: string, start: number, tools: readonly ToolDefinition[
 
 const functionTag = '<function='
 const endTag = '</function>'
-/** What follows a value; a value may contain `</parameter>` itself. */
+/** Matches what follows a value; a value may contain `</parameter>` itself. */
 const afterValue = /<\/parameter>\s*(?=<parameter=|<\/function>)/g
 
 /**

@@ -36,16 +36,16 @@ export function openChunkAssembler() {
         wroteOn ||= wasFinished
       }
     },
-    /** Whether anything the model wrote has arrived: words, thoughts or a call. */
+    /** Tells whether anything the model wrote has arrived: words, thoughts or a call. */
     hasToken: () => hasToken,
-    /** Whether the first choice has a `finish_reason`. */
+    /** Tells whether the first choice has a `finish_reason`. */
     hasReason,
     /**
-     * Whether the reply is whole by its `finish_reason`, though usage may follow. Some servers send one early, or with every
-     * piece: where the model wrote on after it, only the end of the stream says that the reply is whole.
+     * Tells whether the reply is whole by its `finish_reason`, though usage may follow. Some servers send one early, or with
+     * every piece: where the model wrote on after it, only the end of the stream says that the reply is whole.
      */
     isFinished: () => hasReason() && !wroteOn,
-    /** What the server would have answered to the same request unstreamed; undefined without a choice. */
+    /** Returns what the server would have answered to the same request unstreamed; undefined without a choice. */
     completion(): object | undefined {
       if (choices.size === 0) return undefined
       const inOrder = [...choices].toSorted(([one], [other]) => one - other)

@@ -52,10 +52,10 @@ export function openCallMerger() {
 }
 
 /**
- * Whether a piece belongs to the last call of its index, else to the one of its id, else to the last one. Servers that
- * number every call 0, or none, mark a new one by its name or id; others repeat the name with every piece, or give each an
- * id of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first one's arguments
- * have begun and are not whole.
+ * Tells whether a piece belongs to `call`: the last call of its index, else the one of its id, else the last
+ * one. Servers that number every call 0, or none, mark a new one by its name or id; others repeat the name with every piece,
+ * or give each an id of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first
+ * one's arguments have begun and are not whole.
  */
 function continues(call: OpenCall, delta: CallDelta, deltas: readonly CallDelta[]): boolean {
   const isNumbered = typeof delta.index === 'number'

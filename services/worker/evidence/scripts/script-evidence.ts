@@ -10,7 +10,7 @@ import { commentsKept } from '../comments-kept.ts'
 import { evaluationsIn, scriptEvaluations } from '../evaluations.ts'
 import { lineLengthKept } from '../line-length.ts'
 import { operandsKept } from '../operands-kept.ts'
-import { type Finding, once, pairStatements } from '../python-facts.ts'
+import { type CheckResult, once, pairStatements } from '../python-facts.ts'
 import { type KnownParts, readStatements, type Statement } from '../statements.ts'
 import { scriptNamesOf } from './script-bindings.ts'
 import { scriptImportsKept, scriptNamesKept } from './script-names-kept.ts'
@@ -64,9 +64,9 @@ export function openScriptChecks() {
     maxSize: cachedLength,
     sizeCalculation: (_facts, key) => Math.min(key.length, cachedLength),
   })
-  return ({ before = '', after, ...question }: ScriptQuestion, loaded: Pick<LoadedLanguage, 'read'>): Finding => {
+  return ({ before = '', after, ...question }: ScriptQuestion, loaded: Pick<LoadedLanguage, 'read'>): CheckResult => {
     const factsOf = (text: string) => getOrMake(cache, `${question.language} ${text}`, () => scriptFacts(text, loaded))
-    return findingOf(question, compared(factsOf(before), factsOf(after)))
+    return resultOf(question, compared(factsOf(before), factsOf(after)))
   }
 }
 
@@ -95,10 +95,10 @@ function compared(before: ScriptFacts, now: ScriptFacts) {
   }
 }
 
-function findingOf(
+function resultOf(
   { check, language, limits }: Pick<ScriptQuestion, 'check' | 'language' | 'limits'>,
   facts: ReturnType<typeof compared>,
-): Finding {
+): CheckResult {
   const names = () => ({ before: facts.before.names(), after: facts.after.names() })
   switch (check) {
     case 'comments_kept':

@@ -1,4 +1,4 @@
-import type { Finding } from '../python-facts.ts'
+import type { CheckResult } from '../python-facts.ts'
 import type { ScriptBinding, ScriptImport, ScriptNames } from './script-bindings.ts'
 
 type Compared = { before: ScriptNames; after: ScriptNames }
@@ -7,7 +7,7 @@ type Compared = { before: ScriptNames; after: ScriptNames }
  * What other files may use is still there: every export, every function, class, type and member of a class, and, where the file is no
  * module, every variable of its top level, which others then see and may assign.
  */
-export function scriptNamesKept({ before, after }: Compared): Finding {
+export function scriptNamesKept({ before, after }: Compared): CheckResult {
   const figures = { before: before.bindings.length, after: after.bindings.length }
   const left = new Set(after.bindings.map(keyOf))
   const isLost = (one: ScriptBinding) => {
@@ -35,7 +35,7 @@ function reasonFor({ kind }: ScriptBinding): string {
  * Every module is still loaded, and in the same order, and every imported name that the file uses is still imported from the same module.
  * TypeScript loads nothing for an import that only types use, or that nothing uses.
  */
-export function scriptImportsKept({ before, after }: Compared, { isTyped }: { isTyped: boolean }): Finding {
+export function scriptImportsKept({ before, after }: Compared, { isTyped }: { isTyped: boolean }): CheckResult {
   const figures = { before: before.imports.length, after: after.imports.length }
   const left = new Set(after.imports.map(importKey))
   const lost = before.imports.find(

@@ -7,7 +7,7 @@ import { until } from '#testing/until.ts'
 import { openModelPool, type ModelPool } from '../model-pool.ts'
 import { playServer, type PlayedAnswer, type PlayedBody } from './played-server.fixture.ts'
 import { probeUser } from './probe-requests.ts'
-import { openSharedFindings } from './findings-store.ts'
+import { openSharedCapabilityStore } from './capability-store.ts'
 import { silentLog } from '#platform/log.ts'
 
 let redis: TestRedis
@@ -42,10 +42,10 @@ async function play(first: (body: PlayedBody) => PlayedAnswer) {
 
 type Sharing = { namespace: string; url?: string; leaseMs?: number }
 
-function findings({ namespace, url = redis.url, leaseMs = 60_000 }: Sharing) {
+function openStore({ namespace, url = redis.url, leaseMs = 60_000 }: Sharing) {
   const { redis: client } = connectRedis(url, { retries: null }, silentLog)
   closing.push(() => client.disconnect())
-  return openSharedFindings({ redis: client, namespace, leaseMs })
+  return openSharedCapabilityStore({ redis: client, namespace, leaseMs })
 }
 
 /** A worker's. */
@@ -55,7 +55,7 @@ function sharingPool(url: string, sharing: Sharing): ModelPool {
     requestTimeoutMs: 20_000,
     retryBudgetMs: 1000,
     maxInFlight: 8,
-    findings: findings(sharing),
+    capabilityStore: openStore(sharing),
   })
   closing.push(pool.close)
   return pool
@@ -92,7 +92,7 @@ describe('the lease of a probe', () => {
   it('is probed by another process when the one with the lease has died', async () => {
     const { url, probes } = await play(withoutNames)
     const sharing = { namespace: uniqueNamespace(), leaseMs: 300 }
-    expect(await findings(sharing).lease(url, 'small')).toEqual({ kind: 'mine', known: undefined })
+    expect(await openStore(sharing).lease(url, 'small')).toEqual({ kind: 'mine', known: undefined })
     const reply = await sharingPool(url, sharing).complete(request, never)
     expect(reply.workarounds).toHaveLength(1)
     expect(probes()).toBeGreaterThan(5)

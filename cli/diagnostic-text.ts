@@ -1,15 +1,5 @@
+import type { BundleDiagnostic } from '#bundles/check-paths.ts'
 import { visible } from './terminal-text.ts'
-
-type Finding = {
-  file: string
-  line: number
-  column: number
-  code: string
-  message: string
-  severity: 'error' | 'warning'
-  /** The line it is about. */
-  source?: string
-}
 
 /** So many characters of a longer line are shown, around the column. */
 const maxShown = 120
@@ -18,8 +8,8 @@ const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uFF01-\uFF60]/u
 const withoutWidth = /[\p{M}\p{Cf}]/u
 
-/** A finding as editors read it, `file:line:column code message`, then the line and a caret under the column. */
-export function findingText({ file, line, column, code, severity, message, source }: Finding): string {
+/** Writes a diagnostic as editors read it, `file:line:column code message`, then the line and a caret under the column. */
+export function diagnosticText({ file, line, column, code, severity, message, source }: BundleDiagnostic): string {
   const kind = severity === 'warning' ? 'warning: ' : ''
   const shown = source === undefined || source.trim() === '' ? '' : withCaret(source.trimEnd(), column - 1)
   return `${file}:${line}:${column} ${code} ${kind}${message}\n${shown}`

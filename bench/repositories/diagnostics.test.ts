@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { newFindings, readMypyLines, readPyright, readRuff, readStyleLines } from './findings.ts'
+import { newDiagnostics, readMypyLines, readPyright, readRuff, readStyleLines } from './diagnostics.ts'
 
-describe('findings', () => {
+describe('diagnostics', () => {
   const unused = { file: 'a.py', line: 3, rule: 'F401', message: '`os` imported but unused' }
   const again = { file: 'a.py', line: 9, rule: 'F811', message: 'Redefinition of unused `f` from line 4' }
 
   it('are not new when only lines have moved, in the place or in the message', () => {
     const moved = { ...again, line: 12, message: 'Redefinition of unused `f` from line 7' }
-    expect(newFindings([unused, again], [{ ...unused, line: 5 }, moved])).toEqual([])
+    expect(newDiagnostics([unused, again], [{ ...unused, line: 5 }, moved])).toEqual([])
   })
 
   it('are new one by one: two faults that went do not make up for another one', () => {
     const undefinedName = { file: 'a.py', line: 8, rule: 'F821', message: 'Undefined name `os`' }
-    expect(newFindings([unused, again], [undefinedName])).toEqual([undefinedName])
-    expect(newFindings([unused], [unused, { ...unused, line: 8 }])).toHaveLength(1)
+    expect(newDiagnostics([unused, again], [undefinedName])).toEqual([undefinedName])
+    expect(newDiagnostics([unused], [unused, { ...unused, line: 8 }])).toHaveLength(1)
   })
 })
 

@@ -1,9 +1,9 @@
 import { relative } from 'node:path'
 import { z } from 'zod'
 
-/** A finding of a linter or a type checker in one line. */
-export const Finding = z.strictObject({ file: z.string(), line: z.int(), rule: z.string(), message: z.string() })
-export type Finding = z.infer<typeof Finding>
+/** A diagnostic of a linter or a type checker in one line. */
+export const Diagnostic = z.strictObject({ file: z.string(), line: z.int(), rule: z.string(), message: z.string() })
+export type Diagnostic = z.infer<typeof Diagnostic>
 
 const RuffAnswer = z.array(
   z.object({
@@ -27,8 +27,8 @@ const PyrightAnswer = z.object({
   ),
 })
 
-/** The answer of `ruff check --output-format json`; with `safe`, only findings with a fix that Ruff calls safe. */
-export function readRuff(out: string, tree: string, which: 'all' | 'safe'): Finding[] {
+/** The answer of `ruff check --output-format json`; with `safe`, only diagnostics with a fix that Ruff calls safe. */
+export function readRuff(out: string, tree: string, which: 'all' | 'safe'): Diagnostic[] {
   const all = RuffAnswer.parse(JSON.parse(out))
   const chosen = which === 'all' ? all : all.filter(({ fix }) => fix?.applicability === 'safe')
   return chosen.map(({ code, filename, message, location }) => ({
@@ -40,7 +40,7 @@ export function readRuff(out: string, tree: string, which: 'all' | 'safe'): Find
 }
 
 /** Lines `path:row:col: CODE message`, of flake8 and pycodestyle. */
-export function readStyleLines(out: string): Finding[] {
+export function readStyleLines(out: string): Diagnostic[] {
   return out.split('\n').flatMap((line) => {
     const [, path, row, rule, message] = /^(.+?):(\d+):\d+: (\w+) (.*)$/.exec(line) ?? []
     if (path === undefined || rule === undefined || message === undefined) return []
@@ -49,7 +49,7 @@ export function readStyleLines(out: string): Finding[] {
 }
 
 /** Lines `path:row: error: message  [code]`, of mypy and zuban. Notes belong to the error before them. */
-export function readMypyLines(out: string): Finding[] {
+export function readMypyLines(out: string): Diagnostic[] {
   return out.split('\n').flatMap((line) => {
     const [, file, row, text] = /^(.+?):(\d+)(?::\d+)?: error: (.*)$/.exec(line) ?? []
     if (file === undefined || text === undefined) return []
@@ -59,7 +59,7 @@ export function readMypyLines(out: string): Finding[] {
 }
 
 /** The errors of `pyright --outputjson`. */
-export function readPyright(out: string, tree: string): Finding[] {
+export function readPyright(out: string, tree: string): Diagnostic[] {
   const { generalDiagnostics } = PyrightAnswer.parse(JSON.parse(out))
   return generalDiagnostics
     .filter(({ severity }) => severity === 'error')
@@ -72,19 +72,19 @@ export function readPyright(out: string, tree: string): Finding[] {
 }
 
 /**
- * The findings of `after` that `before` does not have, with their counts: same file, rule and message.
+ * The diagnostics of `after` that `before` does not have, with their counts: same file, rule and message.
  * Lines are not compared, and neither are the line numbers that a message names: both move with the edits.
  */
-export function newFindings(before: readonly Finding[], after: readonly Finding[]): Finding[] {
+export function newDiagnostics(before: readonly Diagnostic[], after: readonly Diagnostic[]): Diagnostic[] {
   const left = new Map<string, number>()
-  for (const finding of before) left.set(textOf(finding), (left.get(textOf(finding)) ?? 0) + 1)
-  return after.filter((finding) => {
-    const count = left.get(textOf(finding)) ?? 0
-    left.set(textOf(finding), count - 1)
+  for (const diagnostic of before) left.set(textOf(diagnostic), (left.get(textOf(diagnostic)) ?? 0) + 1)
+  return after.filter((diagnostic) => {
+    const count = left.get(textOf(diagnostic)) ?? 0
+    left.set(textOf(diagnostic), count - 1)
     return count <= 0
   })
 }
 
-function textOf({ file, rule, message }: Finding): string {
+function textOf({ file, rule, message }: Diagnostic): string {
   return `${file}\0${rule}\0${message.replaceAll(/\bline \d+/g, 'line N')}`
 }

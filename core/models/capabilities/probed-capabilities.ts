@@ -6,43 +6,43 @@ type Name = z.infer<typeof Name>
 const Flag = Name.exclude(['required', 'lengths'])
 
 /**
- * `taken_loosely`: a call that is required, with text before it; `taken_short`: bounds of short texts only; ignored: the
- * server accepts it without effect.
+ * `taken_loosely` says that text comes before a call that is required, `taken_short` that only short texts may be bounded,
+ * `ignored` that the server accepts it without effect.
  */
-const Finding = z.enum(['taken', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
-export type Finding = z.infer<typeof Finding>
+const Support = z.enum(['taken', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
+export type Support = z.infer<typeof Support>
 
-export const Findings = z.strictObject({
-  /** The last result for each; absent where there never was one. */
-  found: z.partialRecord(Name, Finding),
-  /** Those whose last probe had no result: probed again before the others. */
+export const ProbedCapabilities = z.strictObject({
+  /** Holds the last result of each; what never had one is absent. */
+  support: z.partialRecord(Name, Support),
+  /** Names those whose last probe had no result; they are probed again before the others. */
   unclear: z.array(Name),
-  /** How many probes in a row left something unclear. */
+  /** Counts the probes in a row that left something unclear. */
   misses: z.int().min(0),
 })
-export type Findings = z.infer<typeof Findings>
+export type ProbedCapabilities = z.infer<typeof ProbedCapabilities>
 
-export const noFindings: Findings = { found: {}, unclear: Name.options, misses: 0 }
+export const nothingProbed: ProbedCapabilities = { support: {}, unclear: Name.options, misses: 0 }
 
 type Lacks = { [name in Name]?: 'refused' | 'ignored' }
 
-/** What was never probed is assumed to be taken. */
-export function capabilitiesOf(findings: Pick<Findings, 'found'>): Capabilities {
-  const lacks = lacksOf(findings)
+/** Assumes that what was never probed is taken. */
+export function capabilitiesOf(probed: Pick<ProbedCapabilities, 'support'>): Capabilities {
+  const lacks = lacksOf(probed)
   const capabilities = { ...allCapabilities }
   for (const name of Flag.options) capabilities[name] = lacks[name] === undefined
-  if (findings.found.required === 'taken_loosely') capabilities.required = 'loose'
+  if (probed.support.required === 'taken_loosely') capabilities.required = 'loose'
   if (lacks.required !== undefined) capabilities.required = 'none'
-  if (findings.found.lengths === 'taken_short') capabilities.lengths = 'short'
+  if (probed.support.lengths === 'taken_short') capabilities.lengths = 'short'
   if (lacks.lengths !== undefined) capabilities.lengths = 'none'
   return capabilities
 }
 
-export function lacksOf({ found }: Pick<Findings, 'found'>): Lacks {
+export function lacksOf({ support }: Pick<ProbedCapabilities, 'support'>): Lacks {
   const lacks: Lacks = {}
   for (const name of Name.options) {
-    const finding = found[name]
-    if (finding === 'refused' || finding === 'ignored') lacks[name] = finding
+    const ofName = support[name]
+    if (ofName === 'refused' || ofName === 'ignored') lacks[name] = ofName
   }
   return lacks
 }
