@@ -86,7 +86,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const agents = await agentNames(config.agentsDir)
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
-    await expectUsableRedis(redis)
+    await expectUsableRedis(redis, namespace)
     const metrics = openMetrics('api')
     const signer = openSigner(config.signingKeys)
     showInbox(metrics, openDeliveryInbox(redis, namespace, { signer }))

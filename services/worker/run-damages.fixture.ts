@@ -50,7 +50,10 @@ const ledgerDamages: RunDamage[] = [
     invariant: 3,
     says: /operation\.ended of operation \S+: the request of event \d+ was not answered/,
     damage: async (one) => {
-      await one.bench.redis.hset(one.keys.run, 'tokens', 0)
+      const seq = await seqOf(one, 'model.responded')
+      const [[, fields] = ['', []]] = await one.bench.redis.xrange(one.keys.events, `${seq}-0`, `${seq}-0`)
+      const counts = fields.join().matchAll(/"(?:prompt|completion)_tokens":(\d+)/g)
+      for (const [, tokens = '0'] of counts) await one.bench.redis.hincrby(one.keys.run, 'tokens', -Number(tokens))
       await renameLast(one, 'model.responded', 'turn.finished')
     },
   },

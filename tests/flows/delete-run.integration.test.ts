@@ -38,7 +38,7 @@ const remora = (...args: string[]) => services.remora(folder, args)
  * Keys of the ledger in Redis, without those of the collection and of the model slots, some of which last for seconds. Those of
  * the queues (`{remora}:`) are made once, and hold no more than ids of jobs.
  */
-const passing = /^remora:\{(?:all\}:collection|places\})/
+const passing = /^remora:\{(?:all\}:collection|slots\})/
 const ledgerKeys = async () => (await redis.keys('remora:*')).filter((key) => !passing.test(key)).toSorted()
 
 it('`remora delete` leaves of a run what was there before it, and of a second run all that the first one shared', async () => {

@@ -84,7 +84,7 @@ describe('a composition in a thread', () => {
     const jobOf = (part: string) => ({ runId, patch: { of: 'accepted', part: part.repeat(64) } }) as const
     await composer().composePatch(jobOf('a'), never)
     expect(await noted()).toEqual(['STORE_003'])
-    await composer({ memoryMb: 8 }).composePatch(jobOf('b'), never)
+    await composer({ memoryMb: 16 }).composePatch(jobOf('b'), never)
     expect(await noted()).toEqual(['STORE_003', 'TOOL_004'])
     expect((await ledger.getRun(runId)).patches).toEqual({})
   })
@@ -122,7 +122,7 @@ describe('a composition in a thread', () => {
 
   it('fails its run when five threads died of it, and says of what', async () => {
     const runId = await executed({ status: 'unchanged' })
-    await composer({ memoryMb: 8 }).compose({ runId, stalls: 2 }, never)
+    await composer({ memoryMb: 16 }).compose({ runId, stalls: 2 }, never)
     const reason = expect.stringMatching(/review died 5 times: .*memory/)
     expect(await ledger.getRun(runId)).toMatchObject({
       status: 'failed',
