@@ -22,12 +22,12 @@ import { decideInSlices, nothingDecided, type WantedDecisions } from './decide-i
 
 type UsageQuery = Partial<Record<'since' | 'until' | 'by' | 'project_id', string | undefined>>
 
-/** On one change set; `version`: of the decision on it that was seen, 0 for none. */
+/** Asks for a decision on one change set; `version` is that of the decision on it that was seen, 0 for none. */
 export type SeenDecision = NonNullable<DecisionsBody['decisions']>[number] & { verdict: WantedVerdict }
 
 export type SeenDecisions = { decisions: readonly SeenDecision[]; withDependents?: true }
 
-/** Which change sets, and how many unchanged lines are around their changes. */
+/** Chooses change sets, and says how many unchanged lines are around their changes. */
 type ChangeChoice = {
   operation_id?: string
   change_set_id?: string
@@ -68,7 +68,7 @@ function runCalls(connection: ApiConnection) {
     /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
     readEvents: (runId: string, { after, limit, waitMs }: { after: number; limit: number; waitMs: number }) =>
       get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
-    /** Of a run that was submitted with `dry_run` and has ended. */
+    /** Takes a run that was submitted with `dry_run` and has ended. */
     readPlan: (runId: string) => get(`${runPath(runId)}/plan`, PlanView),
     /** Newest first. */
     listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
@@ -88,7 +88,7 @@ function patchCalls({ get, getStream, post }: ApiConnection) {
      */
     readPatch: async (runId: string, of: PatchKind = 'proposed') =>
       (await getStream(`${runPath(runId)}/patch?of=${of}`))?.body,
-    /** What is in the patch and what is left out of it. Otherwise as `readPatch`. */
+    /** Says what is in the patch and what is left out of it. Otherwise it is as `readPatch`. */
     readPatchSets: (runId: string, of: PatchKind) => get(`${runPath(runId)}/patch/sets`, PatchSets, { of }),
     /**
      * The commits that the patch comes to, one for each agent, without these change sets and those that cannot be without them. Otherwise as
@@ -107,12 +107,15 @@ function patchCalls({ get, getStream, post }: ApiConnection) {
 
 function operationCalls({ get, getText, post }: ApiConnection) {
   return {
-    /** In the order of the plan. */
+    /** Follows the order of the plan. */
     listOperations: (runId: string, page: Page & { status?: string | undefined }) =>
       get(`${runPath(runId)}/operations`, OperationPage, page),
     /** RUN_004 when the run has no such operation. */
     getOperation: (runId: string, operationId: string) => get(operationPath(runId, operationId), OperationView),
-    /** Of one operation, or one by its id, or all. RUN_004 when the run has no operation `operation_id`. */
+    /**
+     * Lists the changes of one operation, or one change set by its id, or all. Throws RUN_004 when the run has no operation
+     * `operation_id`.
+     */
     listChanges: (runId: string, { where, ...page }: Page & ChangeChoice) =>
       get(`${runPath(runId)}/changes`, ChangePage, { ...where, ...page }),
     /**
@@ -139,10 +142,10 @@ function operationCalls({ get, getText, post }: ApiConnection) {
         `${operationPath(runId, operationId)}/transcript?format=${format}`,
         format === 'json' ? 'application/json' : 'text/markdown',
       ),
-    /** In the order of the plan; those of the runs that it retries come last. */
+    /** Follows the order of the plan; those of the runs that it retries come last. */
     listFindings: (runId: string, page: Page & Partial<Record<'agent' | 'path' | 'severity', string>>) =>
       get(`${runPath(runId)}/findings`, FindingPage, page),
-    /** By number. */
+    /** Lists them by number. */
     listQuestions: (runId: string, page: Page & { status?: string | undefined }) =>
       get(`${runPath(runId)}/questions`, QuestionPage, page),
     /** ASK_001 for an unknown question; ASK_002, ASK_003 or ASK_005 for one that does not take the answer. */
@@ -153,7 +156,7 @@ function operationCalls({ get, getText, post }: ApiConnection) {
 
 function tokenCalls(connection: ApiConnection) {
   return {
-    /** Without `project_id` it is of the caller's project; without `expires_in_s` it does not expire. */
+    /** Makes a token of the caller's project without `project_id`, and one that does not expire without `expires_in_s`. */
     createToken: (token: z.input<typeof TokenRequest>) => connection.post('/v1/tokens', token, TokenCreated),
     listTokens: (projectId?: string) => connection.get('/v1/tokens', TokenPage, { project_id: projectId }),
     /** AUTH_003 when there is none. */

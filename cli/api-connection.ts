@@ -37,7 +37,7 @@ export type Multipart = { request: string; archive: AsyncIterable<Uint8Array> }
  */
 export type ApiConnection = {
   get<S extends z.ZodType>(path: string, schema: S, query?: Query): Promise<z.output<S>>
-  /** With an idempotency key of its own. It is not repeated. */
+  /** Sends an idempotency key of its own, and sends again only what the service has not begun with. */
   post<S extends z.ZodType>(path: string, document: object, schema: S): Promise<z.output<S>>
   /** The same for a form with an archive, which is sent while it is read, and read anew when the form is sent again. */
   postForm<S extends z.ZodType>(path: string, fields: Multipart, schema: S): Promise<z.output<S>>
@@ -132,7 +132,7 @@ async function sendRequest(
   throw problemError(url, answer, await answer.body.text().catch(() => ''))
 }
 
-/** By the code of an answer that says when to ask again: how often that is done, and how long at most in all. */
+/** Says, by the code of an answer that tells when to ask again, how often that is done, and for how long at most in all. */
 const askedAgain: Readonly<Record<string, { times: number; withinMs: number }>> = {
   LIMIT_001: { times: 5, withinMs: Infinity },
   RUN_006: { times: Infinity, withinMs: 120_000 }, // the patch is being composed, and perhaps tested, by a worker
@@ -200,7 +200,7 @@ function problemError(url: string, answer: Answer, body: string): AppError {
   return new ApiProblem(code, words, { document: problem, retryAfterMs, ...(phase !== undefined && { phase }) })
 }
 
-/** From another program, a proxy in front of the service, or a service of another version. */
+/** Reports an answer of another program, of a proxy in front of the service, or of a service of another version. */
 function strangeAnswer(url: string, { statusCode }: Answer, words = ''): AppError {
   const summary = words === '' ? `status ${statusCode}` : `${statusCode}: ${words}`
   return new AppError(

@@ -4,27 +4,26 @@ import type { ApiClient } from './api-client.ts'
 
 type Lister<Call extends keyof ApiClient> = Pick<ApiClient, Call>
 
-/** Of a run, in the order of its plan. */
+/** Reads the operations of a run, in the order of its plan. */
 export function allOperations({ listOperations }: Lister<'listOperations'>, runId: string) {
   return pages('operations', (from) => listOperations(runId, { ...from, limit: 500 }))
 }
 
-/** Of a run, by number; only those of `status`, if one is given. */
+/** Reads the questions of a run, by number; only those of `status`, if one is given. */
 export function allQuestions({ listQuestions }: Lister<'listQuestions'>, runId: string, status?: string) {
   return pages('questions', (from) => listQuestions(runId, { status, ...from, limit: 500 }))
 }
 
-/** Of a run, sorted by path; only those of the files that the glob `path` names, if one is given. */
+/** Reads the nodes of a run, sorted by path; only those of the files that the glob `path` names, if one is given. */
 export function allNodes({ listNodes }: Lister<'listNodes'>, runId: string, filter: { path?: string } = {}) {
   return pages('nodes', (from) => listNodes(runId, { ...filter, ...from, limit: 1000 }))
 }
 
-/** Of a node. */
 export function allEdges({ listEdges }: Lister<'listEdges'>, runId: string, nodeId: string) {
   return pages('edges', (from) => listEdges(runId, nodeId, { ...from, limit: 1000 }))
 }
 
-/** Of an operation; `context`: so many unchanged lines are around each change. */
+/** Reads the changes of an operation, with `context` unchanged lines around each. */
 export function allChanges(
   { listChanges }: Lister<'listChanges'>,
   runId: string,
@@ -34,7 +33,7 @@ export function allChanges(
   return pages('changes', (from) => listChanges(runId, { operation_id: operationId, ...about, ...from, limit: 100 }))
 }
 
-/** Of a run and of those that it retries: the change sets that meet the filter `where`. */
+/** Reads the change sets of a run, and of those that it retries, that meet the filter `where`. */
 export function changesWhere(
   { listChanges }: Lister<'listChanges'>,
   runId: string,
@@ -45,7 +44,7 @@ export function changesWhere(
   return pages('changes', (from) => listChanges(runId, { ...about, ...from, limit: 100 }))
 }
 
-/** Of a run and of those that it retries: what their agents have found, if it meets the filter. */
+/** Reads what the agents of a run, and of those that it retries, have found and the filter lets through. */
 export function allFindings(
   { listFindings }: Lister<'listFindings'>,
   runId: string,
@@ -54,12 +53,12 @@ export function allFindings(
   return pages('findings', (from) => listFindings(runId, { ...filter, ...from, limit: 100 }))
 }
 
-/** Of the project, newest first. */
+/** Reads the runs of the project, newest first. */
 export function allRuns({ listRuns }: Lister<'listRuns'>) {
   return pages('runs', ({ cursor }) => listRuns({ before: cursor, limit: 100 }))
 }
 
-/** Where a page begins: without a cursor the first, else the one after the page that ended with the cursor. */
+/** Begins at the first page without a cursor, else at the page after the one that ended with the cursor. */
 export type PageStart = { cursor?: string }
 
 /**

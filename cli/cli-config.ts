@@ -32,10 +32,10 @@ const cliEnv = {
 
 type CliValues = z.infer<z.ZodObject<typeof cliEnv>>
 
-/** With `fault`, the reason why none of them is used. `own`: the environment without the file. */
+/** `fault` is the reason why none of the settings is used, `own` the environment without the file. */
 type CliSettings = Omit<Settings, 'env'> & { own: Env; fault?: AppError }
 
-/** What the settings mean is in the settings table. */
+/** The settings table says what the settings mean. */
 export type CliConfig = ReturnType<typeof readCliConfig>
 
 /**
@@ -60,7 +60,7 @@ export function readCliConfig(
     modelApiKey: values.REMORA_MODEL_API_KEY,
     modelStream: values.REMORA_MODEL_STREAM,
     retryBudgetMs: values.REMORA_MODEL_RETRY_BUDGET_MS,
-    /** Of the GitHub App, for `github setup` and `doctor`. */
+    /** Describes the GitHub App, for `github setup` and `doctor`. */
     github: githubOf(values),
     publicUrl: values.REMORA_PUBLIC_URL,
     publisherUrl: values.REMORA_PUBLISHER_URL,
@@ -70,7 +70,7 @@ export function readCliConfig(
     allowsSetups: values.REMORA_SETUP !== 'off',
     color: colorOf(values),
     agentsDir: values.REMORA_AGENTS_DIR === undefined ? undefined : resolve(cwd, values.REMORA_AGENTS_DIR),
-    /** What discovery makes of the bundles. */
+    /** Changes what discovery makes of the bundles. */
     bundles: { mapping: values.REMORA_AGENTS_MAPPING, settings: values.REMORA_AGENTS_SETTINGS },
     apiPort: values.REMORA_API_PORT,
     request: requestOf(values),
@@ -83,10 +83,10 @@ export function readCliConfig(
       name: values.REMORA_QUERY_PACK,
       ...(queriesDir === undefined ? {} : { userDir: resolve(cwd, queriesDir) }),
     },
-    /** For services, with the values of the settings file. */
+    /** Services get it, with the values of the settings file. */
     environment: env,
     settings,
-    /** Of a running service, for `verify`. */
+    /** Locates the stores of a running service, for `verify`. */
     storage: givenValue(env, 'REMORA_REDIS_URL') === undefined ? undefined : storageConfig(readEnv(storageEnv, env)),
   }
 }
@@ -100,7 +100,7 @@ function githubOf(values: CliValues) {
   }
 }
 
-/** What a run requests that names nothing else. */
+/** Returns what a run requests that names nothing else. */
 function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, ...values }: CliValues) {
   const unlessEmpty = <T>(list: T[]) => (list.length === 0 ? undefined : list)
   return {

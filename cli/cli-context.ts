@@ -13,7 +13,7 @@ export type CommandIo = {
 /** The terminal that stdin and stdout are connected to. */
 export type Interactive = { input: ReadStream; output: WriteStream }
 
-/** What every command gets. It uses nothing else of the process. */
+/** Every command gets this, and uses nothing else of the process. */
 export type CliContext = {
   io: CommandIo
   config: CliConfig
@@ -23,7 +23,7 @@ export type CliContext = {
   terminal: Terminal | undefined
   /** Opens it for keys and whole screens; undefined where stdin or stdout is a pipe. */
   interactive?: () => Interactive | undefined
-  /** Whether stdout takes colours. */
+  /** Is true when stdout takes colours. */
   colored: boolean
   /** The width of the terminal that stdout is connected to; undefined for a pipe, where no line is cut. */
   columns?: number | undefined

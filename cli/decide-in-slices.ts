@@ -16,7 +16,7 @@ export type WantedDecisions = {
   retry?: true | undefined
 } & ({ sets: readonly string[] } | { where: Readonly<Record<string, string>>; alsoDecided?: true | undefined })
 
-/** As many as a request takes and a retry repeats. With the longest reason they are less than the 64 KiB of a request. */
+/** A request takes as many, and a retry repeats as many. With the longest reason they are less than the 64 KiB of a request. */
 const decisionsAtOnce = 1_000
 
 /**

@@ -6,7 +6,7 @@ import { visible } from './terminal-text.ts'
 export type Failure = {
   /** One line for a person, or a stack trace for a bug. */
   text: string
-  /** For a program, as `--json` prints it. */
+  /** Says it to a program, as `--json` prints it. */
   document: { error: { error_code: string | null; message: string; phase?: string; advice?: string } }
 }
 
@@ -19,12 +19,12 @@ const advices: Partial<Record<ErrorCode, string>> = {
   AUTH_001: 'set REMORA_TOKEN to a token of that service ("remora up" prints one)',
 }
 
-/** Whether the command was called wrongly, for example with an unknown agent or a missing path. The exit code is then 2. */
+/** Is true when the command was called wrongly, for example with an unknown agent or a missing path. The exit code is then 2. */
 export function isWrongUsage(error: unknown): boolean {
   return error instanceof AppError && (error.phase === 'usage' || error.code === 'INTAKE_006')
 }
 
-/** What the operator can do about an error, unless its message says that. */
+/** Says what the operator can do about an error, unless its message says that. */
 export function adviceOn({ code, advised }: AppError): string | undefined {
   return advised ? undefined : advices[code]
 }
@@ -64,7 +64,7 @@ const servers =
   'see that the servers in --model answer, or those of the settings, which "remora doctor" asks; for 401 and 403 set REMORA_MODEL_API_KEY'
 const doctor = '"remora doctor" says what is wrong on this machine'
 
-/** What to do about an operation that failed with this code. A retry gives the agent the reason of the failure. */
+/** Says what to do about an operation that failed with this code. A retry gives the agent the reason of the failure. */
 const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
   AGENT_001: afterwards('fix the bundle: "remora check" says what is wrong with it'),
   AGENT_002: afterwards(servers),
@@ -108,7 +108,7 @@ const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
   STORE_003: afterwards('stored data are missing: run again from the folder'),
 }
 
-/** For any code, including those of a newer service. */
+/** Advises on any code, including those of a newer service. */
 export function adviceOnOperation(code: string): FailureAdvice {
   return isAdvised(code) ? (operationAdvices[code] ?? now(transcript)) : now(transcript)
 }

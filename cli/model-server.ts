@@ -14,7 +14,7 @@ export function isModelServers(text: string): boolean {
   return servers.length > 0 && servers.every((server) => faultOfServerUrl(server) === undefined)
 }
 
-/** Why `isModelServers` is false. */
+/** Says why `isModelServers` is false. */
 export function faultOfServers(text: string): string | undefined {
   return serversIn(text)
     .map(faultOfServerUrl)
@@ -39,7 +39,7 @@ export async function askServer(
   return fetch(`${modelServerUrl(server)}/models`, { signal: limit, headers }).catch(() => undefined)
 }
 
-/** Those of the model servers in `text` that do not answer within a second. Any answer counts, also a refusal. */
+/** Returns those of the model servers in `text` that do not answer within a second. Any answer counts, also a refusal. */
 export async function silentServers(text: string, signal: AbortSignal): Promise<string[]> {
   const silent = await Promise.all(
     serversIn(text).map(async (server) => {

@@ -15,7 +15,7 @@ export type Packed = {
   stream: AsyncIterable<Uint8Array>
   files: number | null
   skipped: SkippedFile[]
-  /** What the run must include, because git tracks some files although .gitignore, which is also sent, names them. */
+  /** Lists what the run must include, because git tracks some files although .gitignore, which is also sent, names them. */
   include: SkipKind[]
 }
 

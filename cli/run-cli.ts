@@ -16,7 +16,7 @@ export type CliCall = Omit<CliContext, 'config' | 'io' | 'colored' | 'verbose'> 
   env: Env
   out(text: string): void
   err(text: string): void
-  /** Whether stdout is a terminal. */
+  /** Is true when stdout is a terminal. */
   isTerminal: boolean
 }
 

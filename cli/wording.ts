@@ -15,7 +15,7 @@ export function formatSeconds(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
 }
 
-/** Of an ISO time, what a list shows: `2026-05-01 12:30`, in its own time zone. */
+/** Shows of an ISO time what a list shows: `2026-05-01 12:30`, in its own time zone. */
 export function shortTime(iso: string): string {
   return iso.slice(0, 16).replace('T', ' ')
 }
@@ -60,7 +60,7 @@ export function figure(count: number): string {
   return count.toLocaleString('en')
 }
 
-/** What a program that failed has said. */
+/** Returns what a program that failed has said. */
 export function wordsOf(error: unknown): string {
   if (error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' && error.stderr !== '') {
     return error.stderr.trim().slice(0, 1000)

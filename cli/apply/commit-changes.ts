@@ -46,7 +46,7 @@ export async function requireCommittable(
 }
 
 export type CommitOrder = {
-  /** In the folder that was changed. */
+  /** They are in the folder that was changed. */
   paths: readonly RepoPath[]
   message: string
   scratch: string

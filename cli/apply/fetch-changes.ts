@@ -14,7 +14,7 @@ export type ChangedFile = {
   path: RepoPath
   before: string | null
   after: string | null
-  /** Whether it is a program after the changes, and whether it was none before, or the other way round. */
+  /** Is true for a program after the changes; `changesMode` is true when it was none before, or the other way round. */
   executable: boolean
   changesMode: boolean
 }

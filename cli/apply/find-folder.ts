@@ -40,7 +40,7 @@ export async function requireRunsFolder(
   throw new AppError('WORK_002', visible(message), { advised: true })
 }
 
-/** What cannot be looked at counts as there: the merge says more of it. */
+/** Counts what cannot be looked at as there: the merge says more of it. */
 async function hasSome(folder: string, paths: readonly RepoPath[]): Promise<boolean> {
   for (const path of paths) if ((await findFile(folder, path)) !== null) return true
   return false

@@ -1,7 +1,7 @@
 /** Lines of a file from `start` up to but not with `end`, counted from 0; with `start` = `end` the place before that line. */
 export type LineSpan = { start: number; end: number }
 
-/** Whether they have a line in common or are right beside each other: there git merges nothing. */
+/** Is true when they have a line in common or are right beside each other: there git merges nothing. */
 export function touch(one: LineSpan, other: LineSpan): boolean {
   return one.start <= other.end && other.start <= one.end
 }

@@ -8,7 +8,7 @@ import type { RepoPath } from '#domain/repo-path.ts'
 import type { ChangedFile } from './fetch-changes.ts'
 import { type CollidingPlace, type MergedFile, mergeFiles, type ThreeSides } from './merge-files.ts'
 
-/** What is to be done with a file of the working copy. `there`: nothing, it has the change. */
+/** Says what is to be done with a file of the working copy. `there` is nothing: it has the change. */
 export type StepResult = 'created' | 'changed' | 'merged' | 'deleted' | 'there'
 
 /**
@@ -23,11 +23,11 @@ export type Step = {
   content: string | null
   mode: number | undefined
   newMode: number | undefined
-  /** Whether the file is just as the run has it now: nobody else has changed it. */
+  /** Is true when the file is just as the run has it now: nobody else has changed it. */
   isResult: boolean
 }
 
-/** Where both have changed the file, as far as that is known. */
+/** Says where both have changed the file, as far as that is known. */
 type Unmergeable = Extract<MergedFile, { places: unknown }>
 
 /** A file that does not take its change. */
@@ -36,13 +36,13 @@ export type RefusedFile = Unmergeable & { path: RepoPath; why: string }
 type MergingChanges = {
   scratch: string
   searchPath: string
-  /** What is added to the error about the files. */
+  /** Returns what is added to the error about the files. */
   describe?: (refused: readonly RefusedFile[]) => Promise<readonly string[]>
 }
 
 /**
- * What must be done for `folder` to have the changes: files that are as the run found them take the result, others are merged by
- * git, line by line. Writes only into `scratch`. WORK_002 that names every file for which that is not possible.
+ * Returns what must be done for `folder` to have the changes: files that are as the run found them take the result, others are
+ * merged by git, line by line. Writes only into `scratch`. Throws WORK_002 that names every file for which that is not possible.
  */
 export async function mergeChanges(
   folder: string,
@@ -128,18 +128,18 @@ async function stepFor(change: ChangedFile, { folder, kept, files }: Place): Pro
   return { step, sides: { found: kept, before, after } }
 }
 
-/** Whether a file of tests has some of those that the run adds, which were applied before, and nothing else that is new. */
+/** Is true when a file of tests has some of those that the run adds, which were applied before, and nothing else that is new. */
 async function hasSomeTests(bytes: Uint8Array, { path, before, after }: ChangedFile): Promise<boolean> {
   if (after === null || !takesTests(path) || !addsOnly(bytes, await readFile(after))) return false
   return before === null || addsOnly(await readFile(before), bytes)
 }
 
-/** Whether the second text has all of the first one, in its order. */
+/** Is true when the second text has all of the first one, in its order. */
 function addsOnly(one: Uint8Array, other: Uint8Array): boolean {
   return editsBetween(one, other).every(({ start, end }) => start === end)
 }
 
-/** Who may read it may run it, as git sets it. */
+/** Lets those who may read the file run it, as git sets it. */
 function modeAfter(mode: number, { executable, changesMode }: ChangedFile): number {
   if (!changesMode) return mode
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111

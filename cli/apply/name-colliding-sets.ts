@@ -54,7 +54,7 @@ function lineOf(change: ChangeView, spans: ReadonlyMap<string, RefusedFile['plac
   return undefined
 }
 
-/** What a diff of several files changes of the one at `path`. */
+/** Returns the lines that a diff of several files replaces in the one at `path`. */
 function hunksOf(diff: string, path: string): LineSpan[] {
   const files = diff.split(/^(?=diff --git )/m)
   const own = files.filter((file) => file.includes(`\n--- a/${path}\n`) || file.includes(`\n+++ b/${path}\n`))

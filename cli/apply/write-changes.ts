@@ -58,7 +58,7 @@ async function write(place: string, { content, mode }: { content: string | null;
   if (content !== null) await writeWhole(place, createReadStream(content), mode === undefined ? {} : { mode })
 }
 
-/** What somebody has saved since it was written stays. */
+/** Undoes a step, unless somebody has saved the file since it was written: that stays. */
 async function putBackFile(folder: string, { path, content }: Step, undo: () => Promise<unknown>): Promise<void> {
   await requireUnchanged(folder, { path, found: content })
   await undo()
@@ -80,7 +80,7 @@ async function removeFolders(innermost: string, outermost: string): Promise<void
   for (let place = innermost; place.length >= outermost.length; place = dirname(place)) await rmdir(place)
 }
 
-/** As git does it: a folder without files is not kept. */
+/** Removes folders without files, as git does. */
 async function removeEmptied(folder: string, path: RepoPath, done: Undo[]): Promise<void> {
   for (const above of foldersUp(folderOf(path)).filter((name) => name !== '')) {
     const place = join(folder, above)

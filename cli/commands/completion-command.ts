@@ -90,7 +90,7 @@ function pathsIn(cwd: string): Words {
 }
 
 /**
- * For each shell, a script that calls `remora complete -- WORDS…` at TAB. The command prints one offer per line (a TAB and a
+ * Each shell has a script that calls `remora complete -- WORDS…` at TAB. The command prints one offer per line (a TAB and a
  * description may follow) and then a line with a colon. Typed and offered words may be names of an untrusted repository, so
  * nothing of them is ever evaluated. The library's own scripts use `eval`; that is also why there is none for PowerShell.
  */

@@ -122,7 +122,7 @@ function requireEnded(runId: string, { operation, changes }: Partial<Changed> = 
   throw new AppError('RUN_006', `operation ${id} of run ${runId} has not ended: it is ${status}`)
 }
 
-/** How the operation ended, and the reason where it changed nothing or less than it was to change. */
+/** Says how the operation ended, and the reason where it changed nothing or less than it was to change. */
 function describeEnd({ operation_id: id, agent, node, status, outcome }: OperationView, hasChanges: boolean): string {
   const what = `${agent} ${id}  ${nodePlace(node.path, node.qualified_name)}`
   if (outcome === null) return `${what}  has not ended: it is ${status}\n`
@@ -131,7 +131,7 @@ function describeEnd({ operation_id: id, agent, node, status, outcome }: Operati
   return `${what}  ${status}${hasChanges || status === 'unchanged' ? '' : ', changed nothing'}: ${why}\n`
 }
 
-/** Of an operation that is known, `describeEnd` has said it. */
+/** Names who made a change whose operation is not known; of one that is, `describeEnd` has said it. */
 function authorOf({ agent, operation_id: id, path, qualified_name }: ChangeView): string {
   return `${agent} ${id}  ${nodePlace(path, qualified_name)}\n`
 }
@@ -140,7 +140,7 @@ function diffOf({ run_id: runId, operation_id: operation }: ChangeView): string 
   return `remora diff ${runId} ${operation}`
 }
 
-/** What was decided on a change set, whether the patch has it, and what was proved about it, a line each. */
+/** Says in a line each what was decided on a change set, whether the patch has it, and what was proved about it. */
 function describeChange(change: ChangeView, shown: { runId: string; ids: readonly string[] }): string {
   const { change_set_id: id, rules, evidence, conflict } = change
   const decided = `  change set ${id}${rules.length === 0 ? '' : ` (${rules.join(', ')})`}: ${decisionText(change)}`
@@ -162,7 +162,7 @@ function describeChange(change: ChangeView, shown: { runId: string; ids: readonl
 /** So many sets are named in a line. */
 const namedSets = 5
 
-/** What the set is built on, and what is built on it, a line each. */
+/** Names what the set is built on, and what is built on it, in a line each. */
 async function relatedLines(client: ApiClient, runId: string, change: ChangeView): Promise<string> {
   const namesOf = async (ids: readonly string[]) => {
     const names = await Promise.all(ids.slice(0, namedSets).map((id) => nameOfSet(client, runId, id)))

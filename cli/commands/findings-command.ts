@@ -50,7 +50,7 @@ function formatted(runId: string, findings: readonly FindingView[], format: Find
   return [...findings.map(findingText), `${summaryOf(findings)}\n`].join('\n')
 }
 
-/** As editors read it, `path:line: severity: claim`, then who says so and the line. */
+/** Writes a finding as editors read it, `path:line: severity: claim`, then who says so and the line. */
 function findingText(finding: FindingView): string {
   const { path, line, end_line: endLine, severity, claim, rule, confidence, agent, line_text: text } = finding
   const until = endLine === line ? '' : `, to line ${endLine}`

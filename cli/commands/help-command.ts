@@ -21,7 +21,7 @@ export function addHelpCommand(program: Command): void {
     })
 }
 
-/** In the words of commander for a command line that starts with an unknown command. */
+/** Speaks in the words of commander for a command line that starts with an unknown command. */
 function unknownCommand(name: string, { commands }: Command): string {
   const near = nearest(
     name,

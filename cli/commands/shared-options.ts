@@ -68,7 +68,6 @@ export function workersOption(meaning: string): Option {
     .default(defaultWorkers(), 'one per two cores')
 }
 
-/** What happens to the other operations when one fails. */
 function acceptOption(): Option {
   const meaning = 'auto: accept the changes that have all the evidence their agent asks for, and write their patch'
   return new Option('--accept <policy>', `${meaning} (default: none)`).choices(AcceptPolicy.options)
@@ -80,7 +79,7 @@ export function errorPolicyOption(): Option {
   return new Option('--error-policy <policy>', meaning).choices(ErrorPolicyName.options)
 }
 
-/** Those of `includeOptions`. */
+/** These are the flags of `includeOptions`. */
 export type IncludeOptions = Partial<Record<`include${Capitalize<SkipKind>}`, true>>
 
 /** A flag for each kind of file that is skipped by default. */
@@ -186,8 +185,8 @@ export function submissionOf(
 const ofOwnStack = ['model', 'workers'] as const
 
 /**
- * With REMORA_API_URL no stack is started: options for a stack are wrong usage. REMORA_MODEL_URLS gets only a warning on
- * stderr, because another command may need it.
+ * Refuses options for a stack as wrong usage where REMORA_API_URL names a service, since no stack is started then.
+ * REMORA_MODEL_URLS gets only a warning on stderr, because another command may need it.
  */
 export function refuseWithService(command: Command, { config, io }: Pick<CliContext, 'config' | 'io'>): void {
   if (config.apiUrl === undefined) return

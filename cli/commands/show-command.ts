@@ -12,7 +12,7 @@ import { isIdle, type Service, withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
 import { nodeLines } from '../wording.ts'
 
-/** In the JSON of a run `nodes` is their number; the list is `code_nodes`. */
+/** The JSON of a run has the number of its nodes as `nodes`; the list is `code_nodes`. */
 type ShowOptions = { operations?: true; nodes?: true; node?: string; json?: true }
 
 /** So many operations are shown unless all are asked for: first what went wrong, then what has a diff. */
@@ -65,7 +65,7 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
   if (nodes !== undefined) io.out(visible(['', ...nodeLines(nodes), ''].join('\n')))
 }
 
-/** At most `shown`: those of the statuses of `shownFirst`, in that order, then others in the order of the plan. */
+/** Returns at most `shown`: those of the statuses of `shownFirst`, in that order, then others in the order of the plan. */
 async function firstOperations(client: ApiClient, runId: string): Promise<OperationView[]> {
   const found = new Map<string, OperationView>()
   for (const status of [...shownFirst, undefined]) {

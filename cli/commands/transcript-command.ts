@@ -37,7 +37,10 @@ export function addTranscriptCommand(program: Command, context: CliContext): voi
 
 type Wanted = { runId: string; operation: readonly string[]; format: 'markdown' | 'json' }
 
-/** Of the newest run of the chain that has one. RUN_004 when none has, which says why where one has the operation. */
+/**
+ * Reads the transcript of the newest run of the chain that has one. Throws RUN_004 when none has, which says why where one has
+ * the operation.
+ */
 async function readTranscript(
   client: ApiClient,
   { runId, operation, format }: Wanted,

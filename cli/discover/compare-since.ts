@@ -23,7 +23,7 @@ export type SinceComparison = NodeComparison & { notCompared: string[] }
 
 type Texts = readonly string[] | undefined
 
-/** What else a run is limited to; `exclude` is added to the settings'. */
+/** `since` names the earlier state; the rest limits a run, and `exclude` is added to the settings'. */
 type Since = {
   since: string
   paths?: Texts

@@ -50,7 +50,7 @@ function fileLines(path: string, changes: readonly Change[]): string[] {
   return [head, ...own.toSorted((one, other) => one.node.startByte - other.node.startByte).map(nodeLine)]
 }
 
-/** Whether a node changed in the same way as its whole file. */
+/** Is true when a node changed in the same way as its whole file. */
 function goesWith({ what, from, node }: Change, file: Change): boolean {
   if (what === 'changed' || what !== file.what) return false
   return from === undefined || (from.path === file.from?.path && from.qualifiedName === node.qualifiedName)
@@ -68,7 +68,7 @@ function fromText({ from, node }: Change): string {
   return ` from ${from.path === node.path ? from.qualifiedName : nodePlace(from.path, from.qualifiedName)}`
 }
 
-/** What `--since` adds to the JSON document of `discoveryView`. */
+/** Returns what `--since` adds to the JSON document of `discoveryView`. */
 export function comparisonView({ added, removed, changed, moved, unchanged, notCompared }: SinceComparison) {
   return {
     added: added.map(nodeView),

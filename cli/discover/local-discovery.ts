@@ -9,7 +9,7 @@ import type { CliConfig } from '../cli-config.ts'
 
 // Discovery in this process, with the settings and the query packs of this machine.
 
-/** How a folder is discovered: `filters`, to whose `exclude` the settings' is added, and the index of earlier discoveries. */
+/** Says how a folder is discovered: `filters`, to whose `exclude` the settings' is added, and the index of earlier discoveries. */
 export function folderOptions(filters: DiscoveryFilters, { discovery, queries, settings }: CliConfig): FolderOptions {
   const { exclude, maxFileBytes, threads } = discovery
   const cache = programCache(settings.own)

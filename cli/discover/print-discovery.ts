@@ -17,7 +17,7 @@ export type DiscoveryOrder = {
   path: string
   filters: Pick<DiscoveryFilters, 'paths' | 'languages' | 'nodeKinds' | 'include'>
   threads: number
-  /** What the nodes are compared with, as `earlierNodes` takes it. */
+  /** Names what the nodes are compared with, as `earlierNodes` takes it. */
   since: string | undefined
   edges: boolean
   /** Files that have not changed are not parsed again. */

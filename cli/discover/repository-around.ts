@@ -35,7 +35,7 @@ async function repositoryAround(folder: string): Promise<Around | undefined> {
   return undefined
 }
 
-/** Whether a run on the whole project skips folders of this name. When the user names such a folder, it is sent by itself. */
+/** Is true when a run on the whole project skips folders of this name. When the user names such a folder, it is sent by itself. */
 function isPassedOver(name: string): boolean {
   return name.startsWith('.') || kindOfFolder(name) !== undefined
 }
@@ -48,7 +48,7 @@ async function isProject(folder: string): Promise<boolean> {
 const isThere = () => true
 const isMissing = () => false
 
-/** What is sent, and what of it is worked on. */
+/** Names what is sent, and what of it is worked on. */
 export type Source = { path: string; submission: Submission }
 
 /**

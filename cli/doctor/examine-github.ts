@@ -76,7 +76,7 @@ const App = z.looseObject({
 })
 const WithDate = z.looseObject({ headers: z.looseObject({ date: z.string().optional() }).default({}) })
 
-/** What GitHub says of the app to whoever has its key. */
+/** Asks GitHub what it says of the app to whoever has its key. */
 async function examineApp({ appId, privateKey, apiUrl }: Credentials, signal: AbortSignal): Promise<Diagnosis[]> {
   // It takes a while to load.
   const [{ openGitHubApp, orHostError }, { lacksOfApp }] = await Promise.all([
@@ -153,7 +153,7 @@ function examineHook({ url = '', content_type: type, insecure_ssl: insecure, sec
 
 type Delivery = { event: string; status: string; status_code: number; delivered_at: string }
 
-/** Whether the newest webhooks arrived. Those that did not are fetched by the publisher, later. */
+/** Says whether the newest webhooks arrived. The publisher fetches those that did not, later. */
 function examineDeliveries(sent: readonly Delivery[]): Diagnosis {
   const failed = sent.filter(({ status_code: code }) => code < 200 || code >= 400)
   if (sent.length === 0) {

@@ -62,7 +62,7 @@ export function examineMemory(): Diagnosis {
   return { name: 'memory', state: 'warning', needed: true, found, advice: 'use fewer workers: --workers 1' }
 }
 
-/** Whether a stack can keep its data in `dataDir`, and whether this version can read the data there. Creates nothing. */
+/** Says whether a stack can keep its data in `dataDir`, and whether this version can read the data there. Creates nothing. */
 export async function examineData(dataDir: string): Promise<Diagnosis> {
   const folder = await existingFolder(dataDir)
   const writable = await access(folder, constants.W_OK).then(

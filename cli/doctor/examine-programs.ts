@@ -32,7 +32,7 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
   return { ...wanted, state: 'missing', found: 'not installed' }
 }
 
-/** Where programs of a repository, such as its tests, would run here, and what holds tool scripts. */
+/** Says where programs of a repository, such as its tests, would run here, and what holds tool scripts. */
 export async function examineSandbox(search: ProgramSearch): Promise<Diagnosis[]> {
   const { programs, isBubblewrap } = await examineRuntime(search)
   const isolated = ', in a sandbox of their own (no network, no capability, no process of others)'
@@ -45,11 +45,11 @@ export async function examineSandbox(search: ProgramSearch): Promise<Diagnosis[]
 }
 
 const setupLimits = { wallMs: 10_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }
-/** What the sandbox has to install packages with, a word for each. */
+/** Prints what the sandbox has to install packages with, a word for each. */
 const installers =
   'python3 -c "import ensurepip, venv" && echo pip; npm --version >/dev/null && echo npm; command -v uv >/dev/null && echo uv'
 
-/** Whether the setup of a run would work here, and with what. */
+/** Says whether the setup of a run would work here, and with what. */
 async function examineSetup(search: ProgramSearch, hasBubblewrap: boolean): Promise<Diagnosis> {
   const { sandbox, allowsSetups } = search.config
   if (!hasBubblewrap) return fine('setup', 'runs have no setup: there is no bubblewrap')
@@ -116,7 +116,7 @@ export async function examineGit(search: ProgramSearch): Promise<Diagnosis> {
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
 }
 
-/** Without it Go is left alone, which only matters to who has some. */
+/** Looks for gofmt. Without it Go is left alone, which only matters to those who have some. */
 export async function examineGofmt({ config }: ProgramSearch): Promise<Diagnosis> {
   const { lack, version, close } = await openGoLinter(config)
   const found = await lack()

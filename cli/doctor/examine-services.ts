@@ -21,7 +21,7 @@ const lookMs = 1_000
 const mostModelBytes = 8_000_000
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) })
 
-/** Whether the service that REMORA_API_URL names answers and knows the token; empty without that variable. */
+/** Says whether the service that REMORA_API_URL names answers and knows the token; empty without that variable. */
 export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {
   if (apiUrl === undefined) return []
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
@@ -67,7 +67,7 @@ export async function examineRedisServer({ storage }: CliConfig, signal: AbortSi
 
 const Ready = z.object({ parts: ReadinessParts })
 
-/** Whether the API has a user of its own in Redis, as it says itself. */
+/** Says whether the API has a user of its own in Redis, as the API reports it. */
 async function examineRedisUser(apiUrl: string, signal: AbortSignal): Promise<Diagnosis[]> {
   const answer = await fetch(new URL('/readyz', apiUrl), { signal }).catch(() => undefined)
   const { data } = Ready.safeParse(await answer?.json().catch(() => undefined))

@@ -12,14 +12,14 @@ type KeyPlace = {
   /** Undefined: `github` in the data folder, which is closed to others and hidden from git. */
   folder: string | undefined
   dataDir: string
-  /** Whether the keys of another app may be replaced. */
+  /** Is true when the keys of another app may be replaced. */
   force: boolean
   env: Env
 }
 
 /**
- * Where the keys of an app are to be kept, before it is made: GitHub tells them once. CONFIG_003 for a folder that cannot be made, or
- * that others may write, and where there are keys already.
+ * Prepares the place for the keys of an app, before it is made: GitHub tells them once. Throws CONFIG_003 for a folder that
+ * cannot be made, or that others may write, and, without `force`, where there are keys already.
  */
 export async function prepareKeyFiles({ folder, dataDir, force, env }: KeyPlace): Promise<KeyFiles> {
   if (folder === undefined) await makeDataFolder(dataDir, env)

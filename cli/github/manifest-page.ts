@@ -34,7 +34,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-/** What the address of the local page, and the state that GitHub gives back, are made unknown to others by. */
+/** Returns a random word that makes the address of the local page, and the state that GitHub gives back, unknown to others. */
 export function oneTimeWord(): string {
   return randomBytes(24).toString('base64url')
 }

@@ -133,7 +133,7 @@ function nextSteps({ name, webhookSecret }: NewApp, install: string): string {
   return `The app ${name} is made.\n${webhookSecret === undefined ? none : ''}${numbered}`
 }
 
-/** For a shell, as one word. */
+/** Quotes the text for a shell, as one word. */
 function quoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -7,7 +7,7 @@ import type { Side } from './side.ts'
 export type HarnessReport = {
   agent: string
   seed: number
-  /** Of every prompt. */
+  /** Counts the requests that each prompt got. */
   requests: number
   concurrency: number
   peakInFlight: number
@@ -17,7 +17,7 @@ export type HarnessReport = {
   sides: readonly [SideReport, SideReport?]
 }
 
-/** Whether the side under test calls tools often enough. */
+/** Is true when the side under test calls tools often enough. */
 export function isGoodEnough({ sides: [tested], minCalled }: HarnessReport): boolean {
   return tested.total.called >= minCalled
 }
@@ -91,7 +91,7 @@ function missView({ probe, firstReply, verdict, faults }: ProbeResult) {
   return { ...asked, content, calls: callViews, submitted: verdict.submitted, errors: faults }
 }
 
-/** To four places, which is enough for rates of a few thousand requests. */
+/** Rounds to four places, which is enough for rates of a few thousand requests. */
 function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }

@@ -8,7 +8,7 @@ export type ReplyVerdict = {
   called: boolean
   parsedFromContent: boolean
   rightTool: boolean
-  /** Of the right tool: they pass its schema and have the values of the request. */
+  /** Is true when the arguments of the right tool pass its schema and have the values of the request. */
   rightArguments: boolean
 }
 

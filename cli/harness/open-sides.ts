@@ -14,14 +14,14 @@ export type SidesOrder = {
   /** Undefined: the first model the servers offer. */
   modelName: string | undefined
   apiKey: string | undefined
-  /** For requests to servers; the rehearsal model is in this process. */
+  /** Requests to servers go through it; the rehearsal model is in this process. */
   proxy: HttpProxy | undefined
   /** Sets the behaviour of the rehearsal model: REMORA_REHEARSAL_…. */
   environment: Env
   settings: SideSettings
   compare: ComparedSide | undefined
   concurrency: number
-  /** Of one request. */
+  /** Limits one request. */
   timeoutMs: number
   retryBudgetMs: number
 }

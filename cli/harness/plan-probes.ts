@@ -6,14 +6,14 @@ import type { DrawnRequest, Shape } from './shapes.ts'
 export type Probe = DrawnRequest & {
   shape: string
   variant: string
-  /** Of the requests of this prompt, from 1. */
+  /** Numbers the requests of this prompt, from 1. */
   number: number
   tools: Shape['tools']
 }
 
 export type ProbePlan = {
   shapes: readonly Shape[]
-  /** Of every prompt. */
+  /** Counts the requests that each prompt gets. */
   requests: number
   seed: number
 }

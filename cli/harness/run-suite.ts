@@ -15,7 +15,7 @@ export type Suite = {
 }
 
 export type SuiteRun = {
-  /** Of each side, in the order of the probes. */
+  /** Has a list for each side, in the order of the probes. */
   results: ProbeResult[][]
   durationMs: number
   /** Requests that were under way at the same time, at most. */

@@ -2,7 +2,7 @@ import { submitToolName } from '#bundles/tool-definition.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
 import type { Random } from '#platform/seeded-random.ts'
 
-/** What the first reply should call. Arguments that are not named here may be anything. */
+/** Names what the first reply should call. Arguments that are not named here may be anything. */
 export type ExpectedCall = { tool: string; arguments: Readonly<Record<string, unknown>> }
 
 export type DrawnRequest = { prompt: string; expected: ExpectedCall }
@@ -23,7 +23,7 @@ type ShapeForm<Values> = {
   tools: readonly ToolDefinition[]
   draw(random: Random): Values
   expect(values: Values): ExpectedCall
-  /** By the variant's name. */
+  /** The keys are the names of the variants. */
   prompts: Readonly<Record<string, (values: Values) => string>>
 }
 
@@ -261,7 +261,7 @@ const irrelevantShape = defineShape({
   },
 })
 
-/** In the order of the report. */
+/** The report has them in this order. */
 export const allShapes: readonly Shape[] = [
   stringShape,
   integerShape,

@@ -22,7 +22,7 @@ export type Rates = {
   rightTool: number
   rightArguments: number
   submitted: number
-  /** Of the replies with a call, those that had it in their content. */
+  /** Is the share, among the replies with a call, of those that had it in their content. */
   parsedFromContent: number
 }
 
@@ -31,11 +31,11 @@ type ShapeRates = PromptRates & { variants: PromptRates[] }
 
 type Costs = {
   latencyMs: {
-    /** From the request to the whole first reply, including tries that failed. */
+    /** Lasts from the request to the whole first reply, including tries that failed. */
     firstReply: Percentiles | undefined
-    /** Of streamed replies: to their first part. */
+    /** Lasts from the request to the first part of the reply, where that is streamed. */
     firstToken: Percentiles | undefined
-    /** From the request to the end of the agent. */
+    /** Lasts from the request to the end of the agent. */
     agent: Percentiles | undefined
   }
   replies: number
@@ -43,11 +43,11 @@ type Costs = {
   tries: number
   promptTokens: number
   completionTokens: number
-  /** Of one request, from sending it to the end of its reply, on average. */
+  /** Is the average rate of one request, from sending it to the end of its reply. */
   tokensPerSecondOfReply: number
-  /** Of all requests together, over the whole suite. */
+  /** Is the rate of all requests together, over the whole suite. */
   tokensPerSecond: number
-  /** What was done another way because the servers could not do it, with the number of replies. */
+  /** Names what was done another way because the servers could not do it, with the number of replies. */
   workarounds: Record<string, number>
 }
 
@@ -90,7 +90,7 @@ function ratesOf(results: readonly ProbeResult[]): Rates {
   }
 }
 
-/** In the order in which shapes and variants first appear. */
+/** Keeps the order in which shapes and variants first appear. */
 function ratesByShape(results: readonly ProbeResult[]): ShapeRates[] {
   const shapes = Map.groupBy(results, ({ probe }) => probe.shape)
   return Array.from(shapes, ([name, ofShape]) => {

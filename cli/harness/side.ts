@@ -7,13 +7,13 @@ import { isModelServers } from '../model-server.ts'
 /** The settings of a request that differ from side to side. */
 export type SideSettings = {
   toolChoice: 'required' | 'auto'
-  /** What else constrains a reply to the form of a call, as a bundle's `grammar`. */
+  /** Says what else constrains a reply to the form of a call, as a bundle's `grammar`. */
   constraint: (typeof constraints)[number]
   temperature: number
   maxTokens: number
-  /** Whether the system prompt lists the tools. */
+  /** Is true when the system prompt lists the tools. */
   toolGuide: boolean
-  /** Whether replies are streamed, which gives the time to the first token. */
+  /** Is true when replies are streamed, which gives the time to the first token. */
   stream: boolean
 }
 
@@ -27,7 +27,7 @@ export type Side = {
   pool: Pick<ModelPool, 'complete'>
 }
 
-/** What differs on the side that the one under test is compared with. */
+/** Says what differs on the side that the one under test is compared with. */
 export type ComparedSide = {
   /** Servers, or `rehearsal`. */
   url?: string | undefined

@@ -51,8 +51,9 @@ export function figuresOf({ agents, ...plan }: PlanView): PlannedFigures {
 }
 
 /**
- * How many nodes were looked at and how many operations were planned, in all and by agent, with the reasons why nodes got no
- * operation, so that the figures of a line add up; then the plan's notices. Of many reasons the first, and how many there are more. Empty when the run has no such figures.
+ * Says how many nodes were looked at and how many operations were planned, in all and by agent, with the reasons why nodes got no
+ * operation, so that the figures of a line add up; then come the plan's notices. Of many reasons it gives the first, and how many
+ * more there are. Is empty when the run has no such figures.
  */
 export function plannedLines(state: PlannedFigures, { width }: { width: number }): string[] {
   const { nodesLookedAt, unchanged, nodes, beyondLimit, total, notices } = state
@@ -76,7 +77,7 @@ function someOf(nodes: number, found = nodes): string {
 const shownReasons = 3
 const reasonCharacters = 60
 
-/** At the end of a word. */
+/** Cuts the reason at the end of a word. */
 function cut(reason: string): string {
   if (reason.length <= reasonCharacters) return reason
   const words = reason.slice(0, reasonCharacters)

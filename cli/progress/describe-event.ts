@@ -58,7 +58,7 @@ export function describeEvent(event: EventView): string | undefined {
   }
 }
 
-/** Of code that was fetched: which. */
+/** Says which code was fetched, where some was. */
 function sourceText({ repository, commit }: EventView['data']): string {
   const [name, id] = [Words.parse(repository), Words.parse(commit)]
   return name === '' || id === '' ? '' : `, of ${name} at ${id.slice(0, 12)}`

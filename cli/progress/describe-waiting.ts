@@ -6,14 +6,14 @@ import type { AwayModel, LackingStore, ProgressState, UsedBudget } from './progr
 
 type Waiting = Pick<ProgressState, 'runId' | 'away' | 'budgets' | 'store' | 'status' | 'checksServers' | 'held'>
 type Waits = Pick<Waiting, 'runId' | 'away' | 'budgets' | 'store'> & Partial<Pick<Waiting, 'checksServers'>>
-/** As answers and events have it. */
+/** Answers and events have this form. */
 type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
 
 const shownServers = 3
 /** While a run waits, a line of output that is no terminal says so once a minute. */
 const repeatedMs = 60_000
 
-/** What a run waits for in a few words, for a line of a list; empty for nothing. */
+/** Says in a few words what a run waits for, for a line of a list; empty for nothing. */
 export function waitingText(waitingFor: readonly Waited[]): string {
   const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of }) => {
     if (kind === 'models') return [modelText(model)]
@@ -29,12 +29,12 @@ export function modelText(model: string): string {
   return model === 'default' ? 'the model' : `the model "${model}"`
 }
 
-/** What the run view says of the models that are away. */
+/** Returns the models that the run view says are away. */
 export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): AwayModel[] {
   return waitingFor.filter((one) => one.kind === 'models')
 }
 
-/** What the run view says of budgets that are used up. */
+/** Returns the budgets that the run view says are used up. */
 export function usedBudgets({
   waiting_for: waitingFor,
   project_id: project,
@@ -49,7 +49,7 @@ export function usedBudgets({
   }))
 }
 
-/** What the run view says of an object store that cannot be used. */
+/** Returns the object store that the run view says cannot be used. */
 export function lackingStore({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): LackingStore | undefined {
   return waitingFor.find((one) => one.kind === 'store')
 }

@@ -11,7 +11,7 @@ export type UnfetchedPatch = { printedBy: string }
 
 type PatchParts = { state: ProgressState; run: RunView; patch: PatchResult | UnfetchedPatch }
 
-/** What became of the run's patch, and what to do with it. */
+/** Says what became of the run's patch, and what to do with it. */
 export function patchLines({ state, run, patch }: PatchParts, paint: Paint): string[] {
   if (!isComposed(run.status, state)) return []
   const review = `Look at each change, take some and reject others: remora review ${run.run_id}`
@@ -51,7 +51,7 @@ function acceptedLines({ request, funnel, run_id: runId }: RunView): string[] {
   ]
 }
 
-/** Of a run that accepts by itself and has accepted nothing, although there is something to accept. */
+/** Says why a run that accepts by itself has accepted nothing, although there is something to accept; undefined for any other. */
 function unacceptedLine({ request, funnel, gate }: RunView): string | undefined {
   const valid = funnel.reduce((total, { valid: count, rejected }) => total + (count ?? 0) - rejected, 0)
   if (request.accept !== 'auto' || valid <= 0) return undefined

@@ -16,15 +16,15 @@ export type AgentProgress = {
   cancelled: number
   failed: number
   tokens: number
-  /** What they have reported about the code. */
+  /** Counts what they have reported about the code. */
   findings: number
-  /** Of the succeeded ones, change sets that are not in the patch. */
+  /** Counts change sets of the succeeded ones that are not in the patch. */
   leftOut: number
   /** Model and tool time of all ended operations; more than wall time, because they run in parallel. */
   workMs: number
 }
 
-/** What planning did for one agent: operations with a model (`planned`) and without (`mechanical`). */
+/** Counts what planning did for one agent: operations with a model (`planned`) and without (`mechanical`). */
 export type PlannedAgent = {
   lookedAt: number
   planned: number
@@ -60,11 +60,11 @@ export type ProgressState = {
   nodes?: number
   /** The first files that discovery skipped as a whole or in part. */
   skippedFiles: readonly SkippedFile[]
-  /** Whether the command that follows the run ends it when its model servers never answer. */
+  /** Is true when the command that follows the run ends it when its model servers never answer. */
   checksServers: boolean
   /** Undefined until the run is planned. */
   total?: number
-  /** How many of them run once more, since their first changes collided with others. */
+  /** Counts those that run once more, since their first changes collided with others. */
   repeated: number
   /** Pairs of an agent and a node it looked at; undefined where the service does not report them. `planned` has them by agent. */
   lookedAt?: number | undefined
@@ -78,13 +78,13 @@ export type ProgressState = {
   /** Settings of the repository that are not honoured, and what is left alone everywhere. */
   notices: readonly string[]
   agents: Readonly<Record<string, AgentProgress>>
-  /** In the order they were asked. */
+  /** They are in the order they were asked. */
   questions: readonly OpenQuestion[]
   away: readonly AwayModel[]
   budgets: readonly UsedBudget[]
-  /** What the service said last of an object store that keeps the run from moving. */
+  /** Repeats what the service said last of an object store that keeps the run from moving. */
   store?: LackingStore | undefined
-  /** By the ids of running operations: what each waits for by its last event, the model or a tool. */
+  /** Says by the ids of running operations what each waits for by its last event, the model or a tool. */
   doing: Readonly<Record<string, string>>
   /** Says what holds the run, once nothing has moved for a while. */
   held?: string | undefined
@@ -139,7 +139,7 @@ export function endedOperations(state: ProgressState): number {
   return sum(state, operationsOf)
 }
 
-/** Those of one agent that have an end. */
+/** Counts the operations of one agent that have an end. */
 export function operationsOf({ succeeded, unchanged, skipped, cancelled, failed }: AgentProgress): number {
   return succeeded + unchanged + skipped + cancelled + failed
 }
@@ -152,7 +152,7 @@ export function failedOperations(state: ProgressState): number {
   return sum(state, (agent) => agent.failed)
 }
 
-/** Whether its change sets were put together: a run fails after that when none of its operations ended well. */
+/** Is true when its change sets were put together: a run fails after that when none of its operations ended well. */
 export function isComposed(status: string, { phase }: ProgressState): boolean {
   return status === 'completed' || (status === 'failed' && phase === 'review')
 }
@@ -165,7 +165,7 @@ function sum({ agents }: ProgressState, of: (agent: AgentProgress) => number): n
   return Object.values(agents).reduce((total, agent) => total + of(agent), 0)
 }
 
-/** Whether no operation succeeded or had nothing to change. */
+/** Is true when some operations failed, and none succeeded or had nothing to change. */
 export function isFruitless(state: ProgressState): boolean {
   const agents = Object.values(state.agents)
   return failedOperations(state) > 0 && agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)

@@ -13,7 +13,7 @@ export function evidenceLines(run: RunView, paint: Paint): string[] {
   return lines.length === 0 ? [] : ['Checked on the changed files:', ...lines]
 }
 
-/** What the run's own gate found. */
+/** Says what the run's own gate found. */
 export function gateLines({ gate }: RunView, { paint, width }: { paint: Paint; width: number }): string[] {
   if (gate === null) return []
   const tone = gate.verdict === 'passed' && gate.left_out === 0 ? 'green' : 'yellow'

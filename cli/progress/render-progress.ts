@@ -57,7 +57,7 @@ function barOf(share: number | 'under way', width: number): string {
   return '█'.repeat(full) + '░'.repeat(width - full)
 }
 
-/** From 0 to 1. Only the execution and the composing of the patch have a known share while they are under way. */
+/** Returns 0 to 1. Only the execution and the composing of the patch have a known share while they are under way. */
 function phaseShare(state: ProgressState, phase: ShownPhase): number | 'under way' {
   if (isComposed(state.status, state)) return 1
   if (phase === 'review' && state.composing !== undefined) return composedShare(state.composing)
@@ -132,7 +132,7 @@ export function openPlainLines(): (state: ProgressState, nowMs: number) => strin
   }
 }
 
-/** How far the composition of a run is, for a person. */
+/** Tells a person how far the composition of a run is. */
 export function composedText(composing: ComposingView): string {
   const { operations_read: read, operations, files_proved: proved, files, gate_runs: runs, gate_most: most } = composing
   if (runs !== undefined) return `the run's own tests: run ${runs}, of ${most ?? 'any number'} at most`

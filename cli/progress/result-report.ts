@@ -20,7 +20,7 @@ export type ReportParts = {
   earlierRuns?: readonly string[]
 }
 
-/** How to write: lines are broken at the width of a terminal; for a pipe it is Infinity. */
+/** Says how to write: lines are broken at the width of a terminal; for a pipe it is Infinity. */
 export type ReportView = { paint: Paint; width: number }
 
 const shownFailures = 5
@@ -109,13 +109,13 @@ const unreadParts: Readonly<Record<string, string>> = {
   skipped_files: 'skipped files',
 }
 
-/** What the service cannot tell of the run just now; empty, as a rule. */
+/** Names what the service cannot tell of the run just now; empty, as a rule. */
 export function unreadText({ unread }: Pick<RunView, 'unread'>): string {
   if (unread.length === 0) return ''
   return `${unread.map((part) => unreadParts[part] ?? part).join(' and ')}, since the object store is away`
 }
 
-/** What to do about each error code. */
+/** Says what to do about each error code. */
 function adviceLines({ run_id: runId, failures }: RunView): string[] {
   return failures.slice(0, shownFailures).flatMap(({ error_code: code, operation_id: id }) => {
     if (code === null) return []
@@ -124,7 +124,7 @@ function adviceLines({ run_id: runId, failures }: RunView): string[] {
   })
 }
 
-/** What is left out of the patch of all, at most so many of it, each with why, and what can be done about it. */
+/** Lists what is left out of the patch of all, at most so many of it, each with why, and says what can be done about it. */
 export function leftOutLines(run: RunView, { paint, width }: ReportView, most = shownFailures): string[] {
   const { conflicts, left_out: leftOut, run_id: runId } = run
   if (conflicts === 0) return []
@@ -152,7 +152,7 @@ function waysOn(leftOut: readonly LeftOut[]): string[] {
   ]
 }
 
-/** Why a change set is not in the patch, in one sentence that names the change set it conflicts with. */
+/** Says why a change set is not in the patch, in one sentence that names the change set it conflicts with. */
 export function leftOutText(leftOut: LeftOut): string {
   const { error_code: code, path, reason, with: other } = leftOut
   const what = `${code}  ${setText(leftOut, path)}`
@@ -205,7 +205,7 @@ function retryLines(
   ]
 }
 
-/** Of what was rejected while the run ran. */
+/** Says what becomes of what was rejected while the run ran. */
 function wantedRetryLines({ retried_by: retry, retry_wanted: wanted, run_id: runId }: RunView): string[] {
   if (retry !== null) return [`Retried by run ${retry}: remora show ${retry}`]
   if (wanted === 0) return []

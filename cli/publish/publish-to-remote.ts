@@ -35,11 +35,11 @@ export type RemoteOrder = {
   of: PatchKind
   /** A folder or an address of git. */
   to: string
-  /** By default `remora/` and the base branch. */
+  /** Is by default `remora/` and the base branch. */
   branch?: string | undefined
-  /** By default the branch that the run is of, if that is known, else the default branch of the remote. */
+  /** Is by default the branch that the run is of, if that is known, else the default branch of the remote. */
   base?: string | undefined
-  /** Whether a pull request is opened, too: at a Gitea or Forgejo. */
+  /** Is true when a pull request is opened, too: at a Gitea or Forgejo. */
   pullRequest?: boolean | undefined
   /** The caller's yes to files that the host runs, or that act on their own. */
   consent: PublishConsent

@@ -63,7 +63,7 @@ function styleOf(verdict: string) {
   return verdict === 'accepted' || verdict === 'rejected' ? verdictStyles[verdict] : verdictStyles.pending
 }
 
-/** Of a change that an earlier attempt made. If it was rejected with a reason, the agents of a retry have been given that. */
+/** Names a change that an earlier attempt made. If it was rejected with a reason, the agents of a retry have been given that. */
 function earlierLines({ verdict, decision, change_set_id: id }: ChangeView, { width, paint }: View): string[] {
   return foldProse(`an earlier attempt, ${id}, is ${verdict}${whyText(decision)}`, width).map((line) =>
     paint('yellow', line),
@@ -102,7 +102,7 @@ function evidenceLines({ evidence }: ChangeView, { width, paint }: View): string
 }
 
 /**
- * How much tests that hold show: one planted fault that they notice is enough to pass. And what went with a docstring,
+ * Says how much tests that hold show: one planted fault that they notice is enough to pass. Says also what went with a docstring,
  * since that is no documentation.
  */
 function noticedText(holding: ChangeView['evidence']): string {
@@ -126,7 +126,10 @@ function warningLines({ conflict, diff }: ChangeView, { width, paint }: View): s
 /** So many of the sets that a set is built on are named. */
 export const namedBases = 5
 
-/** What the diff stands on, and does not show; yellow where it would be accepted with this one. Until they are known, their ids. */
+/**
+ * Names what the diff stands on, and does not show; yellow where it would be accepted with this one. Shows their ids until they
+ * are known.
+ */
 function builtOnLines({ change, builtOn = [] }: ReviewedSet, { width, paint }: View): string[] {
   const known = new Map(builtOn.map((one) => [one.change_set_id, one]))
   const lines = change.built_on.slice(0, namedBases).flatMap((id) => {
@@ -139,7 +142,7 @@ function builtOnLines({ change, builtOn = [] }: ReviewedSet, { width, paint }: V
   return more > 0 ? [...lines, paint('yellow', `built on ${more} more`)] : lines
 }
 
-/** What the set that it collides with makes of the same place. */
+/** Shows what the set that it collides with makes of the same place. */
 function otherLines({ conflict }: ChangeView, { width, paint }: View): string[] {
   const other = conflict?.with
   const lines = other === undefined ? [] : textLines(other, ' makes of the same place')

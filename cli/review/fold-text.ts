@@ -1,6 +1,6 @@
 import { visible, widthOf, wrap } from '../terminal-text.ts'
 
-/** What takes two columns of a terminal: the characters of East Asia, and pictures. */
+/** Matches what takes two columns of a terminal: the characters of East Asia, and pictures. */
 const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303F\uFF01-\uFF60\uFFE0-\uFFE6]/u
 const plainText = /^[\x20-\x7E]*$/
@@ -80,7 +80,7 @@ export function clipTo(text: string, width: number): string {
   return `${fold(text, Math.max(1, width - 1))[0] ?? ''}…`
 }
 
-/** As many of the last characters as there is room for. */
+/** Returns as many of the last characters as there is room for. */
 export function endOf(text: string, width: number): string {
   const all = charactersOf(text)
   let left = width

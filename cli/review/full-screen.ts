@@ -19,7 +19,7 @@ export type ScreenEvents = KeyEvents & { onResize(size: Size): void }
 const enter = '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[?2004h'
 const leave = '\u001B[?2004l\u001B[?7h\u001B[?25h\u001B[?1049l'
 
-/** Of a terminal that does not know its size. */
+/** A terminal that does not know its size counts as this large. */
 const usual = { columns: 80, rows: 24 }
 
 /** Takes the terminal. It is given back at the latest when the process exits, however that comes. */
@@ -64,7 +64,7 @@ export function openFullScreen(terminal: Interactive, events: ScreenEvents): Ful
 
 /** A terminal that waits for its screen. */
 export type HeldTerminal = {
-  /** What is printed on stderr meanwhile takes the place of the text. */
+  /** Replaces the text with what is printed on stderr meanwhile. */
   err(text: string): void
   /** Ends it. Harmless when that was done. */
   release(): void

@@ -13,7 +13,7 @@ import {
 } from './review-state.ts'
 import { startTyping, typeKey } from './type-line.ts'
 
-/** What a key does. While a decision has no answer, only the end can be asked for. */
+/** Does what a key says. While a decision has no answer, only the end can be asked for. */
 export function pressKey(state: ReviewState, key: Key): Step {
   if (key.name === 'ctrl-c') return quit(state)
   if (state.isSending) return key.text === 'q' ? quit(state) : { state, effects: [] }
@@ -58,14 +58,14 @@ function skip(state: ReviewState): Step {
   return showFollowing({ ...state, skipped: new Set([...state.skipped, shown.change.change_set_id]) })
 }
 
-/** At the end of the list: the first of the sets that were skipped and are still pending. */
+/** Goes, at the end of the list, to the first of the sets that were skipped and are still pending. */
 function skippedAgain(state: ReviewState): Step {
   const [first] = skippedSets(state)
   if (first === undefined) return stay(state, { text: 'nothing was skipped', style: 'dim' })
   return show(state, state.sets.indexOf(first))
 }
 
-/** At the end of the list it is read again. */
+/** Shows the next set. At the end of the list it is read again. */
 function next(state: ReviewState): Step {
   return show(state, Math.min(state.at + 1, state.sets.length))
 }
@@ -74,7 +74,7 @@ function back(state: ReviewState): Step {
   return state.at === 0 ? stay(state, { text: 'this is the first', style: 'dim' }) : show(state, state.at - 1)
 }
 
-/** Of the shown set, else of the one that was decided last. */
+/** Takes back the decision on the shown set, else the one that was made last. */
 function undo(state: ReviewState): Step {
   const shown = shownSet(state)
   if (shown !== undefined && shown.change.verdict !== 'pending') return send(state, { verdict: 'undo' })

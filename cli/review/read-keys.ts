@@ -18,7 +18,7 @@ const finalCharacter = /[@-~]$/
  */
 export function readKeys(input: Readable, { onKey, onPaste }: KeyEvents): { start(): void; stop(): void } {
   let pasted: string | undefined
-  /** What came last ended with Escape: whether it was a key of its own is not known yet. */
+  /** Is true when what came last ended with Escape: nobody knows yet whether that was a key of its own. */
   let endedWithEscape = false
   /** The next key began there, apart from its other characters. */
   let isApart = false

@@ -80,12 +80,12 @@ function bodyLines(state: ReviewState, { width, room }: { width: number; room: n
   return describeChange(shown, { columns: width, rows: room }, paint)
 }
 
-/** Whether sets that are built on this one keep it from being rejected or taken back. */
+/** Is true when sets that are built on this one keep it from being rejected or taken back. */
 export function hasDependents(mode: Mode): boolean {
   return mode.kind === 'refused' && mode.refused.verdict !== 'accept' && mode.refusal.blocked_by !== undefined
 }
 
-/** Why, and both texts. */
+/** Says why, and shows both texts. */
 function refusalLines(mode: Extract<Mode, { kind: 'refused' }>, width: number, paint: Paint): string[] {
   const { conflict, error_code: code, detail } = mode.refusal
   const why = conflict === undefined ? `${code}  ${detail}` : leftOutText(conflict)
@@ -146,7 +146,7 @@ function typedLine({ what, text, after }: Extract<Mode, { kind: 'typing' }>, wid
   return fold(`${before}${after}`, width)[0] ?? ''
 }
 
-/** As many as there is room for, the most important keys first. */
+/** Shows as many keys as there is room for, the most important first. */
 function keyLines(state: ReviewState): string[] {
   const { columns: width, rows } = sizeOfScreen(state)
   const lines = ['']

@@ -13,7 +13,7 @@ export type Size = { columns: number; rows: number }
 /** A change set under review. `summary`, `earlier` and `builtOn` are known once it was looked at. */
 export type ReviewedSet = {
   change: ChangeView
-  /** What its agent said at the end. */
+  /** Repeats what its agent said at the end. */
   summary?: string
   /** Earlier sets of its operation, which a retry has made again. */
   earlier?: readonly ChangeView[]
@@ -21,7 +21,7 @@ export type ReviewedSet = {
   builtOn?: readonly ChangeView[]
 }
 
-/** What the keys mean. */
+/** Says what the keys mean. */
 export type Mode =
   | { kind: 'looking' }
   /** `text` is before the cursor, `after` behind it. */
@@ -38,7 +38,6 @@ export type Message = { text: string; style: 'green' | 'yellow' | 'red' | 'dim' 
 
 export type ReviewState = {
   runId: string
-  /** Of the run. */
   agents: readonly string[]
   size: Size
   where: Where
@@ -48,9 +47,9 @@ export type ReviewState = {
   /** Lines above the first that is shown. */
   scroll: number
   mode: Mode
-  /** How much of the list of change sets was read. */
+  /** Says how much of the list of change sets was read. */
   list: 'under way' | 'in part' | 'whole'
-  /** Where it is read on; null: from its start. */
+  /** Says where the list is read on; null is its start. */
   cursor: string | null
   run: Progress
   /** The time until the list is read again is running: it is never started twice. */
@@ -60,14 +59,14 @@ export type ReviewState = {
   /** The reviewer wants to end once that answer is there. */
   isQuitting: boolean
   message: Message | undefined
-  /** What was decided here, in this order, by the ids of the sets. */
+  /** Holds what was decided here, in this order, by the ids of the sets. */
   decided: ReadonlyMap<string, Decided>
   /** The run in which rejected changes are tried again, as the last answer said. */
   retry: RejectedRetry | undefined
   skipped: ReadonlySet<string>
 }
 
-/** Whether the run may still bring change sets: it stands still where nobody works on it. */
+/** Says whether the run may still bring change sets: it stands still where nobody works on it. */
 export type Progress = 'goes on' | 'stands still' | 'ended'
 
 /**
@@ -94,7 +93,7 @@ export type ReviewEvent =
   | { kind: 'failed'; effect: Effect; message: string }
 
 export type Effect =
-  /** From the start, `cursor` null, it also finds what has come since. */
+  /** Reads the list on; from the start, `cursor` null, it also finds what has come since. */
   | { kind: 'list'; where: Where; cursor: string | null }
   | { kind: 'look'; change: ChangeView }
   | ({ kind: 'decide' } & SeenDecisions)
@@ -138,7 +137,7 @@ export function stay(state: ReviewState, message?: Message): Step {
   return { state: { ...state, message }, effects: [] }
 }
 
-/** What a key comes to that is about a change, where none is shown. */
+/** Answers a key that is about a change, where none is shown. */
 export function withoutChange(state: ReviewState): Step {
   return stay(state, { text: 'no change is shown', style: 'yellow' })
 }

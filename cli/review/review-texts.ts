@@ -53,7 +53,7 @@ export function keyTexts(state: ReviewState, over: { hasDependents: boolean }): 
   }
 }
 
-/** At the end of the list. */
+/** Describes the end of the list. */
 export function endText(state: ReviewState): string[] {
   const { list, run } = state
   if (list === 'under way') return ['Looking for changes …']
@@ -73,12 +73,12 @@ function pendingSets({ sets }: ReviewState): ReviewedSet[] {
   return sets.filter(({ change }) => change.verdict === 'pending')
 }
 
-/** Those that were skipped and on which nobody has decided since. */
+/** Returns those that were skipped and on which nobody has decided since. */
 export function skippedSets(state: ReviewState): ReviewedSet[] {
   return pendingSets(state).filter(({ change }) => state.skipped.has(change.change_set_id))
 }
 
-/** What was done in this review, and what to do next. */
+/** Says what was done in this review, and what to do next. */
 export function summaryLines(state: ReviewState): string[] {
   const { runId, decided, sets, list } = state
   const made = [...decided.values()]
@@ -104,7 +104,7 @@ export function summaryLines(state: ReviewState): string[] {
   ]
 }
 
-/** Where what was sent back is tried again. */
+/** Says where what was sent back is tried again. */
 function retryText({ retry, runId }: ReviewState): string {
   const { retry_of: of = runId, run_id: by = null } = retry ?? {}
   return by === null ? `when run ${of} has ended: remora show ${of} names the retry` : `in run ${by}`

@@ -114,7 +114,7 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
     })
 }
 
-/** How the set stands by now, the earlier sets of its operation, what its agent said, and what it is built on. */
+/** Reads how the set stands by now, the earlier sets of its operation, what its agent said, and what it is built on. */
 async function look(client: ApiClient, runId: string, change: ChangeView): Promise<ReviewEvent> {
   const { change_set_id: id, operation_id: operation, run_id: maker, built_on: needed } = change
   const bases = needed.slice(0, namedBases).map((base) => client.listChanges(runId, { change_set_id: base, limit: 1 }))
@@ -129,7 +129,7 @@ async function look(client: ApiClient, runId: string, change: ChangeView): Promi
 
 type Opening = Pick<Performing, 'screen' | 'signal'> & { client: ApiClient }
 
-/** In the pager that is set; else, or when that fails, on our own screen. */
+/** Opens it in the pager that is set; else, or when that fails, on our own screen. */
 async function openTranscript(
   change: ChangeView,
   { screen, signal, client }: Opening,

@@ -21,7 +21,7 @@ import {
 } from './review-state.ts'
 import { isCurrent } from '../run/describe-decisions.ts'
 
-/** What becomes of a review by a key, or by an answer of the service. */
+/** Returns what becomes of a review by a key, or by an answer of the service. */
 export function takeEvent(state: ReviewState, event: ReviewEvent): Step {
   switch (event.kind) {
     case 'key':
@@ -136,8 +136,9 @@ function takeDecided(state: ReviewState, { wanted, answer }: Taken<'decided'>): 
 }
 
 /**
- * What somebody else has decided meanwhile; else that of the set itself, unless another one was to give way to it and could not because
- * of what is built on it: then the set still collides, and the other refusal says what to decide next.
+ * Returns the refusal because of what somebody else has decided meanwhile; else that of the set itself, unless another one was to
+ * give way to it and could not because of what is built on it: then the set still collides, and the other refusal says what to
+ * decide next.
  */
 function refusalToShow({ refused }: DecisionsView, id: string | undefined): RefusedView | undefined {
   const late = refused.find((one) => one.error_code === 'WORK_003')
@@ -223,8 +224,8 @@ function takeRefusal(state: ReviewState, refusal: RefusedView, wanted: SeenDecis
 }
 
 /**
- * What can be taken back so that the set can be accepted: what it collides with, beside what was to give way before, or, once that was
- * refused, the same with what is built on it.
+ * Returns what can be taken back so that the set can be accepted: what it collides with, beside what was to give way before, or,
+ * once that was refused, the same with what is built on it.
  */
 function givingWay(refusal: RefusedView, { decisions, withDependents }: SeenDecisions): GivingWay | undefined {
   const [set, before] = [decisions.at(-1), decisions.slice(0, -1)]

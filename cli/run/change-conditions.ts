@@ -5,7 +5,7 @@ import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import type { ApiClient } from '../api-client.ts'
 
-/** What each condition of `--where` can be; undefined for any text. */
+/** Says what each condition of `--where` can be; undefined for any text. */
 const conditions: Readonly<Record<string, readonly string[] | undefined>> = {
   agent: undefined,
   path: undefined,
@@ -13,13 +13,13 @@ const conditions: Readonly<Record<string, readonly string[] | undefined>> = {
   verdict: Verdict.options,
 }
 
-/** Which change sets of a run: those that meet all of it, the API's filter; all of them when it is empty. */
+/** Chooses the change sets of a run that meet all of it, the API's filter; all of them when it is empty. */
 export type Where = Readonly<Record<string, string>>
 
 /** The conditions for the help of `--where`. */
 export const whereForms = `agent=NAME, path=GLOB, ${offered('evidence')}, ${offered('verdict')}`
 
-/** Those of `--where` for the completion in a shell. */
+/** Lists the conditions of `--where` for the completion in a shell. */
 export const whereWords = Object.entries(conditions).flatMap(([key, values = ['']]) =>
   values.map((value) => `${key}=${value}`),
 )
@@ -45,7 +45,7 @@ export function withCondition(word: string, before: Where = {}): Where {
   return { ...before, [key]: value }
 }
 
-/** Why the conditions can find nothing: none of the run's agents has the name. */
+/** Says why the conditions can find nothing: none of the run's agents has the name. */
 export function faultOfAgent({ agent }: Where, agents: readonly string[]): string | undefined {
   return agent === undefined || agents.includes(agent) ? undefined : `no agent "${agent}": it has ${agents.join(', ')}`
 }

@@ -16,7 +16,7 @@ const shownTextLines = 20
 
 type Printing = { client: ApiClient; verdict: WantedVerdict; context: Pick<CliContext, 'io'> }
 
-/** What was decided to stdout, what was refused to stderr. */
+/** Prints what was decided to stdout, what was refused to stderr. */
 export async function printDecisions(decided: DecisionsView, { client, verdict, context }: Printing): Promise<void> {
   const { io } = context
   const { run_id: runId, decisions, refused, refused_count: refusals, left_alone: leftAlone } = decided
@@ -37,7 +37,7 @@ export async function printDecisions(decided: DecisionsView, { client, verdict, 
   io.err(visible([...blocks, ...rest, ...kept].map((line) => `${line}\n`).join('')))
 }
 
-/** What becomes of changes that were rejected to be tried again. `isIdle`: no worker is there that could. */
+/** Says what becomes of changes that were rejected to be tried again. `isIdle` is true when no worker is there that could. */
 export function printRetry(
   { decisions, retry }: DecisionsView,
   { isIdle, context: { io } }: { isIdle: boolean; context: Pick<CliContext, 'io'> },
@@ -73,7 +73,7 @@ async function setLines(client: ApiClient, runId: string, decisions: readonly De
   return aligned([...rows, ...(await keptRows(client, runId, decisions, changes))])
 }
 
-/** What had been accepted with a set that is not accepted any more stays accepted, until somebody takes that back as well. */
+/** Lists what had been accepted with a set that is not accepted any more: it stays accepted until somebody takes that back as well. */
 async function keptRows(
   client: ApiClient,
   runId: string,
@@ -95,14 +95,14 @@ async function keptRows(
   })
 }
 
-/** Of a set that is decided with another one, and that one. */
+/** Says how a set that is decided with another one is related to that one. */
 const relations: Readonly<Record<string, string>> = {
   accepted: 'needed by',
   rejected: 'built on',
   pending: 'built on',
 }
 
-/** By their ids. What was decided counts without them, so one that cannot be read is left out. */
+/** Reads the sets by their ids. What was decided counts without them, so one that cannot be read is left out. */
 async function changesOf(
   client: ApiClient,
   runId: string,
@@ -124,7 +124,10 @@ export function whyText(decision: Pick<DecisionView, 'reason' | 'note'> | null):
   return [decision?.note, decision?.reason].flatMap((part) => (part ? `: ${part}` : [])).join('')
 }
 
-/** Whether it counts, and git can apply it beside the others: what a later retry has made again only if it is accepted. */
+/**
+ * Is true when the set counts, and git can apply it beside the others: what a later retry has made again counts only if it is
+ * accepted.
+ */
 export function isCurrent({ is_redone: isRedone, verdict }: Pick<ChangeView, 'is_redone' | 'verdict'>): boolean {
   return !isRedone || verdict === 'accepted'
 }
@@ -169,7 +172,7 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** Why, with the texts of both sides of a conflict, and what to do about it. */
+/** Says why, with the texts of both sides of a conflict, and what to do about it. */
 function refusalLines(runId: string, refusal: RefusedView, verdict: WantedVerdict): string[] {
   const { change_set_id: id, operation_id: operation, error_code: code, detail, conflict, blocked_by: others } = refusal
   if (others !== undefined) return [`refused: ${code}  ${detail}`, ...togetherLines(runId, refusal, verdict)]
@@ -182,7 +185,7 @@ function refusalLines(runId: string, refusal: RefusedView, verdict: WantedVerdic
   return [`refused: ${leftOutText(conflict)}`, ...bothTexts(conflict, ', which is accepted, makes of it'), ...instead]
 }
 
-/** What a set makes of the place that it is left out for, and the other one, of which `otherDoes` says it. */
+/** Shows what a set makes of the place that it is left out for, and what the other one makes of it, of which `otherDoes` says it. */
 export function bothTexts(conflict: LeftOut, otherDoes: string): string[] {
   const { with: other } = conflict
   return [...textLines(conflict, ' would make of it'), ...(other === undefined ? [] : textLines(other, otherDoes))]
@@ -202,7 +205,7 @@ function insteadLines(runId: string, id: string, { change_set_id: other }: Confl
   return [`  To have it instead: remora undo ${runId} ${other}`, `                      remora accept ${runId} ${id}`]
 }
 
-/** What one of two sets that collide makes of the place; `does` says so. The first lines only. */
+/** Shows what one of two sets that collide makes of the place; `does` says so. Only its first lines are shown. */
 export function textLines({ agent = '', node, text }: ConflictingSet, does: string): string[] {
   if (text === undefined) return []
   const who = node === undefined ? agent : `${agent} ${nodePlace(node.path, node.qualified_name)}`

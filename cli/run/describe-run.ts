@@ -244,7 +244,7 @@ function skippedBlock({ run_id: id, skipped, skipped_files: files }: RunView, { 
   return lines.length === 0 ? [] : ['', 'skipped, as a whole:', ...lines.flatMap((line) => wrap(line, width))]
 }
 
-/** What `--json` adds to a run that no stack works on, because its status does not show that. */
+/** Returns what `--json` adds to a run that no stack works on, because its status does not show that. */
 export function waitingView({ status }: Pick<RunView, 'status'>, isWaiting: boolean): { waits_for_stack?: true } {
   return isWaiting && !isEnded(status) ? { waits_for_stack: true } : {}
 }

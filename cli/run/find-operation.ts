@@ -39,7 +39,10 @@ export async function findOperations(client: Client, runId: string, words: reado
   })
 }
 
-/** Those of each word, where each is an operation's id or the path of a file with nodes; undefined where one is neither. */
+/**
+ * Returns the operations of each word, where each is an operation's id or the path of a file with nodes; undefined where one is
+ * neither.
+ */
 async function operationsOfEach(
   client: Client,
   runId: string,
@@ -80,7 +83,7 @@ async function operationsOfOne(client: Client, runId: string, words: readonly st
   return onNode.map(({ operation_id: id }) => id).toReversed()
 }
 
-/** Those that no other one repeats. */
+/** Returns those that no other one repeats. */
 function lastOnes<T extends { operation_id: string; repeats: string | null }>(operations: readonly T[]): T[] {
   const repeated = new Set(operations.map(({ repeats }) => repeats))
   return operations.filter(({ operation_id: id }) => !repeated.has(id))
@@ -101,7 +104,7 @@ async function withRetried(
   return runs
 }
 
-/** What the runs have, each operation once: a retry has those that it repeats under the same ids. */
+/** Returns what the runs have, each operation once: a retry has those that it repeats under the same ids. */
 async function fromAll<T extends { operation_id: string }>(
   runs: readonly string[],
   find: (runId: string) => Promise<readonly T[]>,
@@ -147,7 +150,10 @@ async function hasFile({ listNodes }: Pick<Client, 'listNodes'>, runId: string, 
   return nodes[0]?.path === path
 }
 
-/** Those of the agent, if one is named; none when the place is not the path of a file with nodes. */
+/**
+ * Returns the operations in the file at `place`, of the agent if one is named; none when the place is not the path of a file with
+ * nodes.
+ */
 async function operationsInFile(client: Client, runId: string, { place, agent }: Words): Promise<OperationView[]> {
   if (!(await hasFile(client, runId, place))) return []
   const all = await Array.fromAsync(allOperations(client, runId))

@@ -9,9 +9,9 @@ export type Follower = {
   onEvent(event: EventView): void
   /** Called after each page's events, also for an empty one: about twice a second while nothing happens. */
   onPage?(page: EventPage): void
-  /** Whether to read after a page, every two seconds at most, what the run waits for; `onRun` gets it. */
+  /** Says whether to read after a page, every two seconds at most, what the run waits for; `onRun` gets it. */
   isWaiting?(): boolean
-  /** What it throws ends the following. */
+  /** Ends the following with what it throws. */
   onRun?(run: RunView): void | Promise<void>
 }
 

@@ -9,18 +9,18 @@ import type { Follower } from './follow-run.ts'
 
 export type JudgedServers = {
   client: Pick<ApiClient, 'cancel'>
-  /** Where the servers are named, for the advice. */
+  /** Says where the servers are named, for the advice. */
   namedIn: string
   apiKey: string | undefined
-  /** Whether the run was there before: it then is left as it is, for a command with the right servers. */
+  /** Is true when the run was there before: it then is left as it is, for a command with the right servers. */
   isResumed: boolean
   signal: AbortSignal
 }
 
 export type ServersJudge = Required<Pick<Follower, 'onEvent' | 'onRun'>> & {
-  /** Whether it may still find out that the servers are wrong ones: none of them has done anything yet. */
+  /** Is true while it may still find out that the servers are wrong ones: none of them has done anything yet. */
   isJudging(): boolean
-  /** Why the run was cancelled, if this did it. */
+  /** Says why the run was cancelled, if this did it. */
   fault(): AppError | undefined
 }
 

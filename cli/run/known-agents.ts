@@ -37,7 +37,7 @@ export async function agentsHere({
 
 type Choosing = Pick<CliConfig, 'agentsDir' | 'bundles' | 'queries' | 'settings'>
 
-/** What discovery would refuse of `agents.mapping` and `agents.settings`, with the places: CONFIG_003 or CONFIG_004. */
+/** Throws what discovery would refuse of `agents.mapping` and `agents.settings`, with the places: CONFIG_003 or CONFIG_004. */
 export async function requireBundleChoices({ agentsDir, bundles, queries, settings }: Choosing): Promise<void> {
   const chosen = Object.values(bundles.mapping)
   if (chosen.length + Object.keys(bundles.settings).length === 0) return
@@ -58,7 +58,10 @@ async function bundleFiles(agentsDir: string | undefined): Promise<Map<string, B
   return new Map(await Promise.all(read))
 }
 
-/** What every run refuses of the settings: the folder of the agents (CONFIG_001), what they say of agents, and languages (DISC_003). */
+/**
+ * Returns what every run refuses of the settings: the folder of the agents (CONFIG_001), what they say of agents, and languages
+ * (DISC_003).
+ */
 export async function settingsFaults(config: CliConfig): Promise<AppError[]> {
   const refused = async (work: Promise<unknown>) =>
     work.then(
@@ -89,7 +92,7 @@ export async function namedAgents(
   return { agents, known }
 }
 
-/** Whether one of the agents runs programs; `agents`: undefined for all. A bundle that cannot be read is reported elsewhere. */
+/** Is true when one of the agents runs programs; `agents` is undefined for all. A bundle that cannot be read is reported elsewhere. */
 export async function runsPrograms(
   agentsDir: string | undefined,
   agents: readonly string[] | undefined,

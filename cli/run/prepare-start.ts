@@ -27,7 +27,7 @@ export type RunOrder = {
   apply: boolean
   events?: string | undefined
   workers: number
-  /** Whether the embedded services may run a setup, whatever the settings say. */
+  /** Lets the embedded services run a setup, whatever the settings say. */
   setsUp?: boolean
   model?: string | undefined
   json: boolean

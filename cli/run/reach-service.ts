@@ -19,7 +19,7 @@ export type Service = {
   signal: AbortSignal
   /** The embedded stack that this command started; undefined when it uses a running service. */
   stack: Stack | undefined
-  /** What its agents talk to, where that is known. */
+  /** Says what its agents talk to, where that is known. */
   modelKind: ModelKind | undefined
   close(): Promise<void>
 }
@@ -31,7 +31,7 @@ export type StackChoice = {
   discovery?: boolean
   /** The agents of the run that it is started for; undefined: any. */
   agents?: readonly string[] | undefined
-  /** Whether that run has a gate. */
+  /** Is true when that run has a gate. */
   verifies?: boolean
   /** Allows the setups that requests name, also where the settings do not: the command has named one, or its run may have one. */
   setsUp?: 'named' | 'stored' | undefined
@@ -83,7 +83,7 @@ export async function reachRuns(context: CliContext, choice: StackChoice = { wor
   return { client, signal: context.signal, stack: undefined, modelKind, close: client.close }
 }
 
-/** Whether `service` has no workers, so that no run in it moves on: an embedded stack that was started only to read runs. */
+/** Is true when `service` has no workers, so that no run in it moves on: an embedded stack that was started only to read runs. */
 export function isIdle({ stack }: Pick<Service, 'stack'>): boolean {
   return stack !== undefined && !stack.processes().some(({ service }) => service === 'worker')
 }

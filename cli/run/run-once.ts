@@ -144,7 +144,7 @@ async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   return describeSilent(model, { whenNone, signal })
 }
 
-/** What happens to a run that this command no longer follows. */
+/** Says what happens to a run that this command no longer follows. */
 function describeLeftRun(
   runId: string,
   { isOurs, model }: { isOurs: boolean; model: string | undefined },

@@ -24,7 +24,7 @@ export type ProgressChoice = {
   json: boolean
   /** Also gets every event as one JSON line. */
   onLine?: ((line: string) => void) | undefined
-  /** Whether the command still ends the run when its model servers never answer. */
+  /** Is true while the command still ends the run when its model servers never answer. */
   checksServers?: (() => boolean) | undefined
 }
 

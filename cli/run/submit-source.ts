@@ -32,7 +32,7 @@ export type Submission = {
   accept?: AcceptPolicy | undefined
   /** A command that must not get worse by the changes, and the bounds of its runs. */
   verify?: { command: string; runs: number; max_runs: number; limit_s: number } | undefined
-  /** What installs what its programs need. */
+  /** Installs what its programs need. */
   setup?: string | undefined
   /** The run ends once it is planned. */
   dryRun?: boolean | undefined
@@ -40,13 +40,13 @@ export type Submission = {
   folderOnly?: boolean | undefined
 }
 
-/** What is to be sent, and the nodes that the run is limited to, if any. */
+/** Names what is to be sent, and the nodes that the run is limited to, if any. */
 export type PreparedSource = { packed: Packed; nodes?: string[] }
 
 /**
- * What is to be sent of `path`: listed, not yet read. What is left out is printed on stderr. INTAKE_001 when there is nothing
- * at `path` (wrong usage) or neither a folder nor an archive, INTAKE_007 for a folder without files; for languages and kinds
- * the errors of `requireKnownFilters`, and with `since` those of `changedNodes`. Starts and writes nothing.
+ * Returns what is to be sent of `path`: listed, not yet read. What is left out is printed on stderr. Throws INTAKE_001 when there
+ * is nothing at `path` (wrong usage) or neither a folder nor an archive, INTAKE_007 for a folder without files; for languages and
+ * kinds the errors of `requireKnownFilters`, and with `since` those of `changedNodes`. Starts and writes nothing.
  */
 export async function prepareSource(
   path: string,
@@ -105,7 +105,7 @@ export async function submitRepository(
   return (await client.submitRepository({ ...request, repository })).run_id
 }
 
-/** What is asked for, of whatever code. */
+/** Returns what is asked for, of whatever code. */
 function requestOf(submission: Submission) {
   const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept, verify, setup } = submission
   const { errorPolicy: error_policy, dryRun: dry_run, budgetTokens: tokens } = submission

@@ -70,7 +70,7 @@ export async function applyPatch(folder: string, patch: string, env: Env): Promi
   })
 }
 
-/** Whether the whole of `patch` would apply to `folder` as it is. */
+/** Is true when the whole of `patch` would apply to `folder` as it is. */
 export async function fitsFolder(folder: string, patch: string, env: Env): Promise<boolean> {
   const { cwd, args } = await applyCommand(folder, patch, env)
   return execute('git', ['apply', '--check', ...args], { cwd, env: gitEnv(env) }).then(
@@ -129,7 +129,7 @@ async function applyCommand(folder: string, patch: string, env: Env): Promise<{ 
   return { cwd: top, args: [`--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
 }
 
-/** Where a folder lies in a git checkout: its top, and the path from there, which is empty or ends with `/`. */
+/** Finds where a folder lies in a git checkout: its top, and the path from there, which is empty or ends with `/`. */
 export async function checkoutAround(folder: string, env: Env): Promise<{ top: string; prefix: string } | undefined> {
   const running = { cwd: await realpath(folder), env: gitEnv(env) }
   const place = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], running).catch(() => undefined)

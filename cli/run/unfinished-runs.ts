@@ -12,11 +12,11 @@ const shown = 5
 export type UnfinishedRuns = {
   /** Ids of those that the stack continues, newest first. */
   goingOn: readonly string[]
-  /** Those that were begun with the other kind of model and wait for a stack that has it. */
+  /** Lists those that were begun with the other kind of model and wait for a stack that has it. */
   waiting: readonly RunSummary[]
 }
 
-/** Those of the latest 1,000 runs that have not ended, without the run `except`; `modelKind` is the stack's. */
+/** Returns those of the latest 1,000 runs that have not ended, without the run `except`; `modelKind` is the stack's. */
 export async function unfinishedRuns(
   client: Pick<ApiClient, 'listRuns'>,
   { modelKind, except }: { modelKind: ModelKind | undefined; except?: string | undefined },
@@ -31,7 +31,7 @@ export async function unfinishedRuns(
   return { goingOn: runs.filter(goesOn).map((run) => run.run_id), waiting: runs.filter((run) => !goesOn(run)) }
 }
 
-/** What a stack does with the runs it was not started for: a line for those it continues, and one for those that wait. */
+/** Says what a stack does with the runs it was not started for: a line for those it continues, and one for those that wait. */
 export function describeUnfinished({ goingOn, waiting }: UnfinishedRuns, modelUrls: string | undefined): string {
   const [next] = waiting
   const kind = modelKindOf(next?.request.labels)

@@ -44,7 +44,7 @@ export function dataNotWritable(path: string, cause: unknown): AppError {
   )
 }
 
-/** Of a folder that holds other things, only our own entries are closed to others. */
+/** Closes the folder to others; of one that holds other things, only our own entries. */
 async function closeOwn(dataDir: string): Promise<void> {
   const names = await readdir(dataDir)
   if (names.every((name) => ownEntries.test(name))) {

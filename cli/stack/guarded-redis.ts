@@ -16,7 +16,7 @@ const Report = z.union([
 
 type GuardOptions = {
   dir: string
-  /** That of this process, of which Redis gets what each program needs. */
+  /** Is the environment of this process, of which Redis gets what each program needs. */
   env: Env
   program: string
   password: string

@@ -88,7 +88,7 @@ export function servicesEnv(
   }
 }
 
-/** Of the service of setups: no model, and no proxy, since setups have their own. */
+/** Returns the environment of the service of setups: no model, and no proxy, since setups have their own. */
 export function setupEnv(
   stores: Env,
   { environment, bubblewrap }: { environment: Env; bubblewrap: string | undefined },
@@ -102,7 +102,7 @@ export function setupEnv(
   }
 }
 
-/** Of the publisher: the one service with the keys of the code host. */
+/** Returns the environment of the publisher, the one service with the keys of the code host. */
 export function publisherEnv(
   stores: Env,
   { environment, secret, signingKey }: { environment: Env; secret: string; signingKey: string },
@@ -122,7 +122,7 @@ export function publisherEnv(
 const certificates = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
 const proxies = ['NODE_USE_ENV_PROXY', 'http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY']
 
-/** What the command of a container engine needs, and how to find it. */
+/** Names what the command of a container engine needs, and what finds it. */
 const forEngines = [
   [
     'PATH',

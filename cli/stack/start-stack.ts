@@ -24,7 +24,7 @@ export type StackOptions = {
   redisProgram(): Promise<string>
   /** The path of bubblewrap for workers that run programs; undefined where they find it themselves, or there is none. */
   bubblewrap?(): Promise<string | undefined>
-  /** Whether to start discovery without workers. With workers it always runs; without discovery no run proceeds. */
+  /** Starts discovery without workers. With workers it always runs; without discovery no run proceeds. */
   discovery?: boolean | undefined
   /** The environment; services get the settings in it that they read, unless the stack sets these itself. */
   environment?: Env
@@ -146,7 +146,7 @@ async function startStores(options: StackOptions & { password: string }, lock: S
   return { redis: redis.value, s3: s3.value }
 }
 
-/** What the services inside this process share. `served`: those that run. */
+/** The services inside this process share it; `served` are those that run. */
 type InThisProcess = {
   modelKind: ModelKind | undefined
   secrets: readonly string[]

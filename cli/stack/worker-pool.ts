@@ -10,7 +10,7 @@ import { parseJson } from '#domain/json.ts'
 import type { StackLog } from './stack-log.ts'
 
 export type WorkerPool = {
-  /** Those alive now. `healthPort`: undefined until it has come up. */
+  /** Returns those alive now; `healthPort` is undefined until one has come up. */
   workers(): { pid: number; healthPort: number | undefined }[]
   /** Resolves when each of the first workers has come up, or died. */
   begun: Promise<unknown>
@@ -48,7 +48,7 @@ const CameUp = z.object({ healthPort: z.int() })
 
 type Pool = {
   options: WorkerPoolOptions
-  /** With the ports of those that have come up. */
+  /** Maps each to its port, once it has come up. */
   living: Map<ChildProcess, number | undefined>
   restarts: Set<() => void>
   hasComeUp: boolean
@@ -177,11 +177,11 @@ const longest = 300
 /** The line of a Node stack trace that says what was thrown: `AppError: …`, `TypeError [ERR_X]: …`. */
 const thrown = /^(?:\w*Error|\w*Exception)(?: \[\w+\])?: /
 
-/** Where the beginning of an output is not kept. */
+/** Matches the first line of an output whose beginning is not kept: it is only a part of a line. */
 const partOfLine = /^.*(?:\n|$)/
 const prettyLog = /^\d\d:\d\d:\d\d\.\d{3} {2}(?<level>\w+) +(?<rest>.*)/
 
-/** What was thrown, else the last log line of level error, else the first line that is no log, else empty. */
+/** Returns what was thrown, else the last log line of level error, else the first line that is no log, else nothing. */
 export function lastWords(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '')
   const words = lines.findLast((line) => thrown.test(line)) ?? loggedError(lines) ?? lines.find((line) => !isLog(line))

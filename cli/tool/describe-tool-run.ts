@@ -79,7 +79,7 @@ export function runLog({ script, inputs, ending, changes }: ToolRun): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** Without the message of a limit, which may contain a duration. */
+/** Leaves out the message of a limit, which may contain a duration. */
 function endingLine(ending: ToolRun['ending']): string {
   if (ending.kind === 'returned') return `returned ${JSON.stringify(ending.value)}`
   if (ending.kind === 'suspended') return `asked ${JSON.stringify(ending.question.text)}`

@@ -14,7 +14,7 @@ type How = {
   signal: AbortSignal
 }
 
-/** What the tool script may run: the programs of the bundle that it belongs to, over a copy of the folder. */
+/** Returns what the tool script may run: the programs of the bundle that it belongs to, over a copy of the folder. */
 export async function folderPrograms(
   script: string,
   { folder, workspace }: Where,

@@ -59,7 +59,7 @@ export type ToolRunDeps = {
   answer: AnswerQuestion
 }
 
-/** Those of a bundle that names none. */
+/** Bounds tests as those of a bundle that names no bounds. */
 const testLimits = { runs: 3, mutants: 8 }
 
 /**

@@ -13,7 +13,7 @@ import { nodeInputs } from '../../services/worker/tools/provided-inputs.ts'
 import type { TargetNode } from '../../services/worker/tools/target-node.ts'
 import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
 
-/** What a person wrote: the texts of `-i key=JSON`, which override the values of `--inputs`. */
+/** Holds what a person wrote: the texts of `-i key=JSON`, which override the values of `--inputs`. */
 export type GivenInputs = { texts: ReadonlyMap<string, string>; values: Readonly<Record<string, unknown>> }
 
 /** The inputs given, else `provided`. TOOL_002 names every missing, unknown or wrong one, and lists the declared. */

@@ -30,7 +30,7 @@ export async function workspaceChanges(
   return changes
 }
 
-/** Of a file's mode; the three bits by which it may be executed. */
+/** They mask a file's mode; the second has the three bits by which it may be executed. */
 const [permissions, execution] = [0o7777, 0o111]
 
 /**
@@ -68,7 +68,7 @@ async function stepOf(top: string, change: WorkspaceChange, kept: string): Promi
   return { path, result: results[kind], found, content, mode, newMode, isResult: false }
 }
 
-/** Who may read the file may execute it. */
+/** Lets those who may read the file execute it. */
 function withBit(mode: number, executable: boolean): number {
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~execution
 }
@@ -85,7 +85,7 @@ async function isAsShown(top: string, { path, before }: WorkspaceChange): Promis
   return isThere && Buffer.compare(await readFile(full), before) === 0
 }
 
-/** Whether the nearest existing folder above a new file lies in `top` and is reached without a link. */
+/** Is true when the nearest existing folder above a new file lies in `top` and is reached without a link. */
 async function isInside(top: string, path: string): Promise<boolean> {
   for (let folder = dirname(join(top, path)); ; folder = dirname(folder)) {
     const real = await realpath(folder).catch(() => undefined)

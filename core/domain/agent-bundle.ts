@@ -11,7 +11,7 @@ import { DecodingConstraint, type ToolDefinition } from './turn.ts'
 export const ScriptProfile = z.enum(['default', 'monty'])
 export type ScriptProfile = z.infer<typeof ScriptProfile>
 
-/** How much one run of a tool script may use: the limits of a preset (core/tool-scripts/script-limits.ts), some of them replaced. */
+/** Names the limits of one run of a tool script (core/tool-scripts/script-limits.ts); a bundle may replace some of them. */
 export const ScriptLimitPreset = z.enum(['strict', 'default', 'permissive'])
 export type ScriptLimitPreset = z.infer<typeof ScriptLimitPreset>
 
@@ -255,7 +255,7 @@ export function awaitedBundles({
   return [...after, ...optional]
 }
 
-/** Whether its work ends in tests that are run. */
+/** Is true when its work ends in tests that are run. */
 export function provesTests({ when, evidence }: Pick<BundleFile, 'when' | 'evidence'>): boolean {
   return when === 'untested' || evidence.some((check) => check.startsWith('tests_'))
 }

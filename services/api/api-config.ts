@@ -10,7 +10,7 @@ import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 import type { AccessToken } from './http/auth.ts'
 
-/** What the settings mean is in the settings table. */
+/** The settings table says what the settings mean. */
 export type ApiConfig = Omit<ReturnType<typeof parseConfig>['api'], 'modelKind'> & {
   modelKind?: ModelKind | undefined
   /** Prefix of the ledger's keys and of the queues. */

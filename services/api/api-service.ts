@@ -203,7 +203,7 @@ function intakeSettings(config: ApiConfig & { agents: readonly string[] }) {
   return { agents, allowsSetups, maxUploadBytes, modelKind, uploadGate: openUploadGate(maxUploads) }
 }
 
-/** What intake, the webhooks and the routes of GitHub need of what is known about it. */
+/** Opens what intake, the webhooks and the routes of GitHub need of what is known about it. */
 function openGithub(
   { webhookSecret: secret, host, hasPublisher }: ApiConfig['github'],
   { redis, namespace, signer }: Pick<Opened, 'redis' | 'namespace' | 'signer'>,
@@ -219,7 +219,7 @@ function openGithub(
 
 type FindableRequest = Pick<RunRequest, 'agents' | 'nodeKinds'>
 
-/** Of what discovery has announced; nothing is refused before it has. */
+/** Checks against what discovery has announced; nothing is refused before it has. */
 async function checkFindable(
   { agents, nodeKinds }: FindableRequest,
   { redis, namespace, dir }: Pick<Opened, 'redis' | 'namespace'> & { dir: string | undefined },
@@ -230,7 +230,10 @@ async function checkFindable(
   await requireFindable(agents, dir, findable)
 }
 
-/** Of the runs that are looked at just now, also by programs that ask every second. Neither changes once it is stored. */
+/**
+ * Bounds what is kept of the runs that are looked at just now, also by programs that ask every second. None of it changes once it
+ * is stored.
+ */
 const remembered = { compositions: 8, snapshots: 64, changeSetBytes: 64 * 2 ** 20 }
 
 /** Reads what runs refer to from the object store. */

@@ -37,7 +37,7 @@ export type AppDeps = {
   redactor: Redactor
   metrics: Pick<Metrics, 'observe'>
   isRedisReady(): boolean
-  /** For `/readyz`; the same that the health port answers by, so that each part is asked once. */
+  /** Answers `/readyz`; the health port answers by the same, so that each part is asked once. */
   readiness: Readiness
   intake: IntakeDeps
   runs: RunRouteDeps

@@ -19,10 +19,10 @@ export type NewToken = {
 
 export type CreateTokenDeps = { store: TokenStore; idempotency: IdempotencyStore }
 
-/** Of one project, made by those who manage its tokens: they cannot use up those of the others. */
+/** Limits the tokens of one project that those make who manage its tokens: they cannot use up those of the others. */
 const maxOwnTokens = 250
 
-/** How long an expired token is still listed. */
+/** Says how long an expired token is still listed. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 /**
@@ -66,7 +66,10 @@ export async function createToken(
 
 const noLimits: TokenLimits = { requestsPerMinute: null, runs: null }
 
-/** Those that were asked for, else the own ones of who asks: what it has by the settings, its token has by them, too. */
+/**
+ * Returns the limits that were asked for, else those that the caller itself was given: what it has by the settings, its token has
+ * by them, too.
+ */
 function limitsOf({ request, caller: { limits: most = noLimits, ownLimits: own = noLimits } }: NewToken) {
   const { requests_per_minute: requestsPerMinute = own.requestsPerMinute, runs = own.runs } = request
   const faults = [

@@ -24,7 +24,7 @@ type Hashes = {
   eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
 }
 
-/** What is stored of a project. Fields that a newer version has added are ignored. */
+/** Describes what is stored of a project. Fields that a newer version has added are ignored. */
 const Stored = z.object({ createdAt: z.int().min(0) })
 const Added = z.enum(['added', 'there already', 'no room'])
 

@@ -11,8 +11,8 @@ export const TokenTime = z
   .max(Date.UTC(9999, 11, 31))
 
 /**
- * What is stored of a token, under the SHA-256 of its text, which is not stored itself. Times are milliseconds. Fields and
- * scopes that a newer version has added are ignored.
+ * Describes what is stored of a token, under the SHA-256 of its text, which is not stored itself. Times are milliseconds. Fields
+ * and scopes that a newer version has added are ignored.
  */
 export const TokenRecord = z.object({
   tokenId: TokenId,
@@ -33,7 +33,7 @@ export function tokenText(secret: Uint8Array): string {
   return `rmr_${Buffer.from(secret).toString('base64url')}`
 }
 
-/** Whether a text has the form of a token. One that has not is never looked up. */
+/** Is true when a text has the form of a token. One that has not is never looked up. */
 export function isTokenText(text: string): boolean {
   return /^rmr_[A-Za-z0-9_-]{43}$/.test(text)
 }
@@ -55,7 +55,7 @@ const Legible = z
   .object({ tokenId: TokenId.optional().catch(undefined), projectId: ProjectId.optional().catch(undefined) })
   .catch({})
 
-/** What is known of the unreadable record `text`, stored under `hash`. Always the same for the same record. */
+/** Returns what is known of the unreadable record `text`, stored under `hash`. It is always the same for the same record. */
 export function unreadableToken(hash: string, text: string): UnreadableToken {
   const { tokenId = `t${sha256(`unreadable\0${hash}`).slice(0, 16)}`, projectId } = Legible.parse(parseJson(text))
   return { tokenId, projectId }

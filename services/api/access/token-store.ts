@@ -21,7 +21,7 @@ export type TokenStore = {
   noteUse(hash: string, tokenId: TokenId, atMs: number): Promise<void>
 }
 
-/** Of all projects together. All are read at once every few seconds, so there must not be many. */
+/** Limits the tokens of all projects together. All are read at once every few seconds, so there must not be many. */
 export const maxTokens = 1_000
 
 /** The part of a Redis client that is needed here. */

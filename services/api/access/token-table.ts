@@ -15,7 +15,7 @@ export type TokenTable = {
 
 type TableClock = { now(): number; delay(ms: number): Promise<void> }
 
-/** How long a token stays valid here after another process revoked it. */
+/** Says how long a token stays valid here after another process revoked it. */
 const freshMs = 2_000
 /** The least time between two reads, however many unknown tokens arrive. */
 const restMs = 250
@@ -68,7 +68,7 @@ export function openStoredCallers(deps: {
   table: TokenTable
   store: Pick<TokenStore, 'noteUse'>
   log: StoreLog & Pick<Log, 'warn'>
-  /** Of tokens that have none of their own. */
+  /** Holds for tokens that have none of their own. */
   limits: TokenLimits
 }): (token: string, hash: string) => Promise<Caller | undefined> {
   const { table, store, log } = deps

@@ -33,7 +33,6 @@ const assignProse = `
 Its later runs belong to the project. Only the token that the service was started with may do this. An installation is first of the
 project that \`REMORA_GITHUB_PROJECT\` names. HOST_002 for one that is not known here.`
 
-/** What is published to GitHub, and what comes from there. */
 export const githubEndpoints = {
   publish: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006', 'PUBLISH_001', 'PUBLISH_004'], {
     method: 'post',

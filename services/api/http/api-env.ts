@@ -11,13 +11,12 @@ export type Caller = {
   readonly scopes: readonly Scope[]
   /** Names the token in logs, which never show its text. */
   readonly tokenId: string
-  /** What people call the token, if it has a name. */
   readonly name?: string
-  /** Whether it is the token of the environment, which alone acts for other projects than its own. */
+  /** Is true for the token of the environment, which alone acts for other projects than its own. */
   readonly isOperator: boolean
-  /** What holds for it: its own, or those of the settings; the operator has none. */
+  /** Holds for the token: its own limits, or those of the settings; the operator has none. */
   readonly limits?: TokenLimits
-  /** Those that it was given itself, which what it makes gets as well. The settings may change. */
+  /** Has the limits that the token itself was given; the tokens that it makes get them as well. The settings may change. */
   readonly ownLimits?: TokenLimits
 }
 
@@ -26,7 +25,7 @@ export function loggedCaller({ tokenId, name }: Caller): { token: string; token_
   return { token: tokenId, ...(name !== undefined && { token_name: name }) }
 }
 
-/** What the middlewares set for the handlers. The bindings exist on a real port only, not in a test without one. */
+/** The middlewares set this for the handlers. The bindings exist on a real port only, not in a test without one. */
 export type ApiEnv = {
   Bindings: Partial<HttpBindings>
   Variables: {
@@ -34,7 +33,7 @@ export type ApiEnv = {
     /** Looks the token up again: undefined once it is revoked or expired. STORE_001 when that cannot be done. */
     callerNow: () => Promise<Caller | undefined>
     requestId: string
-    /** Why the request failed, where that is due to a store. */
+    /** Says why the request failed, where that is due to a store. */
     storeFault?: AppError
   }
 }

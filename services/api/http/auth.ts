@@ -17,7 +17,7 @@ export type AuthDeps = {
   findStored(token: string, hash: string): Promise<Caller | undefined>
   /** Requests by token. */
   perToken: RateLimit
-  /** Those of tokens with a limit, of all processes of the API together. */
+  /** Limits requests of tokens with a limit, of all processes of the API together. */
   perMinute: SharedRateLimit
   /** Requests with unknown tokens, by address (IPv6: by its /64). They do not limit requests with a known token. */
   perAddress: RateLimit

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 
 export type RateLimit = {
-  /** Whether one more request of `key` may be made now; if so it is counted. */
+  /** Returns whether one more request of `key` may be made now; if so it is counted. */
   take(key: string): boolean
   /** The number of cached keys. */
   size(): number

@@ -56,7 +56,7 @@ function isOver({ request, response }: Exchange): boolean {
   return request.complete && response.writableFinished
 }
 
-/** Whether what is written next would be the answer to the last request, or to what should have become one. */
+/** Is true when what is written next would be the answer to the last request, or to what should have become one. */
 function isFree(open: readonly Exchange[]): boolean {
   return open.length === 0 || (open.length === 1 && open[0]?.response.headersSent === false)
 }

@@ -15,7 +15,6 @@ export function pageLimit(most: number, usual: number) {
   return wholeNumber(1, most).default(usual).openapi({ default: usual, description: 'how many at most' })
 }
 
-/** Where a page begins: `next` of the page before. */
 export const Cursor = z
   .string()
   .regex(/^\d{1,9}$/, 'not a cursor')

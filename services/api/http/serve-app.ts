@@ -20,16 +20,16 @@ export type ServedApp = {
 const usualLimits = {
   /** Further connections are closed at once. */
   maxConnections: 1000,
-  /** From the connection to the end of the headers. */
+  /** Limits the time from the connection to the end of the headers. */
   headersMs: 15_000,
-  /** To the end of the body. Node's default of five minutes is too short for a large archive on a slow connection. */
+  /** Limits the time to the end of the body. Node's default of five minutes is too short for a large archive on a slow connection. */
   requestMs: 30 * 60 * 1000,
   /** A body must bring `minBodyBytes` in this time, from the end of the headers on. It is checked four times as often. */
   bodyWindowMs: 15_000,
   minBodyBytes: 16 * 1024,
   /** A connection without any traffic for so long is closed. Event streams send heartbeats more often. */
   idleMs: 120_000,
-  /** How long a connection waits for its next request. */
+  /** Says how long a connection waits for its next request. */
   keepAliveMs: 5_000,
 }
 export type ServeLimits = typeof usualLimits

@@ -31,7 +31,7 @@ export type AcceptDeps = {
   /** AGENT_001 when the bundle of one of its agents cannot be used, INTAKE_008 for a node kind that no query pack finds. */
   checkFindable(request: Pick<RunRequest, 'agents' | 'nodeKinds'>): Promise<void>
   maxUploadBytes: number
-  /** Whether runs may have a setup here. */
+  /** Is true when runs may have a setup here. */
   allowsSetups: boolean
   /** Every run is labelled with it, if given. */
   modelKind?: ModelKind | undefined

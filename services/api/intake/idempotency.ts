@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { RunId, sha256 } from '#domain/ids.ts'
 
-/** What an `Idempotency-Key` stands for: the body that first came with it, and the run or token that was created from it. */
+/** Says what an `Idempotency-Key` stands for: the body that first came with it, and the run or token that was created from it. */
 export const IdempotencyRecord = z.union([
   z.strictObject({ bodyHash: z.string(), runId: RunId }),
   z.strictObject({ bodyHash: z.string(), tokenSalt: z.string() }),

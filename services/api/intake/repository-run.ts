@@ -16,9 +16,9 @@ export type RepositoryRun = {
 
 export type RepositoryRunDeps = {
   installations: Pick<Installations, 'findRepository'>
-  /** Of the code host: `github.com`. */
+  /** Names the code host: `github.com`. */
   host: string
-  /** Without a publisher nobody may read a repository. */
+  /** Is false without a publisher: nobody may read a repository then. */
   hasPublisher: boolean
 }
 

@@ -110,7 +110,7 @@ async function rejectedOperations(
   )
 }
 
-/** How many mechanical operations a message names. */
+/** Says how many mechanical operations a message names. */
 const mostNamed = 5
 
 function nothingRejected({ runId }: Run, mechanical: readonly Operation[]): string {

@@ -13,7 +13,7 @@ export type RunForm = {
   wholeRequest(): Promise<unknown>
 }
 
-/** Of the part `request`: room for as many nodes as it may name. */
+/** Leaves room in the part `request` for as many nodes as it may name. */
 export const maxRequestBytes = 2 * 1024 * 1024
 /** One part more than there may be, so that a part too many is refused by its name instead of being skipped. */
 const limits = { fieldSize: maxRequestBytes, fields: 2, files: 2, parts: 3, headerPairs: 20 }
@@ -59,7 +59,7 @@ type Parts = {
   archive: Promise<{ request: unknown; archive: Readable }>
   /** Rejects at the first part that is refused. */
   fault: Promise<never>
-  /** To be called at the end of the form. INTAKE_008 when a part is missing. */
+  /** Is called at the end of the form. Throws INTAKE_008 when a part is missing. */
   request(): unknown
 }
 
@@ -101,7 +101,7 @@ function readParts(parser: BusboyInstance): Parts {
   }
 }
 
-/** Of a form that was read to its end before an archive began. */
+/** Refuses a form that was read to its end before an archive began. */
 function missingArchive(): never {
   throw new AppError('INTAKE_008', 'The field "archive" is missing.')
 }

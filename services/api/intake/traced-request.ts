@@ -3,7 +3,7 @@ import { requestSpanId, type SpanRecorder } from '#domain/span.ts'
 import { newTraceparent, parseTraceparent } from '#domain/traceparent.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 
-/** What the log, the events and the trace of a run have in common with the request that began it. */
+/** Ties the log, the events and the trace of a run to the request that began it. */
 export type Correlation = { requestId: string; traceparent: string }
 
 export type RequestTraces = SpanRecorder & { samples(): boolean }

@@ -20,7 +20,7 @@ import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
-/** In the order of the reference. */
+/** The reference has them in this order. */
 const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteConfig>> }[] = [
   {
     tag: 'Runs',

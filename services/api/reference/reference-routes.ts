@@ -23,7 +23,7 @@ const page = `<!doctype html>
 // `model`: fields with what is said of them, not examples. With an address for its validator, another server would read the document.
 const options = "{ url: 'openapi.json', dom_id: '#page', defaultModelRendering: 'model', validatorUrl: null }"
 
-/** What the page loads. All of it comes from here, so that it works without the internet. */
+/** The page loads these. All of it comes from here, so that it works without the internet. */
 const files = new Map([
   ['start.js', { type: 'text/javascript', read: async () => `SwaggerUIBundle(${options})\n` }],
   ['swagger-ui.css', { type: 'text/css', read: fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui.css')) }],

@@ -118,7 +118,7 @@ function nameOf(set: ConflictingSet | undefined, changeSetId: string): string {
   return node === undefined ? changeSetId : `${set?.agent ?? ''} ${node.path} ${node.qualifiedName} (${changeSetId})`
 }
 
-/** Where the conflict is, and with what that is accepted. */
+/** Says where the conflict is, and with what that is accepted. */
 function placeOf(conflict: Conflict | undefined): string {
   if (conflict === undefined) return ''
   const { path, lines, with: other } = conflict

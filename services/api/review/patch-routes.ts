@@ -90,7 +90,7 @@ function setsView({ files, conflicts, gate }: Composition) {
   }
 }
 
-/** As long as proxies and clients usually wait for an answer. */
+/** Proxies and clients usually wait so long for an answer. */
 const mostWaitMs = 25_000
 const askAgainS = 5
 
@@ -127,7 +127,7 @@ async function commitView(commit: PlannedCommit, publishable: Publishable) {
   return { agent: commit.agent, message, change_set_ids: commit.changeSetIds, files }
 }
 
-/** For a host whose comments nobody reads. */
+/** Writes the text for a host whose comments nobody reads. */
 function pullRequestView(commits: readonly SizedCommit[], publishable: Publishable) {
   if (commits.length === 0) return null
   const { run, composition } = publishable
@@ -138,7 +138,10 @@ function pullRequestView(commits: readonly SizedCommit[], publishable: Publishab
   return { ...text, is_draft: composition.gate?.verdict !== 'passed' }
 }
 
-/** What a run has changed. RUN_006 or RUN_007 while there is no snapshot of it, or when it ended before there was one. */
+/**
+ * Returns the snapshot that a run worked on, and what reads its files. Throws RUN_006 or RUN_007 while there is no snapshot of
+ * it, or when it ended before there was one.
+ */
 async function treeOf(run: Run, { records }: Pick<PatchRouteDeps, 'records'>) {
   const { projectId, snapshotId } = run
   if (snapshotId === null) throw withoutPatch(run)

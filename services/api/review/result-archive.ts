@@ -7,7 +7,7 @@ import { gzippedTar, type TarItem } from '#platform/gzipped-tar.ts'
 /** `side`: as the files are after the changes, or were before them. */
 export type ArchiveChoice = { files: 'all' | 'changed'; side: 'after' | 'before' }
 
-/** What an archive is made of. `snapshot` has the modes and links of the tree, and the files that nobody has changed. */
+/** An archive is made of this. `snapshot` has the modes and links of the tree, and the files that nobody has changed. */
 export type ArchiveSource = {
   composition: Pick<Composition, 'files'>
   snapshot: Pick<SnapshotView, 'files' | 'links' | 'find'>
@@ -42,7 +42,7 @@ export function compositionId(composition: Pick<Composition, 'files'>): string {
 
 type Entry = { path: string } & ({ hash: string; executable: boolean } | { target: string })
 
-/** In the order of their paths. */
+/** Lists them in the order of their paths. */
 function entriesOf(
   changed: readonly ComposedFile[],
   snapshot: ArchiveSource['snapshot'],

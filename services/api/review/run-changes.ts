@@ -39,7 +39,7 @@ export type ChangeDeps = {
 /** A run with those that it retries, newest first, and what was decided on the change sets of all of them. */
 type Review = { chain: readonly [Run, ...Run[]]; decisions: Decisions } & Compositions
 
-/** As the run was composed; and the patch of what was accepted, as it was composed last, if it was. */
+/** `composition` is the run as it was composed; `accepted` the patch of what was accepted, as it was composed last, if it was. */
 type Compositions = { composition: Composition | null; accepted: Composition | undefined }
 
 async function openReview(run: Run, { ledger, records }: ChangeDeps): Promise<Review> {
@@ -93,8 +93,9 @@ export async function changesOfOperation(
 }
 
 /**
- * For each run of the chain, what did the work of the operation there. Of the runs before the newest that has it these are both its
- * forms, itself and the one that repeats it because it collided, unless that run has both: then each goes on from its own.
+ * Returns, for each run of the chain, what did the work of the operation there. From the newest run that has it backwards these
+ * are both its forms, itself and the one that repeats it because it collided, unless that run has both: then each goes on from
+ * its own.
  */
 async function formsOf(
   operationId: OperationId,
@@ -214,7 +215,7 @@ async function viewIn(
   })
 }
 
-/** Why the set is not in the patch: an accepted one, in that of what was accepted, if that says anything of it. */
+/** Says why the set is not in the patch; of an accepted one, as the patch of what was accepted has it, if that says anything of it. */
 function conflictOf(
   changeSetId: string,
   isAccepted: boolean,

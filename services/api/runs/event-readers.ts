@@ -6,7 +6,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import { after as runAfter, delay } from '#platform/clock.ts'
 
 export type NextEvents = {
-  /** In order; empty when there were none within the wait. */
+  /** They are in order; empty when there were none within the wait. */
   events: readonly Event[]
   /** Number of the last event that was read: the `after` of the next call. */
   after: number
@@ -18,7 +18,7 @@ export type NextEvents = {
 export type EventReader = {
   /** The events after number `after`, at most `limit`, as soon as there are any; waits up to `waitMs` for the first. */
   next(after: number, wait: { limit: number; waitMs: number; signal: AbortSignal }): Promise<NextEvents>
-  /** To be called once, when no more is wanted. */
+  /** Ends the reading. It is called once, when no more is wanted. */
   leave(): void
 }
 
@@ -73,7 +73,7 @@ async function nextEvents(
   }
 }
 
-/** What reading a run's events needs of the ledger. */
+/** Reading a run's events needs this of the ledger. */
 export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
 
 type TailState = {

@@ -22,9 +22,9 @@ export type EventRouteDeps = {
   log: Pick<Log, 'debug' | 'warn'>
   /** Aborted when the service stops: waiting requests then answer with what they have, and streams end. */
   closing: AbortSignal
-  /** How long a stream may be silent. */
+  /** Says how long a stream may be silent. */
   heartbeatMs?: number
-  /** How often the token of an open stream is looked up again. */
+  /** Says how often the token of an open stream is looked up again. */
   recheckMs?: number
 }
 
@@ -100,7 +100,7 @@ function streamOf(
 
 type EventQuery = StreamQuery & {
   limit: number
-  /** How long to wait for the first event when there is none yet. */
+  /** Says how long to wait for the first event when there is none yet. */
   waitMs: number
 }
 

@@ -9,7 +9,7 @@ export type StreamOptions = { readers: EventReaders; heartbeatMs?: number }
 
 const pageSize = 200
 const defaultHeartbeatMs = 15_000
-/** What a client is asked to wait before it connects again. */
+/** A client is asked to wait so long before it connects again. */
 const reconnectMs = 2_000
 /** The pause after a store did not answer. The client's connection stays open. */
 const restMs = 1_000

@@ -23,7 +23,6 @@ Each is grounded: its file and lines exist. Only what the attempt that ended an 
 run first; what a retry did again is not shown of the run before. \`limit\` counts operations that reported something, each with at most 20
 findings; with a filter a page may be short or empty although others follow: continue until \`next\` is null.`
 
-/** What the agents of a run have found. */
 export const findingEndpoints = {
   findings: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
     method: 'get',

@@ -16,7 +16,7 @@ import { findRun } from './run-view.ts'
 export type FindingRouteDeps = {
   ledger: Pick<Ledger, 'endedOperations' | 'getRun' | 'listReported'>
   records: {
-    /** What an attempt record says that its tools have reported. */
+    /** Reads what an attempt record says that its tools have reported. */
     readFindings(projectId: string, recordHash: string): Promise<readonly CodeFinding[]>
   }
 }
@@ -67,7 +67,7 @@ function findingView(finding: CodeFinding, { bundle, operationId, node, runId }:
   })
 }
 
-/** Those whose work neither a later run of the chain nor the operation that repeats them in their own run has done again. */
+/** Returns those whose work neither a later run of the chain nor the operation that repeats them in their own run has done again. */
 async function notDoneAgain(
   operations: readonly Operation[],
   { chain, at }: { chain: readonly Run[]; at: number },

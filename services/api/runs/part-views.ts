@@ -49,7 +49,7 @@ export function environmentView(environment: RunEnvironment | null): Environment
   }
 }
 
-/** What callers ask for, in our words. */
+/** Says in our words what callers ask for. */
 export function gateRequest({ max_runs: maxRuns, limit_s: limitS, ...same }: GateShape): GateRequest {
   return { ...same, maxRuns, limitS }
 }

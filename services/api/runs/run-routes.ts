@@ -60,7 +60,7 @@ export type RunRouteDeps = EventRouteDeps &
 /** A run is looked at just when its stores are in trouble: its state, which is in Redis, does not wait for the object store. */
 const mostWaitMs = 3_000
 
-/** What `read` brings, or undefined when the object store is away or takes too long. */
+/** Returns what `read` brings, or undefined when the object store is away or takes too long. */
 async function unlessAway<T>(read: Promise<T>): Promise<T | undefined> {
   const limit = AbortSignal.timeout(mostWaitMs)
   try {
@@ -82,7 +82,7 @@ async function retriesOf(run: Run, root: Run, ledger: RunRouteDeps['ledger']): P
 
 /** The same each time: what is counted by decisions is kept by them. */
 const none: Decisions = { last: 0, byChangeSet: new Map(), forged: [] }
-/** Of the runs that programs ask for every second. */
+/** Suffices for the runs that programs ask for every second. */
 const rememberedDecisions = 8
 
 /** Reads what a run is shown with. */

@@ -28,7 +28,7 @@ import { environmentView, gateRequestView, gateView, publicationView, repository
 const maxSkipped = 100
 const maxLeftOut = 100
 
-/** What keeps runs from moving. `away`: the models that no live worker can use. `store`: the object store, if it was asked. */
+/** Says what keeps runs from moving: `away` has the models that no live worker can use, `store` the object store, if it was asked. */
 export type Lacking = { away: readonly UnreachableModel[]; store?: PartState | undefined }
 
 export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
@@ -106,7 +106,7 @@ export type RunDetails = Lacking & {
   chain: readonly Pick<Run, 'publication'>[]
   /** The newest one, and how many operations another is to repeat. */
   retries: { newest: RunId | null; wanted: number }
-  /** How many accepted change sets the accepted patch leaves out; undefined while that cannot be read. */
+  /** Counts the accepted change sets that the accepted patch leaves out; undefined while that cannot be read. */
   acceptedLeftOut?: number | undefined
 }
 
@@ -178,10 +178,10 @@ export function runLinks(runId: string): RunLinks {
 }
 
 /**
- * For each check, on how many of the composed files it was made and how many passed. A file that had syntax errors before
- * passes `parses` when it has no more than those: `with_errors` counts such files. `in_part` counts those of which only
- * some change sets were asked for it. Files on which a check could not be made
- * are counted separately. Of tests it also says how many of the planted faults they noticed: one is enough to pass.
+ * Counts for each check on how many of the composed files it was made and how many passed. A file that had syntax errors before
+ * passes `parses` when it has no more than those: `with_errors` counts such files. `in_part` counts those of which only some
+ * change sets were asked for it. Files on which a check could not be made are counted separately. Of tests it also says how many
+ * of the planted faults they noticed: one is enough to pass.
  */
 function checksView({ files }: Composition): RunView['checks'] {
   const evidence = files.flatMap((file) => file.evidence)

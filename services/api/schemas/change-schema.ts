@@ -10,7 +10,7 @@ const ChangedFile = z
   .strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']).meta({ id: 'FileChangeKind' }) })
   .meta({ id: 'ChangedFile' })
 
-/** What was proved, or disproved, about one file of a change set. */
+/** Says what was proved, or disproved, about one file of a change set. */
 export const EvidenceView = z
   .strictObject({
     ...evidence,

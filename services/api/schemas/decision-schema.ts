@@ -50,7 +50,7 @@ export const RejectedRetry = z
   .meta({ id: 'RejectedRetry' })
 export type RejectedRetry = z.infer<typeof RejectedRetry>
 
-/** Who made a change set, and of which node. */
+/** Says who made a change set, and of which node. */
 const author = {
   operation_id: OperationId,
   agent: z.string(),
@@ -81,7 +81,7 @@ const SetInWay = z
   .strictObject({ change_set_id: z.string(), ...z.object(author).partial().shape, verdict: VerdictShape })
   .meta({ id: 'SetInWay' })
 
-/** Without an author for a change set that is not there. */
+/** Has no author for a change set that is not there. */
 export const RefusedView = z
   .strictObject({
     change_set_id: z.string(),
@@ -105,19 +105,18 @@ export const RefusedView = z
   })
 export type RefusedView = z.infer<typeof RefusedView>
 
-/** What was refused: in the answer to a request, and in its problem where nothing else was left of it. */
+/** Says what was refused: in the answer to a request, and in its problem where nothing else was left of it. */
 export const refusals = {
   refused_count: z.int(),
   refused: z.array(RefusedView).meta({ description: 'the first 100' }),
 }
 
-/** Of one agent's change sets: how many this request has decided, were so before, and were refused. */
+/** Counts the change sets of one agent that this request has decided, that were so before, and that were refused. */
 export const DecidedCounts = z
   .strictObject({ made: z.int(), before: z.int(), refused: z.int() })
   .meta({ id: 'DecidedCounts', description: 'decided by this request; so before; refused' })
 export type DecidedCounts = z.infer<typeof DecidedCounts>
 
-/** What a request has decided. */
 export const DecisionsView = z
   .strictObject({
     run_id: RunId,
@@ -138,7 +137,7 @@ export const DecisionsView = z
   .meta({ id: 'Decisions' })
 export type DecisionsView = z.infer<typeof DecisionsView>
 
-/** Which change sets: those that meet all of it. */
+/** Chooses the change sets that meet all of it. */
 export const ChangeFilter = z.strictObject({
   agent: z.string().min(1).max(64).optional(),
   path: z
@@ -161,7 +160,7 @@ const maxDecisions = 1_000
 type Asked = { verdict?: WantedVerdict | undefined; reason?: string | undefined; retry?: boolean | undefined }
 type AskedBody<One extends Asked> = Asked & { decisions?: readonly One[] | undefined }
 
-/** What is asked of each of the sets that are named: what is said beside it, else what the body says of all. */
+/** Returns what is asked of each of the sets that are named: what is said beside it, else what the body says of all. */
 export function askedOfEach<One extends Asked>({ decisions = [], ...all }: AskedBody<One>): One[] {
   return decisions.map((one) => ({
     ...one,

@@ -6,7 +6,7 @@ const { shape } = CodeFinding
 
 export const SeverityShape = FindingSeverity.meta({ id: 'FindingSeverity' })
 
-/** What an agent claims about some lines of a file. */
+/** Shows what an agent claims about some lines of a file. */
 export const FindingView = z
   .strictObject({
     claim: shape.claim,

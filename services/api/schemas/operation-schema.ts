@@ -57,7 +57,7 @@ export const OperationView = z
   .meta({ id: 'Operation' })
 export type OperationView = z.infer<typeof OperationView>
 
-/** In the order of the plan. `next` is the `cursor` of the next page; null on the last. */
+/** They are in the order of the plan. `next` is the `cursor` of the next page; null on the last. */
 export const OperationPage = z
   .strictObject({ operations: z.array(OperationView), next: z.string().nullable() })
   .meta({ id: 'OperationPage' })

@@ -8,7 +8,7 @@ import { orNull } from './wire-parts.ts'
 const ofText = 'all changes that nobody has rejected, or those that were accepted'
 export const PatchKindShape = PatchKind.meta({ id: 'PatchKind', description: ofText })
 
-/** What a patch has of the change sets that it was composed of, and what it has not. */
+/** Says what a patch has of the change sets that it was composed of, and what it has not. */
 export const PatchSets = z
   .strictObject({
     run_id: RunId,
@@ -21,7 +21,7 @@ export const PatchSets = z
   .meta({ id: 'PatchSets' })
 export type PatchSets = z.infer<typeof PatchSets>
 
-/** As many files as commits that are published may change at most. */
+/** Equals the number of files that published commits may change at most. */
 const mostWithout = 3_000
 
 export const CommitsBody = z

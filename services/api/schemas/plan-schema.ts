@@ -22,7 +22,7 @@ export const AgentPlanView = z
   })
   .meta({ id: 'AgentPlan' })
 
-/** What planning decided: per agent what was looked at, what is planned and where, what is left out and why. */
+/** Says what planning decided: per agent what was looked at, what is planned and where, what is left out and why. */
 export const PlanView = z
   .strictObject({
     nodes_looked_at: z.int().meta({ description: 'distinct nodes that any agent looked at' }),

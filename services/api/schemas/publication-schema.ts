@@ -3,7 +3,7 @@ import { PublishedCheck, PublishedPull } from '#domain/publication.ts'
 import { CommitId, RepositorySource } from '#domain/repository-source.ts'
 import { Time } from './wire-parts.ts'
 
-/** Where the code of a run was fetched from. */
+/** Says where the code of a run was fetched from. */
 export const RepositoryView = z
   .strictObject({
     host: RepositorySource.shape.host,
@@ -32,7 +32,7 @@ export const FaultView = z.strictObject({ error_code: z.string(), reason: z.stri
   description: 'why nothing more is published; `POST /v1/runs/{run_id}/publish` tries again',
 })
 
-/** What was made of a run at its code host. */
+/** Shows what was made of a run at its code host. */
 export const PublicationView = z
   .strictObject({
     check_run: z

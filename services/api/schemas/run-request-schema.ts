@@ -15,7 +15,7 @@ function checkGlobs(globs: readonly string[] | undefined, context: z.RefinementC
   if (fault !== undefined) context.addIssue(fault)
 }
 
-/** At the root of a machine or of a drive, or a share of Windows. */
+/** Matches the start of a path at the root of a machine or of a drive, or of a share of Windows. */
 const absoluteStart = /^(?:\/|[A-Za-z]:|\\\\)/
 
 /** A path of a repository that starts at the machine's root would match nothing, or something else than was meant. */
@@ -90,7 +90,7 @@ export const RunRequestBody = z
   .meta({ id: 'RunRequest' })
 export type RunRequestBody = z.input<typeof RunRequestBody>
 
-/** What git allows as a name of a commit, a branch or a tag, without the forms that only a clone understands. */
+/** Matches what git allows as a name of a commit, a branch or a tag, without the forms that only a clone understands. */
 const ref = /^(?![-/.])(?!.*(?:\.\.|\/\/|@\{))[^\s~^:?*[\\\p{C}]+(?<![/.])$/u
 
 export const NamedRepository = z

@@ -89,7 +89,7 @@ export type RunLinks = z.infer<typeof RunLinks>
 
 export const AcceptPolicyShape = AcceptPolicy.meta({ id: 'AcceptPolicy' })
 
-/** What was asked for, with the defaults filled in. */
+/** Shows what was asked for, with the defaults filled in. */
 export const RequestView = z
   .strictObject({
     agents: fields.agents,
@@ -117,7 +117,7 @@ const OperationCounts = z
   .record(z.enum(operationStatuses), z.int())
   .meta({ id: 'OperationCounts', description: 'operations by their status' })
 
-/** How far the composition of a run's patch is. */
+/** Says how far the composition of a run's patch is. */
 export const ComposingView = z
   .strictObject({
     operations_read: z.int().meta({ description: 'operations whose change sets were read' }),
@@ -130,7 +130,6 @@ export const ComposingView = z
   .meta({ id: 'Composing', description: 'how far the composition of the patch is; null before and after it' })
 export type ComposingView = z.infer<typeof ComposingView>
 
-/** What a run may use, and has used. */
 export const BudgetView = z
   .strictObject({
     tokens: z.int().nullable().meta({ description: 'null: any number' }),
@@ -177,7 +176,7 @@ const RunState = z.strictObject({
 export const RunSummary = RunState.meta({ id: 'RunSummary' })
 export type RunSummary = z.infer<typeof RunSummary>
 
-/** How many of the composed files a check was made on, and how many passed. */
+/** Counts the composed files that a check was made on, and those that passed. */
 const CheckView = z
   .strictObject({
     ok: z.int(),

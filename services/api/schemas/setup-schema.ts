@@ -6,7 +6,7 @@ export const SetupShape = ShellCommand.meta({
     'installs what the programs of the repository need, such as `pip install -e .[test]` or `npm ci`: for a shell, in the top folder of the repository. It runs once the run is planned, and reaches the package registries alone. INTAKE_008 where the operator has not allowed setups',
 })
 
-/** What a run's setup has made. */
+/** Shows what a run's setup has made. */
 export const EnvironmentView = z
   .strictObject({
     status: z.enum(['wanted', 'ready', 'failed']).meta({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 export const Day = z.iso.date().meta({ description: 'in UTC, as in `2026-11-27`' })
 
-/** How the rows are grouped. */
+/** Says how the rows are grouped. */
 export const UsageGroup = z.enum(['day', 'agent', 'project']).meta({ id: 'UsageGroup' })
 
 const UsageFigures = z.strictObject({

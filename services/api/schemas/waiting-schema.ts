@@ -57,7 +57,7 @@ const WaitsForBudget = z
   })
   .meta({ id: 'WaitsForBudget' })
 
-/** What operations of a run wait for, and the run does not have in its hands. */
+/** Names what operations of a run wait for, and the run does not have in its hands. */
 export const WaitingFor = z
   .discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer, WaitsForStore, WaitsForBudget])
   .meta({ id: 'WaitingFor' })

@@ -108,7 +108,7 @@ function endingOf({ outcome, status, run_id: runId }: TranscriptView): string[] 
 type EntryManner = {
   /** When the conversation began, in milliseconds since the epoch. */
   startedAtMs: number
-  /** Whether each reply names the server that gave it. */
+  /** Is true when each reply names the server that gave it. */
   namesServers: boolean
 }
 

@@ -166,8 +166,8 @@ function exchangeView(request: Exchange | undefined): ExchangeView | null {
 }
 
 /**
- * Of the time after the first token, where that is known. Undefined for a request that was sent again, whose duration
- * includes the other tries.
+ * Measures over the time after the first token, where that is known. Is undefined for a request that was sent again, whose
+ * duration includes the other tries.
  */
 function tokensPerSecond({
   usage,

@@ -12,7 +12,7 @@ What this endpoint does not take is not lost: the publisher asks GitHub for the 
 /** GitHub's own, as its documentation has it. It is not read before its signature is checked. */
 export const GithubWebhook = { type: 'object' as const, additionalProperties: true }
 
-/** What other services send on their own account. */
+/** Other services call these on their own account, without a token. */
 export const webhookEndpoints = {
   github: endpoint(null, ['HTTP_003', 'INTAKE_003', 'INTAKE_004', 'INTAKE_008', 'LIMIT_002', 'STORE_001'], {
     method: 'post',

@@ -15,7 +15,7 @@ import { webhookEndpoints } from './webhook-endpoints.ts'
 export type WebhookRouteDeps = {
   secret: string | undefined
   inbox: Pick<DeliveryInbox, 'put'>
-  /** How long a large body may take to arrive. */
+  /** Says how long a large body may take to arrive. */
   bodyMs?: number
 }
 
