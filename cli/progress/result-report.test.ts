@@ -176,7 +176,10 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
 
   it('breaks the lines that are wider than the terminal, and cuts nothing', () => {
     const reason = `the tests ${'and what they use '.repeat(10)}are gone`
-    const planned = { event: 'run.planned', data: { operations: 0, looked_at: 0, nodes_looked_at: 0, notices: [reason] } }
+    const planned = {
+      event: 'run.planned',
+      data: { operations: 0, looked_at: 0, nodes_looked_at: 0, notices: [reason] },
+    }
     const failed = { event: 'operation.ended', operation_id: 'o9', agent: 'lint', data: { status: 'failed', reason } }
     const long = eventsOf([...workedRun, planned, failed]).reduce(foldProgress, emptyProgress('r1'))
     const why = aRun({ ...run, failures: [{ ...unreachable, count: 2, reason }], error_code: 'AGENT_002', reason })
