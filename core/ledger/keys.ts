@@ -73,6 +73,9 @@ function keysApart(prefix: string) {
 
 export type RunKeys = ReturnType<typeof runKeys>
 
+/** Names the format of what is kept in Redis (redis-check.ts). */
+export const storeFormat = '1'
+
 /**
  * The run index, in one slot of its own, and the mark of the store's format (redis-check.ts): members of `active` and `ended` are `<project>/<run>`, scores the time of
  * acceptance and the time it left the active ones. `deleted`: the same members, by the time somebody asked to delete them.

@@ -4,7 +4,7 @@ import { isReply, type RedisClient, replyKind } from '#platform/redis-client.ts'
 import type { PartCheck, PartState } from '#platform/readiness.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { AppError } from '#domain/error.ts'
-import { indexKeys } from './keys.ts'
+import { indexKeys, storeFormat } from './keys.ts'
 import { memoryOf, type RedisMemory } from './memory-gate.ts'
 import { plainScript } from './script.ts'
 
@@ -39,8 +39,8 @@ const startMs = 2_000
 
 /**
  * Throws CONFIG_006 when Redis drops keys where it should refuse writes, since runs would lose parts of their state without an error, and
- * when it has data of another format. Marks an empty one. A service starts although Redis is away: `/readyz` judges it when it is back,
- * and runs of another format are refused one by one (RUN_005).
+ * when it has data of another format. Marks an empty one, as the first run does that is created. A service starts although Redis is away: `/readyz`
+ * judges its memory when it is back, and runs of another format are refused one by one (RUN_005).
  */
 export async function expectUsableRedis(redis: RedisClient, namespace = 'remora'): Promise<void> {
   const limit = AbortSignal.timeout(startMs)
@@ -54,8 +54,6 @@ export async function expectUsableRedis(redis: RedisClient, namespace = 'remora'
   )
 }
 
-/** The format of what is kept in Redis and in the object store. */
-const storeFormat = '1'
 const formatScript = plainScript('claim-format')
 
 function claimFormat(redis: RedisClient, namespace: string): Promise<string> {

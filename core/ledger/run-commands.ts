@@ -6,7 +6,7 @@ import { ProjectId, type RunId } from '#domain/ids.ts'
 import { isEnded, type RunPhase, type RunRequest, runSchema, RunStatus } from '#domain/run.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { encodeEvents } from './stored-events.ts'
-import { indexKeys, runKeys } from './keys.ts'
+import { indexKeys, runKeys, storeFormat } from './keys.ts'
 import { expectKnownRun, NamedFields, plainScript, runScript } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
 
@@ -57,8 +57,13 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   const { runId, projectId, request, holder } = run
   const indexed = await indexScript(
     store.redis,
-    [index.active, index.runsOf(projectId), ...(holder === undefined ? [] : [index.heldBy(holder.tokenId)])],
-    [`${projectId}/${runId}`, runId, holder?.runs ?? ''],
+    [
+      index.active,
+      index.runsOf(projectId),
+      index.format,
+      ...(holder === undefined ? [] : [index.heldBy(holder.tokenId)]),
+    ],
+    [`${projectId}/${runId}`, runId, storeFormat, holder?.runs ?? ''],
   )
   if (holder !== undefined && typeof indexed === 'number') throw tooManyRuns(indexed, holder)
   const keys = runKeys(store.namespace, runId)

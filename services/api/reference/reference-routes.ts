@@ -34,7 +34,8 @@ const files = new Map([
 ])
 
 function fileAt(url: string): () => Promise<string> {
-  return () => readFile(new URL(url), 'utf8')
+  let text: Promise<string> | undefined
+  return () => (text ??= readFile(new URL(url), 'utf8'))
 }
 
 const caching = { 'cache-control': 'no-cache' }
@@ -54,6 +55,9 @@ export function referenceRoutes(): Hono<ApiEnv> {
     .get(`${referenceEndpoints.page.path}/*`, async (c) => {
       const file = files.get(c.req.path.slice(referenceEndpoints.page.path.length + 1))
       if (file === undefined) return c.notFound()
-      return c.body(await file.read(), 200, { 'content-type': `${file.type}; charset=utf-8`, ...caching })
+      return c.body(await file.read(), 200, {
+        'content-type': `${file.type}; charset=utf-8`,
+        'cache-control': 'max-age=3600',
+      })
     })
 }

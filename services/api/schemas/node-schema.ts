@@ -79,7 +79,7 @@ export const NodeDetail = z
   .strictObject({
     ...NodeShape.shape,
     children: z.array(NodeId),
-    edges: EdgeCounts.meta({ description: 'how many go out and come in' }),
+    edges: EdgeCounts,
     operations: z.array(NodeOperation),
   })
   .meta({ id: 'NodeDetail' })

@@ -77,7 +77,7 @@ async function nodesOf(
   const { nodes, edges, skipped } = discovery
   const lists = {
     nodeListKey: await putNodeList(deps.objects, run, { nodes, skipped }),
-    ...(edges && { edgeListKey: await putEdgeList(deps.objects, run, { nodes, edges }) }),
+    edgeListKey: await putEdgeList(deps.objects, run, { nodes, edges }),
   }
   await announce(run, discovery, lists, bundles, deps)
   return nodes
@@ -141,7 +141,7 @@ async function announce(
   for (const { kind } of nodes) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   const found = {
     nodes: nodes.length,
-    ...(edges && { edges: edges.length }),
+    edges: edges.length,
     files,
     kinds: Object.fromEntries(kinds),
     parsed,
