@@ -13,6 +13,8 @@ import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { startRedisCluster } from '#testing/redis-cluster.ts'
 import { openSmallRedis, startTestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
+import { aNewRun } from '#testing/open-test-ledger.ts'
+import { openLedger } from './ledger.ts'
 import { redisCheck, expectUsableRedis } from './redis-check.ts'
 
 /** As a worker's readiness; with `share` as the API's. */
@@ -84,6 +86,11 @@ describe('a Redis', () => {
       await expect(expectUsableRedis(redis, namespace)).rejects.toMatchObject({ code: 'CONFIG_006', message })
     }
     expect(await redis.keys('unmarked:*')).toEqual(['unmarked:{all}:active'])
+  })
+
+  it('is marked by its first run, too: a service may have started while it was away', async () => {
+    await openLedger(redis, { namespace: 'filled' }).createRun(aNewRun())
+    await expectUsableRedis(redis, 'filled')
   })
 
   it('that hangs is away within a second, is asked no second time, and ready as soon as it goes on', async () => {
