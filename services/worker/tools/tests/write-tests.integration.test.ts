@@ -101,17 +101,22 @@ describe.skipIf(lack !== undefined)(`write_tests${lack === undefined ? '' : ` ($
   })
 
   it.each([
-    ['loops for ever', 'its limit of time', 'while True:\n            pass'],
-    ['forks without end', 'Resource temporarily unavailable', 'import os\n        while True:\n            os.fork()'],
+    ['loops for ever', /its limit of time/, 'while True:\n            pass'],
+    // On a busy machine its many processes may reach the limit of memory first.
+    [
+      'forks without end',
+      /Resource temporarily unavailable|its limit of memory/,
+      'import os\n        while True:\n            os.fork()',
+    ],
     [
       'writes gigabytes',
-      'No space left on device',
+      /No space left on device/,
       'with open("/tmp/x", "wb") as file:\n            while True:\n                file.write(bytes(10_000_000))',
     ],
-  ])('refuses a test that %s', { timeout: 120_000 }, async (_, reason, body) => {
+  ] as const)('refuses a test that %s', { timeout: 120_000 }, async (_, reason, body) => {
     const text = inClass(`    def test_it(self):\n        ${body}\n        self.assertEqual(price(1), 3)\n`)
     const found = await written(text, files, smallBench)
-    expect(found).toMatchObject({ refused: expect.stringContaining(reason) })
+    expect(found).toMatchObject({ refused: expect.stringMatching(reason) })
     expect(found.text).toBeUndefined()
   })
 
