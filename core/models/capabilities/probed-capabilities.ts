@@ -59,7 +59,8 @@ const instead: { [name in keyof Capabilities]: string } = {
   parallelCalls: 'it is left out',
   toolMessages: 'calls and their results go as plain text',
   jsonSchema: 'bundles with grammar: json_schema use tool_choice',
-  structuredOutputs: 'calls are asked for with tool_choice; where no server takes it, the operations of such a bundle end',
+  structuredOutputs:
+    'calls are asked for with tool_choice; where no server takes it, the operations of such a bundle end',
   streamUsage: 'tokens of streamed replies are estimated',
 }
 

@@ -38,7 +38,7 @@ export type Discovery = {
   durationMs: number
   parsed: number
   /** These lead from one of the nodes above to another; they are there only when the packs look for references. */
-  edges: Edge[]
+  edges?: Edge[]
 }
 
 /**
@@ -64,7 +64,7 @@ export async function discoverNodes(
   const edges = await edgesOf(tree, { all, nodes, read }, { packs: deps.packs, read: input.read }, signal)
   return {
     nodes,
-    edges,
+    ...(edges && { edges }),
     files: read.size,
     skipped: [...chosen.skipped, ...found.entries().flatMap(skippedOf)].toSorted(byPath),
     durationMs: msSince(start),
@@ -125,8 +125,8 @@ async function edgesOf(
   { all, nodes, read }: Found,
   { packs, read: readContent }: Pick<DiscoveryDeps, 'packs'> & Pick<DiscoveryInput, 'read'>,
   signal: AbortSignal,
-): Promise<Edge[]> {
-  if (!packs.values().some((pack) => pack.references !== undefined)) return []
+): Promise<Edge[] | undefined> {
+  if (!packs.values().some((pack) => pack.references !== undefined)) return undefined
   const references = new Map(Array.from(read, ([path, file]) => [path, file.references]))
   const moduleFiles = await readModuleFiles(tree, readContent)
   const paths = tree.files.map((file) => file.path)

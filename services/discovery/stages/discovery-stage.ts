@@ -74,7 +74,7 @@ async function nodesOf(
     return Array.fromAsync(openNodeLists(deps.objects).all({ projectId, runId, hash: nodeListKey }))
   }
   const discovery = await discoverRun(run, deps, signal)
-  const { nodes, edges, skipped } = discovery
+  const { nodes, edges = [], skipped } = discovery
   const lists = {
     nodeListKey: await putNodeList(deps.objects, run, { nodes, skipped }),
     edgeListKey: await putEdgeList(deps.objects, run, { nodes, edges }),
@@ -131,8 +131,8 @@ async function discoverFiles(
 
 async function announce(
   run: Run,
-  { nodes, edges, files, skipped, parsed, durationMs }: Discovery,
-  lists: { nodeListKey: string; edgeListKey?: string },
+  { nodes, edges = [], files, skipped, parsed, durationMs }: Discovery,
+  lists: { nodeListKey: string; edgeListKey: string },
   bundles: readonly PinnedBundle[],
   { ledger }: DiscoveryStageDeps,
 ): Promise<void> {
