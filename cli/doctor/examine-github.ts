@@ -76,7 +76,7 @@ const App = z.looseObject({
 })
 const WithDate = z.looseObject({ headers: z.looseObject({ date: z.string().optional() }).default({}) })
 
-/** Asks GitHub what it says of the app to whoever has its key. */
+/** Asks GitHub for the app's settings, with the app's own key. */
 async function examineApp({ appId, privateKey, apiUrl }: Credentials, signal: AbortSignal): Promise<Diagnosis[]> {
   // It takes a while to load.
   const [{ openGitHubApp, orHostError }, { lacksOfApp }] = await Promise.all([

@@ -40,7 +40,7 @@ export type WantedApp = {
   homepage: string
   /** GitHub sends webhooks to this address; when it is undefined, GitHub sends none, and keeps none. */
   webhookUrl: string | undefined
-  /** The browser of whoever makes the app is sent here with the code. */
+  /** GitHub sends the browser here, with the code, once the app is made. */
   redirectUrl: string
 }
 

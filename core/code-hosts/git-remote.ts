@@ -59,7 +59,7 @@ export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemot
   }
 }
 
-/** Throws CONFIG_003 for an address that could be an option, or names a program. Git itself is told to use no other transports, too. */
+/** Throws CONFIG_003 for an address that git would take for an option or for a program to run. Git is also told to refuse such transports. */
 function requireHarmless(url: string): void {
   const fault = url.startsWith('-')
     ? 'begins with "-"'

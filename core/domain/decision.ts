@@ -11,7 +11,7 @@ export const maxReasonCharacters = 2_000
 export const Decision = z.strictObject({
   changeSetId: z.string(),
   verdict: Verdict,
-  /** Gives the reason in the words of who decided; the next attempt is told that of a rejection. */
+  /** Says why, in the words of the person who decided. The next attempt is told the reason of a rejection. */
   reason: z.string().nullable(),
   /** Names the other set that this one was decided with. */
   note: z.string().optional(),

@@ -26,9 +26,7 @@ const DispatchAnswer = z.object({
 })
 export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 
-/**
- * So many more operations of a run are looked through at once while a model is away or a budget used up, so that it is soon known to wait.
- */
+/** While a model is away or a budget is used up, one dispatch looks through this many further operations, so that the run soon says it waits. */
 export const heldPerDispatch = 200
 
 /**

@@ -14,21 +14,6 @@ const announcedForMs = 15_000
 const forgottenAfterMs = 60_000
 export const announceEveryMs = 5_000
 
-export type LiveWorker = {
-  id: string
-  /** Counts the operations that it can run at once; 0 while it takes none. */
-  operations: number
-  /** The models it was asked for, as it sees them. */
-  models: readonly ModelHealth[]
-  pool?: PoolReport | undefined
-  /** Describes its object store while that cannot be used. */
-  store?: StoreReport | undefined
-  programs?: ProgramReport | undefined
-  version: string
-  /** Is in milliseconds since the epoch. */
-  startedAt: number
-}
-
 /** Says how much of the model servers a worker can use. */
 export const PoolReport = z.object({
   /** Requests that wait for a slot. */
@@ -42,7 +27,6 @@ export type PoolReport = z.infer<typeof PoolReport>
 
 /** Says what a worker sees of an object store that it cannot use. */
 const StoreReport = z.object({ state: z.enum(partStates), message: z.string() })
-type StoreReport = z.infer<typeof StoreReport>
 
 /** Field `<worker>`: its report. */
 const reportsKey = (namespace: string) => `${namespace}:{all}:workers`
@@ -51,15 +35,21 @@ const wantedKey = (namespace: string) => `${namespace}:{all}:wanted-models`
 
 const WorkerReport = z.object({
   until: z.number(),
+  /** Counts the operations that it can run at once; 0 while it takes none. */
   operations: z.number(),
+  /** The models it was asked for, as it sees them. */
   models: z.array(ModelHealth),
   pool: PoolReport.optional(),
+  /** Describes its object store while that cannot be used. */
   store: StoreReport.optional(),
   programs: ProgramReport.optional(),
   version: z.string(),
+  /** Is in milliseconds since the epoch. */
   startedAt: z.number(),
 })
 export type WorkerReport = z.infer<typeof WorkerReport>
+
+type LiveWorker = Omit<WorkerReport, 'until'> & { id: string }
 
 /** Announces the worker for the next 15 seconds. */
 export async function announceWorker(

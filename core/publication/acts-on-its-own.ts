@@ -29,7 +29,7 @@ export function isWorkflow(path: string): boolean {
 }
 
 /**
- * Is true when a change of the file acts before anybody has merged it, or on whoever opens the branch: it decides what
+ * Is true when the file takes effect before it is merged, or on the machine of a person who checks the branch out: it decides what
  * is run, who reviews, how git reads other files, or what agents are told.
  */
 export function actsOnItsOwn(path: string): boolean {

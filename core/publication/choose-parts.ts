@@ -25,7 +25,7 @@ export type ChosenPart = { agent: string | null; changeSetIds: string[]; left: L
 /**
  * Chooses which accepted change sets are in which pull request: the same for the same sets, in whatever order they are given.
  *
- * What is built on another agent's changes goes with these: all change sets that hang together are in the pull request of one
+ * A change set that is built on another agent's goes with that one: all change sets that hang together are in the pull request of one
  * agent, that of the set on which the others are built. So that pull request may have a commit of another agent. The other
  * way would be to let them wait until what they are built on is merged. But then what people have accepted would be lost: its
  * edits do not fit the merged code, and the agent would have to make it again, to be reviewed again.

@@ -17,7 +17,7 @@ type ArtifactParts = {
   providedInputNames: ReadonlySet<string>
 }
 
-/** Lists all file names that `scriptArtifacts` may return: files of an earlier version are removed by these names. */
+/** Lists all file names that `scriptArtifacts` may return: what an earlier check has written is removed by these names. */
 export const scriptArtifactNames = [
   'check.json',
   'externals.json',

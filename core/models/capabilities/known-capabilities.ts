@@ -39,7 +39,7 @@ type Known = {
 /**
  * Knows what an endpoint takes, by model. It probes when that is first needed, again about ten minutes later, or after half
  * a minute, one, two and five when something stayed unclear, then only for that. A probe without a result changes nothing.
- * What the endpoint lacks is logged once, and again whenever that changes.
+ * The log says once what the endpoint lacks, and again whenever that changes.
  */
 export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
   const { clock, endpoint, store, closing, log, firstWaitMs = defaultFirstWaitMs } = deps

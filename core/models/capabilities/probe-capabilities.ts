@@ -27,7 +27,7 @@ export type ProbeDeps = {
 const mostPatience = 3
 const longRequests = 10
 
-/** So few do not disturb a busy server, whose slots they do not use. */
+/** Probes take no slots of the server: two at once do not disturb a busy one. */
 const requestsAtOnce = 2
 
 type Name = keyof Capabilities

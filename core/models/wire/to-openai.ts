@@ -25,8 +25,8 @@ const mappedCalls = new WeakMap<RequestedCall, OpenAI.ChatCompletionMessageFunct
 
 /**
  * Returns the body of `POST /v1/chat/completions` in a form that this server takes, and the workarounds that this needed.
- * Without tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. What a workaround adds to the
- * conversation is in this request alone.
+ * Without tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. A workaround adds to the
+ * conversation for this request alone.
  */
 export function toOpenAi(
   request: ModelRequest,

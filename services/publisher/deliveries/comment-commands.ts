@@ -4,7 +4,7 @@ import MarkdownIt from 'markdown-it'
 export type CommentCommand = { text: string; verb: string; argument: string | undefined }
 
 const parser = new MarkdownIt({ html: true })
-/** What is inside of these is quoted, hidden or code, also behind an empty line, where Markdown goes on. */
+/** Text inside these blocks is quoted, hidden or code, also behind an empty line, where Markdown goes on. */
 const enclosing = /<(\/?)(?:details|pre|code|blockquote|template|script|style|textarea|table)\b[^<>]*>/gi
 const commandForm = /^\/remora(?:[ \t]+(\S+)(?:[ \t]+(\S.*?))?)?[ \t]*$/
 /**

@@ -61,7 +61,7 @@ export function readServerMetrics(text: string): ServerMetrics | undefined {
 }
 
 /**
- * So many times the number of running requests may wait inside a server. Some always wait for their prompt to be read; with
+ * A server may have this many waiting requests for each running one. Some always wait for their prompt to be read; with
  * a lower figure the pool avoids servers that are merely busy, and what it sends elsewhere finds nothing in the caches there: at 4 a
  * tenth to a fifth of the requests per second less in bench/pool-bench.ts, and loads of 1.4 to 2 times the mean.
  */
