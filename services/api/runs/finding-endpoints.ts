@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { faultOfGlobs } from '#domain/path-globs.ts'
+import { PathPattern } from '#schemas/decision-schema.ts'
 import { FindingPage, SeverityShape } from '#schemas/finding-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
@@ -7,13 +7,9 @@ import { pageLimit } from '../http/schema-parts.ts'
 
 const FindingFilter = z.strictObject({
   agent: z.string().min(1).max(64).optional(),
-  path: z
-    .string()
-    .min(1)
-    .max(1024)
-    .refine((glob) => faultOfGlobs([glob]) === undefined, 'not a pattern of paths')
-    .optional()
-    .openapi({ description: 'a path, a folder or a pattern: the file that it is about' }),
+  path: PathPattern.optional().openapi({
+    description: 'a path, a folder or a pattern: the file that it is about',
+  }),
   severity: SeverityShape.optional(),
 })
 export type FindingFilter = z.infer<typeof FindingFilter>

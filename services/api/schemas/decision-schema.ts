@@ -137,16 +137,19 @@ export const DecisionsView = z
   .meta({ id: 'Decisions' })
 export type DecisionsView = z.infer<typeof DecisionsView>
 
+/** Matches paths: a path, a folder or a pattern. */
+export const PathPattern = z
+  .string()
+  .min(1)
+  .max(1024)
+  .refine((glob) => faultOfGlobs([glob]) === undefined, 'not a pattern of paths')
+
 /** Chooses the change sets that meet all of it. */
 export const ChangeFilter = z.strictObject({
   agent: z.string().min(1).max(64).optional(),
-  path: z
-    .string()
-    .min(1)
-    .max(1024)
-    .refine((glob) => faultOfGlobs([glob]) === undefined, 'not a pattern of paths')
-    .optional()
-    .meta({ description: 'a path, a folder or a pattern: one of the files that it changes' }),
+  path: PathPattern.optional().meta({
+    description: 'a path, a folder or a pattern: one of the files that it changes',
+  }),
   evidence: ProofState.meta({
     id: 'ProofState',
     description: 'every check passed; one failed; or none failed and something was not checked',
