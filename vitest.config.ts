@@ -14,16 +14,16 @@ const programs = [
   'cli/commands/apply-command.integration.test.ts',
   'cli/commands/publish-command.integration.test.ts',
   'cli/stack/start-stack.integration.test.ts',
-  'core/code-hosts/git*.integration.test.ts',
-  'core/lint/go/go-linter.integration.test.ts',
-  'core/platform/obtain-redis.integration.test.ts',
-  'core/platform/unified-diff.integration.test.ts',
-  'core/sandbox/open-sandbox.integration.test.ts',
-  'core/tool-scripts/{answer-external,check-script-property,script-pool}.integration.test.ts',
-  'services/discovery/discover/unwanted/*.integration.test.ts',
-  'services/worker/composition/gate/run-gate.integration.test.ts',
-  'services/worker/tools/tests/*.integration.test.ts',
-  'services/worker/workspace/changed-tree.integration.test.ts',
+  'code-hosts/git*.integration.test.ts',
+  'languages/go/lint/go-linter.integration.test.ts',
+  'platform/obtain-redis.integration.test.ts',
+  'platform/unified-diff.integration.test.ts',
+  'sandbox/open-sandbox.integration.test.ts',
+  'tool-scripts/{answer-external,check-script-property,script-pool}.integration.test.ts',
+  'stages/discover/unwanted/*.integration.test.ts',
+  'stages/compose/gate/run-gate.integration.test.ts',
+  'stages/operate/tools/tests/*.integration.test.ts',
+  'stages/operate/workspace/changed-tree.integration.test.ts',
   'tests/chaos/machines.integration.test.ts',
 ]
 const house = 'tests/house/**/*.test.ts'
@@ -31,7 +31,7 @@ const endToEnd = 'tests/e2e/**/*.e2e.test.ts'
 const long = '**/*.long.test.ts'
 /** These long tests run one file at a time, since their outcome depends on how busy the machine is. */
 const alone = ['tests/chaos/chaos.long.test.ts', 'tests/e2e/shared-model.long.test.ts']
-const stores = ['core/testing/redis-setup.ts', 'core/testing/global-setup.ts']
+const stores = ['testing/redis-setup.ts', 'testing/global-setup.ts']
 /** What waits for others ends when it hangs, not when the machine is busy. */
 const patient = { testTimeout: 180_000, hookTimeout: 180_000 }
 
@@ -84,7 +84,7 @@ const usual: TestProjectInlineConfiguration[] = [
       setupFiles,
       include: [endToEnd],
       exclude: elsewhere,
-      globalSetup: 'core/testing/redis-setup.ts',
+      globalSetup: 'testing/redis-setup.ts',
       maxWorkers: 3,
       sequence: { groupOrder: 2 },
     },
@@ -112,7 +112,7 @@ const longOnes: TestProjectInlineConfiguration[] = [
       setupFiles,
       include: alone,
       exclude: elsewhere,
-      globalSetup: 'core/testing/redis-setup.ts',
+      globalSetup: 'testing/redis-setup.ts',
       fileParallelism: false,
       sequence: { groupOrder: 4 },
     },

@@ -21,7 +21,7 @@ const { packages, quick } = parseArgs({
 // What it has started ends with it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-const sampleSize = 100
+const sampleSize = 50
 const named = quick ? ['pycodestyle'] : packages?.split(',')
 const chosen = benchPackages.filter(({ name }) => named?.includes(name) ?? true)
 if (chosen.length < (named?.length ?? 1))

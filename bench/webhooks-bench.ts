@@ -10,7 +10,7 @@ import { delay } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { openPrograms, type Programs } from '../tests/e2e/program.ts'
 import { isReady, type Service, startStores, storeEnv } from '../tests/e2e/services.ts'
-import { webhookExamples, webhookHeaders } from '../services/api/webhooks/webhook-examples.fixture.ts'
+import { webhookExamples, webhookHeaders } from '../services/api/routes/webhooks/webhook-examples.fixture.ts'
 import { median, notProved, saveReport, sectionHead, table, verdict } from './reports/markdown-report.ts'
 
 /**

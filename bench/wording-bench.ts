@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { readFile, glob } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '#domain/ids.ts'
-import { describedBy } from '#python/docstring-parameters.ts'
-import { docstringContent, docstringSiteOf } from '#python/docstring-site.ts'
-import { emptyWording } from '#syntax/empty-wording.ts'
-import { loadLanguage } from '#syntax/parser.ts'
+import { describedBy } from '#languages/python/docstring-parameters.ts'
+import { docstringContent, docstringSiteOf } from '#languages/python/docstring-site.ts'
+import { emptyWording } from '#languages/syntax/empty-wording.ts'
+import { loadLanguage } from '#languages/syntax/parser.ts'
 import { docstringFor } from '../services/rehearsal/docstring-template.ts'
 import { Signature } from '../services/rehearsal/signature.ts'
-import { describeDefinition } from '../services/worker/tools/docstring/describe-definition.ts'
+import { describeDefinition } from '#stages/operate/tools/docstring/describe-definition.ts'
 
 /**
  * `node bench/wording-bench.ts`: what `says_something` refuses of 500 docstrings that people wrote, drawn from the standard library of

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { changeSetId, sha256 } from '#domain/ids.ts'
-import { type BaseFiles, type BaseLayer, baseLayerOf } from '../services/worker/workspace/base-layer.ts'
-import { openBuiltLayer } from '../services/worker/workspace/built-layer.ts'
-import { openWorkspace } from '../services/worker/workspace/open-workspace.ts'
+import { type BaseFiles, type BaseLayer, baseLayerOf } from '#stages/operate/workspace/base-layer.ts'
+import { openBuiltLayer } from '#stages/operate/workspace/built-layer.ts'
+import { openWorkspace } from '#stages/operate/workspace/open-workspace.ts'
 import { type Column, median, saveReport, sectionHead, spread, table, verdict } from './reports/markdown-report.ts'
 
 /**

@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import { unpackTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
-import { discoverFolder } from '../services/discovery/discover/discover-folder.ts'
+import { discoverFolder } from '#stages/discover/discover-folder.ts'
 import { packFolder, packPath } from './pack-folder.ts'
 
 let root: string

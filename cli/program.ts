@@ -36,10 +36,12 @@ import { addWorkersCommand } from './commands/workers-command.ts'
 import { addVerifyCommand } from './commands/verify-command.ts'
 import { addWatchCommand } from './commands/watch-command.ts'
 
-/**
- * The command line, as docs/reference/cli.md lists it. Wrong usage and `--help` throw commander's CommanderError; errors of a
- * command are thrown unchanged.
- */
+const exits = `
+Exit codes: 0 done; 1 the work or the configuration failed; 2 wrong usage; 3 partly done: an operation failed, a change set was
+left out of the patch, or a decision was refused; 130 interrupted ("up" then exits with 0). With --json stdout is one JSON
+document, or JSON Lines of events with the result last where a command follows a run; an error is a document, too.`
+
+/** Builds the commands. Wrong usage and `--help` throw commander's CommanderError; errors of a command are thrown unchanged. */
 export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   const { io } = given
   const program = new Command('remora')
@@ -50,6 +52,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
     .exitOverride()
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .showHelpAfterError('See: remora --help')
+    .addHelpText('after', exits)
   const context: CliContext = { ...given, verbose: () => program.opts()['verbose'] === true }
   addRunCommand(program, context)
   addUpCommand(program, context)

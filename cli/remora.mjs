@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runsOnOwnNode } from '../core/platform/own-node.mjs'
+import { runsOnOwnNode } from '#platform/own-node.mjs'
 
 if (runsOnOwnNode(fileURLToPath(import.meta.url))) {
   // The npm package has no .ts files: scripts/build-package.ts made JavaScript of them.

@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rm
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { grammarFile, languages } from '#syntax/grammars.ts'
+import { grammarFile, languages } from '#languages/syntax/grammars.ts'
 
 /**
  * `node scripts/build-image.ts FOLDER` puts into FOLDER what the container image has in `/app`: the sources as JavaScript, the
@@ -50,7 +50,7 @@ const own = [
   'scripts/service.mjs',
   'scripts/healthcheck.mjs',
   'cli/remora.mjs',
-  ...globSync('core/platform/*.mjs', { cwd: root }),
+  ...globSync('platform/*.mjs', { cwd: root }),
 ]
 for (const path of own) cpSync(join(root, path), join(out, path))
 for (const path of runtimePackages()) {

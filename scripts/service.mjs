@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { leanFlags } from '../core/platform/lean-memory.mjs'
-import { runsOnOwnNode } from '../core/platform/own-node.mjs'
+import { leanFlags } from '#platform/lean-memory.mjs'
+import { runsOnOwnNode } from '#platform/own-node.mjs'
 
 // `node scripts/service.mjs api`: a service as a process of its own, on whatever Node there is.
 const services = ['api', 'discovery', 'worker', 'setup', 'publisher', 'rehearsal', 'stores']

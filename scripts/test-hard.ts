@@ -19,7 +19,7 @@ const busy = 'while (process.ppid === Number(process.argv[1])) for (let spins = 
 const files = process.argv.slice(2)
 const wrong = files.filter((file) => !file.endsWith('.test.ts') || !existsSync(resolve(repositoryRoot, file)))
 for (const file of wrong)
-  console.error(`${file} is no test file: name one by its path from the root, as core/a.test.ts`)
+  console.error(`${file} is no test file: name one by its path from the root, as domain/a.test.ts`)
 if (files.length === 0) console.error('usage: npm run test:hard FILE…')
 if (files.length === 0 || wrong.length > 0) process.exit(2)
 

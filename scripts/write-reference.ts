@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { aclTemplate } from '#ledger/redis-users.ts'
+import { aclTemplate } from '#store/ledger/redis-users.ts'
 import { references } from './reference/references.ts'
 
 /** `node scripts/write-reference.ts`: writes the generated pages of docs/reference (references.ts) and the users of Redis; a house test compares them with the code. */

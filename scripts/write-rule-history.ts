@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ruffVersion } from '../core/lint/lint-text.ts'
+import { ruffVersion } from '#languages/lint/lint-text.ts'
 
 /** The rules that `--select ALL` enables in one Ruff: names by code, or by name for preview rules without a code. */
 type Rules = ReadonlyMap<string, string>
@@ -12,7 +12,7 @@ type Ruff = { version: string; minor: number; stable: Rules; preview: Rules }
 const partsOfOlder = new Set(['ASYNC210', 'ASYNC220', 'ASYNC221', 'ASYNC222', 'ASYNC230', 'ASYNC251'])
 
 /**
- * `node scripts/write-rule-history.ts RUFF…`: writes core/lint/configuration/rule-history.ts. The arguments are programs of Ruff:
+ * `node scripts/write-rule-history.ts RUFF…`: writes languages/lint/configuration/rule-history.ts. The arguments are programs of Ruff:
  * the version that we run, and the newest patch of every minor version from 0.4 to the one before it (CONTRIBUTING.md).
  */
 function writeRuleHistory(programs: readonly string[]): void {
@@ -32,7 +32,7 @@ ${entries(ruffs, ({ stable }) => stable)}}
 export const previewSince: Readonly<Record<number, string>> = {
 ${entries(ruffs, ({ preview }) => preview)}}
 `
-  writeFileSync(new URL('../core/lint/configuration/rule-history.ts', import.meta.url), text)
+  writeFileSync(new URL('../languages/lint/configuration/rule-history.ts', import.meta.url), text)
 }
 
 function readRuff(program: string): Ruff {

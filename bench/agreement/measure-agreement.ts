@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CodeNode } from '#domain/code-node.ts'
-import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
+import { discoverFolder } from '#stages/discover/discover-folder.ts'
 import { astDefinitions, type Definition } from './python-ast.ts'
 
 export type Agreement = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { Query } from 'web-tree-sitter'
-import { loadLanguage } from '#syntax/parser.ts'
+import { loadLanguage } from '#languages/syntax/parser.ts'
 
 /** Parses the files it is sent and runs one plain query over each: the least that a loop around the parser can do. */
 const python = await loadLanguage('python')

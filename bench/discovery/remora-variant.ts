@@ -1,4 +1,4 @@
-import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
+import { discoverFolder } from '#stages/discover/discover-folder.ts'
 import { reportVariant } from './report-variant.ts'
 
 /** Discovery as `remora discover` does it: every kind of the pack, names, ranges, hashes and ids. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { PlannedOperation } from '#domain/operation.ts'
-import type { Attempt, DispatchedOperation } from '#ledger/attempt.ts'
+import type { Attempt, DispatchedOperation } from '#store/ledger/attempt.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { Ledger } from '#ledger/ledger.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import {
   type BenchLedger,
   claimOne,

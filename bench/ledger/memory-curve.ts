@@ -1,8 +1,8 @@
 import { defaultProject, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
-import type { DispatchedOperation } from '#ledger/attempt.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import { openRetention } from '#ledger/retention.ts'
+import type { DispatchedOperation } from '#store/ledger/attempt.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { openRetention } from '#store/ledger/retention.ts'
 import {
   claimOne,
   complete,

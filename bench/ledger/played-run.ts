@@ -3,10 +3,10 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { nodeId, sha256 } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { Attempt } from '#ledger/attempt.ts'
-import type { Settlement } from '#ledger/end-attempt.ts'
-import type { PinnedBundle } from '../../services/discovery/pin-bundles.ts'
-import { planOperations } from '../../services/discovery/plan/plan-operations.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
+import type { Settlement } from '#store/ledger/end-attempt.ts'
+import type { PinnedBundle } from '#stages/plan/pin-bundles.ts'
+import { planOperations } from '#stages/plan/plan-operations.ts'
 
 const methodsPerFile = 9
 const bytesPerNode = 600

@@ -7,7 +7,7 @@ import { judgeReply } from '../../cli/harness/judge-reply.ts'
 import { planProbes, type Probe } from '../../cli/harness/plan-probes.ts'
 import { harnessPrompt } from '../../cli/harness/run-harness.ts'
 import { allShapes } from '../../cli/harness/shapes.ts'
-import { toolGuide, withToolGuide } from '../../services/worker/agent/prepared-bundle.ts'
+import { toolGuide, withToolGuide } from '#stages/operate/agent/prepared-bundle.ts'
 
 export type BareRates = {
   requests: number

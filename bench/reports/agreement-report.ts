@@ -1,4 +1,4 @@
-import { grammarVersion, parserVersion } from '#syntax/grammars.ts'
+import { grammarVersion, parserVersion } from '#languages/syntax/grammars.ts'
 import { type Agreement, grammarFaults } from '../agreement/measure-agreement.ts'
 import { type Column, sectionHead, table } from './markdown-report.ts'
 

@@ -46,7 +46,7 @@ replica at most ${mostLoad} × the mean over time, and at least ${leastGain} × 
 const head = `# The pool over eight replicas, simulated
 
 Written by \`node bench/pool-bench.ts\`: in one process, on a virtual clock, with seeds, so the figures are the same on every
-machine. Queue, routing, limits, circuit breakers and retries are the pool's own code (\`core/models/pool/router.ts\`); servers,
+machine. Queue, routing, limits, circuit breakers and retries are the pool's own code (\`models/pool/router.ts\`); servers,
 network and time are simulated (\`bench/pool/\`). A replica runs 32 sequences at once and queues the rest, reads one prompt after
 the other at 8,000 tokens/s (what its prefix cache holds costs nothing) and writes a token in 20 ms; its cache holds 24 prefixes
 (3,000 tokens at 128 KiB each: 9 GiB) and evicts the least recently used. Busiest: the requests at the busiest replica divided by

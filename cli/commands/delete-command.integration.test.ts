@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openRetention, type Retention } from '#ledger/retention.ts'
+import { openRetention, type Retention } from '#store/ledger/retention.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'

@@ -1,4 +1,4 @@
-import { type BaseFiles, openBase, setOf } from '#publication/composed.fixture.ts'
+import { type BaseFiles, openBase, setOf } from '#stages/publish/composed.fixture.ts'
 import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { composeRun, type PlayedEnding, playedSetId, playRun } from '../../services/api/played-run.fixture.ts'
 import type { ServedApi } from './served-api.fixture.ts'

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { startFakeGitea } from '#testing/fake-gitea.ts'
 import { lacks } from '#testing/this-machine.ts'
 import type { PlayedEnding } from '../../services/api/played-run.fixture.ts'
-import { openPlayedReview } from '../../services/api/review/played-review.fixture.ts'
+import { openPlayedReview } from '../../services/api/routes/review/played-review.fixture.ts'
 import { compose, endings, proposing as propose, source } from './proposed-commits.fixture.ts'
 import { gitEnv, useRemote } from './published-to-remote.fixture.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { dayOf } from '#ledger/usage.ts'
+import { dayOf } from '#store/ledger/usage.ts'
 import type { TestApi } from '../../services/api/app.fixture.ts'
 import { playRun } from '../../services/api/played-run.fixture.ts'
 import { remoraHere } from '../../tests/remora-here.ts'

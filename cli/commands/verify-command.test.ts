@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RunVerification } from '#proof/verify-run.ts'
+import type { RunVerification } from '#stages/audit/verify-run.ts'
 import { describeVerification, judgeVerification } from './verify-command.ts'
 
 const violations: RunVerification['violations'] = [

@@ -3,8 +3,8 @@ import { AppError } from '#domain/error.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import type { StorageConfig } from '#settings/storage-settings.ts'
 import { RunId } from '#domain/ids.ts'
-import { openLedger } from '#ledger/ledger.ts'
-import type { ProofDeps, RunVerification } from '#proof/verify-run.ts'
+import { openLedger } from '#store/ledger/ledger.ts'
+import type { ProofDeps, RunVerification } from '#stages/audit/verify-run.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { untilAborted } from '#platform/clock.ts'
@@ -68,10 +68,10 @@ type Verify = (runId: RunId) => Promise<RunVerification>
 
 /** The S3 client and BullMQ are loaded only here, because they take most of the time to load. */
 async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verify) => Promise<T>): Promise<T> {
-  const { openEventSegments } = await import('#objects/event-segments.ts')
-  const { openS3ObjectStore } = await import('#objects/s3-object-store.ts')
-  const { openProducer } = await import('#queues/producer.ts')
-  const { verifyRun } = await import('#proof/verify-run.ts')
+  const { openEventSegments } = await import('#store/objects/event-segments.ts')
+  const { openS3ObjectStore } = await import('#store/objects/s3-object-store.ts')
+  const { openProducer } = await import('#store/queues/producer.ts')
+  const { verifyRun } = await import('#stages/audit/verify-run.ts')
   // Connection errors are reported by the Redis command that fails.
   const { redis } = connectRedis(redisUrl, { retries: 1, connectTimeoutMs: 2_000 }, silentLog)
   const objects = openS3ObjectStore(s3)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { announceWorker } from '#ledger/live-workers.ts'
+import { announceWorker } from '#store/ledger/live-workers.ts'
 import type { TestApi } from '../../services/api/app.fixture.ts'
 import { remoraHere } from '../../tests/remora-here.ts'
 import { openServedApi, type ServedApi } from './served-api.fixture.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CodeNode, nodeView, NodeView, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
-import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
+import type { Discovery } from '#stages/discover/discover-nodes.ts'
 
 /** A discovery as `remora discover --json` prints it. */
 export function discoveryView(found: Discovery) {

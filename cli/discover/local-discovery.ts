@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import type { FindableNodes } from '#bundles/findable-nodes.ts'
 import { AppError } from '#domain/error.ts'
 import { programCache } from '#platform/program-cache.ts'
-import { checkFilters, type DiscoveryFilters } from '../../services/discovery/discover/choose-files.ts'
-import type { FolderOptions } from '../../services/discovery/discover/discover-folder.ts'
-import { loadQueryPacks } from '../../services/discovery/discover/query-pack.ts'
+import { checkFilters, type DiscoveryFilters } from '#stages/discover/choose-files.ts'
+import type { FolderOptions } from '#stages/discover/discover-folder.ts'
+import { loadQueryPacks } from '#stages/discover/query-pack.ts'
 import type { CliConfig } from '../cli-config.ts'
 
 // Discovery in this process, with the settings and the query packs of this machine.

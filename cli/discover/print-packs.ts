@@ -2,17 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { languageOf } from '#syntax/grammars.ts'
-import { loadLanguage } from '#syntax/parser.ts'
-import { treeLines } from '#syntax/tree-lines.ts'
-import {
-  type CheckedPacks,
-  checkPacks,
-  manifestOf,
-  manifestText,
-} from '../../services/discovery/discover/check-packs.ts'
-import { builtinQueries, listPackFolders } from '../../services/discovery/discover/query-pack.ts'
-import { manifestFile } from '../../services/discovery/discover/pack-manifest.ts'
+import { languageOf } from '#languages/syntax/grammars.ts'
+import { loadLanguage } from '#languages/syntax/parser.ts'
+import { treeLines } from '#languages/syntax/tree-lines.ts'
+import { type CheckedPacks, checkPacks, manifestOf, manifestText } from '#stages/discover/check-packs.ts'
+import { builtinQueries, listPackFolders } from '#stages/discover/query-pack.ts'
+import { manifestFile } from '#stages/discover/pack-manifest.ts'
 import type { CommandIo } from '../cli-context.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { visible } from '../terminal-text.ts'

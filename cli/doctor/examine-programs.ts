@@ -1,4 +1,4 @@
-import { openGoLinter } from '#lint/go/go-linter.ts'
+import { openGoLinter } from '#languages/go/lint/go-linter.ts'
 import { bubblewrapDir, findBubblewrap } from '#platform/obtain-bubblewrap.ts'
 import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'

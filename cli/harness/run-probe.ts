@@ -1,16 +1,16 @@
 import { AppError } from '#domain/error.ts'
 import type { RequestedCall, ToolDefinition } from '#domain/turn.ts'
-import type { Exchange } from '#objects/attempt-record.ts'
+import type { Exchange } from '#store/objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
 import { submitTool } from '#bundles/tool-definition.ts'
-import { type AgentEvent, journalOver } from '../../services/worker/agent/journal.ts'
-import { type Ending, runAgent } from '../../services/worker/agent/run-agent.ts'
-import { toolGuide, withToolGuide } from '../../services/worker/agent/prepared-bundle.ts'
-import { firstMessages, openTranscript, type Transcript } from '../../services/worker/agent/open-transcript.ts'
+import { type AgentEvent, journalOver } from '#stages/operate/agent/journal.ts'
+import { type Ending, runAgent } from '#stages/operate/agent/run-agent.ts'
+import { toolGuide, withToolGuide } from '#stages/operate/agent/prepared-bundle.ts'
+import { firstMessages, openTranscript, type Transcript } from '#stages/operate/agent/open-transcript.ts'
 import { judgeReply, type ReplyVerdict } from './judge-reply.ts'
 import type { Probe } from './plan-probes.ts'
 import type { Side } from './side.ts'
-import type { ToolSet } from '../../services/worker/tools/tool-set.ts'
+import type { ToolSet } from '#stages/operate/tools/tool-set.ts'
 
 export type Verdict = ReplyVerdict & {
   /** The agent ended with a valid submission, whatever its status. */

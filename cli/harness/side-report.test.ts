@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Exchange } from '#objects/attempt-record.ts'
+import type { Exchange } from '#store/objects/attempt-record.ts'
 import { planProbes } from './plan-probes.ts'
 import type { ProbeResult, Verdict } from './run-probe.ts'
 import { allShapes } from './shapes.ts'

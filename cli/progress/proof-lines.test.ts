@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gateText as gateTextOfPull } from '#publication/pull-text.ts'
+import { gateText as gateTextOfPull } from '#stages/publish/pull-text.ts'
 import type { GateView } from '#schemas/gate-schema.ts'
 import { gateOutputLines, gateText } from './proof-lines.ts'
 

@@ -1,6 +1,6 @@
 import type { CodeHost, NewCommit } from '#code-hosts/code-host.ts'
 import { type GitTree, gitBlobId, type PlannedCommit, type PlannedFile } from '#domain/planned-commit.ts'
-import { findRefused, type PublishConsent } from '#publication/check-publishable.ts'
+import { findRefused, type PublishConsent } from '#stages/publish/check-publishable.ts'
 import type { PlannedCommits } from '#schemas/patch-schema.ts'
 
 export type MessagedCommit = PlannedCommit & NewCommit

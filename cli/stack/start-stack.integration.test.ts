@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { indexKeys } from '#ledger/keys.ts'
+import { indexKeys } from '#store/ledger/keys.ts'
 import { until } from '#testing/until.ts'
 import { startStack, type Stack, type StackOptions } from './start-stack.ts'
 

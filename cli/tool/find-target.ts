@@ -3,11 +3,11 @@ import { AppError } from '#domain/error.ts'
 import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import { skipKinds } from '#domain/run.ts'
 import { nearest } from '#platform/nearest.ts'
-import { discoverNodes } from '../../services/discovery/discover/discover-nodes.ts'
-import { openParsePool } from '../../services/discovery/discover/parse-pool.ts'
-import { loadQueryPacks, type PackPlaces } from '../../services/discovery/discover/query-pack.ts'
+import { discoverNodes } from '#stages/discover/discover-nodes.ts'
+import { openParsePool } from '#stages/discover/parse-pool.ts'
+import { loadQueryPacks, type PackPlaces } from '#stages/discover/query-pack.ts'
 import { requireSoundPacks } from '../../services/discovery/load-sound-packs.ts'
-import type { BaseLayer } from '../../services/worker/workspace/base-layer.ts'
+import type { BaseLayer } from '#stages/operate/workspace/base-layer.ts'
 
 const namedInMessage = 10
 

@@ -2,9 +2,9 @@ import { defaultProject } from '#domain/ids.ts'
 import { bundleOfScript } from '#bundles/check-script-file.ts'
 import { openSandbox, type SandboxOptions } from '#sandbox/open-sandbox.ts'
 import type { SandboxLimits } from '#sandbox/sandboxed-program.ts'
-import { type AttemptPrograms, attemptPrograms } from '../../services/worker/tools/programs/attempt-programs.ts'
+import { type AttemptPrograms, attemptPrograms } from '#stages/operate/tools/programs/attempt-programs.ts'
 import { openSnapshotArchives } from '#sandbox/snapshot-archives.ts'
-import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
+import type { Workspace } from '#stages/operate/workspace/open-workspace.ts'
 import type { FolderLayer } from './open-folder.ts'
 
 type Where = { folder: FolderLayer; workspace: Workspace }

@@ -2,9 +2,9 @@ import { lstatSync } from 'node:fs'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { type BaseLayer, baseLayerOf, foldersOf } from '../../services/worker/workspace/base-layer.ts'
+import { type BaseLayer, baseLayerOf, foldersOf } from '#stages/operate/workspace/base-layer.ts'
 import type { ArchiveFiles } from '#sandbox/snapshot-archives.ts'
-import { WorkspaceFault } from '../../services/worker/workspace/open-workspace.ts'
+import { WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
 import { type FolderListing, listFolder, type PackOptions } from '../pack-folder.ts'
 
 /** `contents`: all that is in it. */

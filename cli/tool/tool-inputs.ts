@@ -9,9 +9,9 @@ import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 import { bundleInvalid } from '#bundles/bundle-yaml.ts'
 import { bundleOfScript } from '#bundles/check-script-file.ts'
 import { resolveSettings } from '#bundles/adjust-bundles.ts'
-import { nodeInputs } from '../../services/worker/tools/provided-inputs.ts'
-import type { TargetNode } from '../../services/worker/tools/target-node.ts'
-import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
+import { nodeInputs } from '#stages/operate/tools/provided-inputs.ts'
+import type { TargetNode } from '#stages/operate/tools/target-node.ts'
+import type { Workspace } from '#stages/operate/workspace/open-workspace.ts'
 
 /** Holds what a person wrote: the texts of `-i key=JSON`, which override the values of `--inputs`. */
 export type GivenInputs = { texts: ReadonlyMap<string, string>; values: Readonly<Record<string, unknown>> }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { FileChange } from '#domain/change-set.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
-import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
+import type { Workspace } from '#stages/operate/workspace/open-workspace.ts'
 import type { Step } from '../apply/merge-changes.ts'
 import { writeChanges } from '../apply/write-changes.ts'
 

@@ -8,7 +8,7 @@ export function bundleReference(): string {
     '# bundle.yaml',
     '',
     'An agent is a bundle: a folder with this file and tool scripts. [The guide](../guide/agents.md) writes one from nothing.',
-    '`node scripts/write-reference.ts` makes this page from the schema in `core/domain/agent-bundle.ts`. An unknown key is a fault',
+    '`node scripts/write-reference.ts` makes this page from the schema in `domain/agent-bundle.ts`. An unknown key is a fault',
     '(AGENT_001), which `remora check` reports with its line. `[]` stands for each entry of a list, `<name>` for any name.',
     '',
     '| key | type | default | |',

@@ -15,7 +15,7 @@ export function configReference(): string {
     'nearest `remora.yaml` from the working folder upwards, or the one that `--config` or `REMORA_CONFIG` names (`none`: no file).',
     '`remora config` prints the effective settings of a folder, each with its source. Explanations and examples are in',
     '[the guide](../guide/configuration.md). `node scripts/write-reference.ts` makes this page from the table of settings in',
-    '`core/settings`.',
+    '`settings`.',
     '',
     'An empty or blank variable counts as unset. Every bad variable is named in one error (CONFIG_003). In a variable, a list',
     'is separated by commas, and a mapping is JSON. *Read by*: the service that a setting configures; `cli` is the command line.',

@@ -1,5 +1,5 @@
-import { metricCatalogue } from '#metrics/metric-catalogue.ts'
-import type { MeasuredService, MetricRow } from '#metrics/metric-row.ts'
+import { metricCatalogue } from '#platform/metrics/metric-catalogue.ts'
+import type { MeasuredService, MetricRow } from '#platform/metrics/metric-row.ts'
 
 const services: readonly { service: MeasuredService; about: string }[] = [
   {
@@ -20,7 +20,7 @@ export function metricsReference(): string {
     "(`REMORA_HEALTH_HOST` and the service's health port, [config.md](config.md)) and without a token. [Operations](../guide/operations.md#metrics)",
     'says what to watch. Labels take values of bounded sets: names of agents, tools, routes and servers, states and error codes.',
     'Ids and paths are in events and logs. `node scripts/write-reference.ts` makes this page from',
-    '`core/metrics/metric-catalogue.ts`.',
+    '`platform/metrics/metric-catalogue.ts`.',
     '',
     'Where a service has several processes, a query takes the `sum` of their values or the greatest (`max`), as the column `over` says.',
     '',

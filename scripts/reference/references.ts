@@ -1,13 +1,11 @@
 import { errorPolicies } from '#domain/error.ts'
 import { bundleReference } from './bundle-reference.ts'
-import { cliReference } from './cli-reference.ts'
 import { configReference } from './config-reference.ts'
 import { metricsReference } from './metrics-reference.ts'
 
 /** The generated pages of docs/reference; archives.md is written by hand. */
 export const references = {
   bundle: bundleReference,
-  cli: cliReference,
   config: configReference,
   errors: errorReference,
   metrics: metricsReference,
@@ -23,7 +21,7 @@ function errorReference(): string {
     '',
     'Every error keeps its code and phase from where it is raised to the event, the operation, the API and the command',
     'line. A code never changes its meaning. *Retry* says whether the same work may succeed when it is tried again.',
-    'Made from `core/domain/error.ts` by `node scripts/write-reference.ts`.',
+    'Made from `domain/error.ts` by `node scripts/write-reference.ts`.',
     '',
     '| code | meaning | retry | HTTP status |',
     '| --- | --- | --- | --- |',

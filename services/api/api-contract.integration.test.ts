@@ -4,10 +4,10 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { Problem } from '#schemas/problem-schema.ts'
-import { webhookHeaders } from './webhooks/webhook-examples.fixture.ts'
+import { webhookHeaders } from './routes/webhooks/webhook-examples.fixture.ts'
 import { openTestApi, runForm, tarOf, type TestApi, testWebhookSecret } from './app.fixture.ts'
 import { askingRun, composeRun, plannedOperation, playRun, submitRun } from './played-run.fixture.ts'
-import { apiDocument, endpoints } from './reference/api-document.ts'
+import { apiDocument, endpoints } from './routes/reference/api-document.ts'
 
 let api: TestApi
 let runId: string

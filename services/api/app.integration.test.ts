@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { openLedger } from '#ledger/ledger.ts'
+import { openLedger } from '#store/ledger/ledger.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { plantedSecrets } from '#testing/planted-secrets.ts'

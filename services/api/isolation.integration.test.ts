@@ -8,7 +8,7 @@ import { Problem } from '#schemas/problem-schema.ts'
 import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
 import { askingRun, composeRun, plannedOperation, playRun } from './played-run.fixture.ts'
-import { endpoints } from './reference/api-document.ts'
+import { endpoints } from './routes/reference/api-document.ts'
 
 /** What one project has, by the names that addresses use. */
 type Ids = Record<'run' | 'asking' | 'operation' | 'node' | 'token' | 'project', string>

@@ -5,7 +5,7 @@ import type { ModelKind } from '#domain/model-kind.ts'
 import { proxyOf, readEnv, type Env } from '#platform/env.ts'
 import { namedModelKind } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
-import type { PackPlaces } from './discover/query-pack.ts'
+import type { PackPlaces } from '#stages/discover/query-pack.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 

@@ -1,13 +1,13 @@
 import { isEnded, type Run } from '#domain/run.ts'
-import type { Fleet } from '#ledger/fleet.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import type { StageEnd } from '#ledger/run-stage.ts'
-import { memoryOf } from '#ledger/memory-gate.ts'
-import type { Metrics } from '#metrics/open-metrics.ts'
+import type { Fleet } from '#store/ledger/fleet.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { StageEnd } from '#store/ledger/run-stage.ts'
+import { memoryOf } from '#store/ledger/memory-gate.ts'
+import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
-import { queueNames } from '#queues/catalog.ts'
-import type { JobCounts, Producer } from '#queues/producer.ts'
-import { isExecuting } from './dispatch/run-dispatcher.ts'
+import { queueNames } from '#store/queues/catalog.ts'
+import type { JobCounts, Producer } from '#store/queues/producer.ts'
+import { isExecuting } from '#stages/dispatch/run-dispatcher.ts'
 
 /** Holds what a round of the dispatcher has seen. */
 export type Round = {

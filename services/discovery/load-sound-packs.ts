@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path'
 import type { FindableNodes } from '#bundles/findable-nodes.ts'
 import { AppError } from '#domain/error.ts'
-import { checkPacks, manifestOf } from './discover/check-packs.ts'
+import { checkPacks, manifestOf } from '#stages/discover/check-packs.ts'
 import {
   builtinQueries,
   defaultPack,
@@ -9,8 +9,8 @@ import {
   loadQueryPacks,
   type PackPlaces,
   type QueryPack,
-} from './discover/query-pack.ts'
-import { readManifest } from './discover/pack-manifest.ts'
+} from '#stages/discover/query-pack.ts'
+import { readManifest } from '#stages/discover/pack-manifest.ts'
 
 /**
  * The packs that discovery works with, also those for references. No run is started with a pack that does not compile,

@@ -1,9 +1,8 @@
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { GitHubAppOptions } from '#code-hosts/github-client.ts'
-import type { Publication } from '#domain/publication.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import type { Metrics } from '#metrics/open-metrics.ts'
-import type { PublishingRuns } from './publications/publishing-runs.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Metrics } from '#platform/metrics/open-metrics.ts'
+import type { PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
 
 /** `publication.ended` says how in its data. */
 const pullEvents: Readonly<Record<string, string>> = {
@@ -44,13 +43,6 @@ export function measuredLedger<Given extends Pick<Ledger, 'notePublication'>>(
       return noted
     },
   }
-}
-
-/** Counts that nothing is left to do for a run for now; a fault is counted when it is told. */
-export function countSettled({ fault, pulls }: Publication, { count }: Pick<Metrics, 'count'>): void {
-  if (fault !== null) return
-  const outcome = pulls.some(({ state }) => state === 'open') ? 'published' : 'without'
-  count('remora_publications_total', { outcome, error_code: '' })
 }
 
 /** The inbox, with what became of its webhooks counted. */

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openLinter } from '#lint/linter.ts'
+import { openLinter } from '#languages/lint/linter.ts'
 import { docstringFor } from './docstring-template.ts'
 import { Signature } from './signature.ts'
 

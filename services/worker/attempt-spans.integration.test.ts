@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Span } from '#domain/span.ts'
 import { newTraceparent } from '#domain/traceparent.ts'
-import type { Attempt } from '#ledger/attempt.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
 import {
   anEvent,
   anOutcome,

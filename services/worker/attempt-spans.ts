@@ -3,8 +3,8 @@ import type { NewEvent } from '#domain/event.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
 import { newSpanId, type Span, spanIdOf, type SpanRecorder } from '#domain/span.ts'
 import { parseTraceparent } from '#domain/traceparent.ts'
-import type { Attempt } from '#ledger/attempt.ts'
-import type { Ledger } from '#ledger/ledger.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 
 type AttemptTraces = SpanRecorder & { share: number }
 type TracedLedger = Pick<Ledger, 'append' | 'claim' | 'release' | 'settle' | 'suspend'>

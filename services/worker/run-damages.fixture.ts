@@ -1,11 +1,11 @@
 import type { Operation } from '#domain/operation.ts'
-import { indexKeys, resultKeys } from '#ledger/keys.ts'
-import type { Invariant } from '#ledger/accounts.ts'
-import type { AttemptRecord } from '#objects/attempt-record.ts'
-import type { ComposedFile, Composition } from '#objects/composition.ts'
-import { objectKeys } from '#objects/object-keys.ts'
-import { getAttemptRecord, getComposition, putAttemptRecord, putComposition } from '#objects/stored-records.ts'
-import { operationJobId } from '#queues/catalog.ts'
+import { indexKeys, resultKeys } from '#store/ledger/keys.ts'
+import type { Invariant } from '#store/ledger/accounts.ts'
+import type { AttemptRecord } from '#store/objects/attempt-record.ts'
+import type { ComposedFile, Composition } from '#store/objects/composition.ts'
+import { objectKeys } from '#store/objects/object-keys.ts'
+import { getAttemptRecord, getComposition, putAttemptRecord, putComposition } from '#store/objects/stored-records.ts'
+import { operationJobId } from '#store/queues/catalog.ts'
 import type { TamperedRun } from './tampered-run.fixture.ts'
 
 /** One way to damage a run, and what the proof reports. */
@@ -18,7 +18,7 @@ export type RunDamage = {
   damage(one: TamperedRun): Promise<unknown>
 }
 
-/** Some of the ledger's invariants (1 to 6); core/ledger/verify.integration.test.ts has the others. */
+/** Some of the ledger's invariants (1 to 6); store/ledger/verify.integration.test.ts has the others. */
 const ledgerDamages: RunDamage[] = [
   {
     what: 'an event is missing',

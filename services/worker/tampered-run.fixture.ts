@@ -1,12 +1,12 @@
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
-import { runKeys, type RunKeys } from '#ledger/keys.ts'
+import { runKeys, type RunKeys } from '#store/ledger/keys.ts'
 import { openLog } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
-import { openProducer, type Producer } from '#queues/producer.ts'
+import { openProducer, type Producer } from '#store/queues/producer.ts'
 import { testRedis } from '#testing/redis.ts'
 import { composedRun } from './composed-run.fixture.ts'
-import { openOperationBench, type OperationBench } from './operation/operation-bench.fixture.ts'
+import { openOperationBench, type OperationBench } from '#stages/operate/operation-bench.fixture.ts'
 
 /** An ended run that tests tamper with, one after the other. */
 export type TamperedRun = {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { indexKeys } from '#ledger/keys.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import { openS3ObjectStore } from '#objects/s3-object-store.ts'
-import { verifyRun, type ProofDeps } from '#proof/verify-run.ts'
+import { indexKeys } from '#store/ledger/keys.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
+import { verifyRun, type ProofDeps } from '#stages/audit/verify-run.ts'
 import { runDamages } from './run-damages.fixture.ts'
 import { openTamperedRun, type TamperedRun } from './tampered-run.fixture.ts'
 

@@ -1,6 +1,6 @@
 import { defaultModel, type ModelHealth } from '#domain/model-health.ts'
 import type { ProgramReport } from '#domain/program-report.ts'
-import { type Fleet, leastWindow, readFleet } from '#ledger/fleet.ts'
+import { type Fleet, leastWindow, readFleet } from '#store/ledger/fleet.ts'
 import {
   announceEveryMs,
   announceWorker,
@@ -8,7 +8,7 @@ import {
   wantedModels,
   wantModels,
   withdrawWorker,
-} from '#ledger/live-workers.ts'
+} from '#store/ledger/live-workers.ts'
 import type { ModelPool } from '#models/model-pool.ts'
 import { nextTurn, repeatEvery } from '#platform/clock.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import { catalog, type QueueName } from '#queues/catalog.ts'
-import type { Producer } from '#queues/producer.ts'
+import { catalog, type QueueName } from '#store/queues/catalog.ts'
+import type { Producer } from '#store/queues/producer.ts'
 import type { Random } from '#platform/seeded-random.ts'
 
 // BullMQ's keys, as its own scripts know them: `{remora}:<queue>:<list>` and a hash per job.

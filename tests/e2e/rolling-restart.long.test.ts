@@ -116,10 +116,10 @@ it('a run of the next version is refused by what is older, and done by what know
 
 /** The edits that turn this code into a next version: it writes newer runs and jobs, and also reads the current ones. */
 const changes = [
-  { file: 'core/domain/run.ts', from: 'export const runSchema = 1', to: 'export const runSchema = 2' },
-  { file: 'core/ledger/keys.lua', from: 'local known_schema = 1', to: 'local known_schema = 2' },
-  { file: 'core/queues/catalog.ts', from: 'export const payloadVersion = 1', to: 'export const payloadVersion = 2' },
-  { file: 'core/queues/catalog.ts', from: 'z.literal(payloadVersion)', to: 'z.literal([1, payloadVersion])' },
+  { file: 'domain/run.ts', from: 'export const runSchema = 1', to: 'export const runSchema = 2' },
+  { file: 'store/ledger/keys.lua', from: 'local known_schema = 1', to: 'local known_schema = 2' },
+  { file: 'store/queues/catalog.ts', from: 'export const payloadVersion = 1', to: 'export const payloadVersion = 2' },
+  { file: 'store/queues/catalog.ts', from: 'z.literal(payloadVersion)', to: 'z.literal([1, payloadVersion])' },
 ] as const
 
 const parts = ['agents', 'cli', 'core', 'queries', 'scripts', 'services', 'package.json']

@@ -3,7 +3,7 @@ import { openModelPool } from '#models/model-pool.ts'
 import { until } from '#testing/until.ts'
 import { faultNames, type FaultName } from '../../services/rehearsal/faults.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
-import { runAgent } from '../../services/worker/agent/run-agent.ts'
+import { runAgent } from '#stages/operate/agent/run-agent.ts'
 import { fileAgent } from './file-agent.fixture.ts'
 
 /**

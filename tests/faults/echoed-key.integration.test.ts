@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { afterEach, expect, it } from 'vitest'
 import { openModelPool } from '#models/model-pool.ts'
 import { boundPort } from '#platform/http-health.ts'
-import { runAgent } from '../../services/worker/agent/run-agent.ts'
+import { runAgent } from '#stages/operate/agent/run-agent.ts'
 import { fileAgent } from './file-agent.fixture.ts'
 
 let server: Server | undefined

@@ -1,10 +1,10 @@
 import type { ModelPool } from '#models/model-pool.ts'
 import { submitTool } from '#bundles/tool-definition.ts'
-import { done, pathTool, scriptedAgent } from '../../services/worker/agent/scripted-agent.fixture.ts'
-import type { AgentEvent } from '../../services/worker/agent/journal.ts'
-import type { AgentRun } from '../../services/worker/agent/run-agent.ts'
-import { firstMessages, openTranscript } from '../../services/worker/agent/open-transcript.ts'
-import type { Tool } from '../../services/worker/tools/tool-set.ts'
+import { done, pathTool, scriptedAgent } from '#stages/operate/agent/scripted-agent.fixture.ts'
+import type { AgentEvent } from '#stages/operate/agent/journal.ts'
+import type { AgentRun } from '#stages/operate/agent/run-agent.ts'
+import { firstMessages, openTranscript } from '#stages/operate/agent/open-transcript.ts'
+import type { Tool } from '#stages/operate/tools/tool-set.ts'
 
 /** An agent with one file in memory that it reads, writes and reports on; a read, a write and the submission are its turns. */
 export function fileAgent(model: Pick<ModelPool, 'complete'>): {

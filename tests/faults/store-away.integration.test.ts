@@ -1,18 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { runKeys } from '#ledger/keys.ts'
-import { openBlobStore } from '#objects/blob-store.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
-import { openS3ObjectStore } from '#objects/s3-object-store.ts'
-import { openSnapshotReader } from '#objects/snapshot.ts'
+import { runKeys } from '#store/ledger/keys.ts'
+import { openBlobStore } from '#store/objects/blob-store.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
+import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
-import {
-  openOperationBench,
-  type OperationBench,
-  type Planned,
-} from '../../services/worker/operation/operation-bench.fixture.ts'
-import { type OperationDeps, runOperation } from '../../services/worker/operation/run-operation.ts'
-import { baseLayerOf } from '../../services/worker/workspace/base-layer.ts'
+import { openOperationBench, type OperationBench, type Planned } from '#stages/operate/operation-bench.fixture.ts'
+import { type OperationDeps, runOperation } from '#stages/operate/run-operation.ts'
+import { baseLayerOf } from '#stages/operate/workspace/base-layer.ts'
 import { openStoreProxy, type StoreProxy } from '../chaos/store-proxy.ts'
 
 const never = new AbortController().signal

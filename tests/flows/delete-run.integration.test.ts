@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
 import { type OneProcess, startInOneProcess } from './one-process.ts'
 import { smallSource, sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
 

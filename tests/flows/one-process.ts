@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ownBucket } from '#objects/own-bucket.fixture.ts'
+import { ownBucket } from '#store/objects/own-bucket.fixture.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
 import { type Logging, openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'

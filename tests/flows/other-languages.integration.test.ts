@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { testGofmt } from '#lint/go/go-linter.fixture.ts'
+import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
 import { lastDocument } from '../e2e/program.ts'
 import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
 import { type OneProcess, startInOneProcess } from './one-process.ts'

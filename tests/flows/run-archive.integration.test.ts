@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { remoraHere } from '../remora-here.ts'
-import { rawZip } from '../../services/discovery/snapshot/raw-zip.fixture.ts'
+import { rawZip } from '#stages/snapshot/raw-zip.fixture.ts'
 import { smallSource, sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
 import { type OneProcess, startInOneProcess } from './one-process.ts'
 

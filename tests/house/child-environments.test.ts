@@ -1,6 +1,6 @@
 import { parseSync } from 'oxc-parser'
 import { describe, expect, it } from 'vitest'
-import { filesMatching, isTestFile, readRepositoryFile } from './source-files.ts'
+import { isTestFile, productFiles, readRepositoryFile } from './source-files.ts'
 
 /** Calls of these start a process. */
 const starters = new Set(['spawn', 'spawnSync', 'fork', 'exec', 'execSync', 'execFile', 'execFileSync'])
@@ -44,8 +44,7 @@ function namesEnvironment(call: string, text: string): boolean {
 
 describe('a process that ours start', () => {
   it('is given an environment of its own, so that it inherits no token, key or password', () => {
-    const files = filesMatching('{core,services,cli}/**/*.{ts,mjs}').filter((path) => !isTestFile(path))
-    const product = files.filter((path) => !path.startsWith('core/testing/'))
+    const product = productFiles().filter((path) => !isTestFile(path))
     const found = product.flatMap((path) => heirs(path, readRepositoryFile(path)).map((call) => `${path}: ${call}`))
     expect(found).toEqual([])
   })

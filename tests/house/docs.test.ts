@@ -54,10 +54,10 @@ describe('the reading of pages', () => {
 
   it('reads the table of steps and the states', () => {
     const table =
-      '| 1 | `acceptRun` | [services/api/a.ts](services/api/a.ts) | x |\n| 2 | `a`, `b` | core/a.ts, core/b.ts | planned |'
+      '| 1 | `acceptRun` | [services/api/a.ts](services/api/a.ts) | x |\n| 2 | `a`, `b` | [a](domain/a.ts), [b](domain/b.ts) | planned |'
     expect(readSteps(table)).toEqual([
       { step: 1, functions: ['acceptRun'], places: ['services/api/a.ts'], planned: false },
-      { step: 2, functions: ['a', 'b'], places: ['core/a.ts', 'core/b.ts'], planned: true },
+      { step: 2, functions: ['a', 'b'], places: ['domain/a.ts', 'domain/b.ts'], planned: true },
     ])
     expect(readOperationStates('**Operation states:** `pending → ready`,\n`failed`\n\nNot `this`.')).toEqual([
       'pending',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { hardListText, hardListViolations, readHardList, waitingTests } from './hard-list.ts'
 
-const tried = { file: 'core/a.test.ts', hash: 'aa', runs: 20, date: '2026-01-31' }
-const old = { file: 'core/b.test.ts', hash: 'bb' }
+const tried = { file: 'domain/a.test.ts', hash: 'aa', runs: 20, date: '2026-01-31' }
+const old = { file: 'domain/b.test.ts', hash: 'bb' }
 
 describe('tests that wait', () => {
   it('are new or changed when the list has no entry of their hash', () => {
@@ -12,9 +12,9 @@ describe('tests that wait', () => {
     const changed = [
       { file, hash: 'bb' },
       { ...old, hash: 'aa' },
-      { file: 'core/c.test.ts', hash: 'aa' },
+      { file: 'domain/c.test.ts', hash: 'aa' },
     ]
-    const names = ['core/a.test.ts', 'core/b.test.ts', 'core/c.test.ts']
+    const names = ['domain/a.test.ts', 'domain/b.test.ts', 'domain/c.test.ts']
     expect(hardListViolations(list, changed)).toEqual(
       names.map((name) => `${name} waits, and is new or changed: npm run test:hard ${name}`),
     )
@@ -22,15 +22,15 @@ describe('tests that wait', () => {
 
   it('may not be gone while the list names them', () => {
     expect(hardListViolations({ tried: [tried], before: [old] }, [])).toEqual([
-      'core/a.test.ts is gone, or waits no more: remove its line from tests/hard.json',
-      'core/b.test.ts is gone, or waits no more: remove its line from tests/hard.json',
+      'domain/a.test.ts is gone, or waits no more: remove its line from tests/hard.json',
+      'domain/b.test.ts is gone, or waits no more: remove its line from tests/hard.json',
     ])
   })
 
   it('are found by what they call', () => {
     const files = waitingTests().map(({ file }) => file)
-    expect(files).toContain('core/testing/until.test.ts')
-    expect(files).toContain('core/queues/lost-queue.integration.test.ts')
+    expect(files).toContain('testing/until.test.ts')
+    expect(files).toContain('store/queues/lost-queue.integration.test.ts')
     expect(files).toContain('tests/e2e/review-terminal.e2e.test.ts')
     expect(files).not.toContain('tests/house/hard-list.test.ts')
   })
@@ -38,11 +38,11 @@ describe('tests that wait', () => {
   it('have a line each', () => {
     expect(hardListText({ tried: [tried], before: [old, old] })).toBe(`{
   "tried": [
-    {"file":"core/a.test.ts","hash":"aa","runs":20,"date":"2026-01-31"}
+    {"file":"domain/a.test.ts","hash":"aa","runs":20,"date":"2026-01-31"}
   ],
   "before": [
-    {"file":"core/b.test.ts","hash":"bb"},
-    {"file":"core/b.test.ts","hash":"bb"}
+    {"file":"domain/b.test.ts","hash":"bb"},
+    {"file":"domain/b.test.ts","hash":"bb"}
   ]
 }
 `)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { filesMatching, readRepositoryFile } from './source-files.ts'
+import { ownFiles, readRepositoryFile } from './source-files.ts'
 
 export const hardListPath = 'tests/hard.json'
 
@@ -37,7 +37,8 @@ export function isWaiting(text: string): boolean {
 }
 
 export function waitingTests(): WaitingTest[] {
-  return filesMatching('{core,services,cli,bench,scripts,tests}/**/*.test.ts').flatMap((file) => {
+  return ownFiles().flatMap((file) => {
+    if (!file.endsWith('.test.ts')) return []
     const text = readRepositoryFile(file)
     return isWaiting(text) ? [{ file, hash: hashOf(text) }] : []
   })

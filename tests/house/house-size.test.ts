@@ -8,7 +8,7 @@ const fragment =
 type Kind = 'product' | 'test' | 'beside'
 
 function kindOf(path: string): Kind {
-  if (isTestFile(path) || /(?:^|\/)testing\//.test(path)) return 'test'
+  if (isTestFile(path)) return 'test'
   return /^(?:bench|examples|scripts|dashboard)\//.test(path) ? 'beside' : 'product'
 }
 

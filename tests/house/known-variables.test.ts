@@ -1,17 +1,14 @@
-import { globSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { fileSettings, knownVariables, settingsTable } from '#settings/settings-table.ts'
 import type { SettingsTable } from '#settings/setting.ts'
+import { isTestFile, productFiles, readRepositoryFile } from './source-files.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-const notRead = /\.(?:test|fixture)\.ts$|^core\/testing\/|^core\/settings\/\w+-settings\.ts$/
+const notRead = /^settings\/\w+-settings\.ts$/
 
 it('every variable that some part reads is in the table of settings, and every one in the table is read', () => {
-  const files = globSync(['cli/**/*.ts', 'services/**/*.ts', 'core/**/*.ts'], { cwd: root })
-  const sources = files
-    .filter((file) => file === 'core/settings/load-settings.ts' || !notRead.test(file))
-    .map((file) => readFileSync(`${root}${file}`, 'utf8'))
+  const sources = productFiles()
+    .filter((file) => !isTestFile(file) && (file === 'settings/load-settings.ts' || !notRead.test(file)))
+    .map(readRepositoryFile)
   const read = new Set(sources.flatMap((text) => text.match(/\bREMORA_[A-Z0-9_]*[A-Z0-9]\b(?!_)/g) ?? []))
   expect(knownVariables()).toEqual([...read].toSorted())
 })

@@ -1,67 +1,104 @@
 import { isTestFile, type Import, type Source } from './source-files.ts'
 
-/** What every core folder but `domain` and `platform` may import without being listed. */
-const commonFolders = ['domain', 'platform', 'syntax']
-
-/** core folder → the other core folders its source may import. A folder that is not listed here fails. */
-const coreFolders: Record<string, readonly string[]> = {
+/**
+ * room → the rooms that its source may import, beside itself, `domain` and `platform`. A room is a folder, or one of the folders in `store` and
+ * `stages`. A room that is not listed here fails.
+ */
+const rooms: Record<string, readonly string[]> = {
   domain: [],
-  platform: ['domain'],
-  syntax: ['domain', 'platform'],
-  python: commonFolders,
-  'doc-comments': commonFolders,
-  lint: [...commonFolders, 'python'],
-  sandbox: commonFolders,
-  'tool-scripts': commonFolders,
-  bundles: [...commonFolders, 'tool-scripts'],
-  settings: commonFolders,
-  queues: commonFolders,
-  ledger: commonFolders,
-  metrics: commonFolders,
-  tracing: commonFolders,
-  objects: commonFolders,
-  models: commonFolders,
-  composition: [...commonFolders, 'ledger', 'objects', 'python'],
-  'code-hosts': [...commonFolders, 'ledger'],
-  publication: [...commonFolders, 'ledger', 'objects', 'composition'],
-  retries: [...commonFolders, 'ledger', 'composition'],
-  review: [...commonFolders, 'ledger', 'objects', 'composition', 'retries'],
-  proof: [...commonFolders, 'ledger', 'objects', 'queues', 'composition'],
-  testing: [...commonFolders, 'tool-scripts', 'bundles', 'queues', 'ledger', 'objects', 'models'],
+  platform: [],
+  settings: [],
+  languages: [],
+  sandbox: [],
+  models: [],
+  'store/ledger': [],
+  'store/objects': [],
+  'store/queues': [],
+  'tool-scripts': ['languages'],
+  bundles: ['tool-scripts'],
+  'code-hosts': ['store/ledger'],
+  'change-sets': ['languages', 'store/ledger', 'store/objects'],
+  'stages/intake': [
+    'bundles',
+    'change-sets',
+    'code-hosts',
+    'languages',
+    'store/ledger',
+    'store/objects',
+    'stages/review',
+  ],
+  'stages/snapshot': ['code-hosts', 'store/ledger', 'store/objects', 'stages/review'],
+  'stages/discover': ['languages', 'store/objects'],
+  'stages/plan': ['bundles', 'languages', 'store/ledger', 'store/objects', 'stages/snapshot', 'stages/discover'],
+  'stages/dispatch': ['store/ledger', 'store/queues', 'stages/plan'],
+  'stages/operate': [
+    'bundles',
+    'change-sets',
+    'languages',
+    'models',
+    'sandbox',
+    'store/ledger',
+    'store/objects',
+    'tool-scripts',
+  ],
+  'stages/compose': [
+    'change-sets',
+    'languages',
+    'sandbox',
+    'settings',
+    'store/ledger',
+    'store/objects',
+    'stages/operate',
+  ],
+  'stages/review': ['change-sets', 'store/ledger', 'store/objects'],
+  'stages/publish': ['change-sets', 'code-hosts', 'settings', 'store/ledger', 'store/objects'],
+  'stages/audit': ['change-sets', 'store/ledger', 'store/objects', 'store/queues'],
 }
 
-/**
- * The stages of the worker; each may import itself and the ranks below its own. Files at the worker's root compose them
- * all.
- */
-const workerRanks: Record<string, number> = {
+/** service → the stages that it runs. Every other room is open to it; what it must never reach is in layers.test.ts. */
+const serviceStages: Record<string, readonly string[]> = {
+  api: ['intake', 'review', 'publish'],
+  discovery: ['snapshot', 'discover', 'plan', 'dispatch', 'review'],
+  worker: ['operate', 'compose'],
+  publisher: ['review', 'publish'],
+  setup: [],
+  rehearsal: [],
+  stores: [],
+}
+
+/** These parts of the last stage write to a code host: only the publisher, which has a key, may import them. */
+const hostWriters = /^stages\/publish\/(?:github|pulls|settings)\//
+
+/** The parts of the stage `operate`; each may import itself and the ranks below its own. */
+const operateRanks: Record<string, number> = {
   workspace: 0,
   evidence: 1,
   tools: 2,
   context: 3,
   agent: 4,
-  operation: 5,
-  composition: 5,
+  start: 5,
+  attempt: 5,
+  ending: 5,
 }
 
-/** The folders of core/models; each may import itself and the ranks below its own. Files at its root compose them all. */
+/** The folders of `models`; each may import itself and the ranks below its own. Files at its root compose them all. */
 const modelRanks: Record<string, number> = { http: 0, wire: 1, capabilities: 2, pool: 3 }
 
 /** Third-party libraries that only one folder may import, so that only that folder deals with their pitfalls. */
 const packageHomes: Record<string, string> = {
-  bullmq: 'core/queues/',
-  openai: 'core/models/',
-  '@aws-sdk/client-s3': 'core/objects/',
-  '@smithy/signature-v4': 'core/objects/',
-  '@pydantic/monty': 'core/tool-scripts/',
-  'prom-client': 'core/metrics/',
-  '@octokit/core': 'core/code-hosts/',
-  '@octokit/auth-app': 'core/code-hosts/',
-  '@octokit/webhooks': 'services/api/webhooks/',
-  '@opentelemetry/api': 'core/tracing/',
-  '@opentelemetry/sdk-trace': 'core/tracing/',
-  '@opentelemetry/exporter-trace-otlp-http': 'core/tracing/',
-  '@opentelemetry/resources': 'core/tracing/',
+  bullmq: 'store/queues/',
+  openai: 'models/',
+  '@aws-sdk/client-s3': 'store/objects/',
+  '@smithy/signature-v4': 'store/objects/',
+  '@pydantic/monty': 'tool-scripts/',
+  'prom-client': 'platform/metrics/',
+  '@octokit/core': 'code-hosts/',
+  '@octokit/auth-app': 'code-hosts/',
+  '@octokit/webhooks': 'services/api/routes/webhooks/',
+  '@opentelemetry/api': 'platform/tracing/',
+  '@opentelemetry/sdk-trace': 'platform/tracing/',
+  '@opentelemetry/exporter-trace-otlp-http': 'platform/tracing/',
+  '@opentelemetry/resources': 'platform/tracing/',
 }
 
 const domainPackages = new Set(['zod', 'node:crypto'])
@@ -70,22 +107,23 @@ const domainPackages = new Set(['zod', 'node:crypto'])
 const wireSchemas = 'services/api/schemas/'
 
 /**
- * The parts of `cli` that run a service's code in this process, and what of the services each may import. Everything else
- * in `cli` is a client of the HTTP API.
+ * The parts of `cli` that run a service's code in this process, and what each may import. Everything else in `cli` is a client of the HTTP
+ * API.
  */
-const cliServices: Record<string, RegExp> = {
+const cliStages: Record<string, RegExp> = {
   stack: /^services\/([a-z]+)\/(?:main|\1-(?:config|server|service))\.ts$/, // starts the services
-  discover: /^services\/discovery\//, // code nodes and query packs of a local folder
-  tool: /^services\/(?:discovery|worker\/(?:evidence|tools|workspace))\//, // runs a tool script as a worker does
-  harness: /^services\/(?:worker\/(?:agent|tools)\/|rehearsal\/rehearsal-(?:config|server)\.ts$)/, // a model in the workers' loop
+  discover: /^(?:services\/discovery|stages\/discover)\//, // code nodes and query packs of a local folder
+  tool: /^(?:services\/discovery|stages\/discover|stages\/operate\/(?:evidence|tools|workspace))\//, // runs a tool script as a worker does
+  harness: /^(?:stages\/operate\/(?:agent|tools)\/|services\/rehearsal\/rehearsal-(?:config|server)\.ts$)/, // a model in the workers' loop
+  publish: /^stages\/publish\/[\w-]+\.ts$/, // writes an accepted patch to a remote of git
 }
 
-/** Core folders that only some files of `cli` may import: the stores of a run are read through the API. */
-const cliCore: Record<string, RegExp> = {
-  ledger: /^cli\/(?:commands\/verify-command|doctor\/examine-services)\.ts$/,
-  objects: /^cli\/(?:commands\/verify-command\.ts$|harness\/)/,
-  queues: /^cli\/commands\/verify-command\.ts$/,
-  proof: /^cli\/commands\/verify-command\.ts$/,
+/** Rooms that only some files of `cli` may import: the stores of a run are read through the API. */
+const cliRooms: Record<string, RegExp> = {
+  'store/ledger': /^cli\/(?:commands\/verify-command|doctor\/examine-services)\.ts$/,
+  'store/objects': /^cli\/(?:commands\/verify-command\.ts$|harness\/)/,
+  'store/queues': /^cli\/commands\/verify-command\.ts$/,
+  'stages/audit': /^cli\/commands\/verify-command\.ts$/,
   models: /^cli\/harness\//,
 }
 
@@ -99,77 +137,88 @@ export function layerViolations(file: Source): string[] {
 
 function forbiddenImport(from: string, { specifier, target, isOurs }: Import): string | undefined {
   if (!isOurs) return forbiddenPackage(from, target)
-  if (target.startsWith('core/testing/') && !isTestFile(from) && !from.startsWith('core/testing/'))
-    return 'core/testing is for tests only'
-  const [area, part] = from.split('/')
+  if (target.startsWith('testing/') && !isTestFile(from)) return 'testing is for tests only'
+  const [area = ''] = from.split('/')
+  if (['bench', 'examples', 'scripts', 'testing', 'tests'].includes(area) || !from.includes('/')) return undefined
   if (area === 'cli') return forbiddenInCli(from, target)
-  const forbidden = area === 'core' ? forbiddenInCore(from, part ?? '', target) : forbiddenInService(from, target)
-  if (area !== 'core' && area !== 'services') return undefined
+  const forbidden = area === 'services' ? forbiddenInService(from, target) : forbiddenInRoom(from, target)
   return forbidden ?? relativeEscape(specifier, from, target)
 }
 
 function forbiddenPackage(from: string, name: string): string | undefined {
   const home = packageHomes[name]
   // The fake code host is tested with the clients that everybody uses.
-  const isOther = /^(?:bench\/(?:peers|frameworks)|core\/testing\/fake-github)\//.test(from)
+  const isOther = /^(?:bench\/(?:peers|frameworks)|testing\/fake-github)\//.test(from)
   if (home !== undefined && !from.startsWith(home) && !isOther) return `only ${home} imports ${name}`
-  if (from.startsWith(wireSchemas) && name !== 'zod') return 'the schemas of the wire know only core/domain and zod'
-  if (!from.startsWith('core/domain/') || isTestFile(from) || domainPackages.has(name)) return undefined
+  if (from.startsWith(wireSchemas) && name !== 'zod') return 'the schemas of the wire know only domain and zod'
+  if (!from.startsWith('domain/') || isTestFile(from) || domainPackages.has(name)) return undefined
   return 'the domain knows only zod and node:crypto'
 }
 
-function forbiddenInCore(from: string, folder: string, path: string): string | undefined {
-  const [area, targetFolder = ''] = path.split('/')
-  if (area !== 'core') return 'core never imports what is built on it'
-  const allowed = coreFolders[folder]
-  if (allowed === undefined) return `core/${folder} is not in the table of tests/house/layer-rules.ts`
-  if (folder === 'models' && targetFolder === folder) return forbiddenInModels(from, path)
-  if (targetFolder === folder || isTestFile(from) || allowed.includes(targetFolder)) return undefined
-  return `core/${folder} may not know core/${targetFolder}`
+/** `stages/plan` of `stages/plan/plan-run.ts`, `models` of `models/pool/pick.ts`. */
+function roomOf(path: string): string {
+  const [folder = '', part = ''] = path.split('/')
+  return ['store', 'stages', 'services'].includes(folder) ? `${folder}/${part}` : folder
 }
 
-function forbiddenInModels(from: string, path: string): string | undefined {
-  const [stage = '', targetStage = ''] = [from, path].map((file) => file.split('/')[2] ?? '')
-  if (isRootFile(from) || isTestFile(from) || stage === targetStage) return undefined
-  if (isRootFile(path)) return 'a part of core/models does not import what composes it'
-  const rank = modelRanks[stage]
-  if (rank === undefined) return `core/models/${stage} is not in the table of tests/house/layer-rules.ts`
-  return (modelRanks[targetStage] ?? Infinity) < rank ? undefined : `${stage} comes before ${targetStage}`
+function forbiddenInRoom(from: string, path: string): string | undefined {
+  const [room, target] = [roomOf(from), roomOf(path)]
+  const allowed = rooms[room]
+  if (allowed === undefined) return `${room} is not in the table of tests/house/layer-rules.ts`
+  if (room === 'models' && target === room) return forbiddenRank(from, path, { ranks: modelRanks, depth: 1 })
+  if (room === 'stages/operate' && target === room) return forbiddenRank(from, path, { ranks: operateRanks, depth: 2 })
+  if (target === room || isTestFile(from)) return undefined
+  if (room === 'stages/intake' && path.startsWith(wireSchemas)) return undefined
+  if (target.startsWith('services/') || target === 'cli') return 'a room never imports what is built on it'
+  const isCommon = target === 'platform' || target === 'domain'
+  if (room === 'domain' || (room === 'platform' && target !== 'domain')) return `${room} may not know ${target}`
+  return isCommon || allowed.includes(target) ? undefined : `${room} may not know ${target}`
+}
+
+function forbiddenRank(
+  from: string,
+  path: string,
+  { ranks, depth }: { ranks: Record<string, number>; depth: number },
+): string | undefined {
+  const isRoot = (file: string) => file.split('/').length === depth + 1
+  const [part = '', target = ''] = [from, path].map((file) => file.split('/')[depth] ?? '')
+  if (isRoot(from) || isTestFile(from) || part === target) return undefined
+  const rank = ranks[part]
+  if (rank === undefined) return `${part} is not in the table of tests/house/layer-rules.ts`
+  if (isRoot(path)) return rank === 5 ? undefined : 'a part does not import what composes it'
+  const targetRank = ranks[target] ?? Infinity
+  return targetRank < rank || (rank === 5 && targetRank === 5) ? undefined : `${part} comes before ${target}`
 }
 
 function forbiddenInService(from: string, path: string): string | undefined {
-  const [, service, stage = ''] = from.split('/')
-  const [area, targetService, targetStage = ''] = path.split('/')
-  if (from.startsWith(wireSchemas) && !path.startsWith(wireSchemas) && !path.startsWith('core/domain/'))
-    return 'the schemas of the wire know only core/domain and zod'
-  if (area === 'core') return undefined
-  if (area !== 'services') return 'a service imports only core and itself'
-  if (service !== targetService) return 'services never import each other'
-  if (service !== 'worker' || isRootFile(from) || stage === targetStage) return undefined
-  const rank = workerRanks[stage]
-  if (rank === undefined) return `services/worker/${stage} is not in the table of tests/house/layer-rules.ts`
-  if (isRootFile(path)) return 'a stage does not import what composes it'
-  return (workerRanks[targetStage] ?? Infinity) < rank ? undefined : `${stage} comes before ${targetStage}`
+  const [, service = ''] = from.split('/')
+  const [area = '', part = ''] = path.split('/')
+  if (from.startsWith(wireSchemas) && !path.startsWith(wireSchemas) && !path.startsWith('domain/'))
+    return 'the schemas of the wire know only domain and zod'
+  if (area === 'cli') return 'a service never imports what is built on it'
+  if (area === 'services') return part === service ? undefined : 'services never import each other'
+  if (area !== 'stages' || isTestFile(from)) return undefined
+  if (hostWriters.test(path) && service !== 'publisher') return 'only the publisher writes to a code host'
+  const stages = serviceStages[service]
+  if (stages === undefined) return `services/${service} is not in the table of tests/house/layer-rules.ts`
+  return stages.includes(part) ? undefined : `services/${service} does not run the stage ${part}`
 }
 
-function isRootFile(path: string): boolean {
-  return path.split('/').length === 3
-}
-
-const clientOnly = 'the CLI is a client of the HTTP API (see cliServices and cliCore in tests/house/layer-rules.ts)'
+const clientOnly = 'the CLI is a client of the HTTP API (see cliStages and cliRooms in tests/house/layer-rules.ts)'
 
 function forbiddenInCli(from: string, path: string): string | undefined {
-  const [area, folder = ''] = path.split('/')
-  if (area === 'cli' || path.startsWith(wireSchemas) || isTestFile(from)) return undefined
-  if (area === 'core') return cliCore[folder]?.test(from) === false ? clientOnly : undefined
+  const room = roomOf(path)
+  if (room === 'cli' || path.startsWith(wireSchemas) || isTestFile(from)) return undefined
+  const openTo = cliRooms[room]
+  if (openTo !== undefined) return openTo.test(from) ? undefined : clientOnly
+  if (!room.startsWith('services/') && !room.startsWith('stages/')) return undefined
   const [, part = ''] = from.split('/')
-  return cliServices[part]?.test(path) === true ? undefined : clientOnly
+  return cliStages[part]?.test(path) === true ? undefined : clientOnly
 }
 
-/** A relative path may not leave `core/<folder>` or `services/<name>`: other folders are named by `#…`. */
+/** A relative path may not leave the room: others are named by `#…`. */
 function relativeEscape(specifier: string, from: string, path: string): string | undefined {
-  const tree = from.split('/').slice(0, 2).join('/')
-  return specifier.startsWith('.') && !path.startsWith(`${tree}/`)
-    ? 'relative imports stay inside one folder; use #…'
+  return specifier.startsWith('.') && roomOf(path) !== roomOf(from)
+    ? 'relative imports stay inside one room; use #…'
     : undefined
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import { describe, expect, it } from 'vitest'
-import { isTestFile, readSources, type Source } from './source-files.ts'
+import { isTestFile, productFiles, readSources, type Source } from './source-files.ts'
 
 const forbiddenNames = /^(?:utils?|helpers?|types|interfaces|index|common|misc|lib)$/
 const forbiddenWord = /(?:^|-)(?:manager|helper|util)s?(?:-|$)/
@@ -21,7 +21,7 @@ function nameViolations({ path, exportedNames }: Pick<Source, 'path' | 'exported
 describe('names', () => {
   const files = readSources()
 
-  it.each(['core/utils.ts', 'cli/run-helper.ts', 'services/common/a.ts', 'core/job-manager.ts'])(
+  it.each(['domain/utils.ts', 'cli/run-helper.ts', 'services/common/a.ts', 'models/job-manager.ts'])(
     'refuse %s',
     (path) => {
       expect(nameViolations({ path, exportedNames: [] })).toHaveLength(1)
@@ -29,8 +29,8 @@ describe('names', () => {
   )
 
   it('refuse exports that say nothing, and take those that hold such a word as a part', () => {
-    expect(nameViolations({ path: 'core/a.ts', exportedNames: ['RunManager', 'toUtil', 'helperOf'] })).toHaveLength(3)
-    expect(nameViolations({ path: 'core/utility-rules.ts', exportedNames: ['managed', 'utilisation'] })).toEqual([])
+    expect(nameViolations({ path: 'domain/a.ts', exportedNames: ['RunManager', 'toUtil', 'helperOf'] })).toHaveLength(3)
+    expect(nameViolations({ path: 'domain/utility-rules.ts', exportedNames: ['managed', 'utilisation'] })).toEqual([])
   })
 
   it('say something in every file', () => {
@@ -39,8 +39,8 @@ describe('names', () => {
 
   it('are those of one file of the product each', () => {
     const paths = new Map<string, string[]>()
-    for (const { path } of files) {
-      if (isTestFile(path) || !/^(?:core|services|cli)\//.test(path) || namedByRule.test(path)) continue
+    for (const path of productFiles()) {
+      if (isTestFile(path) || namedByRule.test(path)) continue
       paths.set(basename(path), [...(paths.get(basename(path)) ?? []), path])
     }
     expect([...paths.values()].filter((same) => same.length > 1)).toEqual([])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { endedOperationStatuses, operationStatuses } from '#domain/operation.ts'
-import { operationTransitions } from '#ledger/operation-transitions.fixture.ts'
+import { operationTransitions } from '#store/ledger/operation-transitions.fixture.ts'
 import { readPage } from './read-markdown.ts'
 
 /** `[*]` is where a state diagram begins and ends. */

@@ -67,13 +67,13 @@ export interface ArchitectureStep {
   planned: boolean
 }
 
-/** Reads the rows `| 1 | \`acceptRun\` | services/api/intake/accept-run.ts | … |`. */
+/** Reads the rows `| 1 | \`acceptRun\` | stages/intake/accept-run.ts | … |`. */
 export function readSteps(text: string): ArchitectureStep[] {
   return [...text.matchAll(/^\| *(\d+) *\|([^|]*)\|([^|]*)\|.*$/gm)].map(
     ([row, step, functions = '', places = '']) => ({
       step: Number(step),
       functions: [...functions.matchAll(/`(\w+)(?:\(\))?`/g)].map(([, name = '']) => name),
-      places: [...new Set([...places.matchAll(/(?:core|services|cli)\/[\w/.-]+/g)].map(([place]) => place))],
+      places: [...new Set([...places.matchAll(/(?<=\()[\w-]+\/[\w/.-]+(?=\))/g)].map(([place]) => place))],
       planned: /\bplanned\b/i.test(row),
     }),
   )

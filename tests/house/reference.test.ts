@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { aclTemplate } from '#ledger/redis-users.ts'
+import { aclTemplate } from '#store/ledger/redis-users.ts'
 import { references } from '../../scripts/reference/references.ts'
 
 it.each(Object.entries(references))('docs/reference/%s.md is what the code says', (name, textOf) => {

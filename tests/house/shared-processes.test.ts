@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { filesMatching, readRepositoryFile } from './source-files.ts'
+import { ownFiles, readRepositoryFile } from './source-files.ts'
 
 const hook = /^(?:before|after)(?:Each|All)\(/m
 
 describe('test files that share a process', () => {
-  const fixtures = filesMatching('{core,services,cli,bench,tests}/**/*.ts').filter(
+  const fixtures = ownFiles().filter(
     (path) => !path.endsWith('.test.ts') && path !== 'tests/house/refuse-open-handles.ts',
   )
 

@@ -26,10 +26,24 @@ export function filesMatching(glob: string): string[] {
   return files.map((path) => path.replaceAll('\\', '/')).toSorted()
 }
 
-/** All our own code. */
+/** The folders of the product: those that `imports` of package.json names, and those that nobody imports from outside. */
+const productFolders = [
+  ...new Set(Object.values(manifest.imports).map((place) => place.split('/')[1] ?? '')),
+  'cli',
+].filter((folder) => folder !== 'testing')
+
+/** The modules of the product, its tests included. */
+export function productFiles(): string[] {
+  return filesMatching(`{${productFolders.join(',')}}/**/*.{ts,mjs}`)
+}
+
+/** All modules of ours. */
+export function ownFiles(): string[] {
+  return [...productFiles(), ...filesMatching('{bench,scripts,testing,tests}/**/*.{ts,mjs}')].toSorted()
+}
+
 export function readSources(): Source[] {
-  const paths = filesMatching('{core,services,cli,bench,scripts,tests}/**/*.{ts,mjs}')
-  return paths.map((path) => readSource(path, readRepositoryFile(path)))
+  return ownFiles().map((path) => readSource(path, readRepositoryFile(path)))
 }
 
 /** Reads one file. Throws when it does not parse. */
@@ -74,7 +88,7 @@ function resolveImport(from: string, specifier: string): Pick<Import, 'target' |
   return { target: scope.startsWith('@') ? `${scope}/${name}` : scope, isOurs: false }
 }
 
-/** Tests, what only tests import (`x.fixture.ts`), and everything in `tests/`. */
+/** Tests, what only tests import (`x.fixture.ts`, `testing/`), and everything in `tests/`. */
 export function isTestFile(path: string): boolean {
-  return /\.(?:test|fixture)\.ts$/.test(path) || path.startsWith('tests/')
+  return /\.(?:test|fixture)\.ts$|^test(?:s|ing)\//.test(path)
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { mapBounded } from '#objects/map-bounded.ts'
+import { mapBounded } from '#store/objects/map-bounded.ts'
 import { TokenCreated } from '#schemas/token-schema.ts'
 import { openRateLimit, type RateLimit } from '../http/rate-limit.ts'
-import { tokenText } from '../access/token-record.ts'
+import { tokenText } from '../routes/access/token-record.ts'
 import { openAttackedApi, type AttackedApi } from './attacked-api.fixture.ts'
 
 const attempts = 10_000

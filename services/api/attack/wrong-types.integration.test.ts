@@ -2,7 +2,7 @@ import { z, type RouteConfig } from '@hono/zod-openapi'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ProjectId } from '#domain/ids.ts'
 import { submitRun } from '../played-run.fixture.ts'
-import { endpoints } from '../reference/api-document.ts'
+import { endpoints } from '../routes/reference/api-document.ts'
 import { expectAnswer, openAttackedApi, type AttackedApi } from './attacked-api.fixture.ts'
 
 let api: AttackedApi

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { orStoreError } from '#ledger/store.ts'
+import { orStoreError } from '#store/ledger/store.ts'
 
 export type SharedRateLimit = {
   /** Counts one more request of the token, if it may be made now: 0. Otherwise, in how many milliseconds it may. */

@@ -1,7 +1,7 @@
 import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import type { Retention } from '#ledger/retention.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Retention } from '#store/ledger/retention.ts'
 import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { repeatEvery } from '#platform/clock.ts'
 

@@ -1,9 +1,9 @@
 import { silentLog } from '#platform/log.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
-import { objectKeys } from '#objects/object-keys.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
-import { readSnapshot } from '#objects/snapshot.ts'
+import { objectKeys } from '#store/objects/object-keys.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { readSnapshot } from '#store/objects/snapshot.ts'
 import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
 import { collectObjects, type CollectDeps } from './collect-objects.ts'
 import {

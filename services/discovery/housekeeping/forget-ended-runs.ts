@@ -1,8 +1,8 @@
 import { undefinedOn } from '#domain/error.ts'
-import type { Retention } from '#ledger/retention.ts'
+import type { Retention } from '#store/ledger/retention.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 
 export type ForgetDeps = RetriedDeps & {
   retention: RetriedDeps['retention'] & Pick<Retention, 'endedRuns' | 'forgetRun'>

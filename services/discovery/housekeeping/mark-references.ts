@@ -2,12 +2,12 @@ import { undefinedOn, unreachable } from '#domain/error.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { laterCompositions } from '#domain/patch-note.ts'
 import type { Run } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import type { Retention } from '#ledger/retention.ts'
-import { objectKeys, type ObjectPlace } from '#objects/object-keys.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
-import { getComposition } from '#objects/stored-records.ts'
-import { walkSnapshot } from '#objects/snapshot.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Retention } from '#store/ledger/retention.ts'
+import { objectKeys, type ObjectPlace } from '#store/objects/object-keys.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { getComposition } from '#store/objects/stored-records.ts'
+import { walkSnapshot } from '#store/objects/snapshot.ts'
 
 export type MarkDeps = {
   ledger: Pick<Ledger, 'getRun'>

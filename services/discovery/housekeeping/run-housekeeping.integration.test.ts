@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type LogFields, silentLog } from '#platform/log.ts'
 import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'

@@ -1,4 +1,4 @@
-import type { Retention } from '#ledger/retention.ts'
+import type { Retention } from '#store/ledger/retention.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { archiveEndedEvents, type ArchiveEndedDeps } from './archive-events.ts'

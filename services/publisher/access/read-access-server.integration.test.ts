@@ -7,7 +7,7 @@ import { lacks } from '#testing/this-machine.ts'
 import { usePublisher } from '../published-run.fixture.ts'
 import type { TestPublisher } from '../test-publisher.fixture.ts'
 import { openReadAccess } from './read-access-server.ts'
-import { runKeys } from '#ledger/keys.ts'
+import { runKeys } from '#store/ledger/keys.ts'
 
 const secret = 'only-for-this-test-0123'
 

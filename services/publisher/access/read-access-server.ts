@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
-import { requireGenuine } from '#composition/genuine-run.ts'
+import { requireGenuine } from '#change-sets/genuine-run.ts'
 import { CodeHostBusy } from '#code-hosts/code-host-busy.ts'
 import type { Installations } from '#code-hosts/installations.ts'
 import { type ReadAccess, readAccessPath, ReadAccessRequest } from '#code-hosts/read-access.ts'
@@ -10,11 +10,11 @@ import { type RunId, sha256 } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { type CommitId, fullNameOf } from '#domain/repository-source.ts'
 import { isEnded } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
-import { openReads } from '../github/repository-reads.ts'
+import { openReads } from '#stages/publish/github/repository-reads.ts'
 
 export type ReadAccessDeps = {
   app: Pick<GitHubApp, 'readToken' | 'clientFor'>

@@ -1,23 +1,28 @@
 import type { InstalledRepository } from '#code-hosts/installations.ts'
-import type { Branch, BranchRuns } from '#code-hosts/branch-runs.ts'
+import { type Branch, branchOf, type BranchRuns } from '#code-hosts/branch-runs.ts'
 import { ownBranches } from '#code-hosts/code-host.ts'
 import { type AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { newRunId, type RunId } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import { type CommitId, fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
 import type { RunRequest } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import { objectKeys } from '#objects/object-keys.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { objectKeys } from '#store/objects/object-keys.ts'
 import { maxYamlBytes } from '#platform/yaml-source.ts'
-import type { Producer } from '#queues/producer.ts'
+import type { Producer } from '#store/queues/producer.ts'
 import type { GitHubApp, GitHubClient } from '#code-hosts/github-client.ts'
-import { openGitHubHost, type OwnApp } from '../github/github-host.ts'
-import { openPullRequests } from '../github/pull-requests.ts'
-import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
-import type { PublishingRuns } from '../publications/publishing-runs.ts'
-import { tellWrongSettings } from '../publications/tell-check.ts'
-import { readRepositorySettings } from './read-repository-settings.ts'
-import { isIgnoredAuthor, type RepositorySettings, type RequestSettings, whyNotBranch } from './repository-settings.ts'
+import { openGitHubHost, type OwnApp } from '#stages/publish/github/github-host.ts'
+import { openPullRequests } from '#stages/publish/github/pull-requests.ts'
+import { openReads, type RepositoryReads } from '#stages/publish/github/repository-reads.ts'
+import type { PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
+import { tellWrongSettings } from '#stages/publish/pulls/tell-check.ts'
+import { readRepositorySettings } from '#stages/publish/settings/read-repository-settings.ts'
+import {
+  isIgnoredAuthor,
+  type RepositorySettings,
+  type RequestSettings,
+  whyNotBranch,
+} from '#stages/publish/settings/repository-settings.ts'
 
 export type BranchDeps = OwnApp & {
   app: Pick<GitHubApp, 'clientFor'>
@@ -209,11 +214,6 @@ async function pullsBehind(
 function keptBranch(source: RepositorySource): Branch {
   const { repositoryId, branch } = branchOf(source)
   return { repositoryId, branch: `${branch} kept` }
-}
-
-/** Returns the key that the runs of a branch, or of a fork's pull request, are kept under. */
-export function branchOf({ repository, branch, ref }: RepositorySource): Branch {
-  return { repositoryId: repository.id, branch: branch ?? ref }
 }
 
 function sourceOf({ repository, branch, pull }: BranchNews, commit: CommitId): RepositorySource {

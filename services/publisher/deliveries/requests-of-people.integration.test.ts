@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Evidence } from '#domain/change-set.ts'
 import type { RunId } from '#domain/ids.ts'
-import { shownMarkdown } from '#publication/shown-markdown.fixture.ts'
+import { shownMarkdown } from '#stages/publish/shown-markdown.fixture.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { type PlayedRun, usePublisher } from '../published-run.fixture.ts'

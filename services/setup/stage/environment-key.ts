@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { sha256 } from '#domain/ids.ts'
-import type { SnapshotView } from '#objects/snapshot.ts'
+import type { SnapshotView } from '#store/objects/snapshot.ts'
 
 /** Files that say what is to be installed, or run when it is, by their names in any folder. */
 const manifests = new Set([

@@ -1,0 +1,147 @@
+import type { ChangeSet, FileChange } from '#domain/change-set.ts'
+import type { Conflict } from '#store/objects/composition.ts'
+import {
+  type Collision,
+  collisionAt,
+  type FileResult,
+  inConflict,
+  type OwnChange,
+  resultAt,
+  type SetInConflict,
+} from './changes-at-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { foldersOf, neededFirst } from './independent-groups.ts'
+
+/**
+ * A change set that is left out of the composed files; `with` is the one that it is in conflict with, or that is missing; `byItself`:
+ * it breaks a file without any other but those that it is built on.
+ */
+export type LeftOutSet = SetInConflict & {
+  path: string
+  errorCode: Conflict['errorCode']
+  reason: string
+  with?: SetInConflict
+  byItself?: true
+}
+
+export type Composed = { files: FileResult[]; conflicts: LeftOutSet[] }
+
+/** Change sets by their ids. */
+export type KnownSets = ReadonlyMap<string, ChangeSet>
+
+/**
+ * Composes change sets in the given order, but each after those that it is built on, as a whole or not at all: one that collides
+ * with an earlier set, in any of its files, is left out as a conflict (WORK_001), and one of which a set that it is built on is
+ * missing as WORK_002. That is named if it is one of `known`. The files are sorted by path.
+ */
+export function composeChangeSets(sets: readonly ChangeSet[], known: KnownSets = byId(sets)): Composed {
+  const composed = openComposedFiles(known)
+  const conflicts = neededFirst(sets).flatMap((set) => composed.add(set) ?? [])
+  return { files: composed.files().toSorted((one, other) => (one.path < other.path ? -1 : 1)), conflicts }
+}
+
+function byId(sets: readonly ChangeSet[]): KnownSets {
+  return new Map(sets.map((set) => [set.changeSetId, set]))
+}
+
+/** Files to which change sets are added one after the other. */
+export type ComposedFiles = {
+  /** Adds all of the set, or nothing of one that cannot be with those that were added before: then it says why. */
+  add(set: ChangeSet): LeftOutSet | undefined
+  /** Takes out a set that was added, and those that are built on it. */
+  remove(set: ChangeSet): void
+  files(): FileResult[]
+}
+
+/** `known`: sets that may be named, also those that are not added. */
+export function openComposedFiles(known: KnownSets): ComposedFiles {
+  const held = new Map<string, ChangeSet>()
+  /** Lists, for each set, those of the held ones that are built on it. */
+  const dependents = new Map<string, Set<string>>()
+  const changes = new Map<string, Map<string, OwnChange>>()
+  const created = openCreatedPaths(changes)
+
+  function collisionOf(set: ChangeSet): Collision | undefined {
+    for (const change of set.files) {
+      const there = changes.get(change.path)
+      const collision = created.clash(change) ?? (there && collisionAt(there, { set, change }))
+      if (collision !== undefined) return collision
+    }
+    return undefined
+  }
+  function take({ changeSetId, files, builtOn = [] }: ChangeSet): void {
+    held.delete(changeSetId)
+    for (const id of builtOn) dependents.get(id)?.delete(changeSetId)
+    for (const { path } of files) {
+      const there = changes.get(path)
+      there?.delete(changeSetId)
+      if (there?.size !== 0) continue
+      changes.delete(path)
+      created.remove(path)
+    }
+  }
+
+  return {
+    add(set) {
+      const missing = set.builtOn?.find((id) => !held.has(id))
+      if (missing !== undefined) return withoutNeeded(set, missing, known)
+      const collision = collisionOf(set)
+      if (collision !== undefined) return { ...inConflict(set, collision.path), errorCode: 'WORK_001', ...collision }
+      held.set(set.changeSetId, set)
+      for (const id of set.builtOn ?? []) getOrMake(dependents, id, () => new Set()).add(set.changeSetId)
+      for (const change of set.files) {
+        const there = changes.get(change.path) ?? new Map<string, OwnChange>()
+        if (change.kind === 'create') created.add(change.path)
+        changes.set(change.path, there.set(set.changeSetId, { set, change }))
+      }
+      return undefined
+    },
+    remove({ changeSetId: id }) {
+      const out = [id, ...(dependents.get(id) ?? [])].flatMap((one) => held.get(one) ?? [])
+      for (const set of out) take(set)
+      dependents.delete(id)
+    },
+    files: () => [...changes.values()].flatMap((there) => resultAt(there) ?? []),
+  }
+}
+
+function withoutNeeded(set: ChangeSet, missing: string, known: KnownSets): LeftOutSet {
+  const other = known.get(missing)
+  const shared = set.files.find(({ path }) => other?.files.some((file) => file.path === path))
+  const { path = '' } = shared ?? set.files[0] ?? {}
+  return {
+    ...inConflict(set, path),
+    path,
+    errorCode: 'WORK_002',
+    reason: `it is built on ${missing}, which is not there`,
+    ...(other === undefined ? {} : { with: inConflict(other, path) }),
+  }
+}
+
+/** The created files, and the folders that they are in: a created file and a created folder cannot have the same path. */
+function openCreatedPaths(changes: ReadonlyMap<string, ReadonlyMap<string, OwnChange>>) {
+  /** Folder → the created files under it. */
+  const under = new Map<string, Set<string>>()
+  const creatorOf = (path: string): ChangeSet | undefined => {
+    const [first] = changes.get(path)?.values() ?? []
+    return first?.change.kind === 'create' ? first.set : undefined
+  }
+  const clashOf = (path: string): string | undefined => {
+    const [below] = under.get(path) ?? []
+    return below ?? foldersOf(path).find((folder) => creatorOf(folder) !== undefined)
+  }
+  return {
+    add(path: string): void {
+      for (const folder of foldersOf(path)) under.set(folder, (under.get(folder) ?? new Set()).add(path))
+    },
+    remove(path: string): void {
+      for (const folder of foldersOf(path)) under.get(folder)?.delete(path)
+    },
+    clash({ path, kind }: FileChange): Collision | undefined {
+      const clash = kind === 'create' ? clashOf(path) : undefined
+      const other = clash === undefined ? undefined : creatorOf(clash)
+      if (clash === undefined || other === undefined) return undefined
+      return { path, reason: `another change set creates ${clash}`, with: inConflict(other, clash) }
+    },
+  }
+}

@@ -1,0 +1,149 @@
+import type { Edit } from '#domain/change-set.ts'
+import { isStandardModule } from '#languages/python/standard-modules.ts'
+import {
+  boundBy,
+  type ImportLine,
+  importText,
+  isPython,
+  namesInBody,
+  readTestText,
+  takesTests,
+  type TestText,
+} from './test-text.ts'
+
+type Joined = { kind: 'joined'; text: string } | { kind: 'apart'; reason: string }
+
+/**
+ * The text of one new file of tests from several, each of which is a whole by itself: their imports together, then their bodies in the
+ * order of their texts, so that the order in which the texts are given does not matter. They stay apart where one is more than that or
+ * where two bind the same name.
+ */
+export function joinTests(path: string, texts: readonly string[]): Joined {
+  const different = [...new Set(texts)].toSorted()
+  const [only = ''] = different
+  if (different.length < 2) return { kind: 'joined', text: only }
+  if (!takesTests(path)) return { kind: 'apart', reason: 'it is no file of tests' }
+  const parts = different.map((text) => readTestText(path, text))
+  const reason = reasonApart(path, parts)
+  if (reason !== undefined) return { kind: 'apart', reason }
+  const [{ preamble, setup } = readTestText(path, only)] = parts
+  const blocks = importBlocks(path, parts, setup)
+  const bodies = parts.map(({ body }) => body.trim()).toSorted()
+  const gap = isPython(path) ? '\n\n\n' : '\n\n'
+  const head = `${preamble.trimStart()}${blocks.join('\n\n')}`
+  return { kind: 'joined', text: `${[head, ...bodies].filter((one) => one !== '').join(gap)}\n` }
+}
+
+/**
+ * The edits of a file of tests with what several sets insert at one place in one edit where that is imports, or names in a list of them:
+ * each once, and those of a module together. Other edits stay.
+ */
+export function joinImports(path: string, edits: readonly Edit[]): Edit[] {
+  const places = Map.groupBy(edits, (edit) => (edit.start === edit.end ? `${edit.start}` : edit))
+  return [...places.values()].flatMap((together) => {
+    const [first] = together
+    const text =
+      together.length < 2
+        ? undefined
+        : importsOf(
+            path,
+            together.map((edit) => edit.text),
+          )
+    return first === undefined || text === undefined ? together : { ...first, text }
+  })
+}
+
+/** Undefined for texts that are something else. */
+function importsOf(path: string, texts: readonly string[]): string | undefined {
+  const names = texts.map((text) => /^(?:(,\s+)[\w$]+)+$/.exec(text)?.[1])
+  if (names.every((separator) => separator !== undefined)) {
+    const all = new Set(texts.flatMap((text) => text.match(/[\w$]+/g) ?? []))
+    return inOrder([...all])
+      .map((name) => `${names[0]}${name}`)
+      .join('')
+  }
+  // They begin a block of their own.
+  const gap = texts.every((text) => text.startsWith('\n')) ? '\n' : ''
+  const parts = texts.map((text) => readTestText(path, text.slice(gap.length)))
+  if (parts.some(({ preamble, setup, body, imports }) => `${preamble}${setup}${body}` !== '' || imports.length === 0))
+    return undefined
+  return `${gap}${importBlocks(path, parts, '').join('\n')}\n`
+}
+
+function reasonApart(path: string, parts: readonly TestText[]): string | undefined {
+  const strayImport = isPython(path) ? /^(?:import|from) /m : /^import\b|^(?:const|let|var) [^\n]*\brequire\(/m
+  if (parts.some(({ body }) => strayImport.test(body))) return 'one of them imports after its first statement'
+  if (new Set(parts.map(({ preamble }) => preamble.trim())).size > 1) return 'they begin in different ways'
+  if (new Set(parts.map(({ setup }) => setup)).size > 1) return 'they find their modules in different ways'
+  const binders = new Map<string, string>()
+  for (const [at, { imports, body }] of parts.entries()) {
+    const bound = imports.flatMap((line) => boundBy(line).map((name) => [name, sourceOf(line)]))
+    for (const [name = '', by = ''] of [...bound, ...namesInBody(path, body).map((one) => [one, `${at}`])]) {
+      if ((binders.get(name) ?? by) !== by) return `two of them have the name ${name}`
+      binders.set(name, by)
+    }
+  }
+  return undefined
+}
+
+/** Names what an import binds from: `import os` and `import os.path` bind the same. */
+function sourceOf({ open, names, module }: ImportLine): string {
+  if (names.length > 0) return `names of ${module}`
+  return /^import [\w.]+$/.test(open) ? `import ${module.split('.')[0]}` : open
+}
+
+function importBlocks(path: string, parts: readonly TestText[], setup: string): string[] {
+  const merged = new Map<string, { line: ImportLine; isOwn: boolean }>()
+  for (const { imports } of parts) {
+    const last = imports.at(-1)?.block
+    for (const line of imports) {
+      const key = JSON.stringify([line.open, line.close])
+      const before = merged.get(key)
+      const names = inOrder([...new Set([...(before?.line.names ?? []), ...line.names])])
+      const isAfterSetup = line.isAfterSetup && (before?.line.isAfterSetup ?? true)
+      // Linters and people have the modules under test last.
+      const isOwn = line.block === last && (before?.isOwn ?? true)
+      merged.set(key, { line: { ...line, names, isAfterSetup }, isOwn })
+    }
+  }
+  const all = [...merged.values()].toSorted((one, other) => compare(sortKey(one.line), sortKey(other.line)))
+  const blocksOf = (some: typeof all) => {
+    const sections = Map.groupBy(some, (one) => sectionOf(path, one))
+    const texts = [...sections]
+      .toSorted(([one], [other]) => one - other)
+      .map(([, lines]) => lines.map(({ line }) => importText(line)).join('\n'))
+    return isPython(path) || parts.some(({ imports }) => (imports.at(-1)?.block ?? 0) > 0) ? texts : [texts.join('\n')]
+  }
+  if (setup === '') return blocksOf(all)
+  const [after = [], before = []] = [true, false].map((is) => all.filter(({ line }) => line.isAfterSetup === is))
+  return [...blocksOf(before), setup.trim(), ...blocksOf(after)]
+}
+
+/** The place of an import among the others: the standard library's first, the repository's own last. */
+export function sectionOf(
+  path: string,
+  { line: { module }, isOwn }: { line: Pick<ImportLine, 'module'>; isOwn: boolean },
+): number {
+  if (!isPython(path)) return module.startsWith('.') ? 3 : 1
+  if (module === '__future__') return 0
+  if (isStandardModule(module)) return 1
+  return isOwn || module.startsWith('.') ? 3 : 2
+}
+
+function sortKey({ open, module }: ImportLine): string[] {
+  return [open.startsWith('from ') ? '1' : '0', module.toLowerCase(), open]
+}
+
+/** Sorts names as isort does: constants, then classes, then the others. */
+function inOrder(names: readonly string[]): string[] {
+  const kind = (name: string) => (/^[A-Z][A-Z\d_]+$/.test(name) ? '0' : /^[A-Z]/.test(name) ? '1' : '2')
+  return names.toSorted((one, other) =>
+    compare([kind(one), one.toLowerCase(), one], [kind(other), other.toLowerCase(), other]),
+  )
+}
+
+function compare(one: readonly string[], other: readonly string[]): number {
+  const at = one.findIndex((part, index) => part !== other[index])
+  if (at === -1) return 0
+  return (one[at] ?? '') < (other[at] ?? '') ? -1 : 1
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { CodeNode } from './code-node.ts'
+import { OperationId, RunId } from './id-schemas.ts'
+import { QuestionId } from './question.ts'
+
+/**
+ * The states of an operation, in the ledger's words:
+ * `pending → ready → dispatched → running → succeeded | unchanged | failed | blocked | cancelled`;
+ * `running → waiting → ready` (a question was asked and answered); `running → ready` (handed back or lost);
+ * `pending → skipped | cancelled` (something it waits for did not end well, or the run was cancelled); `running → skipped` (what
+ * it waited for has removed its node).
+ */
+export const operationStatuses = [
+  'pending',
+  'ready',
+  'dispatched',
+  'running',
+  'waiting',
+  'succeeded',
+  'unchanged',
+  'skipped',
+  'failed',
+  'blocked',
+  'cancelled',
+] as const
+export const OperationStatus = z.enum(operationStatuses)
+export type OperationStatus = z.infer<typeof OperationStatus>
+
+export const endedOperationStatuses = ['succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled'] as const
+export type EndedOperationStatus = (typeof endedOperationStatuses)[number]
+
+/** Says who does the work: an agent with a model, or a program that needs none. */
+export const OperationWork = z.enum(['agent', 'mechanical'])
+export type OperationWork = z.infer<typeof OperationWork>
+
+/**
+ * The operation that another one repeats, and those of its change sets that the other one's take the place of. `without`: those of
+ * other operations that it must not start from, though it starts from these: they were left out of the patch.
+ */
+export const RepeatedWork = z.strictObject({
+  operationId: OperationId,
+  changeSetIds: z.array(z.string()),
+  without: z.array(z.string()).optional(),
+})
+export type RepeatedWork = z.infer<typeof RepeatedWork>
+
+/** One bundle × one node, as planned. It starts from the changes of the operations that it waits for. */
+export const PlannedOperation = z.strictObject({
+  operationId: OperationId,
+  bundle: z.string(),
+  bundleHash: z.string(),
+  node: CodeNode,
+  work: OperationWork,
+  /** 0 runs first. */
+  priority: z.int().min(0).max(99),
+  /** Operations of the same run that must end well first. */
+  after: z.array(OperationId),
+  /** Lists the operations that must end first, well or not. */
+  afterAny: z.array(OperationId).optional(),
+  /** Lists others whose changes it starts from: those of a run that this one retries. */
+  startsFrom: z.array(OperationId).optional(),
+  repeats: RepeatedWork.optional(),
+})
+export type PlannedOperation = z.infer<typeof PlannedOperation>
+
+/** Counts what one operation used of the model, and how long it ran, not counting time spent waiting for people. */
+export const OperationCost = z.strictObject({
+  turns: z.int().min(0),
+  promptTokens: z.int().min(0),
+  completionTokens: z.int().min(0),
+  durationMs: z.number().min(0),
+})
+export type OperationCost = z.infer<typeof OperationCost>
+
+/**
+ * Says how an operation ended. `recordHash` names the attempt record. `changeSetId` is set when an agent changed files;
+ * `changeSetIds` when a mechanical operation did, since it makes several change sets.
+ */
+export const Outcome = z.strictObject({
+  status: z.enum(endedOperationStatuses),
+  summary: z.string(),
+  errorCode: z.string().optional(),
+  phase: z.string().optional(),
+  reason: z.string().optional(),
+  recordHash: z.string().optional(),
+  changeSetId: z.string().optional(),
+  changeSetIds: z.array(z.string()).optional(),
+  changedFiles: z.array(z.string()),
+  /** Counts the findings that its last attempt has reported; is absent where there are none. */
+  findings: z.int().min(1).optional(),
+  ...OperationCost.shape,
+})
+export type Outcome = z.infer<typeof Outcome>
+
+/** An operation in the ledger. */
+export const Operation = z.strictObject({
+  operationId: OperationId,
+  runId: RunId,
+  bundle: z.string(),
+  bundleHash: z.string(),
+  node: CodeNode,
+  work: OperationWork,
+  priority: z.int(),
+  status: OperationStatus,
+  attempt: z.int().min(0),
+  dispatch: z.int().min(0),
+  lost: z.int().min(0),
+  dependenciesLeft: z.int().min(0),
+  /** Lists the operations whose changes it starts from. */
+  startsFrom: z.array(OperationId),
+  /** Is set for an operation that runs once more because its first change sets collided with others, or had lost their base. */
+  repeats: RepeatedWork.nullable(),
+  startedAt: z.number().nullable(),
+  endedAt: z.number().nullable(),
+  outcome: Outcome.nullable(),
+  /** The question that it is waiting for. */
+  waitsFor: QuestionId.nullable(),
+  /** The object that the next attempt resumes from, after the operation asked a question. */
+  suspensionHash: z.string().nullable(),
+})
+export type Operation = z.infer<typeof Operation>
+
+export function isEndedOperation(status: OperationStatus): status is EndedOperationStatus {
+  return endedOperationStatuses.some((ended) => ended === status)
+}
+
+/** The operation that was planned for the work at first: itself, or the one that it repeats. */
+export function originalId({ operationId, repeats }: Pick<Operation, 'operationId' | 'repeats'>): OperationId {
+  return repeats?.operationId ?? operationId
+}
+
+/** The change sets an operation made, in the order they were made. */
+export function changeSetIdsOf({ changeSetId, changeSetIds }: Pick<Outcome, 'changeSetId' | 'changeSetIds'>): string[] {
+  return changeSetIds ?? (changeSetId === undefined ? [] : [changeSetId])
+}
+
+/** The change sets that an operation which repeats another one has made anew, or found to be needless. */
+export function replacedBy({ status, repeats }: Pick<Operation, 'status' | 'repeats'>): readonly string[] {
+  return repeats !== null && (status === 'succeeded' || status === 'unchanged') ? repeats.changeSetIds : []
+}

@@ -1,0 +1,251 @@
+import { z } from 'zod'
+import { GateRequest } from './gate.ts'
+import { OperationId, ProjectId, RunId } from './id-schemas.ts'
+import { operationStatuses } from './operation.ts'
+import { type PartId, PartNote, PatchNote } from './patch-note.ts'
+import { Publication } from './publication.ts'
+import { RepoPath } from './repo-path.ts'
+import { CommitId, RepositorySource } from './repository-source.ts'
+import { RunEnvironment, ShellCommand } from './setup.ts'
+import { anyControl } from './terminal-controls.ts'
+
+/** Intake and discovery skip these unless a flag, a setting or a run's `include` asks for them. */
+export const skipKinds = [
+  'vendored',
+  'generated',
+  'submodules',
+  'migrations',
+  'snapshots',
+  'ignored',
+  'secrets',
+] as const
+export const SkipKind = z.enum(skipKinds)
+export type SkipKind = z.infer<typeof SkipKind>
+
+/** Describes each kind in the command line's help. */
+export const skipKindText: Readonly<Record<SkipKind, string>> = {
+  vendored: 'folders and files of other projects',
+  generated: 'files that a program wrote',
+  submodules: 'submodules of git',
+  migrations: 'database migrations',
+  snapshots: 'snapshots that tests compare with',
+  ignored: 'what .gitignore files name',
+  secrets: 'files whose names say that they hold secrets: .env, *.pem, id_rsa and the like',
+}
+
+const runStatuses = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const
+export const RunStatus = z.enum(runStatuses)
+export type RunStatus = z.infer<typeof RunStatus>
+
+export const endedRunStatuses = ['completed', 'failed', 'cancelled'] as const
+export type EndedRunStatus = (typeof endedRunStatuses)[number]
+
+export const runPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const
+export const RunPhase = z.enum(runPhases)
+export type RunPhase = z.infer<typeof RunPhase>
+
+export const ErrorPolicyName = z.enum(['continue', 'skip_downstream', 'stop_run'])
+export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
+
+export const AcceptPolicy = z.enum(['none', 'auto'])
+export type AcceptPolicy = z.infer<typeof AcceptPolicy>
+
+/** The most nodes that a request may name one by one. */
+export const maxSelectedNodes = 50_000
+
+/** The most files that a request may say its client has left out. */
+export const maxNotSentFiles = 1_000
+
+const isPlain = (text: string) => !anyControl.test(text)
+
+/** A file of the caller's folder that is not in the archive, and why. */
+export const NotSentFile = z.strictObject({
+  path: RepoPath.refine(isPlain, 'has a control character'),
+  reason: z.string().min(1).max(200).refine(isPlain, 'has a control character'),
+})
+export type NotSentFile = z.infer<typeof NotSentFile>
+
+/** The highest limit of the runs of a token that have not ended: each submission of the token looks at all of them. */
+export const maxOpenRuns = 1_000
+
+/** Bounds the tokens of a budget: the most is more than anyone has, and few enough for exact sums. */
+export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
+
+/** Holds what the caller asks for: the `request` of a submission (schema `RunRequest` of the OpenAPI document). */
+export const RunRequest = z.strictObject({
+  agents: z.array(z.string().min(1).max(64)).min(1).max(32),
+  paths: z.array(z.string().min(1).max(1024)).max(100).optional(),
+  /** Globs or folders that the run leaves out, in addition to those of the settings. */
+  exclude: z.array(z.string().min(1).max(1024)).max(100).optional(),
+  languages: z.array(z.string()).max(32).optional(),
+  nodeKinds: z.array(z.string()).max(32).optional(),
+  /** The repository of a code host that the code is fetched from; absent: it was uploaded. */
+  repository: RepositorySource.optional(),
+  /** Limits the run to these nodes: their number, and the hash of their list (store/objects/node-selection.ts). */
+  nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
+  /** Files that the client has left out: their number, and the hash of their list (store/objects/not-sent-files.ts). */
+  notSent: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
+  /** Names kinds of files to work on although they are skipped by default. */
+  include: z.array(SkipKind).max(skipKinds.length).optional(),
+  errorPolicy: ErrorPolicyName.default('skip_downstream'),
+  /** Ends the run once it is planned: no operation runs. */
+  dryRun: z.boolean().default(false),
+  limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),
+  /** Once its agents have used so many tokens, prompts and replies together, no more of its operations with a model start. */
+  budget: z.strictObject({ tokens: BudgetTokens }).optional(),
+  priority: z.int().min(0).max(9).default(5),
+  /** `auto`: at its end the run accepts the changes that have the evidence their bundle asks for (`accept_when`); absent: none. */
+  accept: AcceptPolicy.optional(),
+  /** Names the gate that its changes must not make worse; without it nothing is run. */
+  verify: GateRequest.optional(),
+  /** Makes the environment of its programs; without it the setup counts that a bundle of the run names, if any does. */
+  setup: ShellCommand.optional(),
+  labels: z.record(z.string().max(64), z.string().max(256)).default({}),
+  /** The ended run whose unsuccessful operations this one retries, on the same upload. */
+  retryOf: RunId.optional(),
+  /** Lists the operations that a retry repeats; without it, all that did not end well. */
+  operations: z.array(OperationId).max(1000).optional(),
+  /** Makes a retry repeat, instead of `operations`, what failed or was blocked with one of these error codes. */
+  codes: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
+})
+export type RunRequest = z.infer<typeof RunRequest>
+
+/** Returns the weight of its share among the runs of its project: priority 0 gets ten times what priority 9 gets. */
+export function weightOf(priority: RunRequest['priority']): number {
+  return 10 - priority
+}
+
+/** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
+export const runSchema = 1
+
+/** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
+export const AwayModel = z.object({
+  /** Names it as bundles do, with `default` for the workers' own. */
+  model: z.string(),
+  since: z.number(),
+  /** The bundles of the run that need it. */
+  bundles: z.array(z.string()),
+})
+export type AwayModel = z.infer<typeof AwayModel>
+
+/**
+ * A budget that is used up, so that no more operations with a model start: the run's own, or that of its project for the day, which
+ * ends at `resetsAt`. In tokens; times are milliseconds since the epoch. `holds`: it has kept something back since.
+ */
+export const UsedBudget = z.object({
+  of: z.enum(['run', 'project']),
+  limit: z.number(),
+  used: z.number(),
+  since: z.number(),
+  resetsAt: z.number().nullable().default(null),
+  holds: z.boolean(),
+})
+export type UsedBudget = z.infer<typeof UsedBudget>
+
+/**
+ * Says why a run stops early. `request`: somebody asked for it (`by` is the origin's `kind/id`). `fault`: a stage could
+ * not go on. `policy`: an operation failed under the policy `stop_run`. `letsFinish`: the operations that run may finish.
+ */
+export const RunStop = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('request'), reason: z.string(), by: z.string(), letsFinish: z.boolean() }),
+  z.strictObject({ kind: z.literal('fault'), reason: z.string(), errorCode: z.string() }),
+  z.strictObject({ kind: z.literal('policy'), operationId: OperationId }),
+])
+export type RunStop = z.infer<typeof RunStop>
+
+/**
+ * Says how far the composition of a run is: operations whose change sets it has read, then files it has proved, of how
+ * many. `files` is 0 until all operations are read.
+ */
+export const CompositionProgress = z.object({
+  operationsRead: z.int().min(0),
+  operations: z.int().min(0),
+  /** Runs of the gate's command so far, and the most that it may make; absent before it begins. */
+  gateRuns: z.int().min(0).optional(),
+  gateMost: z.int().min(0).optional(),
+  filesProved: z.int().min(0),
+  files: z.int().min(0),
+})
+export type CompositionProgress = z.infer<typeof CompositionProgress>
+
+/** `proposed`: all changes that nobody has rejected. `accepted`: those that were accepted. */
+export const PatchKind = z.enum(['proposed', 'accepted'])
+export type PatchKind = z.infer<typeof PatchKind>
+
+/** A patch that is asked for: with `part` only these of the accepted change sets. */
+export type WantedPatch = { of: PatchKind; part?: PartId | undefined }
+
+/** The state of a run in the ledger. Times are milliseconds since the epoch, by Redis' clock. */
+export const Run = z.strictObject({
+  runId: RunId,
+  schema: z.int(),
+  projectId: ProjectId,
+  status: RunStatus,
+  phase: RunPhase,
+  request: RunRequest,
+  uploadKey: z.string(),
+  snapshotId: z.string().nullable(),
+  /** Names the commit of a run whose code is fetched, once that is known. */
+  commit: CommitId.nullable().default(null),
+  /** The snapshot of the commit that it is compared with, if it is compared with one. */
+  baseSnapshotId: z.string().nullable().default(null),
+  compositionKey: z.string().nullable(),
+  /** The patches that were composed since, as decisions were made. */
+  patches: z.partialRecord(PatchKind, PatchNote).default({}),
+  /** Parts of what was accepted that somebody asked for, those that were noted longest ago first. */
+  parts: z.array(PartNote).default([]),
+  /** Is null before a worker composes it, and from its end on. */
+  composing: CompositionProgress.nullable().default(null),
+  /** Is the hash of the list of its code nodes (store/objects/node-list.ts); null until discovery is done. */
+  nodeListKey: z.string().nullable(),
+  /** Is the hash of the list of their edges (store/objects/edge-list.ts); null until then. */
+  edgeListKey: z.string().nullable(),
+  /** Is the hash of the repository's own rules (store/objects/repository-rules.ts); null until the run is planned. */
+  rulesKey: z.string().nullable(),
+  /** Is the hash of the summary of its plan (store/objects/plan-summary.ts); null until it is planned. */
+  planKey: z.string().nullable(),
+  planHash: z.string().nullable(),
+  /** Is null for a run without a setup, and before it is planned. */
+  environment: RunEnvironment.nullable().default(null),
+  /** Is true once all its operations are known. */
+  isPlanned: z.boolean(),
+  /** The bundles of its plan, once chosen. */
+  bundleHashes: z.array(z.string()).nullable(),
+  /** Lists those of them with operations of agents, which need a model; null while none is planned. */
+  agentBundles: z.array(z.string()).nullable().default(null),
+  seq: z.int().min(0),
+  nodes: z.int().min(0),
+  files: z.int().min(0),
+  /** Lists the models that the run waits for; other operations may still move. */
+  away: z.array(AwayModel).default([]),
+  /** Bounds the tokens that its agents may use; null for any number. */
+  budget: z.number().nullable().default(null),
+  /** Counts the tokens that they have used, attempts that go on or were lost included. */
+  tokens: z.number().default(0),
+  /** Counts the findings that its operations have reported. */
+  findings: z.number().default(0),
+  /** Lists the budgets that it waits for; work without a model may still move. */
+  usedBudgets: z.array(UsedBudget).default([]),
+  /** Is set when no further operation may start; the run ends once those in progress have ended. */
+  stop: RunStop.nullable(),
+  traceparent: z.string().nullable(),
+  acceptedAt: z.number(),
+  endedAt: z.number().nullable(),
+  errorCode: z.string().nullable(),
+  reason: z.string().nullable(),
+  counts: z.record(z.enum(operationStatuses), z.int().min(0)),
+  /** Keeps what was made of it at its code host; null when that is nothing, or it has none. */
+  publication: Publication.nullable().default(null),
+  /**
+   * Names what of it neither the API nor the publisher has signed, as far as the reader can tell that. The request of a
+   * retry that discovery has started is one (change-sets/genuine-run.ts).
+   */
+  unsigned: z.array(z.enum(['request', 'publication'])).default([]),
+  /** Lists its retries, the newest last; some may not have been made, or are deleted. */
+  retries: z.array(RunId).default([]),
+})
+export type Run = z.infer<typeof Run>
+
+export function isEnded(status: RunStatus): status is EndedRunStatus {
+  return endedRunStatuses.some((ended) => ended === status)
+}

@@ -1,0 +1,61 @@
+import { namesFault } from '../syntax/documented-names.ts'
+import { withoutCode } from './comment-text.ts'
+import type { Definition, DocLanguage } from './definition.ts'
+
+/**
+ * Says what is missing or unknown where a comment does not document exactly the parameters of the signature, in their order, or
+ * documents a result where there is none. Undefined where it agrees, and for a comment that documents no parameter.
+ */
+export function parameterFault(content: string, definition: Definition, language: DocLanguage): string | undefined {
+  const documented = documentedIn(content, language)
+  if (documented === undefined) return undefined
+  const { parameters, typeParameters, returnsValue } = definition
+  const types = documented.typeParameters
+  const strangeType = types.find((name) => !typeParameters.includes(name))
+  if (strangeType !== undefined) return `it documents the type parameter ${strangeType}, which there is not`
+  if (types.length > 0 && types.join() !== typeParameters.join())
+    return `it documents the type parameters ${types.join(', ')}, and the signature has ${typeParameters.join(', ')}`
+  if (documented.returns && definition.kind === 'function' && returnsValue === 'no' && !definition.yields)
+    return 'it documents a result, and nothing is returned'
+  return documented.parameters.length === 0
+    ? undefined
+    : namesFault(
+        documented.parameters,
+        parameters.map(({ name }) => name),
+      )
+}
+
+type Documented = { parameters: string[]; typeParameters: string[]; returns: boolean }
+
+const paramTag = /^[ \t]*@(?:param|arg|argument)[ \t]+(?:\{(?:[^{}]|\{[^{}]*\})*\}[ \t]*)?(\[[^\]\n]*\]|<\w+>|[^\s]+)/gm
+
+/** Undefined in a language whose comments have no place for parameters. */
+function documentedIn(content: string, { style }: DocLanguage): Documented | undefined {
+  const text = withoutCode(content)
+  if (style === 'godoc') return undefined
+  if (style === 'rustdoc') return { parameters: argumentsOfRust(text), typeParameters: [], returns: false }
+  const given = [...text.matchAll(paramTag)].map(([, name = '']) => name)
+  const bare = given.map((name) =>
+    name
+      .replace(/^\[([^\]=]*)(?:=.*)?\]$/, '$1')
+      .trim()
+      .replace(/^\.{3}/, '')
+      .replace(/[,:]$/, ''),
+  )
+  const tagged = [...text.matchAll(/^[ \t]*@(?:typeParam|template)[ \t]+(?:\{[^}\n]*\}[ \t]*)?(\w+)/gm)]
+  return {
+    // `options.name` describes a part of a parameter.
+    parameters: bare.filter((name) => !name.startsWith('<') && !/[.[]/.test(name)),
+    typeParameters: [
+      ...tagged.map(([, name = '']) => name),
+      ...bare.filter((name) => name.startsWith('<')).map((name) => name.slice(1, -1)),
+    ],
+    returns: /^[ \t]*@returns?\b/m.test(text),
+  }
+}
+
+/** The items of a section `# Arguments`, as Rust's older documentation has it. */
+function argumentsOfRust(text: string): string[] {
+  const section = /^#+ (?:Arguments|Parameters)[ \t]*$([\s\S]*?)(?=^#+ |(?![\s\S]))/m.exec(text)?.[1] ?? ''
+  return [...section.matchAll(/^[ \t]*[*-] `?(\w+)`?/gm)].map(([, name = '']) => name)
+}

@@ -1,0 +1,66 @@
+import type { Node, Tree } from 'web-tree-sitter'
+import { type Described, emptyWording } from '../syntax/empty-wording.ts'
+import { normalisedComment } from './comment-text.ts'
+import { type Definition, type DocLanguage, isComment } from './definition.ts'
+import { parameterFault } from './documented-parameters.ts'
+
+/** The doc comments of a file that stand above a definition; `fault`: how the parameters in one differ from those of the signature. */
+export function fileDocs(tree: Tree, source: string, language: DocLanguage) {
+  const types = tree.language.types.filter((type) => /(?:^|_)comment$/.test(type) && type !== 'doc_comment')
+  const comments = types.length === 0 ? [] : tree.rootNode.descendantsOfType(types)
+  const groups = groupsOf(
+    comments.filter((one) => one !== null),
+    source,
+  )
+  return groups.flatMap((group) => {
+    const [first, last] = [group[0], group.at(-1)]
+    const node = last && definitionBelow(tree, source, last.startIndex + last.text.trimEnd().length)
+    if (first === undefined || node === undefined) return []
+    const start = node.startIndex
+    const place = { start, end: node.endIndex, source, above: group, top: start }
+    const definition = language.read(node, place)
+    if (definition === undefined) return []
+    const text = group.map((one) => one.text.trimEnd()).join('\n')
+    const fault = parameterFault(normalisedComment(text), { ...definition, hasDoc: true }, language)
+    const empty = emptyWording(normalisedComment(text), describedBy(definition))
+    return [{ line: first.startPosition.row + 1, content: text, fault, empty }]
+  })
+}
+
+function describedBy({ name, parameters, typeParameters, returns, throws }: Omit<Definition, 'hasDoc'>): Described {
+  const given = parameters.flatMap((one) => [one.name, one.type, one.default])
+  return { name, signature: [...given, ...typeParameters, returns, ...throws].join(' ') }
+}
+
+/** Comments of one line each that follow each other are one. */
+function groupsOf(comments: readonly Node[], source: string): Node[][] {
+  const groups: Node[][] = []
+  for (const comment of comments) {
+    const last = groups.at(-1)?.at(-1)
+    const between = last && source.slice(last.startIndex + last.text.trimEnd().length, comment.startIndex)
+    const isJoined =
+      comment.text.startsWith('//') &&
+      last?.text.startsWith('//') &&
+      // Of Rust, about the module: no part of the next item's.
+      comment.text.startsWith('//!') === last.text.startsWith('//!') &&
+      /^\s*$/.test(between ?? 'x')
+    if (isJoined === true && (between?.match(/\n/g) ?? []).length < 2) groups.at(-1)?.push(comment)
+    else groups.push([comment])
+  }
+  return groups
+}
+
+const lead = /decorator|attribute|annotation/
+
+/** The outermost node that starts at the next code, past decorators and attributes. */
+function definitionBelow({ rootNode }: Tree, source: string, from: number): Node | undefined {
+  const index = from + (/^\s*/.exec(source.slice(from))?.[0].length ?? 0)
+  if (index >= source.length) return undefined
+  let node: Node | null = rootNode.descendantForIndex(index, index + 1)
+  for (; node !== null; node = node.parent) {
+    const { parent } = node
+    if (parent === null || parent.id === rootNode.id || parent.startIndex !== index) break
+  }
+  while (node !== null && (lead.test(node.type) || isComment(node))) node = node.nextSibling
+  return node ?? undefined
+}

@@ -1,0 +1,155 @@
+import type { Node } from 'web-tree-sitter'
+import type { PathRules } from '#domain/path-rules.ts'
+import { importFactsOf, type ImportFact } from '../python/import-facts.ts'
+import { importStatementTypes } from '../python/imported-names.ts'
+import { isOffered, listsItsNames } from '../python/public-modules.ts'
+import type { LoadedLanguage } from '../syntax/parser.ts'
+import { keepsEvaluations } from './kept-evaluations.ts'
+import { keepsImports } from './kept-imports.ts'
+import type { Diagnostic } from './lint-report.ts'
+
+export type FaultyFile = { path: string; text: string; ownModules?: readonly string[] | undefined }
+
+export type JudgedFault = {
+  fault: Diagnostic
+  /** Says why what the fix would remove has to stay; also set when there is no safe fix. */
+  mustStay: string | undefined
+  /** The names that its fix removes from the module. */
+  removes: readonly string[]
+  /** Lists those of `removes` that others may import if the module is public. */
+  offers: readonly string[]
+}
+
+/** Rules whose fix removes white space, which inside a string is part of its value. */
+const whiteSpaceRules = new Set(['W291', 'W293'])
+
+const importRules = new Set(['F401', 'F811'])
+
+/**
+ * Judges whether the fixes of faults may be made. An import stays when it has an effect, when others may use its name
+ * unseen by the linter, or when a comment may be about it; page breaks and white space in strings stay too. A fix that may
+ * change what is evaluated, or that mends half of what is wrong, is taken from its fault and counts as withheld.
+ */
+export function judgeFixes(found: readonly Diagnostic[], file: FaultyFile, python: LoadedLanguage): JudgedFault[] {
+  const isHalf = halfFixes(found, file, python)
+  const isSafe = (fault: Diagnostic) =>
+    fault.fix === undefined ||
+    (!isHalf(fault) && keepsEvaluations(fault, file.text, python) && keepsImports(fault, file, python))
+  const diagnostics = found.map((fault): Diagnostic =>
+    isSafe(fault) ? fault : { ...fault, fix: undefined, withheld: 'ours' },
+  )
+  const removalOf = removedImports(diagnostics, file, python)
+  return diagnostics.map((fault) => {
+    const removal = removalOf(fault)
+    const mustStay = removal.mustStay ?? pageBreakKept(fault, file) ?? whiteSpaceKept(fault, file, python)
+    return { ...removal, fault, mustStay }
+  })
+}
+
+export function fixableFaults(
+  diagnostics: readonly Diagnostic[],
+  file: FaultyFile & { keptNames: PathRules['keptNames'] },
+  python: LoadedLanguage,
+): Diagnostic[] {
+  return judgeFixes(diagnostics, file, python)
+    .filter(({ mustStay, removes }) => mustStay === undefined && keptOf(removes, file.keptNames) === undefined)
+    .flatMap(({ fault }) => (fault.fix === undefined ? [] : [fault]))
+}
+
+/** Returns the first of the names that is kept. */
+export function keptOf(names: readonly string[], keptNames: PathRules['keptNames']): string | undefined {
+  return names.find((name) => keptNames === 'all' || keptNames.includes(name))
+}
+
+/**
+ * Finds the unused names of exceptions whose function has another unused variable. The value of that one may be computed for
+ * its effect, so both stay for a person.
+ */
+function halfFixes(diagnostics: readonly Diagnostic[], { text }: FaultyFile, python: LoadedLanguage) {
+  const unused = diagnostics.filter(({ code }) => code === 'F841')
+  const isMixed = unused.some(({ fix }) => fix === undefined) && unused.some(({ fix }) => fix !== undefined)
+  if (!isMixed) return () => false
+  const functions = python.read(text, ({ rootNode }) =>
+    unused.map(({ start }) => {
+      let node = rootNode.descendantForIndex(start, start)
+      while (node !== null && node.type !== 'function_definition') node = node.parent
+      return node?.startIndex
+    }),
+  )
+  const unmended = new Set(functions.filter((_, at) => unused[at]?.fix === undefined))
+  return (fault: Diagnostic) => unused.includes(fault) && unmended.has(functions[unused.indexOf(fault)])
+}
+
+/** `import a, b  # type: ignore`: the comment may be for either name. */
+function commentKept(removed: readonly ImportFact[], { text }: FaultyFile, python: LoadedLanguage): string | undefined {
+  const isCommented = python.read(text, ({ rootNode }) =>
+    removed.some(({ range }) => hasCommentFor(rootNode.descendantForIndex(range.start, range.end - 1), text)),
+  )
+  return isCommented ? 'a comment in its statement may be about it' : undefined
+}
+
+/** Is true when an import statement has a comment, other than one after another name in its brackets. */
+function hasCommentFor(name: Node | null, text: string): boolean {
+  let statement = name
+  while (statement !== null && !importStatementTypes.includes(statement.type)) statement = statement.parent
+  if (name === null || statement === null) return false
+  const rest = /^[^\r\n]*/.exec(text.slice(statement.endIndex))?.[0] ?? ''
+  if (rest.includes('#')) return true
+  const names = statement.childrenForFieldName('name').filter((one) => one !== null)
+  const isBehind = (row: number) => names.some(({ endPosition }) => endPosition.row === row)
+  return statement
+    .descendantsOfType('comment')
+    .some(({ startPosition: { row } }) => row === name.endPosition.row || !isBehind(row))
+}
+
+function pageBreakKept({ fix }: Diagnostic, { text }: FaultyFile): string | undefined {
+  const isTaken = fix?.some((edit) => text.slice(edit.start, edit.end).includes('\f') && !edit.text.includes('\f'))
+  return isTaken === true ? 'a page break would go with it' : undefined
+}
+
+function whiteSpaceKept({ code, start }: Diagnostic, { text }: FaultyFile, python: LoadedLanguage): string | undefined {
+  if (!whiteSpaceRules.has(code)) return undefined
+  const isString = python.read(text, (tree) => {
+    let node = tree.rootNode.descendantForIndex(start, start)
+    while (node !== null && node.type !== 'string') node = node.parent
+    return node !== null
+  })
+  return isString ? 'it is part of a string' : undefined
+}
+
+type Removal = Pick<JudgedFault, 'mustStay' | 'removes' | 'offers'>
+
+const nothingRemoved: Removal = { mustStay: undefined, removes: [], offers: [] }
+
+/**
+ * Finds the imports that the fix of a fault removes, and why they must stay. The unused names of one statement have one fix,
+ * which removes all of them. An import that F811 removes is a second one of its name, so the module still has the name.
+ */
+function removedImports(diagnostics: readonly Diagnostic[], file: FaultyFile, python: LoadedLanguage) {
+  const removals = new Map<string, Removal>()
+  const faults = diagnostics.filter(({ code }) => importRules.has(code))
+  if (faults.length > 0) {
+    const { facts, isListed } = python.read(file.text, (tree) => ({
+      facts: importFactsOf(tree, file.text, file),
+      isListed: listsItsNames(tree),
+    }))
+    for (const [fix, together] of Map.groupBy(faults, fixKey)) {
+      const removed = together.flatMap((fault) => importsAt(fault, facts))
+      const mustStay = removed.find(({ stays }) => stays !== undefined)?.stays ?? commentKept(removed, file, python)
+      const lost = together[0]?.code === 'F401' ? removed.filter(({ scope }) => scope === '') : []
+      const offered = isListed ? [] : lost.filter(isOffered)
+      removals.set(fix, { mustStay, removes: lost.map(nameOf), offers: offered.map(nameOf) })
+    }
+  }
+  return (fault: Diagnostic): Removal => removals.get(fixKey(fault)) ?? nothingRemoved
+}
+
+function importsAt({ start, end }: Diagnostic, facts: readonly ImportFact[]): ImportFact[] {
+  return facts.filter(({ range }) => range.start < end && start < range.end)
+}
+
+const nameOf = ({ name }: ImportFact) => name
+
+function fixKey({ code, fix, start }: Diagnostic): string {
+  return JSON.stringify([code, fix ?? start])
+}

@@ -1,0 +1,175 @@
+import type { Node, Tree } from 'web-tree-sitter'
+import type { DocstringStyle } from '#domain/path-rules.ts'
+import { type Described, emptyWording } from '../syntax/empty-wording.ts'
+import { namesFault } from '../syntax/documented-names.ts'
+import { decoratorsOf, docstringContent, docstringSiteOf, type DocstringSite, outermost } from './docstring-site.ts'
+import { styleOfDocstring } from './docstring-style.ts'
+
+export type ParameterFacts = {
+  name: string
+  annotation: string | null
+  default: string | null
+  kind: 'positional' | 'keyword' | 'var_positional' | 'var_keyword'
+}
+
+/** The parameters of a function; of a method without an untyped `self` or `cls` that it is called on. */
+export function parametersOf(definition: Node): ParameterFacts[] {
+  const list = definition.childForFieldName('parameters')
+  const facts: ParameterFacts[] = []
+  let keywordOnly = false
+  for (const node of list?.namedChildren ?? []) {
+    if (node === null) continue
+    if (node.type === 'keyword_separator') keywordOnly = true
+    const fact = parameterFacts(node, keywordOnly)
+    if (fact === undefined) continue
+    if (fact.kind === 'var_positional') keywordOnly = true
+    facts.push(fact)
+  }
+  const [first, ...rest] = facts
+  const isReceiver = first?.annotation === null && ['self', 'cls'].includes(first.name) && isMethod(definition)
+  return isReceiver ? rest : facts
+}
+
+/** Is true when it is called on something: it stands in a class, and is no static method. */
+function isMethod(definition: Node): boolean {
+  if (decoratorsOf(definition).some(({ text }) => /^@\s*(?:\w+\.)*staticmethod\b/.test(text))) return false
+  for (let around = outermost(definition).parent; around !== null; around = around.parent) {
+    if (around.type === 'class_definition') return true
+    if (around.type === 'function_definition' || around.type === 'module') return false
+  }
+  return false
+}
+
+function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | undefined {
+  const kind = keywordOnly ? 'keyword' : 'positional'
+  const annotation = node.childForFieldName('type')?.text ?? null
+  const value = node.childForFieldName('value')?.text ?? null
+  switch (node.type) {
+    case 'identifier':
+      return { name: node.text, annotation, default: null, kind }
+    case 'default_parameter':
+    case 'typed_default_parameter':
+      return { name: node.childForFieldName('name')?.text ?? '', annotation, default: value, kind }
+    case 'typed_parameter': {
+      const [inner] = node.namedChildren
+      const fact = inner ? parameterFacts(inner, keywordOnly) : undefined
+      return fact && { ...fact, annotation }
+    }
+    case 'list_splat_pattern':
+      return { name: node.text.slice(1), annotation, default: null, kind: 'var_positional' }
+    case 'dictionary_splat_pattern':
+      return { name: node.text.slice(2), annotation, default: null, kind: 'var_keyword' }
+    default:
+      return undefined
+  }
+}
+
+const sectionOfParameters = '(?:Args|Arguments|Parameters|Keyword Args|Keyword Arguments|Other Parameters)'
+
+/** The parameters that a docstring describes, in order, without stars. Empty for one that describes none. */
+function parametersIn(content: string, style: DocstringStyle): string[] {
+  switch (style) {
+    case 'google':
+      return entriesOf(content, new RegExp(`^${sectionOfParameters}:$`), 'google')
+    case 'numpy':
+      return entriesOf(content, new RegExp(`^${sectionOfParameters}$`), 'numpy')
+    case 'sphinx': {
+      const fields = content.matchAll(/^[ \t]*:(?:param|parameter|arg|argument|key|keyword)[ \t]([^:\n]+):/gm)
+      return [...fields].map(([, words = '']) => bareName(words.trim().split(/\s+/).at(-1) ?? ''))
+    }
+    case 'plain':
+      return []
+  }
+}
+
+/** The names at the first level below each of the titles. */
+function entriesOf(content: string, title: RegExp, style: 'google' | 'numpy'): string[] {
+  const names: string[] = []
+  const lines = content.split(/\r\n|\r|\n/)
+  let depth: { title: number; entry: number | undefined } | undefined
+  for (const [at, line] of lines.entries()) {
+    const indent = line.length - line.trimStart().length
+    const text = line.trim()
+    if (text === '' || /^-{3,}$/.test(text)) continue
+    const isUnderlined = /^\s*-{3,}\s*$/.test(lines[at + 1] ?? '')
+    if (title.test(text) && (style === 'google' || isUnderlined)) depth = { title: indent, entry: undefined }
+    else if (depth === undefined) continue
+    else if (style === 'numpy' ? isUnderlined : indent <= depth.title) depth = undefined
+    else {
+      depth.entry ??= indent
+      if (indent === depth.entry) names.push(...entryNames(text, style))
+    }
+  }
+  return names
+}
+
+/** Replaces the tabs before a line's text by blanks, as Python counts them: a docstring may have both. */
+function untabbed(content: string): string {
+  return content.replaceAll(/^ *\t[ \t]*/gm, (blanks) => {
+    let column = 0
+    for (const blank of blanks) column += blank === '\t' ? 8 - (column % 8) : 1
+    return ' '.repeat(column)
+  })
+}
+
+/** Reads the names of an entry: `x (int): …` in Google's style, `x, y : int` in numpy's. */
+function entryNames(text: string, style: 'google' | 'numpy'): string[] {
+  const head = style === 'google' ? googleHead(text) : (text.split(/:(?:\s|$)/)[0] ?? '')
+  return head
+    .split(',')
+    .map((name) => bareName(name.trim()))
+    .filter((name) => /^\w+$/.test(name))
+}
+
+/** Returns what stands before the first colon that is not in the brackets of a type. */
+function googleHead(text: string): string {
+  const head = /^[^:(]*/.exec(text)?.[0] ?? ''
+  const rest = text.slice(head.length)
+  return rest.startsWith(':') || (rest.startsWith('(') && /\)\s*:/.test(rest)) ? head : ''
+}
+
+function bareName(name: string): string {
+  return name.replaceAll(/[\\*`]/g, '')
+}
+
+/**
+ * Says what is wrong where a docstring does not describe exactly the parameters of the signature, in its order. Undefined where
+ * they agree, where it describes none, and for a class, whose parameters are those of its methods.
+ */
+export function parameterFault(site: DocstringSite, content: string): string | undefined {
+  if (site.kind === 'class') return undefined
+  const text = untabbed(content)
+  const documented = parametersIn(text, styleOfDocstring(text))
+  if (documented.length === 0) return undefined
+  const signature = parametersOf(site.definition).map(({ name }) => name)
+  return namesFault(documented, signature)
+}
+
+export type PythonDoc = {
+  line: number
+  content: string
+  fault: string | undefined
+  /** Says why the text tells nothing that the signature does not; undefined for one that does. */
+  empty: string | undefined
+  style: DocstringStyle
+}
+
+/** The docstrings of all definitions of a file, in order. */
+export function pythonDocs(tree: Tree): PythonDoc[] {
+  const nodes = tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])
+  return nodes.flatMap((node) => {
+    const site = node === null ? undefined : docstringSiteOf(node)
+    if (site?.docstring === undefined) return []
+    const content = docstringContent(site.docstring)
+    const line = site.docstring.startPosition.row + 1
+    const empty = emptyWording(content, describedBy(site))
+    return [{ line, content, fault: parameterFault(site, content), empty, style: styleOfDocstring(content) }]
+  })
+}
+
+/** Returns the name and the signature: a docstring should say more than these. */
+export function describedBy({ definition, body }: DocstringSite): Described {
+  const whole = outermost(definition)
+  const name = definition.childForFieldName('name')?.text ?? ''
+  return { name, signature: whole.text.slice(0, body.startIndex - whole.startIndex) }
+}

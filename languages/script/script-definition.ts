@@ -1,0 +1,255 @@
+import type { Node } from 'web-tree-sitter'
+import {
+  childrenOf,
+  type Definition,
+  type DefinitionReader,
+  distinct,
+  type DocumentedParameter,
+  namedChildrenOf,
+  ownNodes,
+} from '../comments/definition.ts'
+
+const functions = new Set(
+  (
+    'function_declaration generator_function_declaration function_signature function_expression generator_function ' +
+    'arrow_function method_definition method_signature abstract_method_signature'
+  ).split(' '),
+)
+const types = new Set(
+  (
+    'class class_declaration abstract_class_declaration interface_declaration type_alias_declaration enum_declaration ' +
+    'internal_module module'
+  ).split(' '),
+)
+const members = new Set(
+  'method_definition method_signature abstract_method_signature public_field_definition field_definition pair'.split(
+    ' ',
+  ),
+)
+
+/** A definition of TypeScript or JavaScript: a declaration, a variable with a function, a member, an assignment. */
+export const readScriptDefinition: DefinitionReader = (node, place) => {
+  const found = definedBy(node)
+  if (found === undefined) return undefined
+  const { name, value, isAmbient } = found
+  const isFunction = functions.has(value.type)
+  const body = value.childForFieldName('body')
+  const own = isFunction && body !== null ? ownNodes(body, isInner) : []
+  const returns = isFunction ? returnTypeOf(value) : null
+  const mayConstruct =
+    value.type.startsWith('function_') && /^[A-Z]/.test(name) && own.some(({ type }) => type === 'this')
+  const yields = own.some(({ type }) => type === 'yield_expression')
+  const facts = {
+    name,
+    kind: isFunction ? ('function' as const) : ('type' as const),
+    parameters: isFunction ? parametersOf(value) : [],
+    typeParameters: namedChildrenOf(value.childForFieldName('type_parameters')).map(
+      (one) => one.childForFieldName('name')?.text ?? '',
+    ),
+    returns,
+    returnsValue: yields ? ('no' as const) : returnsValueOf({ returns, body, own, mayConstruct }),
+    yields,
+    throws: distinct(own.flatMap(thrownNames)),
+    isProperty: childrenOf(value).some(({ type }) => type === 'get'),
+  }
+  return { ...facts, visibility: visibilityOf(node, name, place.source), exempt: exemptionOf(node, found, isAmbient) }
+}
+
+type Defined = { name: string; value: Node; isAmbient: boolean }
+
+/** Looks through `export`, `declare`, a declaration of one variable, and an assignment. */
+function definedBy(node: Node, isAmbient = false): Defined | undefined {
+  const nameOf = (of: Node, field = 'name') => of.childForFieldName(field)?.text ?? ''
+  if (functions.has(node.type) || types.has(node.type)) {
+    const name = nameOf(node)
+    return { name: name === '' ? 'default' : name, value: node, isAmbient }
+  }
+  const through = (value: Node | null | undefined, name?: string): Defined | undefined => {
+    const found = value === null || value === undefined ? undefined : definedBy(value, isAmbient)
+    return found && { ...found, name: name ?? found.name }
+  }
+  switch (node.type) {
+    case 'export_statement':
+      return through(node.childForFieldName('declaration') ?? node.childForFieldName('value'))
+    case 'ambient_declaration': {
+      const inner = namedChildrenOf(node).at(-1)
+      return inner && definedBy(inner, true)
+    }
+    case 'lexical_declaration':
+    case 'variable_declaration': {
+      const [only, ...more] = namedChildrenOf(node)
+      return more.length > 0 ? undefined : through(only)
+    }
+    case 'variable_declarator':
+      return through(node.childForFieldName('value'), nameOf(node))
+    case 'public_field_definition':
+      return through(node.childForFieldName('value'), nameOf(node))
+    case 'field_definition':
+      return through(node.childForFieldName('value'), nameOf(node, 'property'))
+    case 'pair':
+      return through(node.childForFieldName('value'), nameOf(node, 'key').replace(/^(['"])(.*)\1$/, '$2'))
+    case 'expression_statement':
+      return through(namedChildrenOf(node)[0])
+    case 'assignment_expression':
+      return through(
+        node.childForFieldName('right'),
+        (node.childForFieldName('left')?.text ?? '').replace(/^.*\./s, ''),
+      )
+    case 'call_expression': {
+      // memo(() => …), forwardRef(function Input() { … })
+      return through(namedChildrenOf(node.childForFieldName('arguments'))[0])
+    }
+    default:
+      return undefined
+  }
+}
+
+function isInner({ type }: Node): boolean {
+  return functions.has(type) || types.has(type)
+}
+
+function returnTypeOf(value: Node): string | null {
+  const type = value.childForFieldName('return_type')
+  return type === null ? null : type.text.replace(/^:\s*/, '')
+}
+
+const nothing = /^(?:void|never|undefined|asserts\b.*|(?:Promise|PromiseLike)<\s*(?:void|never|undefined)\s*>)$/s
+
+function returnsValueOf({
+  returns,
+  body,
+  own,
+  mayConstruct,
+}: {
+  returns: string | null
+  /** It is called with `new`, or without it to the same effect. */
+  mayConstruct: boolean
+  body: Node | null
+  own: readonly Node[]
+}): Definition['returnsValue'] {
+  if (returns !== null) return nothing.test(returns) ? 'no' : 'yes'
+  if (body === null) return 'unknown'
+  // What an arrow function without braces evaluates may be a call for its effect.
+  if (body.type !== 'statement_block') return /^(?:call|await)_expression$/.test(body.type) ? 'unknown' : 'yes'
+  const ends = own.filter(({ type }) => type === 'return_statement')
+  const withValue = ends.filter((node) => node.namedChildCount > 0)
+  if (withValue.length === 0) return 'no'
+  // `return next(error)` beside `return`: the value may be that of a call for its effect.
+  return withValue.length < ends.length || mayConstruct ? 'unknown' : 'yes'
+}
+
+function parametersOf(value: Node): DocumentedParameter[] {
+  const single = value.childForFieldName('parameter')
+  if (single !== null) return [parameterOf(single)].filter((one) => one !== undefined)
+  return namedChildrenOf(value.childForFieldName('parameters'))
+    .map(parameterOf)
+    .filter((one) => one !== undefined)
+}
+
+function parameterOf(node: Node): DocumentedParameter | undefined {
+  if (node.type === 'decorator' || node.type === 'this') return undefined
+  const pattern = node.childForFieldName('pattern') ?? node.childForFieldName('left') ?? node
+  if (pattern.type === 'this') return undefined
+  const target = pattern.type === 'rest_pattern' ? (namedChildrenOf(pattern)[0] ?? pattern) : pattern
+  const fallback = node.childForFieldName('value') ?? node.childForFieldName('right')
+  return {
+    name: target.type === 'identifier' ? target.text : undefined,
+    type: node.childForFieldName('type')?.text.replace(/^:\s*/, '') ?? null,
+    default: fallback?.text ?? null,
+    isRest: pattern.type === 'rest_pattern',
+  }
+}
+
+/** A `throw` that a `catch` of the function may take is left out, and one of something that is no `new Name()`. */
+function thrownNames(node: Node): string[] {
+  if (node.type !== 'throw_statement') return []
+  const [thrown] = namedChildrenOf(node)
+  const name = thrown?.type === 'new_expression' ? (thrown.childForFieldName('constructor')?.text ?? '') : ''
+  return /^(?:[\w$]+\.)*[A-Z][\w$]*$/.test(name) && !isCaught(node) ? [name] : []
+}
+
+function isCaught(node: Node): boolean {
+  for (let one: Node | null = node; one !== null && !functions.has(one.type); one = one.parent) {
+    const { parent } = one
+    if (parent?.type !== 'try_statement' || parent.childForFieldName('handler') === null) continue
+    if (parent.childForFieldName('body')?.id === one.id) return true
+  }
+  return false
+}
+
+/** Public: exported, and not in anything that is not; a member is neither `private` nor named like one. */
+function visibilityOf(node: Node, name: string, source: string): Definition['visibility'] {
+  for (let one: Node | null = node; one !== null; one = one.parent) {
+    if (isHiddenMember(one)) return 'private'
+    if (one.id !== node.id && functions.has(one.type)) return 'private'
+    const isInNamespace =
+      one.parent?.type === 'statement_block' && /^(?:internal_)?module$/.test(one.parent.parent?.type ?? '')
+    if (isInNamespace && one.type !== 'export_statement') return 'private'
+    if (one.parent?.type === 'program') return isExported(one, source) ? 'public' : 'private'
+  }
+  return name.startsWith('_') ? 'private' : 'public'
+}
+
+function isHiddenMember(node: Node): boolean {
+  if (!members.has(node.type)) return false
+  const name = (node.childForFieldName('name') ?? node.childForFieldName('property') ?? node.childForFieldName('key'))
+    ?.text
+  const isPrivate = childrenOf(node).some(({ type, text }) => type === 'accessibility_modifier' && text === 'private')
+  return isPrivate || /^[#_]/.test(name ?? '')
+}
+
+function isExported(statement: Node, source: string): boolean {
+  if (statement.type === 'export_statement') return true
+  const [assigned] = statement.type === 'expression_statement' ? namedChildrenOf(statement) : []
+  const left = assigned?.childForFieldName('left')?.text ?? ''
+  if (/^(?:module\.)?exports\b/.test(left)) return true
+  const [owner = ''] = left.split('.')
+  const name = owner === '' ? (definedBy(statement)?.name ?? nameOfVariable(statement)) : owner
+  return name !== '' && exportedNames(source).has(name)
+}
+
+function nameOfVariable(statement: Node): string {
+  const declarator = namedChildrenOf(statement).find(({ type }) => type === 'variable_declarator')
+  return declarator?.childForFieldName('name')?.text ?? ''
+}
+
+let lastExports: { source: string; names: ReadonlySet<string> } | undefined
+
+/** Collects the names of `export { a, b as c }`, `export default a`, `module.exports = a` or `{ a, b: c }`, and `exports.x = a`. */
+function exportedNames(source: string): ReadonlySet<string> {
+  if (lastExports?.source === source) return lastExports.names
+  const names = new Set<string>()
+  for (const [, list = ''] of source.matchAll(/\bexport\s*(?:type\s*)?\{([^{}]{0,20000})\}(?!\s*from\b)/g)) {
+    for (const one of list.split(',')) names.add((/^\s*(?:type\s+)?([\w$]+)/.exec(one)?.[1] ?? '').trim())
+  }
+  for (const [, list = ''] of source.matchAll(/\bmodule\.exports\s*=\s*\{([^{}]{0,20000})\}/g)) {
+    for (const one of list.split(',')) names.add(/^\s*(?:[\w$'"-]+\s*:\s*)?([\w$]+)\s*$/.exec(one)?.[1] ?? '')
+  }
+  for (const [, name = ''] of source.matchAll(/\bexport\s+(?:default|=)\s+([\w$]+)\s*;?\s*$/gm)) names.add(name)
+  for (const [, name = ''] of source.matchAll(/\bexport\s*=\s*([\w$]+)/g)) names.add(name)
+  for (const [, name = ''] of source.matchAll(/\b(?:module\.)?exports(?:\.[\w$]+)?\s*=\s*([\w$]+)\s*;?[ \t]*$/gm))
+    names.add(name)
+  lastExports = { source, names }
+  return names
+}
+
+function exemptionOf(node: Node, { name, value }: Defined, isAmbient: boolean): string | undefined {
+  const isSetter = childrenOf(value).some(({ type }) => type === 'set')
+  if (isAmbient) return 'needs no docstring: it is declared here and written elsewhere'
+  if (isSetter) return 'needs no docstring: it is a setter'
+  if (name === 'constructor' && value.type.startsWith('method')) return 'needs no docstring: its class describes it'
+  if (childrenOf(value).some(({ type }) => type === 'override_modifier'))
+    return 'needs no docstring: it inherits that of the method it overrides'
+  return isOverloaded(node, name, value) ? 'is left alone: it is one of several overloads' : undefined
+}
+
+/** Is true when a neighbour has its name, and one of the two has no body: editors show the comment of each signature. */
+function isOverloaded(node: Node, name: string, value: Node): boolean {
+  return ([(one: Node) => one.previousNamedSibling, (one: Node) => one.nextNamedSibling] as const).some((next) => {
+    let near = next(node)
+    while (near !== null && (near.type === 'comment' || near.type === 'decorator')) near = next(near)
+    const other = near === null ? undefined : definedBy(near)
+    if (other?.name !== name || !functions.has(other.value.type)) return false
+    return [value, other.value].some(({ type }) => type.endsWith('_signature'))
+  })
+}

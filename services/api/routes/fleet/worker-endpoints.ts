@@ -1,0 +1,15 @@
+import { WorkerPage } from '#schemas/worker-schema.ts'
+import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+
+/** The workers that live, of all projects together. */
+export const workerEndpoints = {
+  list: endpoint('operator', [], {
+    method: 'get',
+    path: '/v1/workers',
+    operationId: 'listWorkers',
+    summary: 'The workers that live, by id',
+    description:
+      'Only for the token that the service was started with. A worker that fell silent is listed for 15 seconds.',
+    responses: { 200: jsonAnswer('all of them', WorkerPage) },
+  }),
+} as const

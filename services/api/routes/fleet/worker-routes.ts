@@ -1,0 +1,35 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { WorkerReport } from '#store/ledger/live-workers.ts'
+import type { WorkerView } from '#schemas/worker-schema.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+import { isoTime } from '../../http/schema-parts.ts'
+import { workerEndpoints } from './worker-endpoints.ts'
+
+export type WorkerRouteDeps = { readWorkers(): Promise<ReadonlyMap<string, WorkerReport>> }
+
+/** Listing the workers, for the operator alone. */
+export function workerRoutes({ readWorkers }: WorkerRouteDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  routes.openapi(workerEndpoints.list, async (c) => c.json({ workers: workerViews(await readWorkers()) }, 200))
+  return routes
+}
+
+function workerViews(reports: ReadonlyMap<string, WorkerReport>): WorkerView[] {
+  return [...reports]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, report]) => {
+      const { version, startedAt, operations, models, pool, store } = report
+      return {
+        worker_id: id,
+        version,
+        started_at: isoTime(startedAt),
+        slots: operations,
+        object_store: store === undefined ? null : `${store.state}: ${store.message}`,
+        requests_waiting: pool?.waiting ?? 0,
+        models: models.map(({ model, isWorking, awaySince }) => {
+          return { model, is_working: isWorking, away_since: awaySince === null ? null : isoTime(awaySince) }
+        }),
+        servers: (pool?.servers ?? []).map(({ url, limit, most }) => ({ url, limit, max_in_flight: most })),
+      }
+    })
+}

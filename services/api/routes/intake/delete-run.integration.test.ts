@@ -1,0 +1,135 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { RunId } from '#domain/ids.ts'
+import { objectKeys } from '#store/objects/object-keys.ts'
+import { openRetention, type Retention } from '#store/ledger/retention.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, runForm, tarOf, type TestApi } from '../../app.fixture.ts'
+import { composeRun, playRun, submitRun } from '../../played-run.fixture.ts'
+
+let redis: Redis
+let retention: Retention
+let api: TestApi
+beforeAll(async () => {
+  const server = await testRedis()
+  redis = new Redis(server.url)
+  retention = openRetention(redis, server.namespace)
+  api = await openTestApi(server, await testObjects())
+})
+afterAll(async () => {
+  await redis.quit()
+  await api.close()
+})
+
+const erase = (runId: string) => api.ask(`/v1/runs/${runId}`, { method: 'DELETE' })
+const answered = async (answer: Response) => ({
+  status: answer.status,
+  ...z.looseObject({}).parse(await answer.json()),
+})
+
+async function endedRun(): Promise<RunId> {
+  const runId = await playRun(api, [{ name: 'one', fails: { code: 'AGENT_004', reason: 'turn limit' } }])
+  await composeRun(api, runId, { files: [] })
+  return runId
+}
+
+/** As housekeeping does. */
+async function finish(runId: RunId): Promise<void> {
+  const run = { runId, projectId: api.project }
+  await api.objects.delete(objectKeys.upload(api.project, runId))
+  await retention.forgetRun(run)
+  await retention.endDeletion(run)
+}
+
+describe('DELETE /v1/runs/{run_id}', () => {
+  it('makes the run unknown at once, and answers 202 again until nothing of it is left', async () => {
+    const runId = await endedRun()
+    const [first, second] = await Promise.all([erase(runId), erase(runId)])
+    const deleting = { status: 202, run_id: runId, deleting: true }
+    expect([await answered(first), await answered(second)]).toEqual([deleting, deleting])
+    const unknown = { status: 404, error_code: 'RUN_001' }
+    for (const path of ['', '/events', '/operations', '/patch', '/questions']) {
+      expect(await answered(await api.ask(`/v1/runs/${runId}${path}`))).toMatchObject(unknown)
+    }
+    expect(await (await api.ask('/v1/runs?limit=100')).text()).not.toContain(runId)
+    expect(await answered(await api.ask(`/v1/runs/${runId}/retry`, { method: 'POST' }))).toMatchObject(unknown)
+    expect(await answered(await api.askAs('other', `/v1/runs/${runId}`, { method: 'DELETE' }))).toMatchObject(unknown)
+    expect(await answered(await erase(runId))).toEqual(deleting)
+    await finish(runId)
+    expect(await answered(await erase(runId))).toMatchObject(unknown)
+  })
+
+  it('refuses a run that has not ended, and one that another builds on, and leaves them as they are', async () => {
+    const queued = await submitRun(api)
+    expect(await answered(await erase(queued))).toMatchObject({ status: 409, error_code: 'RUN_006' })
+    expect((await api.ledger.getRun(queued)).status).toBe('queued')
+    const former = await endedRun()
+    expect((await api.ask(`/v1/runs/${former}/retry`, { method: 'POST' })).status).toBe(202)
+    const retryId = api.jobs.at(-1)
+    const refused = { status: 409, error_code: 'RUN_010', detail: expect.stringContaining(retryId ?? '') }
+    expect(await answered(await erase(former))).toMatchObject(refused)
+    expect((await api.ledger.getRun(former)).status).toBe('completed')
+    expect(await retention.runsBeingDeleted()).toEqual([])
+  })
+})
+
+describe('an idempotency key whose run was deleted', () => {
+  // Packed once: an archive names the second it was made in.
+  const archive = tarOf({ 'a.py': 'x = 1\n' })
+  const submit = async () =>
+    api.ask('/v1/runs', {
+      method: 'POST',
+      body: runForm(await archive),
+      headers: { 'idempotency-key': 'of-a-deleted-run' },
+    })
+  const refused = { status: 422, error_code: 'INTAKE_005', detail: expect.stringContaining('deleted') }
+
+  it('does not make the run again', async () => {
+    const { run_id: runId } = z.looseObject({ run_id: z.string() }).parse(await (await submit()).json())
+    const end = { from: [{ status: 'queued' }], to: { status: 'failed' }, command: 'end', events: [] } as const
+    await api.ledger.move(runId, end)
+    await erase(runId)
+    expect(await answered(await submit())).toMatchObject(refused)
+    await finish(runId)
+    expect(await answered(await submit())).toMatchObject(refused)
+    await expect(api.ledger.getRun(runId)).rejects.toMatchObject({ code: 'RUN_001' })
+  })
+
+  it('does not make the retry again while that is being deleted', async () => {
+    const former = await endedRun()
+    const retry = async () =>
+      api.ask(`/v1/runs/${former}/retry`, { method: 'POST', headers: { 'idempotency-key': 'of-a-deleted-retry' } })
+    const { run_id: runId } = z.looseObject({ run_id: z.string() }).parse(await (await retry()).json())
+    const end = { from: [{ status: 'queued' }], to: { status: 'failed' }, command: 'end', events: [] } as const
+    await api.ledger.move(runId, end)
+    await erase(runId)
+    expect(await answered(await retry())).toMatchObject(refused)
+  })
+})
+
+it('the lists that a run refers to are there, though those of a deleted run went just before it referred to them', async () => {
+  const { createRun } = api.ledger
+  let keys: string[] = []
+  const deleting: TestApi['intake']['ledger'] = {
+    ...api.ledger,
+    async createRun(run) {
+      const { nodes, notSent } = run.request
+      keys = [nodes, notSent].map((list) => objectKeys.blob(api.project, list?.hash ?? ''))
+      await retention.inWindow(async ({ beginEpoch }) => {
+        await beginEpoch()
+        for (const key of keys) await api.objects.delete(key)
+      })
+      await createRun(run)
+    },
+  }
+  Object.assign(api.intake, { ledger: deleting })
+  const lists = { nodes: ['n0123456789abcdef'], not_sent: [{ path: '.env', reason: 'a secret by its name' }] }
+  const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }), { agents: ['lint'], ...lists })
+  const answer = await api.ask('/v1/runs', { method: 'POST', body })
+  Object.assign(api.intake, { ledger: api.ledger })
+  expect(answer.status).toBe(202)
+  expect(keys).toHaveLength(2)
+  for (const key of keys) expect(await api.objects.exists(key)).toBe(true)
+})

@@ -1,0 +1,112 @@
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import { packageVersion } from '#platform/package-version.ts'
+import { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
+import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
+import { probeEndpoints, referenceEndpoints } from '../../service-endpoints.ts'
+import { changeEndpoints } from '../review/change-endpoints.ts'
+import { patchEndpoints } from '../review/patch-endpoints.ts'
+import { nodeEndpoints } from '../runs/node-endpoints.ts'
+import { findingEndpoints } from '../runs/finding-endpoints.ts'
+import { questionEndpoints } from '../runs/question-endpoints.ts'
+import { eventEndpoints } from '../runs/event-endpoints.ts'
+import { runEndpoints } from '../runs/run-endpoints.ts'
+import { projectEndpoints } from '../access/project-endpoints.ts'
+import { usageEndpoints } from '../usage/usage-endpoints.ts'
+import { workerEndpoints } from '../fleet/worker-endpoints.ts'
+import { tokenEndpoints } from '../access/token-endpoints.ts'
+import { githubEndpoints } from '../github/github-endpoints.ts'
+import { GithubWebhook, webhookEndpoints } from '../webhooks/webhook-endpoints.ts'
+import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
+
+export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
+
+/** The reference has them in this order. */
+const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteConfig>> }[] = [
+  {
+    tag: 'Runs',
+    endpoints: {
+      ...intakeEndpoints,
+      ...runEndpoints,
+      ...eventEndpoints,
+      ...transcriptEndpoints,
+      ...nodeEndpoints,
+      ...findingEndpoints,
+      ...questionEndpoints,
+    },
+  },
+  { tag: 'Changes', endpoints: { ...changeEndpoints, ...patchEndpoints } },
+  { tag: 'Tokens', endpoints: tokenEndpoints },
+  { tag: 'Projects', endpoints: projectEndpoints },
+  { tag: 'Workers', endpoints: workerEndpoints },
+  { tag: 'Usage', endpoints: usageEndpoints },
+  { tag: 'GitHub', endpoints: { ...githubEndpoints, ...webhookEndpoints } },
+  { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
+]
+
+/** All endpoints. A test compares them with the routes that are served. */
+export const endpoints: readonly RouteConfig[] = groups.flatMap((group) => Object.values(group.endpoints))
+
+const intro = `
+JSON in and out, snake_case. Errors are \`application/problem+json\`: \`{type, title, status, detail, error_code, run_id?}\`.
+The codes are in \`ErrorCode\`, and with their meaning in \`docs/reference/errors.md\` of the repository.
+
+Everything under \`/v1\` needs \`Authorization: Bearer <token>\`: the \`REMORA_TOKEN\` of the service, which is the operator's,
+or a token made by \`remora token create\` or \`POST /v1/tokens\`, which may do what its scopes say. No or an unknown token is
+401 AUTH_001, one without the scope 403 AUTH_002. A token belongs to one project (\`REMORA_TOKEN\` to \`default\`) and finds
+nothing of another: what belongs to another project is answered like what does not exist.
+
+Any request may also be answered with: 400 HTTP_004 (not valid HTTP), 404 HTTP_001 (no such address), 405 HTTP_002 (with
+\`Allow\`), 408 HTTP_006 (it came too slowly), 417 HTTP_008, 429 LIMIT_001 (too many requests of this token, or with unknown
+tokens from this address; \`Retry-After\`), 431 HTTP_005, 500 HTTP_007 (a bug; \`detail\` has the id to look for in the log),
+503 STORE_001 (Redis is unreachable; \`Retry-After\`). Under \`/v1\` an unknown or wrong query parameter is 400 RUN_002. A JSON body
+of another content type is 415 HTTP_003, one above 64 KiB 413 INTAKE_003, one that does not fit 422 INTAKE_008. No body
+counts as \`{}\`.
+
+\`X-Request-Id\` of a request (up to 64 letters, digits, \`-\`, \`_\`, \`=\`) is that of its answer and of its line in the log;
+without one, the service makes one. There is no CORS: other sites cannot call the API from a browser.`
+
+/** The API as an OpenAPI 3.1 document, made from what its routes are declared with. */
+export function apiDocument(): ApiDocument {
+  const app = new OpenAPIHono()
+  const registry = app.openAPIRegistry
+  // Copies: a schema that was made before the library was loaded has not got its methods.
+  registry.register('RunRequest', RunRequestBody.clone())
+  registry.register('RepositoryRunRequest', RepositoryRunBody.clone())
+  registry.registerComponent('schemas', 'RunSubmission', RunSubmission)
+  registry.registerComponent('schemas', 'GithubWebhook', GithubWebhook)
+  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  for (const { tag, endpoints: own } of groups) {
+    for (const declared of Object.values(own)) {
+      const { middleware: _middleware, hide: _hide, ...route } = declared
+      registry.registerPath({ ...route, tags: [tag] })
+    }
+  }
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'Remora', version: packageVersion(), description: intro.trim() },
+    tags: groups.map(({ tag }) => ({ name: tag })),
+  })
+  for (const schema of Object.values(document.components?.schemas ?? {})) describeDefaults(schema)
+  return document
+}
+
+type ComponentSchema = NonNullable<NonNullable<ApiDocument['components']>['schemas']>[string]
+
+/**
+ * Moves the defaults of properties from `default` into the description. A field with a default may be left out of a request,
+ * but openapi-typescript takes the keyword to mean that the field is always present, and its types would require it. A named
+ * schema has no default, since answers use it, too; its description names the default of a request.
+ */
+function describeDefaults(schema: ComponentSchema): void {
+  if ('default' in schema) delete schema.default
+  if (!('properties' in schema)) return
+  for (const property of Object.values(schema.properties ?? {})) {
+    if (!('default' in property)) continue
+    const { default: usual, description } = property
+    delete property.default
+    const isEmpty = usual === '' || JSON.stringify(usual) === '[]' // what is left out is empty: nothing to say
+    const parts = [description, isEmpty ? undefined : `Default: ${JSON.stringify(usual)}.`]
+    const text = parts.filter((part) => part !== undefined).join('. ')
+    if (text !== '') property.description = text
+  }
+}

@@ -1,0 +1,133 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { AskPatchDeps } from '#change-sets/ask-patch.ts'
+import { chainOf } from '#change-sets/run-chain.ts'
+import type { Verdict } from '#domain/decision.ts'
+import { type ModelKind, requireSameModel } from '#domain/model-kind.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { Decider } from '#store/ledger/decisions.ts'
+import type { MemoryGate } from '#store/ledger/memory-gate.ts'
+import { startWantedRetries, type StartWantedDeps } from '#stages/review/start-wanted-retries.ts'
+import type { WantedRetry } from '#stages/review/wanted-by-decisions.ts'
+import {
+  askedOfEach,
+  type DecisionsBody,
+  type DecisionsView,
+  type RejectedRetry,
+  type WantedVerdict,
+} from '#schemas/decision-schema.ts'
+import type { ApiEnv, Caller } from '../../http/api-env.ts'
+import type { GithubRouteDeps } from '../github/github-routes.ts'
+import { findRun } from '../runs/run-view.ts'
+import { changeEndpoints } from './change-endpoints.ts'
+import { decide, type DecideDeps, type Decided } from '#stages/review/decide.ts'
+import { decisionsView } from './decisions-view.ts'
+import type { JudgeOptions, WantedDecision } from '#stages/review/judge-decisions.ts'
+import type { PublishableDeps } from '#stages/publish/read-publishable.ts'
+import { addPatchRoutes } from './patch-routes.ts'
+import { type ChangeDeps, changesOfOperation, changesOfSet, findChanges, listChanges } from './run-changes.ts'
+
+export type ChangeRouteDeps = ChangeDeps &
+  DecideDeps &
+  AskPatchDeps &
+  PublishableDeps & {
+    ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & AskPatchDeps['ledger'] & StartWantedDeps['ledger']
+    producer: AskPatchDeps['producer'] & GithubRouteDeps['producer']
+    modelKind?: ModelKind | undefined
+    memoryGate: MemoryGate
+  }
+
+/** Serves the change sets of a run with what was decided on them, takes decisions, and serves the composed patch. */
+export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  routes.openapi(changeEndpoints.list, async (c) => {
+    const { operation_id: operationId, change_set_id: changeSetId, ...page } = c.req.valid('query')
+    const { cursor, limit, context, ...filter } = page
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    if (changeSetId !== undefined) {
+      return c.json({ changes: await changesOfSet(run, { changeSetId, context }, deps), next: null }, 200)
+    }
+    if (operationId !== undefined) {
+      return c.json({ changes: await changesOfOperation(run, { operationId, context }, deps), next: null }, 200)
+    }
+    return c.json(await listChanges(run, { cursor, limit, filter, context }, deps), 200)
+  })
+  routes.openapi(changeEndpoints.decide, async (c) => {
+    await deps.memoryGate()
+    const caller = c.get('caller')
+    const run = await findRun(c.req.valid('param').run_id, caller.projectId, deps.ledger)
+    const body = c.req.valid('json')
+    const wanted = await wantedIn(body, run, deps)
+    const options = { withDependents: body.with_dependents === true, allOrNone: body.all_or_none === true }
+    return c.json(await decidedView(run, wanted, { caller, requestId: c.get('requestId'), options }, deps), 200)
+  })
+  addPatchRoutes(routes, deps)
+  return routes
+}
+
+function deciderOf({ tokenId, name }: Caller): Decider {
+  return { kind: 'human', id: tokenId, ...(name === undefined ? {} : { name }) }
+}
+
+const verdicts: Readonly<Record<WantedVerdict, Verdict>> = { accept: 'accepted', reject: 'rejected', undo: 'pending' }
+
+async function wantedIn(body: DecisionsBody, run: Run, deps: ChangeDeps): Promise<WantedDecision[]> {
+  if (body.where !== undefined) {
+    const found = await findChanges(run, body.where, deps)
+    const isBulk = body.also_decided === true ? undefined : (true as const)
+    return [...found].flatMap(([change_set_id, version]) => wantedOf({ ...body, change_set_id, version, isBulk }, run))
+  }
+  return askedOfEach(body).flatMap((one) => wantedOf(one, run))
+}
+
+type Asked = Pick<DecisionsBody, 'verdict' | 'reason' | 'retry'> & {
+  change_set_id: string
+  version?: number | undefined
+  isBulk?: true | undefined
+}
+
+function wantedOf({ change_set_id: changeSetId, verdict, reason, retry, ...one }: Asked, run: Run): WantedDecision[] {
+  if (verdict === undefined) return [] // the schema lets no such body in
+  const { version, isBulk } = one
+  const wanted = { changeSetId, verdict: verdicts[verdict], reason: reason ?? null, version, isBulk }
+  return [retry === true ? { ...wanted, retry: run.runId } : wanted]
+}
+
+/** Decides, and has what is to be tried again started if its run has ended. RUN_009 where it could not be. */
+async function decidedView(
+  run: Run,
+  wanted: readonly WantedDecision[],
+  { caller, requestId, options }: { caller: Caller; requestId: string; options: JudgeOptions },
+  deps: ChangeRouteDeps,
+): Promise<DecisionsView> {
+  const asksForRetry = wanted.some(({ retry }) => retry !== undefined)
+  if (asksForRetry) requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
+  const decided = await decide(run, wanted, { by: deciderOf(caller), deps, ...options })
+  // What is open at the code host follows what people say.
+  if (run.publication !== null) {
+    await deps.producer.add('publications', run.runId, { run_id: run.runId, traceparent: run.traceparent })
+  }
+  const view = decisionsView(run, decided)
+  if (!asksForRetry) return view
+  return { ...view, retry: await retryOfRejected(run, decided, { ...deps, origin: { kind: 'api', id: requestId } }) }
+}
+
+/**
+ * Starts what is to be tried again, if its run has ended, and says how it stands with what this request has rejected. Null where nothing
+ * of it is tried again: a retry that has ended is none of this request.
+ */
+async function retryOfRejected(run: Run, { decisions }: Decided, deps: StartWantedDeps): Promise<RejectedRetry | null> {
+  const root = (await chainOf(run, deps.ledger)).at(-1) ?? run
+  const all = await startWantedRetries(root.runId, deps)
+  const own = all.filter(({ decision }) => decisions.has(decision.changeSetId))
+  const open = own.filter((one) => one.state === 'waiting')
+  const operationsIn = (list: readonly WantedRetry[]) => new Set(list.map(({ decision }) => decision.operationId)).size
+  const [waiting] = open
+  if (waiting !== undefined) return { retry_of: waiting.of.runId, run_id: null, operations: operationsIn(open) }
+  const underWay = own.flatMap((one) => (one.state === 'started' && !isEnded(one.by.status) ? [one] : []))
+  const by = underWay.at(-1)?.by
+  const started = underWay.filter((one) => one.by.runId === by?.runId)
+  const retryOf = by?.request.retryOf
+  return by === undefined || retryOf === undefined
+    ? null
+    : { retry_of: retryOf, run_id: by.runId, operations: operationsIn(started) }
+}

@@ -1,0 +1,158 @@
+import { Readable } from 'node:stream'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { believedDecisions } from '#change-sets/accepted-sets.ts'
+import { askPatch, type AskPatchDeps, withoutPatch } from '#change-sets/ask-patch.ts'
+import { chainOf } from '#change-sets/run-chain.ts'
+import { gitBlobId, type PlannedCommit } from '#domain/planned-commit.ts'
+import { modelKindOf } from '#domain/model-kind.ts'
+import type { PatchKind, Run } from '#domain/run.ts'
+import { type Composition, conflictView } from '#store/objects/composition.ts'
+import { mapBounded } from '#store/objects/map-bounded.ts'
+import { checkAsked } from '#stages/publish/check-publishable.ts'
+import { commitMessage } from '#stages/publish/commit-message.ts'
+import { planCommits, type SizedCommit } from '#stages/publish/plan-commits.ts'
+import { pullText } from '#stages/publish/pull-text.ts'
+import { type Publishable, type PublishableDeps, readPublishable } from '#stages/publish/read-publishable.ts'
+import { withoutSets } from '#stages/publish/without-sets.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+import { AskAgain } from '../../http/problem.ts'
+import { gateView } from '../runs/part-views.ts'
+import { findRun } from '../runs/run-view.ts'
+import { patchEndpoints } from './patch-endpoints.ts'
+import { archiveOf, compositionId } from './result-archive.ts'
+import { type ChangeDeps, patchOf } from './run-changes.ts'
+
+type PatchRouteDeps = Pick<ChangeDeps, 'records'> & AskPatchDeps & PublishableDeps
+
+const shownLeftOut = 100
+
+/** Serves the composed patch, what is in it, the tree that it makes, and the commits that it comes to. */
+export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps): void {
+  routes.openapi(patchEndpoints.patch, async (c) => {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const composition = await findPatch(run, c.req.valid('query').of, deps, c.req.raw.signal)
+    const parts = patchOf(composition, (hash) => deps.records.readBlob(run.projectId, hash))
+    const first = await parts.next() // when a blob of the first file is missing, the answer can still be a problem
+    if (first.done === true) return c.body(null, 204)
+    return c.body(streamOf(first.value, parts), 200, {
+      'content-type': 'text/x-diff',
+      'content-disposition': `attachment; filename="${run.runId}.patch"`,
+    })
+  })
+  routes.openapi(patchEndpoints.archive, async (c) => {
+    const { of, ...choice } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const isSnapshot = choice.files === 'all' && choice.side === 'before'
+    const composition = isSnapshot ? { files: [] } : await findPatch(run, of, deps, c.req.raw.signal)
+    const parts = archiveOf({ composition, ...(await treeOf(run, deps)) }, choice)
+    const first = await parts?.next()
+    if (parts === null || first === undefined || first.done === true) return c.body(null, 204)
+    return c.body(streamOf(first.value, parts), 200, {
+      'content-type': 'application/gzip',
+      'content-disposition': `attachment; filename="${run.runId}.tar.gz"`,
+      'remora-composition': compositionId(composition),
+    })
+  })
+  routes.openapi(patchEndpoints.commits, async (c) => {
+    const { of, without } = c.req.valid('json')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const whole = await readPublishable(run, await findPatch(run, of, deps, c.req.raw.signal), deps)
+    const publishable = withoutSets(whole, without)
+    const planned = await planCommits(publishable)
+    if (of === 'accepted') checkAsked(planned, await acceptedIn(run, deps))
+    const commits = await mapBounded(planned, 1, (commit) => commitView(commit, publishable))
+    const { commit, request } = run
+    const branch = request.repository?.branch ?? null
+    const pull = pullRequestView(planned, publishable)
+    return c.json({ run_id: run.runId, of, commit, branch, commits, pull_request: pull }, 200)
+  })
+  routes.openapi(patchEndpoints.sets, async (c) => {
+    const { of } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const sets = setsView(await findPatch(run, of, deps, c.req.raw.signal))
+    return c.json({ run_id: run.runId, of, ...sets }, 200)
+  })
+}
+
+/** A worker composes the patch, and cannot say what is accepted. */
+async function acceptedIn(run: Run, { ledger }: PatchRouteDeps): Promise<Set<string>> {
+  const chain = await chainOf(run, ledger)
+  const { byChangeSet } = await believedDecisions(chain, ledger)
+  return new Set([...byChangeSet].flatMap(([id, { verdict }]) => (verdict === 'accepted' ? id : [])))
+}
+
+function setsView({ files, conflicts, gate }: Composition) {
+  return {
+    change_sets: new Set(files.flatMap(({ changeSetIds }) => changeSetIds)).size,
+    left_out_count: conflicts.length,
+    left_out: conflicts.slice(0, shownLeftOut).map(conflictView),
+    gate: gateView(gate),
+  }
+}
+
+/** Proxies and clients usually wait so long for an answer. */
+const mostWaitMs = 25_000
+const askAgainS = 5
+
+/**
+ * The composition of a patch of the run as of the last decision, which a worker may have to compose first. RUN_006 when it is not there
+ * by then, or when the run is not composed and all its changes were asked for; RUN_007 when the run ended without a patch; the
+ * worker's fault when there cannot be one.
+ */
+async function findPatch(run: Run, of: PatchKind, deps: AskPatchDeps, signal: AbortSignal): Promise<Composition> {
+  const answer = await askPatch(run, of, deps, { waitMs: mostWaitMs, signal })
+  if (answer.kind === 'there') return answer.composition
+  if (answer.kind === 'faulty') throw answer.fault
+  const soon = 'ask again in a moment; it takes a worker, which "remora workers" lists'
+  throw new AskAgain('RUN_006', `The patch of run ${run.runId} is being composed anew: ${soon}.`, askAgainS)
+}
+
+const blobsAtOnce = 16
+
+async function commitView(commit: PlannedCommit, publishable: Publishable) {
+  const setsAt = new Map(publishable.composition.files.map(({ path, changeSetIds }) => [path, changeSetIds]))
+  const files = await mapBounded(
+    commit.files,
+    blobsAtOnce,
+    async ({ path, executable, changesMode = false, content, baseHash }) => ({
+      path,
+      executable,
+      changes_mode: changesMode,
+      content_base64: content && Buffer.from(content).toString('base64'),
+      base_sha1: baseHash && gitBlobId(await publishable.readBlob(baseHash)),
+      change_set_ids: setsAt.get(path) ?? [],
+    }),
+  )
+  const message = commitMessage(commit, publishable)
+  return { agent: commit.agent, message, change_set_ids: commit.changeSetIds, files }
+}
+
+/** Writes the text for a host whose comments nobody reads. */
+function pullRequestView(commits: readonly SizedCommit[], publishable: Publishable) {
+  if (commits.length === 0) return null
+  const { run, composition } = publishable
+  const isRehearsal = modelKindOf(run.request.labels) === 'rehearsal'
+  const target = run.request.repository?.branch ?? null
+  const rest = { target, carried: 0, left: 0, lost: 0, runUrl: undefined, isRehearsal, takesComments: false }
+  const text = pullText({ ...publishable, ...rest, commits })
+  return { ...text, is_draft: composition.gate?.verdict !== 'passed' }
+}
+
+/**
+ * Returns the snapshot that a run worked on, and what reads its files. Throws RUN_006 or RUN_007 while there is no snapshot of
+ * it, or when it ended before there was one.
+ */
+async function treeOf(run: Run, { records }: Pick<PatchRouteDeps, 'records'>) {
+  const { projectId, snapshotId } = run
+  if (snapshotId === null) throw withoutPatch(run)
+  const readBlob = (hash: string) => records.readBlob(projectId, hash)
+  return { snapshot: await records.readSnapshot(projectId, snapshotId), readBlob }
+}
+
+function streamOf(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): ReadableStream {
+  async function* all() {
+    yield first
+    yield* rest
+  }
+  return Readable.toWeb(Readable.from(all()))
+}

@@ -1,0 +1,67 @@
+import { z } from '@hono/zod-openapi'
+import { EventCategoryShape, EventPage } from '#schemas/event-schema.ts'
+import { RunParams } from '#schemas/run-schema.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { pageLimit, wholeNumber } from '../../http/schema-parts.ts'
+
+const eventsProse = `
+A page of JSON, or with \`Accept: text/event-stream\` a live stream:
+
+\`\`\`
+curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' \\
+  "$REMORA_API_URL/v1/runs/$RUN/events"
+\`\`\`
+
+- An event is of the default type (\`onmessage\` of an EventSource); \`id:\` is its number, \`data:\` one line, the JSON it
+  has in a page.
+- The end is \`event: end\` with \`data: {"run_id","status"}\`, then the connection is closed. Close your EventSource on it.
+- It begins after \`Last-Event-ID\` if that header is sent, else after \`after\`.
+- With \`category\` only events of that category are sent; the others still advance the id of the next heartbeat or event.
+- After 15 s of silence a comment \`: heartbeat\` is sent, with the number of the last event that was read as \`id:\`.
+- A stream stops without \`end\` when the service stops, the connection breaks, or the token is revoked or expires (within
+  6 s; the next request is then 401). Connect again with the last id (\`retry: 2000\` asks an EventSource to wait 2 s):
+  nothing is missed or sent twice.
+- Before the first event the answer may be a problem: STORE_003 when events cannot be read, STORE_001 when Redis is
+  unreachable. When a store becomes unreachable later, the stream stays open and waits for it.
+- \`limit\` and \`wait_ms\` are checked, but have no effect on a stream.
+
+A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there. Readers of one run share the reads
+from Redis. Nothing is queued for a slow reader: it continues from its own position.`
+
+/** Reading the events of a run. */
+export const eventEndpoints = {
+  events: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/events',
+    operationId: 'listEvents',
+    summary: 'Its events, in order',
+    description: eventsProse.trim(),
+    request: {
+      params: RunParams,
+      query: z.strictObject({
+        after: wholeNumber(0, 999_999_999_999)
+          .default(0)
+          .openapi({ default: 0, description: 'number of the last event you have' }),
+        category: EventCategoryShape.optional(),
+        limit: pageLimit(1000, 200),
+        wait_ms: wholeNumber(0, 10_000)
+          .default(0)
+          .openapi({ default: 0, description: 'how long to wait for the first event when there is none yet' }),
+      }),
+      headers: z.object({
+        'last-event-id': z
+          .string()
+          .regex(/^\d{1,15}$/, 'not the number of an event')
+          .transform(Number)
+          .optional()
+          .openapi({ type: 'integer', description: 'of a stream that is continued: the last id you have' }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'a page, or the stream',
+        content: { 'application/json': { schema: EventPage }, 'text/event-stream': { schema: z.string() } },
+      },
+    },
+  }),
+} as const

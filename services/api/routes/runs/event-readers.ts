@@ -1,0 +1,179 @@
+import type { Event } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
+import { AppError } from '#domain/error.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { after as runAfter, delay } from '#platform/clock.ts'
+
+export type NextEvents = {
+  /** They are in order; empty when there were none within the wait. */
+  events: readonly Event[]
+  /** Number of the last event that was read: the `after` of the next call. */
+  after: number
+  status: RunStatus
+  /** The run has ended and these are its last events. */
+  isLast: boolean
+}
+
+export type EventReader = {
+  /** The events after number `after`, at most `limit`, as soon as there are any; waits up to `waitMs` for the first. */
+  next(after: number, wait: { limit: number; waitMs: number; signal: AbortSignal }): Promise<NextEvents>
+  /** Ends the reading. It is called once, when no more is wanted. */
+  leave(): void
+}
+
+export type EventReaders = {
+  /** A reader of `run`, which must have been read just now. */
+  join(run: Run): EventReader
+}
+
+/**
+ * Readers of runs' events, which share one tailer per run. Nothing is queued for a reader: one that is behind the tailer's
+ * window reads pages by itself until it has caught up.
+ */
+export function openEventReaders(source: EventSource): EventReaders {
+  const tailed = new Map<RunId, { tailer: EventTailer; readers: number }>()
+  return {
+    join(run) {
+      const shared = tailed.get(run.runId) ?? { tailer: startEventTailer(run, source), readers: 0 }
+      shared.readers += 1
+      tailed.set(run.runId, shared)
+      return {
+        next: (after, wait) => nextEvents(run.runId, after, wait, { tailer: shared.tailer, source }),
+        leave() {
+          shared.readers -= 1
+          if (shared.readers > 0) return
+          shared.tailer.stop()
+          tailed.delete(run.runId)
+        },
+      }
+    },
+  }
+}
+
+async function nextEvents(
+  runId: RunId,
+  after: number,
+  { limit, waitMs, signal }: Parameters<EventReader['next']>[1],
+  { tailer, source }: { tailer: EventTailer; source: EventSource },
+): Promise<NextEvents> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const { last, status, window, windowAfter, isOver } = tailer.state()
+    if (after < last) {
+      const isInWindow = after >= windowAfter
+      const events = isInWindow
+        ? window.filter(({ seq }) => seq > after).slice(0, limit)
+        : await source.readEvents(runId, { after, limit })
+      return { events, after: events.at(-1)?.seq ?? last, status, isLast: false }
+    }
+    const leftMs = deadline - performance.now()
+    if (isOver || leftMs <= 0 || signal.aborted) return { events: [], after, status, isLast: isOver }
+    await tailer.change(leftMs, signal)
+  }
+}
+
+/** Reading a run's events needs this of the ledger. */
+export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
+
+type TailState = {
+  /** Number of the last event at the tailer's last read. */
+  readonly last: number
+  /** The latest events: every one after number `windowAfter`. */
+  readonly window: readonly Event[]
+  readonly windowAfter: number
+  readonly status: RunStatus
+  /** The run has ended, and `last` is its last event. */
+  readonly isOver: boolean
+}
+
+type EventTailer = {
+  /** The current state, which is replaced but never changed. Throws the error that the tailer failed with. */
+  state(): TailState
+  /** Resolves at the next state, after `waitMs` or when `signal` is aborted, whichever is first. */
+  change(waitMs: number, signal: AbortSignal): Promise<void>
+  stop(): void
+}
+
+const pollMs = 100
+/** The pause after a store did not answer. Readers keep waiting. */
+const restMs = 1_000
+const pageSize = 500
+/** Bounds what a tailer holds. A reader that is further behind reads pages by itself. */
+const maxWindow = 1_000
+
+/** Follows one run from where `run` stands, for any number of readers, until it is over or stopped. */
+function startEventTailer(run: Run, source: EventSource): EventTailer {
+  const { seq, status } = run
+  const state = { last: seq, window: [], windowAfter: seq, status, isOver: isEnded(status) }
+  const tail: Tail = { state, failure: undefined, waiting: new Set() }
+  const stop = new AbortController()
+  void follow(run.runId, tail, { source, signal: stop.signal })
+  return {
+    state() {
+      if (tail.failure !== undefined) throw tail.failure
+      return tail.state
+    },
+    change: (waitMs, signal) => waitAmong(tail.waiting, waitMs, signal),
+    stop: () => stop.abort(),
+  }
+}
+
+type Tail = { state: TailState; failure: Error | undefined; waiting: Set<() => void> }
+
+async function follow(
+  runId: RunId,
+  tail: Tail,
+  { source, signal }: { source: EventSource; signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted && !tail.state.isOver && tail.failure === undefined) {
+    const before = tail.state
+    let pauseMs = pollMs
+    try {
+      tail.state = await lookAgain(runId, before, { source, signal })
+      if (tail.state.last - before.last >= pageSize) pauseMs = 0
+    } catch (error) {
+      if (error instanceof AppError && error.retry) pauseMs = restMs
+      else tail.failure = error instanceof Error ? error : new Error(String(error))
+    }
+    const { last, isOver } = tail.state
+    if (last !== before.last || isOver || tail.failure !== undefined) for (const wake of tail.waiting) wake()
+    await delay(pauseMs, signal).catch(() => undefined)
+  }
+}
+
+/** Reads the status before the events, so that an ended run has no more events than these. */
+async function lookAgain(
+  runId: RunId,
+  before: TailState,
+  { source, signal }: { source: EventSource; signal: AbortSignal },
+): Promise<TailState> {
+  const { status } = await source.getRun(runId)
+  if (signal.aborted) return before // the connection to Redis may be closed by now
+  const events = await source.readEvents(runId, { after: before.last, limit: pageSize })
+  const all = [...before.window, ...events]
+  const dropped = Math.max(0, all.length - maxWindow)
+  return {
+    last: events.at(-1)?.seq ?? before.last,
+    window: all.slice(dropped),
+    windowAfter: all[dropped - 1]?.seq ?? before.windowAfter,
+    status,
+    isOver: isEnded(status) && events.length < pageSize,
+  }
+}
+
+async function waitAmong(waiting: Set<() => void>, waitMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || waitMs <= 0) return
+  const woken = Promise.withResolvers<void>()
+  const wake = () => woken.resolve()
+  const cancelTimer = runAfter(waitMs, wake)
+  waiting.add(wake)
+  signal.addEventListener('abort', wake)
+  try {
+    await woken.promise
+  } finally {
+    cancelTimer()
+    waiting.delete(wake)
+    signal.removeEventListener('abort', wake)
+  }
+}

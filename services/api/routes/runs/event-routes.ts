@@ -1,0 +1,168 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
+import { type Event, wireEvent } from '#domain/event.ts'
+import { type Log, storeAtFault } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+import { type EventReaders, type EventSource, openEventReaders } from './event-readers.ts'
+import {
+  eventStream,
+  type StreamOptions,
+  type StreamQuery,
+  textStream,
+  whileAllowed,
+  type WhileAllowed,
+} from './event-stream.ts'
+import { composingView, findRun } from './run-view.ts'
+import { eventEndpoints } from './event-endpoints.ts'
+
+export type EventRouteDeps = {
+  ledger: EventSource
+  redactor: Redactor
+  log: Pick<Log, 'debug' | 'warn'>
+  /** Aborted when the service stops: waiting requests then answer with what they have, and streams end. */
+  closing: AbortSignal
+  /** Says how long a stream may be silent. */
+  heartbeatMs?: number
+  /** Says how often the token of an open stream is looked up again. */
+  recheckMs?: number
+}
+
+const defaultRecheckMs = 3_000
+
+const streamHeaders = {
+  'content-type': 'text/event-stream',
+  'x-accel-buffering': 'no', // nginx would hold events back
+}
+
+/** A run's events, as a page of JSON or, for `Accept: text/event-stream`, as a live stream. */
+export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
+  const { log, closing, heartbeatMs, recheckMs = defaultRecheckMs } = deps
+  const ledger = redactedEvents(deps)
+  const readers = openEventReaders(ledger)
+  const streamOptions = { readers, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) }
+  routes.openapi(eventEndpoints.events, async (c) => {
+    const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
+    const { projectId } = c.get('caller')
+    const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
+    const signal = AbortSignal.any([c.req.raw.signal, closing])
+    if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
+      const page = await readEventPage(run, { after, category, limit, waitMs }, { source: ledger, readers }, signal)
+      const { nextAfter: next_after, runStatus: run_status } = page
+      return c.json({ events: page.events.map(wireEvent), next_after, run_status, composing: composingView(run) }, 200)
+    }
+    // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
+    const resumed = c.req.valid('header')['last-event-id'] ?? after
+    await ledger.readEvents(run.runId, { after: resumed, limit: 1 }) // a failure can still be answered with a problem
+    const isAllowed = async () => {
+      const now = await c.get('callerNow')()
+      return now?.projectId === projectId && now.scopes.includes('runs:read')
+    }
+    const access = { isAllowed, everyMs: recheckMs }
+    const body = streamOf(run, { after: resumed, category }, { log, streamOptions, access, signal })
+    return c.body(body, 200, streamHeaders)
+  })
+}
+
+/** Events are stored without secrets, but the api knows secrets that their writers do not. */
+function redactedEvents({ ledger, redactor }: Pick<EventRouteDeps, 'ledger' | 'redactor'>): EventSource {
+  return {
+    getRun: (runId) => ledger.getRun(runId),
+    async readEvents(runId, page) {
+      const events = await ledger.readEvents(runId, page)
+      return events.map((event) => ({ ...event, data: redactor.record(event.data) }))
+    },
+  }
+}
+
+type StreamDeps = {
+  log: Pick<Log, 'debug' | 'warn'>
+  streamOptions: StreamOptions
+  access: Omit<WhileAllowed, 'end'>
+  signal: AbortSignal
+}
+
+function streamOf(
+  run: Run,
+  query: StreamQuery,
+  { log, streamOptions, access, signal }: StreamDeps,
+): ReadableStream<Uint8Array> {
+  const over = new AbortController()
+  const frames = eventStream(run, query, streamOptions, AbortSignal.any([signal, over.signal]))
+  return textStream(whileAllowed(frames, { ...access, end: () => over.abort() }), {
+    leave: () => over.abort(),
+    onFailure(error) {
+      const note = storeAtFault(error) === undefined ? log.warn : log.debug
+      note('stream of events broken off', { run_id: run.runId, error })
+    },
+  })
+}
+
+type EventQuery = StreamQuery & {
+  limit: number
+  /** Says how long to wait for the first event when there is none yet. */
+  waitMs: number
+}
+
+/** `nextAfter`, where the next page begins, is the last event that was read, whether it matched or not. */
+type EventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
+
+const scanSize = 500
+/** Pages that are searched for a category before the answer is sent, even if it is short or empty. */
+const maxScans = 8
+
+/**
+ * The events of `run` after number `after`, in order; `run` must have been read just now. Without events it waits up to
+ * `waitMs`, or until the run has ended or `signal` is aborted. An ended run with an empty page has no more events.
+ */
+async function readEventPage(
+  run: Run,
+  query: EventQuery,
+  deps: { source: Pick<EventSource, 'readEvents'>; readers: EventReaders },
+  signal: AbortSignal,
+): Promise<EventPage> {
+  const page = await scan(run, query, deps.source)
+  if (page.events.length > 0 || isEnded(run.status) || query.waitMs === 0) return { ...page, runStatus: run.status }
+  return waitForEvents(run, { ...query, after: page.nextAfter }, deps.readers, signal)
+}
+
+async function scan(
+  { runId }: Run,
+  { category, limit, after }: EventQuery,
+  source: Pick<EventSource, 'readEvents'>,
+): Promise<Omit<EventPage, 'runStatus'>> {
+  const events: Event[] = []
+  let nextAfter = after
+  for (let scans = 0; scans < maxScans; scans += 1) {
+    const size = category === undefined ? limit : scanSize
+    const found = await source.readEvents(runId, { after: nextAfter, limit: size })
+    for (const event of found) {
+      nextAfter = event.seq
+      if (category === undefined || event.category === category) events.push(event)
+      if (events.length === limit) return { events, nextAfter }
+    }
+    if (found.length < size) break
+  }
+  return { events, nextAfter }
+}
+
+async function waitForEvents(
+  run: Run,
+  { after, limit, category, waitMs }: EventQuery,
+  readers: EventReaders,
+  signal: AbortSignal,
+): Promise<EventPage> {
+  const deadline = performance.now() + waitMs
+  const reader = readers.join(run)
+  try {
+    for (let nextAfter = after; ;) {
+      const next = await reader.next(nextAfter, { limit, waitMs: deadline - performance.now(), signal })
+      nextAfter = next.after
+      const events = next.events.filter((event) => category === undefined || event.category === category)
+      const isOver = next.isLast || signal.aborted || performance.now() >= deadline
+      if (events.length > 0 || isOver) return { events, nextAfter, runStatus: next.status }
+    }
+  } finally {
+    reader.leave()
+  }
+}

@@ -1,0 +1,126 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { AppError } from '#domain/error.ts'
+import { anOutcome } from '#testing/open-test-ledger.ts'
+import type { NewEvent } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import { allScopes } from '#domain/scope.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+import { problemHandler, refuseInput } from '../../http/problem.ts'
+import { serveApp } from '../../http/serve-app.ts'
+import { plannedOperation } from '../../played-run.fixture.ts'
+import { addEventRoute } from './event-routes.ts'
+import type { EventSource } from './event-readers.ts'
+
+/** What was asked of the ledger, and how to make it fail. */
+export type CountedSource = EventSource & {
+  /** How often a run was read. */
+  polls: number
+  /** Events that were read, all answers together. */
+  events: number
+  /** What was asked while it was away. */
+  refused: number
+  /** Of every read of events. */
+  limits: number[]
+  /** Of every read of a run. */
+  asked: RunId[]
+  isAway: boolean
+}
+
+export function countedSource(ledger: EventSource): CountedSource {
+  const failWhenAway = () => {
+    if (!source.isAway) return
+    source.refused += 1
+    throw new AppError('STORE_001', 'away')
+  }
+  const source: CountedSource = {
+    polls: 0,
+    events: 0,
+    refused: 0,
+    limits: [],
+    asked: [],
+    isAway: false,
+    async getRun(runId) {
+      failWhenAway()
+      source.polls += 1
+      source.asked.push(runId)
+      return ledger.getRun(runId)
+    },
+    async readEvents(runId, page) {
+      failWhenAway()
+      const events = await ledger.readEvents(runId, page)
+      source.events += events.length
+      source.limits.push(page.limit)
+      return events
+    },
+  }
+  return source
+}
+
+export type EventServer = { url: string; source: CountedSource; close(): Promise<void> }
+
+/** The events' route behind a real HTTP server, for the project `default`. */
+export async function serveEvents(ledger: EventSource, options: { heartbeatMs?: number } = {}): Promise<EventServer> {
+  const log = openLog({ service: 'api', level: 'silent' })
+  const closing = new AbortController()
+  const source = countedSource(ledger)
+  const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
+  app.onError(problemHandler({ log, isRedisReady: () => true }))
+  app.use(async (c, next) => {
+    const caller = { projectId: 'default', scopes: allScopes, tokenId: 'test', isOperator: false }
+    c.set('caller', caller)
+    c.set('callerNow', async () => caller)
+    c.set('requestId', 'q1')
+    await next()
+  })
+  addEventRoute(app, { ledger: source, log, redactor: openRedactor(), closing: closing.signal, ...options })
+  const served = await serveApp(app, { host: '127.0.0.1', port: 0, graceMs: 10_000 })
+  const close = async () => {
+    closing.abort()
+    await served.close()
+  }
+  return { url: served.url, source, close }
+}
+
+type RunningLedger = {
+  ledger: Ledger
+  executing(operations: readonly PlannedOperation[]): Promise<RunId>
+  claimReady(runId: RunId): Promise<Attempt[]>
+}
+
+export type RunningRun = {
+  runId: RunId
+  /** Events so far. */
+  seq(): Promise<number>
+  emit(events: readonly NewEvent[]): Promise<void>
+  end(): Promise<void>
+}
+
+/** A run of one running operation, whose events come when the test says so. */
+export async function runningRun({ ledger, executing, claimReady }: RunningLedger): Promise<RunningRun> {
+  const runId = await executing([plannedOperation('one')])
+  const [attempt] = await claimReady(runId)
+  if (attempt === undefined) throw new Error('nothing was ready')
+  let n = 0
+  return {
+    runId,
+    seq: async () => (await ledger.getRun(runId)).seq,
+    async emit(events) {
+      await ledger.append(attempt, (n += 1), events)
+    },
+    async end() {
+      await ledger.settle(attempt, (n += 1), { outcome: anOutcome(), events: [] })
+      const origin = { kind: 'discovery', id: 'test' } as const
+      await ledger.move(runId, {
+        from: [{ status: 'running' }],
+        to: { status: 'completed' },
+        command: 'end',
+        events: [{ event: 'run.completed', phase: 'review', origin, data: {} }],
+      })
+    },
+  }
+}

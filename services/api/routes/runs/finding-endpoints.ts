@@ -1,0 +1,43 @@
+import { z } from '@hono/zod-openapi'
+import { PathPattern } from '#schemas/decision-schema.ts'
+import { FindingPage, SeverityShape } from '#schemas/finding-schema.ts'
+import { RunParams } from '#schemas/run-schema.ts'
+import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+import { pageLimit } from '../../http/schema-parts.ts'
+
+const FindingFilter = z.strictObject({
+  agent: z.string().min(1).max(64).optional(),
+  path: PathPattern.optional().openapi({
+    description: 'a path, a folder or a pattern: the file that it is about',
+  }),
+  severity: SeverityShape.optional(),
+})
+export type FindingFilter = z.infer<typeof FindingFilter>
+
+const findingsProse = `
+Each is grounded: its file and lines exist. Only what the attempt that ended an operation has reported counts, in the order of the plan, newest
+run first; what a retry did again is not shown of the run before. \`limit\` counts operations that reported something, each with at most 20
+findings; with a filter a page may be short or empty although others follow: continue until \`next\` is null.`
+
+export const findingEndpoints = {
+  findings: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/findings',
+    operationId: 'listFindings',
+    summary: 'What its agents have found, with path, lines and confidence',
+    description: findingsProse.trim(),
+    request: {
+      params: RunParams,
+      query: z.strictObject({
+        ...FindingFilter.shape,
+        cursor: z
+          .string()
+          .regex(/^\d{1,3}-\d{1,9}$/, 'not a cursor')
+          .optional()
+          .openapi({ description: '`next` of the page before' }),
+        limit: pageLimit(100, 50),
+      }),
+    },
+    responses: { 200: jsonAnswer('a page', FindingPage) },
+  }),
+} as const

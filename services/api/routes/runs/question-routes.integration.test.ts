@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { newRunId } from '#domain/ids.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { QuestionPage } from '#schemas/question-schema.ts'
+import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { askingRun, plannedOperation, playRun } from '../../played-run.fixture.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+})
+afterAll(() => api.close())
+
+const question = { text: 'May I rename greet?', choices: ['yes', 'no'] }
+
+const pageOf = async (runId: string, query = '') =>
+  QuestionPage.parse(await (await api.ask(`/v1/runs/${runId}/questions${query}`)).json())
+
+function answer(runId: string, requestId: string, body: unknown, key?: string): Promise<Response> {
+  return api.ask(`/v1/runs/${runId}/questions/${requestId}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+    body: JSON.stringify(body),
+  })
+}
+
+const Refused = z.object({ status: z.int(), error_code: z.string() })
+
+async function codeOf(answered: Promise<Response>): Promise<[number, string]> {
+  const { status, error_code: code } = Refused.parse(await (await answered).json())
+  return [status, code]
+}
+
+describe('GET /v1/runs/{run_id}/questions', () => {
+  it('shows what is asked, of which node, and until when it may be answered', async () => {
+    const runId = await askingRun(api, question)
+    const { operationId, node } = plannedOperation('asking')
+    const { questions, next } = await pageOf(runId)
+    expect(questions).toEqual([
+      {
+        request_id: 'q1',
+        operation_id: operationId,
+        node_id: node.nodeId,
+        agent: 'lint',
+        path: 'a.py',
+        qualified_name: 'asking',
+        question: 'May I rename greet?',
+        choices: ['yes', 'no'],
+        status: 'open',
+        asked_at: expect.stringMatching(/Z$/),
+        expires_at: expect.stringMatching(/Z$/),
+        answer: null,
+        answered_at: null,
+        answered_by: null,
+      },
+    ])
+    expect(next).toBeNull()
+    const run = await (await api.ask(`/v1/runs/${runId}`)).json()
+    expect(run).toMatchObject({
+      status: 'waiting',
+      open_questions: 1,
+      links: { questions: `/v1/runs/${runId}/questions` },
+    })
+    const operation = await (await api.ask(`/v1/runs/${runId}/operations/${operationId}`)).json()
+    expect(operation).toMatchObject({ status: 'waiting', waits_for: 'q1' })
+  })
+
+  it('goes page by page, and keeps to a status', async () => {
+    const runId = await playRun(
+      api,
+      ['a', 'b', 'c'].map((name) => ({ name, asks: question })),
+    )
+    await answer(runId, 'q2', { answer: 'no' })
+    const first = await pageOf(runId, '?limit=2')
+    expect([first.questions.map((one) => one.request_id), first.next]).toEqual([['q1', 'q2'], '2'])
+    const second = await pageOf(runId, `?limit=2&cursor=${first.next}`)
+    expect([second.questions.map((one) => one.request_id), second.next]).toEqual([['q3'], null])
+    const open = await pageOf(runId, '?status=open')
+    expect(open.questions.map((one) => one.request_id)).toEqual(['q1', 'q3'])
+    expect(await codeOf(api.ask(`/v1/runs/${runId}/questions?status=lost`))).toEqual([400, 'RUN_002'])
+  })
+
+  it('is for those whose run it is', async () => {
+    const runId = await askingRun(api)
+    expect(await codeOf(api.askAs('other', `/v1/runs/${runId}/questions`))).toEqual([404, 'RUN_001'])
+    expect(await codeOf(api.ask(`/v1/runs/${newRunId(1)}/questions`))).toEqual([404, 'RUN_001'])
+  })
+})
+
+describe('POST /v1/runs/{run_id}/questions/{request_id}', () => {
+  it('answers it, once, and names who did', async () => {
+    const runId = await askingRun(api, question)
+    const answered = await answer(runId, 'q1', { answer: 'yes' })
+    expect(answered.status).toBe(200)
+    const view: unknown = await answered.json()
+    expect(view).toMatchObject({
+      request_id: 'q1',
+      status: 'answered',
+      answer: 'yes',
+      answered_at: expect.stringMatching(/Z$/),
+      answered_by: `human/environment/${api.project}`,
+    })
+    expect(await pageOf(runId)).toEqual({ questions: [view], next: null })
+    expect(await codeOf(answer(runId, 'q1', { answer: 'no' }))).toEqual([409, 'ASK_002'])
+    expect(await (await api.ask(`/v1/runs/${runId}`)).json()).toMatchObject({ status: 'running', open_questions: 0 })
+  })
+
+  it('takes the same key as the same answer, and no other answer with it', async () => {
+    const runId = await askingRun(api)
+    const first: unknown = await (await answer(runId, 'q1', { answer: 'rename' }, 'the-key')).json()
+    expect(await (await answer(runId, 'q1', { answer: 'rename' }, 'the-key')).json()).toEqual(first)
+    expect(await codeOf(answer(runId, 'q1', { answer: 'leave it' }, 'the-key'))).toEqual([422, 'INTAKE_005'])
+    expect(await codeOf(answer(runId, 'q1', { answer: 'rename' }, 'another'))).toEqual([409, 'ASK_002'])
+  })
+
+  it('refuses what it does not take', async () => {
+    const runId = await askingRun(api, question)
+    expect(await codeOf(answer(runId, 'q1', { answer: 'perhaps' }))).toEqual([422, 'ASK_005'])
+    expect(await codeOf(answer(runId, 'q1', { answer: '' }))).toEqual([422, 'ASK_005'])
+    expect(await codeOf(answer(runId, 'q1', { answer: 7 }))).toEqual([422, 'INTAKE_008'])
+    expect(await codeOf(answer(runId, 'q1', {}))).toEqual([422, 'INTAKE_008'])
+    expect(await codeOf(answer(runId, 'q2', { answer: 'yes' }))).toEqual([404, 'ASK_001'])
+    expect(await codeOf(answer(runId, 'first', { answer: 'yes' }))).toEqual([404, 'ASK_001'])
+    expect(await codeOf(answer(newRunId(1), 'q1', { answer: 'yes' }))).toEqual([404, 'RUN_001'])
+    const other = api.askAs('other', `/v1/runs/${runId}/questions/q1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"answer":"yes"}',
+    })
+    expect(await codeOf(other)).toEqual([404, 'RUN_001'])
+    await api.ask(`/v1/runs/${runId}/cancel`, { method: 'POST' })
+    expect(await codeOf(answer(runId, 'q1', { answer: 'yes' }))).toEqual([409, 'RUN_007'])
+  })
+})

@@ -1,0 +1,56 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { AppError } from '#domain/error.ts'
+import { newToken, sha256 } from '#domain/ids.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Question } from '#domain/question.ts'
+import { QuestionView } from '#schemas/question-schema.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+import { findRun } from './run-view.ts'
+import { isoTime, viewOf } from '../../http/schema-parts.ts'
+import { questionEndpoints } from './question-endpoints.ts'
+
+export type QuestionRouteDeps = { ledger: Pick<Ledger, 'getRun' | 'listQuestions' | 'resume'> }
+
+/** Lists the questions that a run asks people, and takes their answers. */
+export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: QuestionRouteDeps): void {
+  routes.openapi(questionEndpoints.questions, async (c) => {
+    const { status, cursor, limit } = c.req.valid('query')
+    const { runId } = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
+    const after = Number(cursor ?? 0)
+    // One more than is shown: whether it exists decides if this is the last page.
+    const found = await ledger.listQuestions(runId, { after, limit: limit + 1 })
+    const shown = found.slice(0, limit).filter((one) => status === undefined || one.status === status)
+    const next = found.length > limit ? String(after + limit) : null
+    return c.json({ questions: shown.map(questionView), next }, 200)
+  })
+  routes.openapi(questionEndpoints.answer, async (c) => {
+    const { run_id: runId, request_id: requestId } = c.req.valid('param')
+    const { projectId, tokenId } = c.get('caller')
+    await findRun(runId, projectId, ledger)
+    const { answer: text } = c.req.valid('json')
+    const command = commandOf(c.req.valid('header')['idempotency-key'])
+    const question = await ledger.resume(runId, { requestId, text, by: { kind: 'human', id: tokenId }, command })
+    if (question.answer?.text !== text) {
+      throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another answer.')
+    }
+    return c.json(questionView(question), 200)
+  })
+}
+
+/** The ledger keeps the command with the question, so a key holds as long as that, and for one question. */
+function commandOf(idempotencyKey: string | undefined): string {
+  return idempotencyKey === undefined ? newToken() : `key/${sha256(idempotencyKey)}`
+}
+
+function questionView(question: Question): QuestionView {
+  const { bundle, text, askedAt, expiresAt, answer } = question
+  return viewOf(QuestionView, question, {
+    agent: bundle,
+    question: text,
+    asked_at: isoTime(askedAt),
+    expires_at: isoTime(expiresAt),
+    answer: answer?.text ?? null,
+    answered_at: isoTime(answer?.at ?? null),
+    answered_by: answer?.by ?? null,
+  })
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { sha256 } from '#domain/ids.ts'
+import { until } from '#testing/until.ts'
+import { TokenCreated } from '#schemas/token-schema.ts'
+import { runForm, tarOf } from '../../app.fixture.ts'
+import { openAttackedApi, type AttackedApi } from '../../attack/attacked-api.fixture.ts'
+import type { TokenRecord } from '../access/token-record.ts'
+import { openFrames, type FrameStream } from './event-frames.fixture.ts'
+
+let api: AttackedApi
+let runId: string
+beforeAll(async () => {
+  api = await openAttackedApi({ recheckMs: 50 })
+  const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }))
+  const answer = await api.fetch('/v1/runs', { method: 'POST', body })
+  runId = z.object({ run_id: z.string() }).parse(await answer.json()).run_id
+})
+afterAll(() => api.close())
+
+/** A stream of the run's events with a token of its own, and whether it is over. */
+async function openReader(request: object = {}) {
+  const init = { method: 'POST', body: JSON.stringify(request), headers: { 'content-type': 'application/json' } }
+  const token = TokenCreated.parse(await (await api.fetch('/v1/tokens', init)).json())
+  const stream = await openFrames(eventsOf(), { authorization: `Bearer ${token.token}` })
+  return { token, stream, read: reading(stream) }
+}
+
+function reading(stream: FrameStream) {
+  const read = { isOver: false, events: new Set<string | undefined>() }
+  void (async () => {
+    for await (const { event } of stream.frames()) read.events.add(event)
+    read.isOver = true
+  })().catch(() => undefined)
+  return read
+}
+
+const eventsOf = () => `${api.url}/v1/runs/${runId}/events`
+
+it('a stream ends soon after its token was revoked, without an end of the run; those of others go on', async () => {
+  const [leaked, good] = [await openReader(), await openReader()]
+  await until(() => [leaked.read.events, good.read.events], {
+    holds: (both) => both.every((events) => events.has(undefined)),
+  })
+  const gone = await api.fetch(`/v1/tokens/${leaked.token.token_id}`, { method: 'DELETE' })
+  expect(gone.status).toBe(204)
+  await until(() => leaked.read.isOver)
+  expect(leaked.read.events).not.toContain('end')
+  expect(good.read.isOver).toBe(false)
+  good.stream.leave()
+})
+
+it.concurrent.for<[string, Partial<TokenRecord>]>([
+  ['has expired', { expiresAt: Date.now() - 1 }],
+  ['may not read runs any more', { scopes: ['runs:write'] }],
+])('a stream ends soon after its token %s', async ([, change]) => {
+  const { token, stream, read } = await openReader({ expires_in_s: 3_600 })
+  expect(stream.status).toBe(200)
+  const hash = sha256(token.token)
+  const record = (await api.tokenStore.readAll()).records.get(hash)
+  if (record === undefined) throw new Error('it was not kept')
+  await api.tokenStore.add(hash, { ...record, ...change })
+  await until(() => read.isOver)
+})

@@ -1,0 +1,154 @@
+import { chainOf } from '#change-sets/run-chain.ts'
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { hasCode } from '#domain/error.ts'
+import type { SkippedFile } from '#domain/code-node.ts'
+import type { UnreachableModel } from '#domain/model-health.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { Decisions } from '#store/ledger/decisions.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Composition } from '#store/objects/composition.ts'
+import type { PlanSummary } from '#store/objects/plan-summary.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { untilAborted } from '#platform/clock.ts'
+import type { PartState } from '#platform/readiness.ts'
+import { retryOf, wantedByDecisions, type WantedLedger } from '#stages/review/wanted-by-decisions.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
+import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
+import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
+import { operationView } from './operation-view.ts'
+import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
+import { runEndpoints } from './run-endpoints.ts'
+import { countAcceptedLeftOut } from '#stages/review/proved-conflicts.ts'
+import { verdictsInChain } from '#stages/review/redone-sets.ts'
+import { findRun, type Lacking, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
+
+export type RunRecords = {
+  readComposition(run: Run, key?: string): Promise<Composition | null>
+  /** RUN_004 before the run is planned. */
+  readPlan(run: Run): Promise<PlanSummary>
+  /** The files of its archive that were skipped, sorted by path; none before there is a snapshot. */
+  readSkipped(run: Run): Promise<SkippedFile[]>
+}
+
+export type RunRouteDeps = EventRouteDeps &
+  FindingRouteDeps &
+  NodeRouteDeps &
+  QuestionRouteDeps & {
+    ledger: Pick<
+      Ledger,
+      | 'countFailures'
+      | 'countVerdicts'
+      | 'getOperation'
+      | 'getRun'
+      | 'lastDecision'
+      | 'listOperations'
+      | 'listRuns'
+      | 'mayWantRetry'
+      | 'operationsOfSets'
+      | 'readDecisions'
+      | 'readEvents'
+    > &
+      WantedLedger
+    records: RunRecords
+    /** The models that no live worker can use. */
+    readAway(): Promise<readonly UnreachableModel[]>
+    /** The object store, as this process and the live workers find it. */
+    readStore(): Promise<PartState>
+  }
+
+/** A run is looked at just when its stores are in trouble: its state, which is in Redis, does not wait for the object store. */
+const mostWaitMs = 3_000
+
+/** Returns what `read` brings, or undefined when the object store is away or takes too long. */
+async function unlessAway<T>(read: Promise<T>): Promise<T | undefined> {
+  const limit = AbortSignal.timeout(mostWaitMs)
+  try {
+    return await untilAborted(read, limit)
+  } catch (error) {
+    if (limit.aborted || hasCode(error, 'STORE_002')) return undefined
+    throw error
+  }
+}
+
+/** The run's newest retry, and how many of its operations another one is to repeat when it has ended. */
+async function retriesOf(run: Run, root: Run, ledger: RunRouteDeps['ledger']): Promise<RunDetails['retries']> {
+  const newest = await retryOf(run, ledger)
+  const mayWant = newest === undefined && (await ledger.mayWantRetry(root.runId))
+  const all = mayWant ? await wantedByDecisions(await ledger.readDecisions(root.runId), ledger) : []
+  const wanted = all.flatMap((one) => (one.state === 'waiting' && one.of.runId === run.runId ? [one.decision] : []))
+  return { newest: newest?.runId ?? null, wanted: new Set(wanted.map(({ operationId }) => operationId)).size }
+}
+
+/** The same each time: what is counted by decisions is kept by them. */
+const none: Decisions = { last: 0, byChangeSet: new Map(), forged: [] }
+/** Suffices for the runs that programs ask for every second. */
+const rememberedDecisions = 8
+
+/** Reads what a run is shown with. */
+function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records'>) {
+  const decided = openCachedAnswers<Decisions>({ max: rememberedDecisions })
+  return async (run: Run): Promise<Omit<RunDetails, 'away'>> => {
+    const chain = await chainOf(run, ledger)
+    const root = chain.at(-1) ?? run
+    const [composition, skipped, failures, retries] = await Promise.all([
+      unlessAway(records.readComposition(run)),
+      unlessAway(records.readSkipped(run)),
+      ledger.countFailures(run.runId),
+      retriesOf(run, root, ledger),
+    ])
+    const isAlone = chain.length === 1
+    const last = composition || !isAlone ? await ledger.lastDecision(root.runId) : 0
+    const read = () => ledger.readDecisions(root.runId)
+    const decisions = last === 0 ? none : await decided.get(`${root.runId} ${last}`, read)
+    const counted = () => (isAlone ? ledger.countVerdicts(root.runId) : verdictsInChain(chain, decisions, ledger))
+    const verdicts = composition ? new Map() : await counted()
+    const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read }))
+    return { composition, skipped, failures, verdicts, decisions, chain, retries, acceptedLeftOut }
+  }
+}
+
+/** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
+export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
+  const { ledger } = deps
+  /** Asked only for the sake of a run that may wait. */
+  const lackingFor = async (runs: readonly Run[]): Promise<Lacking> => ({
+    away: runs.some((run) => run.away.length > 0) ? await deps.readAway() : [],
+    store: runs.some((run) => !isEnded(run.status)) ? await deps.readStore() : undefined,
+  })
+  const readDetails = openDetails(deps)
+  const routes = new OpenAPIHono<ApiEnv>()
+  routes.openapi(runEndpoints.list, async (c) => {
+    const { before, limit } = c.req.valid('query')
+    const page = { ...(before === undefined ? {} : { before }), limit }
+    const { runs, next } = await ledger.listRuns(c.get('caller').projectId, page)
+    const lacking = await lackingFor(runs)
+    return c.json({ runs: runs.map((run) => runSummaryView(run, lacking)), next }, 200)
+  })
+  routes.openapi(runEndpoints.get, async (c) => {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
+    const [details, lacking] = await Promise.all([readDetails(run), lackingFor([run])])
+    return c.json(runView(run, { ...details, ...lacking }), 200)
+  })
+  routes.openapi(runEndpoints.plan, async (c) => {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
+    return c.json(planView(await deps.records.readPlan(run)), 200)
+  })
+  routes.openapi(runEndpoints.operations, async (c) => {
+    const { status, cursor, limit } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
+    const filters = { ...(status === undefined ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) }
+    const { operations, next } = await ledger.listOperations(run.runId, { ...filters, limit })
+    return c.json({ operations: operations.map(operationView), next }, 200)
+  })
+  routes.openapi(runEndpoints.operation, async (c) => {
+    const { run_id: runId, operation_id: operationId } = c.req.valid('param')
+    const run = await findRun(runId, c.get('caller').projectId, ledger)
+    return c.json(operationView(await ledger.getOperation(run.runId, operationId)), 200)
+  })
+  addNodeRoutes(routes, deps)
+  addFindingRoute(routes, deps)
+  addQuestionRoutes(routes, deps)
+  addEventRoute(routes, deps)
+  return routes
+}

@@ -1,0 +1,239 @@
+import { type AgentFunnel, countFunnel, countMerged } from '#change-sets/funnel.ts'
+import type { Decisions, VerdictCounts } from '#store/ledger/decisions.ts'
+import type { SkippedFile } from '#domain/code-node.ts'
+import { evidenceChecks } from '#domain/change-set.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { ServerHealth, UnreachableModel } from '#domain/model-health.ts'
+import { type Composition, conflictView } from '#store/objects/composition.ts'
+import { AppError } from '#domain/error.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import type { PartState } from '#platform/readiness.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { FailureCount } from '#store/ledger/read-operations.ts'
+import type { PlanSummary } from '#store/objects/plan-summary.ts'
+import { AgentPlanView, PlannedFolder, PlanView } from '#schemas/plan-schema.ts'
+import {
+  ComposingView,
+  FailureView,
+  RequestView,
+  type RunLinks,
+  RunSummary,
+  type RunView,
+} from '#schemas/run-schema.ts'
+import type { WaitingFor } from '#schemas/waiting-schema.ts'
+import { isoTime, viewOf } from '../../http/schema-parts.ts'
+import { environmentView, gateRequestView, gateView, publicationView, repositoryView } from './part-views.ts'
+
+const maxSkipped = 100
+const maxLeftOut = 100
+
+/** Says what keeps runs from moving: `away` has the models that no live worker can use, `store` the object store, if it was asked. */
+export type Lacking = { away: readonly UnreachableModel[]; store?: PartState | undefined }
+
+export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
+  const { runId, counts, stop, acceptedAt, endedAt } = run
+  return viewOf(RunSummary, run, {
+    request: viewOf(RequestView, run.request, {
+      selected_nodes: run.request.nodes?.count,
+      accept: run.request.accept ?? 'none',
+      verify: gateRequestView(run.request.verify),
+    }),
+    repository: repositoryView(run),
+    publication: publicationView(run.publication),
+    open_questions: counts.waiting,
+    waiting_for: waitingFor(run, lacking),
+    budget: budgetView(run),
+    composing: composingView(run),
+    environment: environmentView(run.environment),
+    cancel_requested: stop !== null,
+    accepted_at: isoTime(acceptedAt),
+    ended_at: isoTime(endedAt),
+    duration_ms: endedAt === null ? null : endedAt - acceptedAt,
+    links: runLinks(runId),
+  })
+}
+
+/** The ledger knows which models are away; what their servers say only live workers do. */
+function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
+  if (isEnded(run.status) || run.stop !== null) return []
+  const models = run.away.map(({ model, since }) => {
+    const servers = away.find((one) => one.model === model)?.servers ?? []
+    return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
+  })
+  const { waiting: questions } = run.counts
+  const holding = run.usedBudgets.filter(({ holds }) => holds)
+  const budgets = holding.map(({ of, limit, used, since, resetsAt }) => ({
+    kind: 'budget' as const,
+    of,
+    // What goes on after the budget was used up counts, too.
+    ...(of === 'run' ? { limit: run.budget ?? limit, used: run.tokens } : { limit, used }),
+    since: isoTime(since),
+    resets_at: isoTime(resetsAt),
+  }))
+  const answers = questions === 0 ? [] : [{ kind: 'answer' as const, questions }]
+  return [...models, ...answers, ...budgets, ...storeWait(store)]
+}
+
+export function budgetView({ budget, tokens }: Pick<Run, 'budget' | 'tokens'>): RunSummary['budget'] {
+  return { tokens: budget, used: tokens }
+}
+
+function storeWait(store: Lacking['store']): WaitingFor[] {
+  if (store?.state !== 'away' && store?.state !== 'full') return []
+  return [{ kind: 'store', store: 'object_store', state: store.state, message: store.message }]
+}
+
+function serverView({ url, hasAnswered, lastError, nextProbeAt }: ServerHealth) {
+  return { url, has_answered: hasAnswered, last_error: lastError, next_probe: isoTime(nextProbeAt) }
+}
+
+export function composingView({ composing }: Pick<Run, 'composing'>): RunSummary['composing'] {
+  return composing === null ? null : viewOf(ComposingView, composing, {})
+}
+
+export type RunDetails = Lacking & {
+  /** Null until the run's change sets are composed; undefined while it cannot be read. */
+  composition: Composition | null | undefined
+  /** All files of its archive that were skipped; undefined while they cannot be read. */
+  skipped: readonly SkippedFile[] | undefined
+  /** Failed and blocked operations by error code. */
+  failures: readonly FailureCount[]
+  /** While it is not composed, what is decided on its chain, by agent; once it is, by change set. */
+  verdicts: ReadonlyMap<string, VerdictCounts>
+  decisions: Pick<Decisions, 'byChangeSet'>
+  /** The run, and those that it retries. */
+  chain: readonly Pick<Run, 'publication'>[]
+  /** The newest one, and how many operations another is to repeat. */
+  retries: { newest: RunId | null; wanted: number }
+  /** Counts the accepted change sets that the accepted patch leaves out; undefined while that cannot be read. */
+  acceptedLeftOut?: number | undefined
+}
+
+// Counted once for each composition and each state of the decisions, which callers keep: a large run is asked for as often as a small one.
+const knownChecks = new WeakMap<Composition, RunView['checks']>()
+type Funnels = WeakMap<Decisions['byChangeSet'], AgentFunnel[]>
+const knownFunnels = new WeakMap<NonNullable<Composition['made']>, Funnels>()
+const newWeakMap = (): Funnels => new WeakMap()
+
+export function runView(run: Run, details: RunDetails): RunView {
+  const { composition, skipped, failures, retries, acceptedLeftOut = 0 } = details
+  const { conflicts = [] } = composition ?? {}
+  return {
+    ...runSummaryView(run, details),
+    checks: composition ? getOrMake(knownChecks, composition, () => checksView(composition)) : {},
+    gate: gateView(composition?.gate),
+    conflicts: conflicts.length,
+    funnel: funnelView(composition?.made, details),
+    left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
+    accepted_left_out: acceptedLeftOut,
+    unread: [
+      ...(composition === undefined ? ['composition' as const] : []),
+      ...(skipped === undefined ? ['skipped_files' as const] : []),
+    ],
+    skipped: skipped?.length ?? 0,
+    skipped_files: skipped?.slice(0, maxSkipped) ?? [],
+    failures: failures.map(failureView),
+    retried_by: retries.newest,
+    retry_wanted: retries.wanted,
+  }
+}
+
+function funnelView(
+  made: Composition['made'],
+  { verdicts, decisions, chain }: Pick<RunDetails, 'verdicts' | 'decisions' | 'chain'>,
+): RunView['funnel'] {
+  if (made !== undefined) {
+    const { byChangeSet } = decisions
+    const known = getOrMake(getOrMake(knownFunnels, made, newWeakMap), byChangeSet, () =>
+      countFunnel(made, (id) => byChangeSet.get(id)?.verdict ?? 'pending'),
+    )
+    const merged = countMerged(made, chain)
+    return known.map(({ acceptedUnverified, ...counts }) => ({
+      ...counts,
+      accepted_unverified: acceptedUnverified,
+      merged: merged.get(counts.agent) ?? 0,
+    }))
+  }
+  const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0, merged: 0 }
+  return [...verdicts]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([agent, counts]) => (counts.accepted + counts.rejected === 0 ? [] : [{ agent, ...unknown, ...counts }]))
+}
+
+export function runLinks(runId: string): RunLinks {
+  const self = `/v1/runs/${runId}`
+  return {
+    self,
+    events: `${self}/events`,
+    nodes: `${self}/nodes`,
+    operations: `${self}/operations`,
+    changes: `${self}/changes`,
+    findings: `${self}/findings`,
+    decisions: `${self}/decisions`,
+    patch: `${self}/patch`,
+    archive: `${self}/archive`,
+    questions: `${self}/questions`,
+  }
+}
+
+/**
+ * Counts for each check on how many of the composed files it was made and how many passed. A file that had syntax errors before
+ * passes `parses` when it has no more than those: `with_errors` counts such files. `in_part` counts those of which only some
+ * change sets were asked for it. Files on which a check could not be made are counted separately. Of tests it also says how many
+ * of the planted faults they noticed: one is enough to pass.
+ */
+function checksView({ files }: Composition): RunView['checks'] {
+  const evidence = files.flatMap((file) => file.evidence)
+  const made = evidenceChecks.map((check) => {
+    const results = evidence.filter((entry) => entry.check === check)
+    const passed = results.filter((entry) => entry.ok)
+    const withErrors = check === 'parses' ? passed.filter(({ after = 0 }) => after > 0).length : 0
+    const inPart = passed.filter((entry) => entry.inPart).length
+    const notChecked = evidence.filter((entry) => entry.check === 'not_checked' && entry.of === check).length
+    const counts = {
+      ok: passed.length,
+      total: results.length,
+      ...(withErrors === 0 ? {} : { with_errors: withErrors }),
+      ...(inPart === 0 ? {} : { in_part: inPart }),
+      ...(notChecked === 0 ? {} : { not_checked: notChecked }),
+      ...(check === 'tests_kill_mutants' && results.length > 0 ? plantedFaults(results) : {}),
+    }
+    return [check, counts] as const
+  })
+  return Object.fromEntries(made.filter(([, { total, not_checked: notChecked = 0 }]) => total + notChecked > 0))
+}
+
+function plantedFaults(results: readonly { before?: number | undefined; after?: number | undefined }[]) {
+  return {
+    planted: results.reduce((sum, { before = 0 }) => sum + before, 0),
+    noticed: results.reduce((sum, { after = 0 }) => sum + after, 0),
+  }
+}
+
+function failureView({ errorCode, count, first }: FailureCount): FailureView {
+  const { bundle, node, outcome } = first
+  return viewOf(FailureView, first, {
+    error_code: errorCode,
+    count,
+    agent: bundle,
+    path: node.path,
+    qualified_name: node.qualifiedName,
+    reason: outcome?.reason ?? outcome?.summary ?? null,
+  })
+}
+
+/** The run, if it belongs to `projectId`. RUN_001 for a run of another project, as for one that does not exist. */
+export async function findRun(runId: RunId, projectId: string, ledger: Pick<Ledger, 'getRun'>): Promise<Run> {
+  const run = await ledger.getRun(runId)
+  if (run.projectId !== projectId) throw new AppError('RUN_001', `There is no run "${runId}".`)
+  return run
+}
+
+export function planView(plan: PlanSummary): PlanView {
+  const agents = Object.entries(plan.agents).map(([name, agent]) => {
+    const folders = agent.folders.map((folder) => viewOf(PlannedFolder, folder, {}))
+    return [name, viewOf(AgentPlanView, agent, { folders })] as const
+  })
+  return viewOf(PlanView, plan, { agents: Object.fromEntries(agents) })
+}

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Problem } from '#schemas/problem-schema.ts'
+import { TranscriptView } from '#schemas/transcript-schema.ts'
+import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { plannedOperation, playRun, storeNodes, submitRun } from '../../played-run.fixture.ts'
+import { objectKeys } from '#store/objects/object-keys.ts'
+import { putAttemptRecord, putUnfinishedAttempt } from '#store/objects/stored-records.ts'
+import { anEvent } from '#testing/open-test-ledger.ts'
+import { plantedSecrets } from '#testing/planted-secrets.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+})
+afterAll(() => api.close())
+
+const { operationId } = plannedOperation('total')
+const addressOf = (runId: string, id = operationId) => `/v1/runs/${runId}/operations/${id}/transcript`
+
+type Claimed = Extract<Awaited<ReturnType<TestApi['ledger']['claim']>>, { kind: 'claimed' }>['attempt']
+
+/** A run whose one operation is under way, and its attempt. */
+async function underWay(on = api): Promise<{ runId: string; attempt: Claimed }> {
+  const { runId, dispatch } = await dispatched(on)
+  const answer = await on.ledger.claim({ runId, operationId, dispatch }, 'a token')
+  if (answer.kind !== 'claimed') throw new Error(`the operation is ${answer.kind}`)
+  return { runId, attempt: answer.attempt }
+}
+
+async function dispatched(on = api): Promise<{ runId: string; dispatch: number }> {
+  const runId = await submitRun(on)
+  const operation = plannedOperation('total')
+  const from = [{ status: 'queued' as const }, { status: 'running' as const }]
+  const move = (to: { status?: 'running'; phase: 'planning' | 'execution' }) =>
+    on.ledger.move(runId, { from, to, command: to.phase, events: [anEvent()] })
+  await move({ status: 'running', phase: 'planning' })
+  await storeNodes(on, runId, [operation.node])
+  await on.ledger.plan(runId, { slice: 0, operations: [operation], last: true })
+  await move({ phase: 'execution' })
+  const [taken] = (await on.ledger.dispatch(runId, 1)).taken
+  if (taken === undefined) throw new Error('nothing was dispatched')
+  return { runId, dispatch: taken.dispatch }
+}
+
+/** A run whose one operation ended with the record of the fixture. */
+async function ended(on = api): Promise<{ runId: string; recordHash: string }> {
+  const { runId, attempt } = await underWay(on)
+  const record = { ...anEndedRecord(), runId }
+  const recordHash = await putAttemptRecord(on.objects, on.project, record)
+  await on.ledger.settle(attempt, 1, { outcome: { ...record.outcome, recordHash }, events: [] })
+  return { runId, recordHash }
+}
+
+async function problemOf(answer: Response): Promise<Problem> {
+  return Problem.parse(await answer.json())
+}
+
+describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
+  it('gives the conversation with what is known of each message', async () => {
+    const { runId, recordHash } = await ended()
+    const view = TranscriptView.parse(await (await api.ask(addressOf(runId))).json())
+    expect(view).toMatchObject({ run_id: runId, status: 'succeeded', record_hash: recordHash, attempt: 1 })
+    expect(view.outcome).toMatchObject({ status: 'succeeded', tokens: { prompt: 4800, completion: 160 } })
+    const kinds = 'message message model tool tool model message model model tool model tool'
+    expect(view.entries.map(({ kind }) => kind).join(' ')).toBe(kinds)
+    const [, , first, read, torn] = view.entries
+    expect(first).toMatchObject({
+      turn: 1,
+      exchange: { started_at: '2026-01-02T03:04:06.000Z', first_token_ms: 100, tokens_per_s: 100 },
+      reply: { raw: { id: 'reply 1' }, tool_calls: [{ id: 'call_0' }, { id: 'call_1', parsed_from_content: true }] },
+    })
+    expect(read).toMatchObject({ name: 'read_file', run: { printed: 'looked at a.py\n', script_ms: 3.21 } })
+    expect(read).toMatchObject({ run: { host_calls: [{ answer: 'x'.repeat(200) }, { error: { message: 'b.py' } }] } })
+    expect(torn).toMatchObject({ call_id: 'call_1', run: { outcome: 'error', error_code: 'AGENT_009' } })
+    expect(view.entries[7]).toMatchObject({ turn: 3, reply: null, exchange: { error: { error_code: 'AGENT_007' } } })
+    expect(view.entries[9]).toMatchObject({ name: 'submit_result', run: null })
+    expect(view.entries[10]).toMatchObject({ turn: 4, reply: { raw: { id: 'reply 4' } }, exchange: { left_out: 3 } })
+  })
+
+  it('as Markdown shows nothing of a secret that it cuts', async () => {
+    const { runId, attempt } = await underWay()
+    const { value = '' } = plantedSecrets.find(({ kind }) => kind === 'GitLab token') ?? {}
+    const cutWithin = `${'x'.repeat(150)} ${value} and more`
+    const own = anEndedRecord()
+    const [first, ...others] = own.tools
+    if (first === undefined) throw new Error('the fixture has a tool')
+    const externals = [{ name: 'read_file', args: ['a.py'], answer: cutWithin }]
+    const record = { ...own, runId, tools: [{ ...first, externals }, ...others] }
+    const recordHash = await putAttemptRecord(api.objects, api.project, record)
+    await api.ledger.settle(attempt, 1, { outcome: { ...record.outcome, recordHash }, events: [] })
+    const text = await (await api.ask(`${addressOf(runId)}?format=markdown`)).text()
+    expect(text).toContain('x'.repeat(100))
+    expect(text).not.toContain(value.slice(0, 8))
+  })
+
+  it.each([
+    ['text/markdown', '', 'text/markdown; charset=utf-8'],
+    ['text/markdown;q=0.5, application/json', '', 'application/json'],
+    ['*/*', '', 'application/json'],
+    ['*/*', '?format=markdown', 'text/markdown; charset=utf-8'],
+    ['text/markdown', '?format=json', 'application/json'],
+  ])('for Accept %s and "%s" answers with %s', async (accept, query, type) => {
+    const { runId } = await ended()
+    const answer = await api.ask(`${addressOf(runId)}${query}`, { headers: { accept } })
+    expect([answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([type, 'Accept'])
+    const text = await answer.text()
+    expect(text.startsWith('# `lint` on `a.py` `total`\n')).toBe(type.startsWith('text/'))
+  })
+
+  it('shows an operation that waits up to its question', async () => {
+    const { runId, attempt } = await underWay()
+    const record = { ...anAskingRecord(), runId }
+    const recordHash = await putUnfinishedAttempt(api.objects, api.project, record)
+    const spent = { turns: 1, promptTokens: 1200, completionTokens: 40, durationMs: 700 }
+    const suspension = { question: record.question, answerWithinMs: 60_000, recordHash, spent, events: [] }
+    await api.ledger.suspend(attempt, 1, suspension)
+    const view = TranscriptView.parse(await (await api.ask(addressOf(runId))).json())
+    expect(view).toMatchObject({ status: 'waiting', outcome: null, record_hash: recordHash })
+    expect(view.entries.at(-1)).toMatchObject({ kind: 'question', question: 'Shall I?\nIt is risky.', turn: 1 })
+  })
+
+  it('says of one under way that it is still to come', async () => {
+    const { runId } = await underWay()
+    const answer = await api.ask(addressOf(runId))
+    const problem = await problemOf(answer)
+    expect([answer.status, problem.error_code]).toEqual([409, 'RUN_006'])
+    expect(problem.detail).toMatch(/yet: it is running\.$/)
+  })
+
+  it('says of one that ended without a record that there is none, and why', async () => {
+    const runId = await playRun(api, [{ name: 'total', fails: { code: 'TOOL_004', reason: 'lost three workers' } }])
+    const problem = await problemOf(await api.ask(addressOf(runId)))
+    expect(problem).toMatchObject({ status: 404, error_code: 'RUN_004' })
+    expect(problem.detail).toContain('it failed (TOOL_004 lost three workers) and its attempt left no record')
+  })
+
+  it('says of one that was cancelled before it began that there is none', async () => {
+    const { runId, dispatch } = await dispatched()
+    await api.ledger.cancel(runId, { reason: 'enough', origin: { kind: 'api', id: 'test' } })
+    await api.ledger.claim({ runId, operationId, dispatch }, 'a token')
+    const problem = await problemOf(await api.ask(addressOf(runId)))
+    expect(problem).toMatchObject({ status: 404, error_code: 'RUN_004' })
+    expect(problem.detail).toContain('it was cancelled before it began')
+  })
+
+  it('knows no other run, operation or project', async () => {
+    const { runId } = await ended()
+    const codes = await Promise.all([
+      api.ask(addressOf('r0000000000')),
+      api.ask(addressOf(runId, 'o0123456789abcdef')),
+      api.askAs('other', addressOf(runId)),
+      api.askAs('none', addressOf(runId)),
+      api.ask(`${addressOf(runId)}?format=html`),
+    ])
+    expect(await Promise.all(codes.map(async (answer) => (await problemOf(answer)).error_code))).toEqual([
+      'RUN_001',
+      'RUN_004',
+      'RUN_001',
+      'AUTH_001',
+      'RUN_002',
+    ])
+  })
+
+  it('is STORE_003 when the record is gone', async () => {
+    const { runId, recordHash } = await ended()
+    await api.objects.deleteMany([objectKeys.attempt(api.project, recordHash)])
+    const answer = await api.ask(addressOf(runId))
+    expect([answer.status, (await problemOf(answer)).error_code]).toEqual([500, 'STORE_003'])
+  })
+})
+
+it('leaves the texts of the prompts out where the service is told so', async () => {
+  const discreet = await openTestApi(await testRedis(), await testObjects(), { fullPrompts: false })
+  const { runId } = await ended(discreet)
+  const view = TranscriptView.parse(await (await discreet.ask(addressOf(runId))).json())
+  await discreet.close()
+  expect(view.entries.slice(0, 2)).toEqual([
+    { kind: 'message', role: 'system', characters: 21, content: null },
+    { kind: 'message', role: 'user', characters: 60, content: null },
+  ])
+})

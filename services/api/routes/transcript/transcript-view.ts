@@ -1,0 +1,201 @@
+import { wireEvidence } from '#domain/change-set.ts'
+import { isEndedOperation, type Operation } from '#domain/operation.ts'
+import {
+  type AttemptRecord,
+  changeSetsOf,
+  type Exchange,
+  type SuspendedAttempt,
+  type ToolRun,
+  type UnfinishedAttempt,
+} from '#store/objects/attempt-record.ts'
+import { submitToolName } from '#bundles/tool-definition.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
+import { failedTryView, type Message, type RequestedCall } from '#domain/turn.ts'
+import { AppError } from '#domain/error.ts'
+import {
+  type EntryOf,
+  ExchangeView,
+  type ExternalCallView,
+  type RequestedCallView,
+  ToolRunView,
+  type TranscriptEntry,
+  TranscriptView,
+} from '#schemas/transcript-schema.ts'
+import { isoTime, viewOf } from '../../http/schema-parts.ts'
+import { operationView } from '../runs/operation-view.ts'
+
+/** The record of an attempt that ended, or of the last one that can be continued. */
+type StoredTranscript =
+  | { kind: 'ended'; hash: string; record: AttemptRecord }
+  | { kind: 'unfinished'; hash: string; record: UnfinishedAttempt }
+
+/** Both throw STORE_003 when the record is missing or does not match its hash. */
+export type TranscriptRecords = {
+  readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
+  readUnfinished(projectId: string, recordHash: string): Promise<UnfinishedAttempt>
+}
+
+/** Throws RUN_006 while there is no transcript yet, RUN_004 when there will never be one. */
+export async function storedTranscript(
+  operation: Operation,
+  projectId: string,
+  records: TranscriptRecords,
+): Promise<StoredTranscript> {
+  const { outcome, suspensionHash } = operation
+  const recordHash = outcome?.recordHash
+  if (recordHash !== undefined) {
+    return { kind: 'ended', hash: recordHash, record: await records.readAttempt(projectId, recordHash) }
+  }
+  if (suspensionHash === null) throw withoutTranscript(operation)
+  return { kind: 'unfinished', hash: suspensionHash, record: await records.readUnfinished(projectId, suspensionHash) }
+}
+
+function withoutTranscript({ operationId, runId, status, attempt, outcome }: Operation): AppError {
+  const none = `There is no transcript of operation ${operationId} of run ${runId}`
+  if (!isEndedOperation(status)) return new AppError('RUN_006', `${none} yet: it is ${status}.`)
+  const { errorCode, reason, summary = '' } = outcome ?? {}
+  const why = [errorCode, reason ?? summary].filter((part) => part !== undefined && part !== '').join(' ')
+  const because = why === '' ? '' : ` (${why})`
+  const end =
+    attempt === 0
+      ? `it was ${status} before it began${because}.`
+      : `it ${status}${because} and its attempt left no record; the run's events say what is known.`
+  return new AppError('RUN_004', `${none}: ${end}`)
+}
+
+/** The conversation in an operation's record, with the state of the operation. */
+export function transcriptView(
+  operation: Operation,
+  stored: StoredTranscript,
+  shown: { fullPrompts: boolean },
+): TranscriptView {
+  const { hash, record } = stored
+  const { node, status, outcome } = operationView(operation)
+  const entries = [...transcriptEntries(record, shown)]
+  const began = Math.min(record.startedAt, record.exchanges[0]?.startedAt ?? Infinity)
+  return viewOf(TranscriptView, record, {
+    agent: record.bundle,
+    node,
+    status,
+    record_hash: hash,
+    started_at: isoTime(began),
+    entries: 'question' in record ? [...entries, questionEntry(record)] : entries,
+    evidence:
+      stored.kind === 'ended' ? changeSetsOf(stored.record).flatMap(({ evidence }) => evidence.map(wireEvidence)) : [],
+    outcome,
+  })
+}
+
+type Conversation = Pick<AttemptRecord, 'messages' | 'replies' | 'exchanges' | 'tools'>
+
+/**
+ * Each message with what is known about it: a reply with its request, a tool's answer with the run of the tool. Failed
+ * requests appear where they were made. Without `fullPrompts` the texts before the first reply are left out.
+ */
+export function* transcriptEntries(
+  { messages, replies, exchanges, tools }: Conversation,
+  { fullPrompts }: { fullPrompts: boolean },
+): Generator<TranscriptEntry> {
+  const requests = [...exchanges]
+  // A rejected submission is recorded as a run, but its message has everything there is to show.
+  const runs = tools.filter(({ name }) => name !== submitToolName)
+  let calls: RequestedCall[] = []
+  let answered = 0
+  let turn = 0
+  for (const message of messages) {
+    if (message.role === 'assistant' && message.toolCalls.some(({ byCode }) => byCode === true)) {
+      calls = [...message.toolCalls]
+      const reply = { content: null, tool_calls: calls.map(callView), raw: null }
+      yield { kind: 'model', turn: ++turn, exchange: null, reply }
+    } else if (message.role === 'assistant') {
+      while (requests[0]?.error !== undefined) yield failedRequest(requests.shift())
+      const request = requests.shift()
+      const { content, toolCalls } = message
+      const reply = { content, tool_calls: toolCalls.map(callView), raw: replies[answered++] ?? null }
+      turn = request?.turn ?? answered
+      calls = [...toolCalls]
+      yield { kind: 'model', turn, exchange: exchangeView(request), reply }
+    } else if (message.role === 'tool') {
+      const call = calls.shift()
+      const run = isRunOf(runs[0], call) ? runs.shift() : undefined
+      yield toolEntry(message, { turn, name: call?.name ?? '', run })
+    } else {
+      const { role, content } = message
+      const isShown = fullPrompts || answered > 0
+      yield { kind: 'message', role, characters: content.length, content: isShown ? content : null }
+    }
+  }
+  for (const request of requests) yield failedRequest(request)
+}
+
+/** The last entry of an attempt that stopped to ask a person. */
+function questionEntry({ question, loop, waiting }: SuspendedAttempt): EntryOf<'question'> {
+  return {
+    kind: 'question',
+    turn: loop.turn,
+    question: question.text,
+    choices: question.choices,
+    calls: loop.calls.map(callView),
+    host_calls: waiting.journal.map(externalCallView),
+  }
+}
+
+function failedRequest(request: Exchange | undefined): EntryOf<'model'> {
+  return { kind: 'model', turn: request?.turn ?? 0, exchange: exchangeView(request), reply: null }
+}
+
+/** Runs and answers are in the same order. An id alone does not identify a call: models use one again. */
+function isRunOf(run: ToolRun | undefined, call: RequestedCall | undefined): boolean {
+  return run !== undefined && run.callId === call?.id && run.name === call.name
+}
+
+function callView({ id, name, arguments: given, parsedFromContent, byCode }: RequestedCall): RequestedCallView {
+  return { id, name, arguments: given, parsed_from_content: parsedFromContent, by_code: byCode }
+}
+
+function exchangeView(request: Exchange | undefined): ExchangeView | null {
+  if (request === undefined) return null
+  const { startedAt, failedTries, usage, error } = request
+  return viewOf(ExchangeView, request, {
+    started_at: isoTime(startedAt),
+    tokens_per_s: tokensPerSecond(request),
+    failed_tries: failedTries?.map(failedTryView),
+    tokens: usage === undefined ? undefined : { prompt: usage.promptTokens, completion: usage.completionTokens },
+    error: error === undefined ? undefined : { error_code: error.code, message: error.message },
+  })
+}
+
+/**
+ * Measures over the time after the first token, where that is known. Is undefined for a request that was sent again, whose
+ * duration includes the other tries.
+ */
+function tokensPerSecond({
+  usage,
+  durationMs,
+  queueMs = 0,
+  firstTokenMs = 0,
+  tries = 1,
+}: Exchange): number | undefined {
+  const writingMs = durationMs - queueMs - firstTokenMs
+  if (usage === undefined || writingMs <= 0 || tries > 1) return undefined
+  return Math.round((usage.completionTokens * 10_000) / writingMs) / 10
+}
+
+type AnsweredCall = { turn: number; name: string; run: ToolRun | undefined }
+
+function toolEntry(
+  { toolCallId, content }: Extract<Message, { role: 'tool' }>,
+  { turn, name, run }: AnsweredCall,
+): EntryOf<'tool'> {
+  return { kind: 'tool', turn, call_id: toolCallId, name, content, run: run === undefined ? null : runView(run) }
+}
+
+function runView({ result, externals, printed, durationMs, scriptMs }: ToolRun): ToolRunView {
+  const record = { ...result, printed, durationMs, scriptMs }
+  return viewOf(ToolRunView, record, { host_calls: externals.map(externalCallView) })
+}
+
+function externalCallView(entry: JournalEntry): ExternalCallView {
+  const { name, args } = entry
+  return 'error' in entry ? { name, args, error: entry.error } : { name, args, answer: entry.answer }
+}

@@ -1,0 +1,70 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { AppError } from '#domain/error.ts'
+import type { ProjectId } from '#domain/ids.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { dayOf, type Usage } from '#store/ledger/usage.ts'
+import { mapBounded } from '#store/objects/map-bounded.ts'
+import type { UsageRow, UsageView } from '#schemas/usage-schema.ts'
+import type { ApiEnv, Caller } from '../../http/api-env.ts'
+import { requireOperator } from '../../http/endpoint.ts'
+import { findProject, type ProjectRouteDeps } from '../access/project-routes.ts'
+import { usageEndpoints } from './usage-endpoints.ts'
+
+export type UsageRouteDeps = ProjectRouteDeps & { ledger: Pick<Ledger, 'readUsage'> }
+
+const dayMs = 24 * 3600 * 1000
+const usualDays = 30
+/** Usage is kept so long. */
+const mostDays = 400
+const projectsAtOnce = 8
+
+/** Answers what the models were used for, of the caller's project or, for the operator, of any. */
+export function usageRoutes(deps: UsageRouteDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  routes.openapi(usageEndpoints.get, async (c) => {
+    const { by, project_id: asked, until = dayOf(Date.now()), ...given } = c.req.valid('query')
+    const since = given.since ?? dayOf(Date.parse(until) - (usualDays - 1) * dayMs)
+    const days = daysBetween(since, until)
+    const projects = await projectsOf({ by, asked, caller: c.get('caller') }, deps)
+    const used = await mapBounded(projects, projectsAtOnce, async (project) =>
+      (await deps.ledger.readUsage(project, days)).map((one) => ({ ...one, project })),
+    )
+    const groups = Map.groupBy(used.flat(), (one) => one[by])
+    const rows = [...groups].map(([of, own]) => ({ of, ...sum(own.map(({ usage }) => usage)) }))
+    const total = sum(used.flat().map(({ usage }) => usage))
+    return c.json({ since, until, by, rows: rows.toSorted(by === 'day' ? byName : byTokens), total }, 200)
+  })
+  return routes
+}
+
+function daysBetween(since: string, until: string): string[] {
+  const [first, last] = [Date.parse(since), Date.parse(until)]
+  const count = Math.round((last - first) / dayMs) + 1
+  if (count < 1) throw new AppError('INTAKE_008', '`since` is after `until`.')
+  if (count > mostDays) throw new AppError('INTAKE_008', `At most ${mostDays} days may be asked for.`)
+  return Array.from({ length: count }, (_none, at) => dayOf(first + at * dayMs))
+}
+
+type Asked = { by: UsageView['by']; asked: ProjectId | undefined; caller: Caller }
+
+async function projectsOf({ by, asked, caller }: Asked, { projects }: UsageRouteDeps): Promise<ProjectId[]> {
+  if (by === 'project' || (asked !== undefined && asked !== caller.projectId)) requireOperator(caller)
+  if (asked !== undefined && asked !== caller.projectId) await findProject(asked, projects)
+  if (asked !== undefined || by !== 'project') return [asked ?? caller.projectId]
+  return (await projects.list()).map(({ projectId }) => projectId)
+}
+
+function sum(usages: readonly Usage[]): Omit<UsageRow, 'of'> {
+  const of = (figure: keyof Usage) => usages.reduce((total, usage) => total + usage[figure], 0)
+  return {
+    operations: of('operations'),
+    turns: of('turns'),
+    prompt_tokens: of('promptTokens'),
+    completion_tokens: of('completionTokens'),
+    duration_ms: of('durationMs'),
+  }
+}
+
+const byName = (one: UsageRow, other: UsageRow) => (one.of < other.of ? -1 : 1)
+const tokensOf = (row: UsageRow) => row.prompt_tokens + row.completion_tokens
+const byTokens = (one: UsageRow, other: UsageRow) => tokensOf(other) - tokensOf(one) || byName(one, other)

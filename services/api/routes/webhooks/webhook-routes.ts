@@ -1,0 +1,103 @@
+import { isUtf8 } from 'node:buffer'
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { Webhooks } from '@octokit/webhooks'
+import { deliveryOf } from '#code-hosts/delivery-of.ts'
+import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
+import type { Metrics } from '#platform/metrics/open-metrics.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+import { readBody } from '#platform/read-body.ts'
+import { openUploadGate } from '../intake/intake-routes.ts'
+import { webhookEndpoints } from './webhook-endpoints.ts'
+
+/** `secret`: what GitHub signs its webhooks with; without it there is no endpoint for them. */
+export type WebhookRouteDeps = {
+  secret: string | undefined
+  inbox: Pick<DeliveryInbox, 'put'>
+  /** Says how long a large body may take to arrive. */
+  bodyMs?: number
+}
+
+/** GitHub sends no larger ones. */
+const maxBytes = 25 * 1024 * 1024
+/** GitHub does not wait for longer. */
+const usualBodyMs = 10_000
+/**
+ * Before its signature is checked a body may be anybody's. The limit on connections is enough for small ones, which nearly all are;
+ * only so many others are held in memory at once, and one more waits for a moment.
+ */
+const smallBytes = 64 * 1024
+const [largeAtOnce, waitMs] = [4, 2_000]
+
+const signatureForm = /^sha256=[0-9a-f]{64}$/
+const wrongSignature = 'The signature of the webhook is missing or wrong: is its secret the one of this service?'
+const wrongType =
+  'Send application/json: set the content type of the webhook, in the settings of the GitHub App, to application/json.'
+
+const packed = 'Send the body as it is: one with a Content-Encoding is not taken.'
+
+/** Takes the webhooks of GitHub: each that is signed is kept, once, until somebody has handled it. */
+export function webhookRoutes({ secret, inbox, bodyMs = usualBodyMs }: WebhookRouteDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  if (secret === undefined) return routes
+  const { verify } = new Webhooks({ secret })
+  const largeGate = openUploadGate(largeAtOnce, waitMs)
+  routes.openapi(webhookEndpoints.github, async (c) => {
+    const { raw } = c.req
+    if (!/^application\/json *(?:;|$)/i.test(c.req.header('content-type') ?? ''))
+      throw new AppError('HTTP_003', wrongType)
+    if (c.req.header('content-encoding') !== undefined) throw new AppError('HTTP_003', packed)
+    // Without anything like a signature, nothing of a body is read.
+    const signature = c.req.header('x-hub-signature-256') ?? ''
+    if (!signatureForm.test(signature)) throw new AppError('INTAKE_004', wrongSignature)
+    const isSmall = Number(c.req.header('content-length') ?? Infinity) <= smallBytes
+    const leave = isSmall ? () => {} : await largeGate(raw.signal)
+    try {
+      const bytes = isSmall
+        ? await readSmall(raw)
+        : await readBody(raw, { maxBytes, signal: AbortSignal.timeout(bodyMs) })
+      const payload = jsonOf(await signedText(bytes, (text) => verify(text, signature)))
+      const headers = { deliveryId: c.req.header('x-github-delivery'), event: c.req.header('x-github-event') }
+      const delivery = deliveryOf(headers, payload)
+      const isNew = (await inbox.put(delivery)) === 'new'
+      const { deliveryId: delivery_id } = delivery
+      return isNew ? c.json({ delivery_id, status: 'taken' }, 202) : c.json({ delivery_id, status: 'seen' }, 200)
+    } finally {
+      leave()
+    }
+  })
+  return routes
+}
+
+/** Faster than part by part. The server reads no more than was declared, and ends connections that are too slow. */
+async function readSmall(request: Request): Promise<Buffer> {
+  try {
+    return Buffer.from(await request.arrayBuffer())
+  } catch (cause) {
+    throw new AppError('HTTP_004', 'The body broke off before its end.', { cause })
+  }
+}
+
+/** INTAKE_004 for a body that GitHub has not signed. */
+async function signedText(bytes: Buffer, verify: (text: string) => Promise<boolean>): Promise<string> {
+  // What is signed is UTF-8. In other bytes some would be lost on their way to a text, and the signature would not be theirs.
+  const text = isUtf8(bytes) ? bytes.toString() : ''
+  if (text === '' || !(await verify(text))) throw new AppError('INTAKE_004', wrongSignature)
+  return text
+}
+
+function jsonOf(text: string): unknown {
+  const value = parseJson(text)
+  if (value === undefined) throw new AppError('INTAKE_008', 'body: not JSON')
+  return value
+}
+
+/** Shows what nobody has handled yet. */
+export function showInbox({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<DeliveryInbox, 'backlog'>): void {
+  gauge('remora_webhooks_waiting', async () => [{ labels: {}, value: (await backlog()).count }])
+  gauge('remora_oldest_webhook_seconds', async () => {
+    const { oldestAt } = await backlog()
+    return [{ labels: {}, value: oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt) / 1000 }]
+  })
+}

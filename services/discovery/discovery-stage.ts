@@ -1,0 +1,200 @@
+import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import type { NewEvent } from '#domain/event.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import { failRun, type StageEnd } from '#store/ledger/run-stage.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { BlobStore } from '#store/objects/blob-store.ts'
+import { putEdgeList } from '#store/objects/edge-list.ts'
+import { openNodeLists, putNodeList } from '#store/objects/node-list.ts'
+import { contentOf } from '#store/objects/node-selection.ts'
+import { type ObjectStore, undefinedWhenMissing } from '#store/objects/object-store.ts'
+import type { SnapshotView } from '#store/objects/snapshot.ts'
+import { parseJson } from '#domain/json.ts'
+import { objectKeys } from '#store/objects/object-keys.ts'
+import {
+  discoverNodes,
+  type Discovery,
+  type DiscoveryDeps,
+  type DiscoveryInput,
+} from '#stages/discover/discover-nodes.ts'
+import type { DiscoveryFilters } from '#stages/discover/choose-files.ts'
+import { hiddenReason } from '#stages/discover/unwanted/unwanted-path.ts'
+import type { PinnedBundle } from '#stages/plan/pin-bundles.ts'
+import { composedFiles, findBaseList } from '#stages/snapshot/base-nodes.ts'
+import { planRun, type PlanRunDeps } from '#stages/plan/plan-run.ts'
+import { type IndexCache, indexName, type SourceBlob } from '#stages/discover/index-blobs.ts'
+import { NodeIndex } from '#stages/discover/node-index.ts'
+
+export type DiscoveryStageDeps = DiscoveryDeps &
+  PlanRunDeps & {
+    leaveOut: Pick<DiscoveryFilters, 'exclude' | 'maxFileBytes'>
+    ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
+    objects: ObjectStore
+    blobs: BlobStore
+    readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+    /** The named bundles, stored and pinned. AGENT_001 for one that is broken, INTAKE_006 for one that is not there. */
+    pinBundles(projectId: string, names: readonly string[]): Promise<PinnedBundle[]>
+    /** Bundles that were pinned before. STORE_003 for one that is not there. */
+    readBundles(projectId: string, hashes: readonly string[]): Promise<PinnedBundle[]>
+  }
+
+const origin = { kind: 'discovery', id: 'discovery' } as const
+
+/** Steps 3 and 4 of a run: nodes, bundles, plan. Each move has a name, so a repeated job continues where the last one stopped. */
+export async function runDiscoveryStage(
+  runId: RunId,
+  deps: DiscoveryStageDeps,
+  signal: AbortSignal,
+): Promise<StageEnd> {
+  const run = await deps.ledger.getRun(runId)
+  if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return 'idle'
+  if (run.environment !== null) return 'idle' // it is planned, and its setup goes on
+  try {
+    const bundles = await bundlesOf(run, deps)
+    const nodes = await nodesOf(run, bundles, deps, signal)
+    const base = await baseOf(run, deps, signal)
+    await planRun(run, { nodes, bundles, base }, deps, signal)
+    return 'ok'
+  } catch (error) {
+    return failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
+  }
+}
+
+/** Returns those the first delivery pinned, also when this process has newer ones. */
+async function bundlesOf({ projectId, bundleHashes, request }: Run, deps: DiscoveryStageDeps): Promise<PinnedBundle[]> {
+  return bundleHashes === null ? deps.pinBundles(projectId, request.agents) : deps.readBundles(projectId, bundleHashes)
+}
+
+/** Returns those the first delivery stored, also when this process has newer query packs; else finds, stores and announces them. */
+async function nodesOf(
+  run: Run,
+  bundles: readonly PinnedBundle[],
+  deps: DiscoveryStageDeps,
+  signal: AbortSignal,
+): Promise<CodeNode[]> {
+  const { projectId, runId, nodeListKey } = run
+  if (nodeListKey !== null) {
+    return Array.fromAsync(openNodeLists(deps.objects).all({ projectId, runId, hash: nodeListKey }))
+  }
+  const discovery = await discoverRun(run, deps, signal)
+  const { nodes, edges = [], skipped } = discovery
+  const lists = {
+    nodeListKey: await putNodeList(deps.objects, run, { nodes, skipped }),
+    edgeListKey: await putEdgeList(deps.objects, run, { nodes, edges }),
+  }
+  await announce(run, discovery, lists, bundles, deps)
+  return nodes
+}
+
+/** Finds what the run is compared with: an earlier run's nodes and what that has composed, else a commit's nodes; undefined for neither. */
+async function baseOf(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Set<string> | undefined> {
+  const list = await findBaseList(run, deps)
+  if (list !== undefined) {
+    const known = new Set(await Array.fromAsync(openNodeLists(deps.objects).all(list), contentOf))
+    const { include = [] } = run.request
+    for (const files of await composedFiles(run, await snapshotOf(run, deps), deps)) {
+      const { nodes } = await discoverFiles(run, files, { isPacked: true, include }, deps, signal)
+      for (const node of nodes) known.add(contentOf(node))
+    }
+    return known
+  }
+  if (run.baseSnapshotId === null) return undefined
+  const { nodes } = await discoverRun({ ...run, snapshotId: run.baseSnapshotId }, deps, signal)
+  return new Set(nodes.map(contentOf))
+}
+
+async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
+  const { files } = await snapshotOf(run, deps)
+  const { paths = [], languages = [], nodeKinds = [], exclude = [], include = [] } = run.request
+  const isPacked = run.request.repository !== undefined
+  const left = [...(deps.leaveOut.exclude ?? []), ...exclude]
+  return discoverFiles(run, files, { isPacked, paths, languages, nodeKinds, include, exclude: left }, deps, signal)
+}
+
+function snapshotOf({ runId, projectId, snapshotId }: Run, deps: DiscoveryStageDeps): Promise<SnapshotView> {
+  if (snapshotId === null) throw new AppError('STORE_003', `run ${runId} has no snapshot`)
+  return deps.readSnapshot(projectId, snapshotId)
+}
+
+async function discoverFiles(
+  { projectId }: Run,
+  files: DiscoveryInput['files'],
+  filters: DiscoveryFilters,
+  deps: DiscoveryStageDeps,
+  signal: AbortSignal,
+): Promise<Discovery> {
+  const input = {
+    files,
+    filters: { ...deps.leaveOut, ...filters },
+    read: (hash: string) => deps.blobs.get(projectId, hash),
+    cache: nodeIndexCache(deps.objects, projectId),
+  }
+  return discoverNodes(input, deps, signal)
+}
+
+async function announce(
+  run: Run,
+  { nodes, edges = [], files, skipped, parsed, durationMs }: Discovery,
+  lists: { nodeListKey: string; edgeListKey: string },
+  bundles: readonly PinnedBundle[],
+  { ledger }: DiscoveryStageDeps,
+): Promise<void> {
+  // A kind may be called `constructor`, a property that every plain object inherits.
+  const kinds = new Map<string, number>()
+  for (const { kind } of nodes) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  const found = {
+    nodes: nodes.length,
+    edges: edges.length,
+    files,
+    kinds: Object.fromEntries(kinds),
+    parsed,
+    skipped: skipped.length,
+    skipped_files: firstSkipped(skipped.filter(({ reason }) => reason !== hiddenReason)),
+  }
+  const events: NewEvent[] = [
+    { event: 'nodes.discovered', phase: 'discovery', origin, durationMs, data: found },
+    {
+      event: 'bundles.checked',
+      phase: 'grail_check',
+      origin: { kind: 'grail', id: 'check' },
+      data: { bundles: bundles.map(checkedView) },
+    },
+  ]
+  await ledger.move(run.runId, {
+    from: [{ status: 'running', phase: 'discovery' }],
+    to: { phase: 'planning' },
+    command: 'discovery',
+    set: { ...lists, nodes: nodes.length, files, bundles: JSON.stringify(bundles.map(({ hash }) => hash)) },
+    events,
+  })
+}
+
+const warningsPerEvent = 10
+
+/** A bundle with faults is not pinned, so that those of a run are valid. */
+function checkedView({ hash, bundle: { file, tools, warnings } }: PinnedBundle) {
+  const first = warnings.slice(0, warningsPerEvent)
+  return { name: file.name, hash, valid: true, tools: tools.length, warnings: warnings.length, first_warnings: first }
+}
+
+/** So that a blob is parsed once per query pack, in whatever run it comes. */
+export function nodeIndexCache(objects: Pick<ObjectStore, 'get' | 'put'>, projectId: ProjectId): IndexCache {
+  const keyOf = (blob: SourceBlob) => objectKeys.nodeIndex(projectId, `${indexName(blob)}.json`)
+  return {
+    async get(blob) {
+      const stored = await objects.get(keyOf(blob)).catch(undefinedWhenMissing)
+      return stored && NodeIndex.safeParse(parseJson(Buffer.from(stored).toString())).data
+    },
+    async put(blob, index) {
+      await objects.put(keyOf(blob), JSON.stringify(index), { contentType: 'application/json' })
+    },
+  }
+}
+
+const skippedPerEvent = 20
+
+export function firstSkipped(skipped: readonly SkippedFile[]): SkippedFile[] {
+  return skipped.slice(0, skippedPerEvent)
+}

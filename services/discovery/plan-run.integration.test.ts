@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operationId, sha256 } from '#domain/ids.ts'
+import type { Operation } from '#domain/operation.ts'
+import type { Run, RunRequest } from '#domain/run.ts'
+import { getPlanSummary, type PlanSummary } from '#store/objects/plan-summary.ts'
+import { getRepositoryRules, pathRulesOf } from '#store/objects/repository-rules.ts'
+import { anOutcome } from '#testing/open-test-ledger.ts'
+import { runDiscoveryStage } from './discovery-stage.ts'
+import { openStages, type TestStages } from './open-stages.fixture.ts'
+
+let stages: TestStages
+beforeAll(async () => {
+  stages = await openStages()
+})
+afterAll(() => stages.close())
+
+type PlannedRun = { run: Run; operations: Operation[]; names: string[]; plan: PlanSummary | undefined; event: unknown }
+
+/** A run that discovery has finished: its state in the ledger, and its plan. */
+async function planned(
+  files: Readonly<Record<string, string>>,
+  request: Partial<RunRequest> = {},
+): Promise<PlannedRun> {
+  const { deps, signal, stores, inDiscovery } = stages
+  const runId = await inDiscovery(files, request)
+  await runDiscoveryStage(runId, deps, signal)
+  const run = await stores.ledger.getRun(runId)
+  const { operations } = await stores.ledger.listOperations(runId, { limit: 100 })
+  const place = { projectId: run.projectId, runId }
+  const hash = run.planKey
+  const plan = hash === null ? undefined : await getPlanSummary(stores.objects, { ...place, hash })
+  const events = await stores.ledger.readEvents(runId, { after: 0, limit: 100 })
+  const names = operations.map(({ bundle, work, node }) => `${bundle} ${work} ${node.qualifiedName}`)
+  return { run, operations, names, plan, event: events.find(({ event }) => event === 'run.planned')?.data }
+}
+
+const clean = { 'a.py': '"""A module."""\n\n\ndef one():\n    """One."""\n    return 1\n' }
+const faulty = {
+  'shop/stock.py':
+    'import os\n\n\ndef label(row):\n    return f"shelf" + row\n\n\ndef total():\n    return undefined\n\n\ndef two():\n    return 2\n',
+  'shop/clean.py': 'x = 1\n',
+}
+const servers = { labels: { 'remora.model': 'servers' } }
+const rehearsal = { labels: { 'remora.model': 'rehearsal' } }
+
+describe('planning a run', () => {
+  it('plans an agent where it is needed, safe fixes once per file, and nothing where there is no fault', async () => {
+    const { run, names, plan, event } = await planned(faulty, servers)
+    expect(names).toEqual(['lint mechanical shop/stock.py', 'lint agent total'])
+    expect(run.phase).toBe('execution')
+    expect(plan?.agents['lint']).toMatchObject({
+      lookedAt: 5,
+      planned: 1,
+      mechanical: 1,
+      skipped: [
+        { reason: 'no lint fault', count: 2, examples: ['shop/clean.py', 'shop/stock.py:12 two'] },
+        {
+          reason: 'its lint faults are fixed by the operation on an enclosing node',
+          count: 1,
+          examples: ['shop/stock.py:4 label'],
+        },
+      ],
+      folders: [{ path: 'shop', planned: 2 }],
+    })
+    const looked = { looked_at: 5, nodes_looked_at: 5, beyond_limit: 0 }
+    expect(event).toMatchObject({ operations: 2, ...looked, agents: { lint: { planned: 1, mechanical: 1 } } })
+  })
+
+  it('keeps the rules of the repository for the workers, and where the agents work', async () => {
+    const { run, operations } = await planned({ ...faulty, 'ruff.toml': 'line-length = 100\n' }, servers)
+    const ref = { projectId: run.projectId, runId: run.runId, hash: run.rulesKey ?? '' }
+    const rules = await getRepositoryRules(stages.stores.objects, ref)
+    expect(pathRulesOf(rules, 'shop/stock.py').text.lineLength).toBe(100)
+    expect(rules.configs).toEqual([{ path: 'ruff.toml', hash: sha256('line-length = 100\n') }])
+    const asked = operations.filter(({ work }) => work === 'agent')
+    expect(rules.files['shop/stock.py']?.agentRanges).toEqual(
+      asked.map(({ operationId: id, node: { startByte, endByte } }) => ({ operationId: id, startByte, endByte })),
+    )
+  })
+
+  it.each([
+    ['on', undefined, ['wanted', './of-bundle']],
+    ['asked', undefined, [undefined, undefined]],
+    ['asked', 'npm ci', ['wanted', 'npm ci']],
+    ['off', 'npm ci', ['failed', 'npm ci']],
+  ] as const)('with setups %s and %s in the request waits for that setup alone', async (setups, setup, expected) => {
+    const { deps, signal, stores, inDiscovery } = stages
+    const runId = await inDiscovery(faulty, { ...servers, ...(setup && { setup }) })
+    const pinBundles: typeof deps.pinBundles = async (...of) => {
+      const bundles = await deps.pinBundles(...of)
+      return bundles.map((pinned) => {
+        const file = { ...pinned.bundle.file, setup: './of-bundle' }
+        return { ...pinned, bundle: { ...pinned.bundle, file } }
+      })
+    }
+    await runDiscoveryStage(runId, { ...deps, pinBundles, setups }, signal)
+    const { environment } = await stores.ledger.getRun(runId)
+    expect([environment?.kind, environment?.command]).toEqual(expected)
+  })
+
+  it('asks no rehearsal model for faults without a safe fix, and says so', async () => {
+    const { names, plan } = await planned(faulty, rehearsal)
+    expect(names).toEqual(['lint mechanical shop/stock.py'])
+    expect(plan?.notices).toEqual([
+      expect.stringContaining('no configuration of Ruff'),
+      'lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked (lint.depth: safe)',
+    ])
+    expect(plan?.agents['lint']?.skipped).toContainEqual({
+      reason: 'its lint faults have no safe fix, and no model is asked (lint.depth: safe)',
+      count: 1,
+      examples: ['shop/stock.py:8 total'],
+    })
+  })
+
+  it('names the rules that the linter could fix and Remora does not', async () => {
+    const files = {
+      'ruff.toml': 'target-version = "py310"\nlint.select = ["UP", "E714"]\nlint.extend-unsafe-fixes = ["E714"]\n',
+      'a.py': 'from typing import List\n\n\ndef f(x: List[int]) -> bool:\n    return not x is None\n',
+    }
+    const { plan } = await planned(files, rehearsal)
+    expect(plan?.notices).toEqual([
+      expect.stringMatching(/the linter has fixes of UP006 \(1\).*does not make.*fixes of E714 \(1\) count as unsafe/),
+    ])
+  })
+
+  it('goes on to the patch when there is nothing to do', async () => {
+    const { run, operations, plan } = await planned(clean, { agents: ['lint', 'docstring'] })
+    expect(run).toMatchObject({ status: 'running', phase: 'review', isPlanned: true })
+    expect(operations).toEqual([])
+    expect(plan?.agents).toMatchObject({ lint: { planned: 0, mechanical: 0 }, docstring: { planned: 0 } })
+  })
+
+  it('plans nothing in the ledger for a dry run, and keeps the plan', async () => {
+    const { run, operations, plan, event } = await planned(faulty, { ...servers, dryRun: true })
+    expect(run).toMatchObject({ status: 'running', phase: 'review' })
+    expect(operations).toEqual([])
+    expect(run.counts).toMatchObject({ ready: 0, pending: 0 })
+    expect(plan?.agents['lint']).toMatchObject({ planned: 1, mechanical: 1 })
+    expect(event).toMatchObject({ dry_run: true, operations: 0, agents: { lint: { planned: 1, mechanical: 1 } } })
+  })
+
+  it('takes fewer nodes with paths left out, languages and kinds', async () => {
+    const files = { ...faulty, 'old/b.py': 'import sys\n', 'web/c.rs': 'fn c() {}\n' }
+    expect((await planned(files, { exclude: ['old'] })).plan?.skippedFiles).toEqual([
+      { path: 'old/b.py', reason: 'excluded' },
+    ])
+    expect((await planned(files, { languages: ['rust'] })).run).toMatchObject({
+      errorCode: 'INTAKE_007',
+      reason: expect.stringMatching(
+        /^this agent works on .*Python.*; found: Rust 1 file; Python 3 files, left out by --languages rust$/,
+      ),
+    })
+    const functions = await planned(files, { ...servers, nodeKinds: ['function'] })
+    expect(functions.names).toEqual(['lint mechanical label', 'lint agent total'])
+    expect(functions.plan?.agents['lint']?.lookedAt).toBe(3)
+  })
+
+  it('refuses a retry of operations that no agent has work on any more', async () => {
+    const gone = operationId('n0000000000000000', 'lint')
+    const { run, operations } = await planned(faulty, { ...servers, operations: [gone] })
+    expect(run).toMatchObject({
+      status: 'failed',
+      errorCode: 'INTAKE_007',
+      reason: expect.stringContaining('none of the operations to retry is planned any more'),
+    })
+    expect(operations).toEqual([])
+  })
+
+  it('tries again what did not end well, and nothing else', async () => {
+    const first = await planned(faulty, servers)
+    const [one] = first.operations
+    const again = await planned(faulty, { ...servers, operations: [one?.operationId ?? ''] })
+    expect(again.names).toEqual(['lint mechanical shop/stock.py'])
+    expect(again.run.phase).toBe('execution')
+  })
+
+  it('tries again what failed with the codes that a retry names, and refuses codes that nothing failed with', async () => {
+    const { run, operations } = await planned(faulty, servers)
+    const { ledger } = stages.stores
+    for (const { operationId: id, dispatch } of (await ledger.dispatch(run.runId, operations.length)).taken) {
+      const answer = await ledger.claim({ runId: run.runId, operationId: id, dispatch }, 'token')
+      if (answer.kind !== 'claimed') throw new Error('it was not claimed')
+      const isAgent = operations.some((one) => one.operationId === id && one.work === 'agent')
+      const outcome = anOutcome({ status: 'failed', errorCode: isAgent ? 'AGENT_002' : 'TOOL_004' })
+      await ledger.settle(answer.attempt, 1, { outcome, events: [] })
+    }
+    const retry = { ...servers, retryOf: run.runId }
+    expect((await planned(faulty, { ...retry, codes: ['AGENT_002'] })).names).toEqual(['lint agent total'])
+    expect((await planned(faulty, { ...retry, codes: ['AGENT_002', 'TOOL_004'] })).names).toHaveLength(2)
+    expect((await planned(faulty, { ...retry, codes: ['AGENT_009'] })).run).toMatchObject({
+      status: 'failed',
+      errorCode: 'INTAKE_007',
+      reason: `no operation of run "${run.runId}" failed with AGENT_009`,
+    })
+  })
+})

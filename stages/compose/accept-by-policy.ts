@@ -1,0 +1,90 @@
+import { type ChangeSet, type EvidenceCheck, proofOf } from '#domain/change-set.ts'
+import { neededFirst } from '#change-sets/independent-groups.ts'
+import type { Run } from '#domain/run.ts'
+import { type Decisions, maxDecisionsAtOnce } from '#store/ledger/decisions.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Composition } from '#store/objects/composition.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { getBundle } from '#store/objects/stored-records.ts'
+import type { CollectedChange } from './collect-changes.ts'
+
+type PolicyDeps = { ledger: Pick<Ledger, 'decide'>; objects: ObjectStore }
+
+type Composed = {
+  selected: readonly CollectedChange[]
+  composition: Composition
+  decisions: Decisions
+  /** The first run of the chain, which keeps the decisions. */
+  root: Run
+}
+
+const by = { kind: 'policy', id: 'auto' } as const
+
+/**
+ * Accepts the changes of a composed patch on which nobody has ever decided, and that have the evidence their bundles ask for, of a run with `accept: auto`, and
+ * notes that in `decisions`. False when somebody has decided since the patch was composed: then it may be another one.
+ */
+export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyDeps): Promise<boolean> {
+  if (run.request.accept !== 'auto') return true
+  const { composition, decisions, root, selected } = composed
+  // What the run was to prove is not proved.
+  if (composition.gate?.verdict === 'unproved') return true
+  const needed = await neededEvidence(run, deps.objects)
+  const leftOut = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
+  const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict
+  // What a person took back is pending, too, and not for the policy.
+  const proved = selected.filter(
+    ({ set }) =>
+      verdictOn(set.changeSetId) === undefined &&
+      !leftOut.has(set.changeSetId) &&
+      hasEvidence(set, needed.get(set.bundle)),
+  )
+  const undecided = withAllNeeded(proved, (id) => verdictOn(id) === 'accepted')
+  for (let first = 0; first < undecided.length; first += maxDecisionsAtOnce) {
+    const slice = undecided.slice(first, first + maxDecisionsAtOnce).map(({ set, operation, recordHash }) => ({
+      changeSetId: set.changeSetId,
+      verdict: 'accepted' as const,
+      before: 'pending' as const,
+      reason: null,
+      agent: set.bundle,
+      runId: operation.runId,
+      operationId: operation.operationId,
+      node: operation.node,
+      recordHash,
+    }))
+    const made = await deps.ledger.decide(root.runId, { last: decisions.last, decisions: slice, by })
+    if (made === undefined) return false
+    for (const one of made) decisions.byChangeSet.set(one.changeSetId, one)
+    decisions.last = made.at(-1)?.version ?? decisions.last
+  }
+  return true
+}
+
+/** Returns the changes of which every set that they are built on is accepted or among them, and puts that one before them. */
+function withAllNeeded(changes: readonly CollectedChange[], isAccepted: (id: string) => boolean): CollectedChange[] {
+  const byId = new Map(changes.map((change) => [change.set.changeSetId, change]))
+  const whole = changes.filter(({ set }) => (set.builtOn ?? []).every((id) => isAccepted(id) || byId.has(id)))
+  return neededFirst(whole.map(({ set }) => set)).flatMap(({ changeSetId }) => byId.get(changeSetId) ?? [])
+}
+
+async function neededEvidence(
+  { projectId, bundleHashes }: Run,
+  objects: ObjectStore,
+): Promise<Map<string, readonly EvidenceCheck[]>> {
+  const bundles = await Promise.all((bundleHashes ?? []).map((hash) => getBundle(objects, projectId, hash)))
+  return new Map(bundles.flatMap(({ file }) => (file.accept_when === undefined ? [] : [[file.name, file.accept_when]])))
+}
+
+/**
+ * Every check that was made has passed, none is missing, and each that is needed was made on each file. No check proves that nobody
+ * needs a deleted file, or a mode that changes.
+ */
+function hasEvidence(set: ChangeSet, needed: readonly EvidenceCheck[] | undefined): boolean {
+  if (needed === undefined || proofOf(set) !== 'passed') return false
+  return set.files.every(
+    ({ path, kind, executable }) =>
+      kind !== 'delete' &&
+      executable === undefined &&
+      needed.every((check) => set.evidence.some((one) => one.check === check && one.path === path && one.ok)),
+  )
+}

@@ -1,0 +1,237 @@
+import { chainOf } from '#change-sets/run-chain.ts'
+import { type AgentFunnel, countFunnel } from '#change-sets/funnel.ts'
+import { conflictsByAgent } from '#change-sets/name-conflicts.ts'
+import type { ErrorCode } from '#domain/error.ts'
+import type { EventOrigin, NewEvent } from '#domain/event.ts'
+import type { GateReport } from '#domain/gate.ts'
+import { newToken, type RunId } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import type { CompositionProgress, Run } from '#domain/run.ts'
+import { failRun } from '#store/ledger/run-stage.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { type Composition, conflictView, withoutTexts } from '#store/objects/composition.ts'
+import { collectChanges, type CodesOfStatus, type Collected, selectProposed, setsOf } from './collect-changes.ts'
+import type { EvidenceTools } from '#stages/operate/evidence/evidence-checker.ts'
+import { provedByOperation } from './file-proofs.ts'
+import { madeIn } from './made-sets.ts'
+import { planRepeats } from './plan-repeats.ts'
+import { acceptByPolicy } from './accept-by-policy.ts'
+import type { PatchDeps } from './compose-patch.ts'
+import { proveSets, type SelectedSets } from './prove-sets.ts'
+import type { GateDeps, GateMemory } from './gate/run-gate.ts'
+import { throughGate } from './gate/through-gate.ts'
+
+export type CompositionDeps = PatchDeps & {
+  ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'decide' | 'move' | 'planAgain'>
+  evidence: EvidenceTools
+  workerId: string
+}
+
+const noteEveryMs = 1_000
+const atReview = { status: 'running', phase: 'review' } as const
+
+/**
+ * Ends a run whose operations have all ended: puts their change sets together, proves the result, stores it and
+ * completes the run, or fails it when none of its operations succeeded or had nothing to change. Where sets collide or have lost
+ * their base, the operations that made them run once more first, and the run comes back here. Running it again, or
+ * for a run that is not at that point, changes nothing. A fault that stays (a missing object) fails the run.
+ */
+export async function composeRun(runId: RunId, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
+  const run = await deps.ledger.getRun(runId)
+  if (run.status !== 'running' || run.phase !== 'review') return
+  try {
+    await complete(run, deps, signal)
+  } catch (error) {
+    const stage = { phases: ['review'], origin: { kind: 'worker', id: deps.workerId }, signal } as const
+    await failRun(runId, error, stage, deps.ledger)
+  }
+}
+
+function sumOf(counts: Run['counts']): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}
+
+type Note = (progress: Partial<CompositionProgress>) => Promise<void>
+
+/**
+ * Keeps in the run how far it is, at most once a second, and when the files or the gate begin: one step may take long. What another worker
+ * noted, that has died, is overwritten.
+ */
+function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'ledger'>): Note {
+  const composer = newToken()
+  const operations = sumOf(counts)
+  let progress: CompositionProgress = { operationsRead: 0, operations, filesProved: 0, files: 0 }
+  let notes = 0
+  let nextAt = -Infinity
+  return async (more) => {
+    const filesBegin = progress.files === 0 && (more.files ?? 0) > 0
+    const gateBegins = progress.gateRuns === undefined && more.gateRuns !== undefined
+    progress = { ...progress, ...more }
+    if (performance.now() < nextAt && !filesBegin && !gateBegins) return
+    nextAt = performance.now() + noteEveryMs
+    const command = `composing ${composer} ${(notes += 1)}`
+    await ledger.move(runId, {
+      from: [atReview],
+      to: {},
+      command,
+      set: { composing: JSON.stringify(progress) },
+      events: [],
+    })
+  }
+}
+
+/** Limits how often somebody may decide while the run is composed; then what the policy would accept is left undecided. */
+const maxTries = 5
+
+async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
+  const note = openNotes(run, deps)
+  await note({})
+  const chain = await chainOf(run, deps.ledger)
+  const onOperations = (operationsRead: number) => note({ operationsRead })
+  const collected = await collectChanges(chain, { ...deps, onOperations }, signal)
+  const { totals, codes } = collected
+  const onFiles = (filesProved: number, files: number) => note({ files, filesProved })
+  const onRun = (gateRuns: number, gateMost: number) => note({ gateRuns, gateMost })
+  const composed = await composeAndDecide(chain, collected, { ...deps, onFiles, onRun }, signal)
+  if (composed === undefined) return
+  const { selected, composition, compositionKey, decisions } = composed
+  const failure = failureOf(run, codes)
+  const earlier = selected.filter(({ isEarlier }) => isEarlier).length
+  const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict ?? 'pending'
+  const funnel = Object.fromEntries(countFunnel(composition.made ?? [], verdictOn).map(funnelData))
+  const closing = { changeSets: selected.length, earlier, totals, composition, funnel, failure }
+  const events = closingEvents(run, closing, { kind: 'worker', id: deps.workerId })
+  const moved = await deps.ledger.move(run.runId, {
+    from: [atReview],
+    to: { status: failure === undefined ? 'completed' : 'failed' },
+    // Another composer may have planned repeats since, which have ended by now: the run is composed once more then.
+    operations: sumOf(run.counts),
+    command: 'complete',
+    set: { compositionKey, ...failure },
+    events,
+  })
+  if (moved !== 'refused' && decisions.last > 0) {
+    await deps.ledger.notePatch(run.runId, { of: 'proposed', note: { decided: decisions.last, compositionKey } })
+  }
+}
+
+type ComposeDeps = CompositionDeps & Required<Pick<SelectedSets, 'onFiles'>> & Pick<GateDeps, 'onRun'>
+
+/**
+ * Composes what nobody has rejected, and accepts of it what the run's policy asks for. Undefined when operations run again, since
+ * what they changed collided or has lost its base.
+ */
+async function composeAndDecide(
+  chain: readonly [Run, ...Run[]],
+  collected: Collected,
+  deps: ComposeDeps,
+  signal: AbortSignal,
+) {
+  const { changes, nodes } = collected
+  const [run] = chain
+  const root = chain.at(-1) ?? run
+  const others = setsOf(changes)
+  const memory: GateMemory = { results: new Map() }
+  for (let tries = 1; ; tries += 1) {
+    const decisions = await deps.ledger.readDecisions(root.runId)
+    const selected = selectProposed(changes, decisions)
+    const sets = selected.map(({ set }) => set)
+    const own = selected.flatMap(({ set, isEarlier }) => (isEarlier ? [] : set))
+    const selection = {
+      of: 'proposed',
+      sets,
+      others,
+      nodeOf: async (id: string) => nodes.get(id),
+      onFiles: deps.onFiles,
+      provedBefore: provedByOperation(own, deps.evidence.tools),
+      madeOf: (conflicts: Composition['conflicts']) => madeIn(collected, conflicts, decisions),
+    } as const
+    const proved = await proveSets(run, selection, deps, signal)
+    const repeats = planRepeats({ selected, conflicts: proved.composition.conflicts })
+    if (repeats.length > 0 && (await repeat(run, repeats, deps)) === 'planned') return undefined
+    const gated = await throughGate(run, { sets, composition: proved.composition, memory }, deps, signal)
+    const { composition, compositionKey } =
+      gated === undefined ? proved : await proveSets(run, { ...selection, sets: gated.left, gated }, deps, signal)
+    const composed = { selected, composition, compositionKey, decisions, root }
+    if ((await acceptByPolicy(run, composed, deps)) || tries === maxTries) return composed
+  }
+}
+
+async function repeat(
+  { runId }: Run,
+  operations: readonly PlannedOperation[],
+  { ledger, workerId }: ComposeDeps,
+): Promise<'planned' | 'refused'> {
+  const origin: EventOrigin = { kind: 'worker', id: workerId }
+  const data = { operations: operations.length, reason: 'collided' }
+  return ledger.planAgain(runId, { operations, event: { event: 'operations.repeated', phase: 'review', origin, data } })
+}
+
+type RunFailure = { errorCode: ErrorCode; reason: string }
+
+/**
+ * The fault of a run in which no operation succeeded or was unchanged: the commonest code of its failed operations, or of
+ * its blocked ones when none failed; of equally common codes, the first in the alphabet. Undefined for every other run,
+ * also for one without operations.
+ */
+function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFailure | undefined {
+  const endings = (['failed', 'blocked', 'skipped'] as const).filter((status) => (counts[status] ?? 0) > 0)
+  if (endings.length === 0 || (counts.succeeded ?? 0) + (counts.unchanged ?? 0) > 0) return undefined
+  const most = codes.failed.size > 0 ? codes.failed : codes.blocked
+  const [commonest] = [...most].toSorted(([one, times], [other, more]) => more - times || (one < other ? -1 : 1))
+  const reason = `no operation ended well: ${endings.map((status) => `${counts[status]} ${status}`).join(', ')}`
+  return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
+}
+
+function funnelData({ agent, acceptedUnverified, ...counts }: AgentFunnel) {
+  return [agent, { ...counts, accepted_unverified: acceptedUnverified }] as const
+}
+
+/** Events are short: the composition has the names. */
+function gateData({ command, verdict, reason, tests, failingTotal, runs, durationMs, leftOut }: GateReport) {
+  const figures = { tests, failing_total: failingTotal, runs, duration_ms: durationMs, left_out: leftOut }
+  return { command, verdict, ...(reason && { reason }), ...figures }
+}
+
+/** An event lists no more conflicts than this; the composition has all. */
+const namedConflicts = 50
+
+type Closing = Pick<Collected, 'totals'> & {
+  changeSets: number
+  /** Counts those that the runs which this one retries have made. */
+  earlier: number
+  composition: Composition
+  /** Holds the figures of each agent. */
+  funnel: Record<string, unknown>
+  failure: RunFailure | undefined
+}
+
+function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEvent[] {
+  const { changeSets, earlier, totals, composition, funnel, failure } = closing
+  const { files, conflicts } = composition
+  const composed = {
+    change_sets: changeSets,
+    earlier_change_sets: earlier,
+    files: files.length,
+    conflicts: conflicts.slice(0, namedConflicts).map((one) => conflictView(withoutTexts(one))),
+    conflicts_total: conflicts.length,
+    conflicts_by_agent: conflictsByAgent(conflicts),
+    funnel,
+    ...(composition.gate && { gate: gateData(composition.gate) }),
+  }
+  const ended = {
+    operations: run.counts,
+    change_sets: changeSets,
+    files_changed: files.length,
+    conflicts: conflicts.length,
+    turns: totals.turns,
+    prompt_tokens: totals.promptTokens,
+    completion_tokens: totals.completionTokens,
+  }
+  const common = { phase: 'review', origin } as const
+  const composedEvent: NewEvent = { ...common, event: 'run.composed', data: composed }
+  if (failure === undefined) return [composedEvent, { ...common, event: 'run.completed', data: ended }]
+  const { errorCode, reason } = failure
+  const data = { error_code: errorCode, reason, ...ended }
+  return [composedEvent, { ...common, event: 'run.failed', status: 'error', errorCode, data }]
+}

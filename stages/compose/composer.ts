@@ -1,0 +1,164 @@
+import { getHeapStatistics } from 'node:v8'
+import { chainOf } from '#change-sets/run-chain.ts'
+import { AppError, hasCode } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { SpanRecorder } from '#domain/span.ts'
+import type { WantedPatch } from '#domain/run.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
+import type { StopSignals } from '#store/ledger/stop-signals.ts'
+import { after, untilAborted } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
+import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
+
+export type ComposerDeps = {
+  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePart' | 'notePatch' | 'readDecisions'>
+  stops: Pick<StopSignals, 'on'>
+  log: Pick<Log, 'error'>
+  traces: SpanRecorder
+}
+
+export type Composer = {
+  /**
+   * Composes a run as `composeRun` does. `stalls`: how often a worker was lost doing it. A thread that dies is replaced, and
+   * five deaths of threads and workers together fail the run (TOOL_004). Throws a fault that may pass, and the reason of
+   * `signal`, whose abort ends the thread at once.
+   */
+  compose(job: { runId: RunId; stalls: number }, signal: AbortSignal): Promise<void>
+  /**
+   * Composes a patch of a run as `composePatch` does; a thread that dies is noted as its fault (TOOL_004). Throws a fault that may
+   * pass, and the reason of `signal`.
+   */
+  composePatch(job: { runId: RunId; patch: WantedPatch }, signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+/** No check of a file takes nearly as long. */
+const mostStillMs = 120_000
+
+export type ThreadLimits = {
+  /** Limits the memory of the thread; by default it may have as much as this process. */
+  memoryMb?: number
+  /** Limits how long one step may keep its event loop busy, in ms of processor time; two minutes by default. */
+  stillMs?: number
+  /** Limits how long it lives on when there is nothing to compose, in ms; a minute by default. */
+  idleMs?: number
+  /** Is called before a thread starts. */
+  beforeStart?: () => void
+}
+
+/**
+ * Composes runs in a thread of its own, with its own connections, so that neither it nor the operations of this worker wait
+ * for the other.
+ */
+export function openComposer(
+  worker: ComposeQuestion['worker'],
+  deps: ComposerDeps,
+  limits: ThreadLimits = {},
+): Composer {
+  const { ledger, log, traces } = deps
+  const thread = openComposingThread('the composer', limits)
+  // Of its own, so that neither waits for the other, nor ends with it.
+  const patchThread = openComposingThread('the patch composer', limits)
+
+  async function compose(job: { runId: RunId; stalls: number; why?: string }, signal: AbortSignal): Promise<void> {
+    const { runId, stalls } = job
+    const stage = { phases: ['review'], origin: { kind: 'worker', id: worker.workerId }, signal } as const
+    let lost: string | undefined
+    await unlessDeadly(runId, { ...stage, ...job }, ledger, () =>
+      untilStopped(
+        runId,
+        async (own) => {
+          const answer = await thread.ask({ runId, worker }, own)
+          if (answer.kind !== 'lost') answer.report.spans.forEach(traces.record)
+          if (answer.kind === 'lost') lost = answer.why
+          else if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
+        },
+        deps,
+        signal,
+      ),
+    )
+    if (lost === undefined) return
+    log.error('the thread that composed a run died', { run_id: runId, reason: lost })
+    await compose({ runId, stalls: stalls + 1, why: lost }, signal)
+  }
+
+  async function composePatch({ runId, patch }: { runId: RunId; patch: WantedPatch }, signal: AbortSignal) {
+    const answer = await patchThread.ask({ runId, patch, worker }, signal)
+    if (answer.kind === 'lost') {
+      log.error('the thread that composed a patch died', { run_id: runId, reason: answer.why })
+      return noteLost({ runId, patch, why: answer.why }, ledger)
+    }
+    if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
+  }
+  return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
+}
+
+/** Notes the failure for whoever waits for the patch, who then does not ask for it at once again. */
+async function noteLost(
+  { runId, patch: { of, part }, why }: { runId: RunId; patch: WantedPatch; why: string },
+  ledger: ComposerDeps['ledger'],
+): Promise<void> {
+  const chain = await chainOf(await ledger.getRun(runId), ledger)
+  const { last: decided } = await ledger.readDecisions(chain.at(-1)?.runId ?? runId)
+  const reason = `the thread that composed the patch died: ${why}`
+  const note = { decided, errorCode: 'TOOL_004', reason, at: Date.now() }
+  await (part === undefined ? ledger.notePatch(runId, { of, note }) : ledger.notePart(runId, { ...note, part }))
+}
+
+function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>): AppError {
+  return new AppError(code, message, { phase: 'review', cause })
+}
+
+/** The thread and its linter take 80 to 130 MB, and a second to start. */
+const usualIdleMs = 60_000
+
+/** A thread that starts with a question, and ends when there was none for a while. One asks it at a time. */
+function openComposingThread(
+  name: string,
+  { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs, beforeStart = () => {} }: ThreadLimits,
+) {
+  const entry = new URL('./compose-thread.ts', import.meta.url)
+  // The AWS SDK may find its keys in the environment.
+  const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
+  const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
+  let pool = open()
+  let isStarted = false
+  let stopIdling = () => {}
+
+  async function renew(): Promise<void> {
+    const former = pool
+    pool = open()
+    isStarted = false
+    await former.close()
+  }
+  return {
+    /** Throws the reason of `signal`, with which it ends the thread. */
+    async ask(question: ComposeQuestion, signal: AbortSignal): Promise<ThreadAnswer<ComposeReport>> {
+      stopIdling()
+      if (!isStarted) beforeStart()
+      isStarted = true
+      try {
+        const answer = await untilAborted(pool.ask(question), signal)
+        isStarted = answer.kind === 'report'
+        return answer
+      } catch (error) {
+        isStarted = false
+        if (signal.aborted) await renew()
+        else if (hasCode(error, 'TOOL_004')) return { kind: 'lost', item: -1, why: error.message }
+        throw error
+      } finally {
+        stopIdling = after(idleMs, () => void renew())
+      }
+    },
+    async close() {
+      stopIdling()
+      await pool.close()
+    },
+  }
+}
+
+function ownHeapMb(): number {
+  return Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20)
+}

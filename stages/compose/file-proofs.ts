@@ -1,0 +1,216 @@
+import { type ChangeSet, type Evidence, isTestCheck, type TextCheck, readsOtherFiles } from '#domain/change-set.ts'
+import type { FileResult } from '#change-sets/changes-at-path.ts'
+import { composeChangeSets, type KnownSets } from '#change-sets/compose-change-sets.ts'
+import type { ComposedEvidence, ComposedFile } from '#store/objects/composition.ts'
+import type { SnapshotView } from '#store/objects/snapshot.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { moduleNamesOf, moduleUsesOf } from '#languages/python/module-uses.ts'
+import { languageOf } from '#languages/syntax/grammars.ts'
+import type { LoadedLanguage } from '#languages/syntax/parser.ts'
+import { checksOfFile, type EvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
+import type { ReadFile } from '#stages/operate/evidence/samples-match.ts'
+import type { RunRules } from '#stages/operate/evidence/run-rules.ts'
+import type { ComposedModule } from './composed-names.ts'
+import { type RunJoinedTests, testChecksOf } from './run-joined-tests.ts'
+import { type Contents, contentsOf, doneBy, seenInOneStep } from './contents-of.ts'
+
+export type FileProofDeps = {
+  evidence: EvidenceChecker
+  python: Pick<LoadedLanguage, 'read'>
+  rules: Pick<RunRules, 'of'>
+  readBlob(hash: string): Promise<Uint8Array>
+  storeBlob(bytes: Uint8Array): Promise<string>
+  /** The text of a file of the composed tree. */
+  readFile?: ReadFile | undefined
+  /** The evidence of these checks on a file that just these sets have made before; undefined where one of them was not made. */
+  provedBefore?: ProvedBefore | undefined
+  /** Runs the tests of a file that several sets make. */
+  runTests?: RunJoinedTests | undefined
+}
+
+export type ProvedBefore = (
+  file: Pick<ComposedFile, 'path' | 'changeSetIds'>,
+  checks: readonly TextCheck[],
+) => ComposedEvidence[] | undefined
+
+/**
+ * Returns what operations of the run have proved of a file that one of these sets makes alone: it is theirs to the
+ * byte, under the same rules. Only a check that was passed counts, made by the `tools` of this process; anything else
+ * is checked again.
+ */
+export function provedByOperation(sets: readonly ChangeSet[], tools: ReadonlySet<string>): ProvedBefore {
+  const onBase = new Map(sets.flatMap((set) => (set.builtOn === undefined ? [[set.changeSetId, set.evidence]] : [])))
+  return ({ path, changeSetIds: [id = '', ...others] }, checks) => {
+    const made = others.length === 0 ? (onBase.get(id) ?? []) : []
+    const passed = made.filter((one) => one.path === path && one.ok && tools.has(one.tool))
+    const found = checks.map((check) => passed.find((one) => one.check === check))
+    return found.every((one) => one !== undefined) ? found : undefined
+  }
+}
+
+export type FileProof = Contents & { file: FileResult; evidence: ComposedEvidence[] }
+/** Makes the checks that the sets of the file ask for, or just one of them, if any of its sets asks for that. */
+export type ProveFile = (file: FileResult, only?: TextCheck) => Promise<FileProof>
+
+export function isProved({ evidence }: FileProof): boolean {
+  return evidence.every((one) => one.ok)
+}
+
+/** Caches the proof of a file by its sets: most files of a group stay the same when a set is left out. */
+export function openFileProofs(deps: FileProofDeps): ProveFile {
+  const known = new Map<string, Promise<FileProof>>()
+  return (file, only) => {
+    const key = JSON.stringify([file.path, file.sets.map((set) => set.changeSetId), only ?? null])
+    const proof = known.get(key) ?? proofOf(file, only, deps)
+    known.set(key, proof)
+    return proof
+  }
+}
+
+async function proofOf(file: FileResult, only: TextCheck | undefined, deps: FileProofDeps): Promise<FileProof> {
+  const contents = await contentsOf(file, deps)
+  const asked = checksFor(file).map(({ checks, of }) => ({ of, checks: checks.filter((one) => one === (only ?? one)) }))
+  const checks = asked.flatMap((one) => one.checks)
+  const made = { path: file.path, changeSetIds: file.sets.map((set) => set.changeSetId) }
+  const known = checks.some(readsOtherFiles) ? undefined : deps.provedBefore?.(made, checks)
+  const evidence = known ?? (await checkTogether(file, { asked, contents }, deps))
+  const isSound = only === undefined && evidence.every(({ ok }) => ok)
+  return { file, ...contents, evidence: [...evidence, ...(await testEvidenceOf(file, isSound ? deps : {}))] }
+}
+
+type Asking = { asked: readonly AskedChecks[]; contents: Contents }
+
+async function checkTogether(
+  file: FileResult,
+  { asked, contents }: Asking,
+  deps: FileProofDeps,
+): Promise<ComposedEvidence[]> {
+  const { path, sets } = file
+  const { readFile } = deps
+  const rules = await deps.rules.of(path)
+  const check = async (done: Pick<FileResult, 'executable'> & Contents, checks: readonly TextCheck[]) => {
+    const { before, after, executable } = done
+    const texts = { path, before: before?.toString(), after: after?.toString() }
+    return deps.evidence.check({ ...texts, executable, rules, ...(readFile && { readFile }) }, checks)
+  }
+  const evidence: ComposedEvidence[] = []
+  for (const { of, checks } of asked) {
+    if (checks.length === 0) continue
+    if (of.length === sets.length) {
+      evidence.push(...(await check({ ...contents, executable: file.executable }, checks)))
+      continue
+    }
+    const parts: Evidence[][] = []
+    for (const part of seenInOneStep(of, sets))
+      parts.push(await check(await doneBy(part, { file, contents }, deps), checks))
+    evidence.push(...firstFaults(parts).map((one) => ({ ...one, inPart: true as const })))
+  }
+  return evidence
+}
+
+/** Returns each of the same checks once, although they were made several times: one that failed, if there is one. */
+function firstFaults([first = [], ...others]: readonly Evidence[][]): Evidence[] {
+  return first.map(
+    (one, at) => (one.ok ? others.flatMap((other) => other[at] ?? []).find(({ ok }) => !ok) : one) ?? one,
+  )
+}
+
+/**
+ * Returns what operations have proved by running the tests in the file, where it is one set's alone; else what running
+ * them with all of its sets shows. Whether they pass together with the changes of other files is for the run's gate.
+ */
+async function testEvidenceOf(
+  file: FileResult,
+  { runTests }: Pick<FileProofDeps, 'runTests'>,
+): Promise<ComposedEvidence[]> {
+  const { path, sets } = file
+  const ran = sets
+    .flatMap(({ evidence }) => evidence)
+    .filter((one) => one.path === path && isTestCheck(one.of ?? one.check))
+  const checks = testChecksOf(file)
+  if (sets.length === 1 || checks.length === 0) return ran
+  const detail = 'several changes made this file, and its tests were not run with all of them'
+  return (
+    (await runTests?.(file, checks)) ??
+    checks.map((of) => ({ check: 'not_checked', of, path, ok: true, tool: 'none', detail }))
+  )
+}
+
+export async function storeFile({ file, after, evidence }: FileProof, deps: FileProofDeps): Promise<ComposedFile> {
+  const { path, sets, executable } = file
+  const changeSetIds = sets.map((set) => set.changeSetId)
+  const baseHash = file.kind === 'create' ? null : file.baseHash
+  return {
+    path,
+    baseHash,
+    resultHash: after === undefined ? null : await deps.storeBlob(after),
+    ...(executable === undefined ? {} : { executable }),
+    changeSetIds,
+    evidence,
+  }
+}
+
+/** Returns undefined for a file that is not Python. */
+export function moduleOf(
+  path: string,
+  { before, after }: Contents,
+  { python }: FileProofDeps,
+): ComposedModule | undefined {
+  if (languageOf(path) !== 'python') return undefined
+  const text = after?.toString()
+  return {
+    path,
+    before: before && python.read(before.toString(), moduleNamesOf),
+    after: text === undefined ? undefined : python.read(text, (tree) => moduleUsesOf(tree, text)),
+  }
+}
+
+/** Checks, and the sets of a file that ask for them. */
+type AskedChecks = { checks: TextCheck[]; of: readonly ChangeSet[] }
+
+/**
+ * The checks of a composed file, each with the sets whose bundles ask for it: it is about what these do, and what others do to the file is
+ * not theirs to answer for. Of Python, every set is asked whether the file parses and is linted as before. `docstring_only` is asked
+ * of those that passed it. `only_node_changed` is not made again: it is about the places of edits, which composition does not move;
+ * `says_something` is about the words of each set by itself.
+ */
+function checksFor({ path, sets, kind }: FileResult): AskedChecks[] {
+  // A grammar of another language may not parse all valid code, so there the bundle decides.
+  const always: TextCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
+  const askedBy = new Map<TextCheck, ChangeSet[]>()
+  for (const set of sets) {
+    const own = set.evidence.filter((one) => one.path === path && (one.check !== 'docstring_only' || one.ok))
+    const named = own.flatMap(({ check, of = [] }) => (check === 'not_checked' ? of : check))
+    for (const check of checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...named]))
+      getOrMake(askedBy, check, () => []).push(set)
+  }
+  askedBy.delete('only_node_changed')
+  askedBy.delete('says_something')
+  const bySets = new Map<string, AskedChecks>()
+  for (const [check, of] of askedBy) {
+    const ids = of.map(({ changeSetId }) => changeSetId).join(' ')
+    getOrMake(bySets, ids, () => ({ checks: [], of })).checks.push(check)
+  }
+  return [...bySets.values()]
+}
+
+type ComposedTreeDeps = {
+  known: KnownSets
+  snapshot(): Promise<Pick<SnapshotView, 'find'>>
+  readBlob(hash: string): Promise<Uint8Array>
+}
+
+/**
+ * Reads files of the repository as all of `sets` together make it, for checks that look at more than one file. Nothing is composed, and
+ * no snapshot read, before the first file is asked for.
+ */
+export function readComposed(sets: readonly ChangeSet[], deps: ComposedTreeDeps): ReadFile {
+  let composed: ReadonlyMap<string, FileResult> | undefined
+  return async (path) => {
+    composed ??= new Map(composeChangeSets(sets, deps.known).files.map((file) => [file.path, file]))
+    const changed = composed.get(path)
+    if (changed !== undefined) return (await contentsOf(changed, deps)).after?.toString()
+    const file = (await deps.snapshot()).find(path)
+    return file && Buffer.from(await deps.readBlob(file.hash)).toString()
+  }
+}

@@ -1,0 +1,100 @@
+import { areApart } from '#change-sets/changes-at-path.ts'
+import { composeChangeSets } from '#change-sets/compose-change-sets.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
+import type { PlannedOperation, RepeatedWork } from '#domain/operation.ts'
+import { maxSliceOperations } from '#store/ledger/plan.ts'
+import type { Composition } from '#store/objects/composition.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import type { CollectedChange } from './collect-changes.ts'
+
+type Composed = {
+  /** Lists what was composed, in its order. */
+  selected: readonly CollectedChange[]
+  conflicts: Composition['conflicts']
+}
+
+/**
+ * The operations that are to run once more because their change sets were left out, though they are sound: they collided with others,
+ * or what they are built on is not in the patch, since it collided, was rejected or made anew, or breaks a check. Each starts from what
+ * it collided with, without what was left out itself, and waits for those of them whose sets collided with its own. None runs a third
+ * time. Pure; 1,000 at most.
+ */
+export function planRepeats({ selected, conflicts }: Composed): PlannedOperation[] {
+  const codes = new Map(conflicts.map(({ changeSetId, errorCode }) => [changeSetId, errorCode]))
+  const included = byPath(selected.filter(({ set }) => !codes.has(set.changeSetId)))
+  const first = selected.filter(({ set, isRepeat }) => !isRepeat && isSound(codes.get(set.changeSetId)))
+  const groups = Map.groupBy(first, ({ operation }) => operation.operationId)
+  const planned: { operation: PlannedOperation; sets: readonly ChangeSet[] }[] = []
+  for (const [id, changes] of [...groups].slice(0, maxSliceOperations)) {
+    const [change] = changes
+    if (change === undefined) continue
+    const sets = changes.map(({ set }) => set)
+    const near = sets.flatMap((set) => set.files.flatMap(({ path }) => included.get(path) ?? []))
+    const against = near.filter((one) => one.operation.operationId !== id && sets.some((set) => collide(set, one.set)))
+    const before = planned.filter((one) => one.sets.some((other) => sets.some((set) => mustFollow(set, other))))
+    // Of a mechanical operation other change sets may be in the patch: its new ones are made on top of them.
+    const own = near.some(({ operation }) => operation.operationId === id) ? [id] : []
+    const startsFrom = [
+      ...change.operation.startsFrom,
+      ...against.map(({ operation }) => operation.operationId),
+      ...own,
+    ]
+    const lacksBase = sets.some(({ changeSetId }) => codes.get(changeSetId) === 'WORK_002')
+    if (!lacksBase && against.length + before.length === 0) continue
+    const { bundle, bundleHash, node, work, priority } = change.operation
+    const operation: PlannedOperation = {
+      operationId: repeatedOperationId(id),
+      bundle,
+      bundleHash,
+      node,
+      work,
+      priority,
+      after: [],
+      afterAny: before.map((one) => one.operation.operationId),
+      startsFrom: [...new Set(startsFrom)],
+      repeats: repeatedWork(id, { sets, startsFrom, conflicts }),
+    }
+    planned.push({ operation, sets })
+  }
+  return planned.map(({ operation }) => operation)
+}
+
+/** Tells whether a set was left out for what others did. With WORK_004 it breaks the result itself. */
+function isSound(errorCode: Composition['conflicts'][number]['errorCode'] | undefined): boolean {
+  return errorCode === 'WORK_001' || errorCode === 'WORK_002'
+}
+
+type Repeating = Pick<Composed, 'conflicts'> & { sets: readonly ChangeSet[]; startsFrom: readonly OperationId[] }
+
+/** Names the work to repeat, and sets that it does not start from: on top of a left-out one, the new sets would be, too. */
+function repeatedWork(operationId: OperationId, { sets, startsFrom, conflicts }: Repeating): RepeatedWork {
+  const changeSetIds = sets.map(({ changeSetId }) => changeSetId)
+  const without = conflicts
+    .filter((one) => startsFrom.includes(one.operationId) && !changeSetIds.includes(one.changeSetId))
+    .map(({ changeSetId }) => changeSetId)
+  return { operationId, changeSetIds, ...(without.length === 0 ? {} : { without }) }
+}
+
+function byPath(changes: readonly CollectedChange[]): Map<string, CollectedChange[]> {
+  const found = new Map<string, CollectedChange[]>()
+  for (const change of changes) {
+    for (const { path } of change.set.files) getOrMake(found, path, () => []).push(change)
+  }
+  return found
+}
+
+function mustFollow(set: ChangeSet, earlier: ChangeSet): boolean {
+  return set.builtOn?.includes(earlier.changeSetId) === true || collide(set, earlier)
+}
+
+function collide(one: ChangeSet, other: ChangeSet): boolean {
+  const isNear = one.files.some((change) =>
+    other.files.some((file) => file.path === change.path && !areApart(file, change)),
+  )
+  return isNear && composeChangeSets([alone(one), alone(other)]).conflicts.length > 0
+}
+
+function alone({ builtOn: _builtOn, ...set }: ChangeSet): ChangeSet {
+  return set
+}

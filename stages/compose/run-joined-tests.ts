@@ -1,0 +1,121 @@
+import { composeChangeSets, type KnownSets } from '#change-sets/compose-change-sets.ts'
+import type { FileResult } from '#change-sets/changes-at-path.ts'
+import { withNeeded } from '#change-sets/independent-groups.ts'
+import { type ChangeSet, type Evidence, isTestCheck, type TestCheck } from '#domain/change-set.ts'
+import { hasCode } from '#domain/error.ts'
+import type { Run } from '#domain/run.ts'
+import type { ComposedEvidence } from '#store/objects/composition.ts'
+import type { ChangedFile, SandboxedProgram } from '#sandbox/sandboxed-program.ts'
+import type { SnapshotPrograms } from '#stages/operate/tools/programs/attempt-programs.ts'
+import { runTests, type TestRunner } from '#stages/operate/tools/programs/run-tests.ts'
+import { howItEnded, judgedTests } from '#stages/operate/tools/tests/prove-tests.ts'
+import { contentsOf } from './contents-of.ts'
+
+type RunningDeps = {
+  programs: SnapshotPrograms
+  known: KnownSets
+  readBlob(hash: string): Promise<Uint8Array>
+  signal: AbortSignal
+}
+
+/** Makes the checks that run tests, of a file of tests that several sets make together; undefined where they cannot be run. */
+export type RunJoinedTests = (file: FileResult, checks: readonly TestCheck[]) => Promise<ComposedEvidence[] | undefined>
+
+const runners: Readonly<Record<string, Exclude<TestRunner, 'auto'>>> = {
+  pytest: 'pytest',
+  unittest: 'unittest',
+  'node:test': 'node',
+  vitest: 'vitest',
+}
+
+/**
+ * Each set's tests have passed in a file without those of the others. Here they run in the file that all of them make, once as usual and
+ * once as on another machine, in the snapshot with what these sets change.
+ */
+export function openJoinedTests(
+  { projectId, snapshotId, environment }: Pick<Run, 'projectId' | 'snapshotId' | 'environment'>,
+  deps: RunningDeps,
+): RunJoinedTests {
+  const { programs, known, signal } = deps
+  const runIn = async (file: FileResult, snapshot: string) => {
+    const { find } = await programs.snapshot(projectId, snapshot)
+    const around = await programs.environment(projectId, environment)
+    const results = composeChangeSets(withNeeded(file.sets, known)).files
+    const changed: ChangedFile[] = []
+    for (const result of results) {
+      const { after } = await contentsOf(result, deps)
+      const executable = result.executable ?? find(result.path)?.executable ?? false
+      if (after !== undefined) changed.push({ path: result.path, content: after, executable })
+    }
+    const deleted = results.filter(({ kind }) => kind === 'delete').map(({ path }) => path)
+    const files = { base: () => programs.archive(projectId, snapshot), changed, deleted }
+    const { limits } = programs
+    return (program: Pick<SandboxedProgram, 'command' | 'report' | 'environment'>) =>
+      programs.sandbox.run({ ...around, ...program, files, limits }, signal)
+  }
+  return async (file, checks) => {
+    const made = evidenceOf(file, 'tests_collected')
+    const [first] = made
+    const runner = runners[first?.tool ?? '']
+    if (first === undefined || runner === undefined || snapshotId === null) return undefined
+    try {
+      const run = await runIn(file, snapshotId)
+      const order = { runner, paths: [file.path], language: '' }
+      const runs = [await runTests(order, run), await runTests({ ...order, isElsewhere: true }, run)]
+      const unreported = runs.find(({ cases }) => cases === undefined)
+      const { passed, failed } = judgedTests(runs, file.path)
+      const durationMs = Math.round(runs.reduce((sum, { result }) => sum + result.durationMs, 0))
+      const proof = { passed, failed, durationMs, fault: unreported && howItEnded(unreported), made: first }
+      return checks.map((check) => joinedEvidence(check, file, proof))
+    } catch (error) {
+      if (hasCode(error, 'TOOL_005', 'SETUP_001')) return undefined
+      throw error
+    }
+  }
+}
+
+function evidenceOf({ path, sets }: FileResult, check: TestCheck): Evidence[] {
+  return sets.flatMap(({ evidence }: ChangeSet) => evidence.filter((one) => one.path === path && one.check === check))
+}
+
+type Proof = ReturnType<typeof judgedTests> & { durationMs: number; fault: string | undefined; made: Evidence }
+
+function joinedEvidence(
+  check: TestCheck,
+  file: FileResult,
+  { passed, failed, durationMs, fault, made }: Proof,
+): ComposedEvidence {
+  const { path } = file
+  const { tool, version } = made
+  const common = { path, tool, ...(version === undefined ? {} : { version }) }
+  const own = evidenceOf(file, check)
+  const sumOf = (of: (one: Evidence) => number | undefined) => own.reduce((sum, one) => sum + (of(one) ?? 0), 0)
+  if (check === 'tests_kill_mutants') {
+    const figures = { before: sumOf(({ before }) => before), after: sumOf(({ after }) => after) }
+    const detail = `${figures.after} of ${figures.before} planted faults noticed by the tests of each change alone`
+    return { check, ok: own.every(({ ok }) => ok), ...common, ...figures, detail }
+  }
+  const before = made.before ?? 0
+  const wanted = before + own.reduce((sum, one) => sum + (one.after ?? 0) - (one.before ?? 0), 0)
+  const now = check === 'tests_pass' ? passed.length : passed.length + failed.length
+  const [bad] = failed
+  const few = now < wanted ? `${now} of ${wanted} tests ${check === 'tests_pass' ? 'pass' : 'are there'}` : undefined
+  const said = check === 'tests_pass' && bad !== undefined ? `${bad.name}: ${bad.message}` : undefined
+  const detail = fault ?? said ?? few
+  const says = detail ?? (check === 'tests_pass' ? 'all together, in 2 of 2 runs' : undefined)
+  return {
+    check,
+    ok: detail === undefined,
+    ...common,
+    before,
+    after: now,
+    durationMs,
+    ...(says === undefined ? {} : { detail: says }),
+  }
+}
+
+/** The checks that run tests which the sets of a file have, or have asked for. */
+export function testChecksOf({ path, sets }: FileResult): TestCheck[] {
+  const own = sets.flatMap(({ evidence }) => evidence.filter((one) => one.path === path))
+  return [...new Set(own.map(({ check, of = check }) => of).filter(isTestCheck))]
+}

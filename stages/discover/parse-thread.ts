@@ -1,0 +1,76 @@
+/**
+ * Entry of a parsing thread. It answers each request with one reply. A throw that is not an AppError is not caught: the
+ * parser's memory may be damaged, so the thread dies.
+ */
+import { readFileSync } from 'node:fs'
+import { AppError } from '#domain/error.ts'
+import { answerRequests } from '#platform/thread-entry.ts'
+import { parserMemoryBytes } from '#languages/syntax/parser.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { compileNodeQuery, indexNodes, type NodeQuery } from './node-query.ts'
+import type { ParseReply, ParseRequest, ParseResult } from './parse-pool.ts'
+import type { QueryPack } from './query-pack.ts'
+import { judgeContent, markReasons, type ContentMark } from './unwanted/unwanted-content.ts'
+
+/** A thread whose parsers hold more is replaced: the memory of wasm never shrinks, and one large file takes a lot. */
+const spentBytes = 128 * 1024 ** 2
+
+const isSpent = () => parserMemoryBytes() > spentBytes
+const compiled = new Map<string, Promise<NodeQuery>>()
+
+answerRequests<ParseRequest, ParseReply>(async (request, begin) => {
+  try {
+    const queries = await Promise.all(request.packs.map(compiledOnce))
+    return { results: parseFiles(request, queries, begin) }
+  } catch (error) {
+    if (error instanceof AppError) return { failed: { code: error.code, message: error.message } }
+    throw error
+  }
+}, isSpent)
+
+function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
+  return getOrMake(compiled, `${pack.hash}.${pack.references?.hash ?? ''}`, () => compileNodeQuery(pack))
+}
+
+/** Stops behind the file after which the thread is spent. */
+function parseFiles(
+  request: ParseRequest,
+  queries: readonly NodeQuery[],
+  begin: (file: number) => void,
+): ParseResult[] {
+  const results: ParseResult[] = []
+  for (const [file, source] of request.files.entries()) {
+    begin(file)
+    const bytes =
+      'file' in source
+        ? readOrUndefined(source.file)
+        : new Uint8Array(request.bytes, source.start, source.end - source.start)
+    const query = source.pack === null ? undefined : queries[source.pack]
+    results.push(parseFile(bytes, query, source.admitted))
+    if (isSpent()) break
+  }
+  return results
+}
+
+function parseFile(
+  bytes: Uint8Array | undefined,
+  query: NodeQuery | undefined,
+  admitted: readonly ContentMark[],
+): ParseResult {
+  if (bytes === undefined) return { kind: 'unreadable', reason: 'DISC_005: the file cannot be read' }
+  const judged = judgeContent(bytes, query?.name)
+  if ('unwanted' in judged) return { kind: 'indexed', index: { skipped: judged.unwanted } }
+  const { marks } = judged
+  if (marks.length === 0) return { kind: 'indexed', index: indexNodes(bytes, query) }
+  const refused = marks.find((mark) => !admitted.includes(mark))
+  if (refused !== undefined) return { kind: 'indexed', index: { skipped: markReasons[refused], marks } }
+  return { kind: 'indexed', index: { ...indexNodes(bytes, query), marks } }
+}
+
+function readOrUndefined(file: string): Uint8Array | undefined {
+  try {
+    return readFileSync(file)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from 'node:util'
+import { parseJson } from '#domain/json.ts'
+import { submitToolName } from '#bundles/tool-definition.ts'
+import type { ToolRun } from '#store/objects/attempt-record.ts'
+import type { ToolSet } from '../tools/tool-set.ts'
+
+type MadeCall = Pick<ToolRun, 'turn' | 'name' | 'arguments' | 'result'>
+
+/** Limits the earlier turns in which the same call may have brought the same answer before the agent may only submit. */
+const maxRepeats = 2
+
+/** The model reads this with the answer of a call that repeats an earlier one. */
+export const repeatNote =
+  'You have made this call already, and its answer is the same. Making it again will not help: do something else, or call submit_result.'
+
+/**
+ * Counts the earlier turns in which this call was made with the same answer, since the last of them whose answer was
+ * another, and since another call wrote something. Submissions are not counted: they have a limit of their own. Read
+ * from the record of an attempt, so an attempt that continues it counts the same.
+ */
+export function repeatsOf(call: MadeCall, earlier: readonly MadeCall[], tools: Pick<ToolSet, 'get'>): number {
+  if (call.name === submitToolName) return 0
+  const turns = new Set<number>()
+  for (const made of earlier.toReversed()) {
+    if (isSameCall(made, call)) {
+      if (!isDeepStrictEqual(made.result, call.result)) break
+      if (made.turn !== call.turn) turns.add(made.turn)
+    } else if (made.result.outcome !== 'error' && tools.get(made.name)?.effects === 'writes') break
+  }
+  return turns.size
+}
+
+/** The call of this turn that was made too often, if there is one. */
+export function repeatedCall(
+  runs: readonly MadeCall[],
+  turn: number,
+  tools: Pick<ToolSet, 'get'>,
+): { name: string; repeats: number } | undefined {
+  for (const [at, { name, ...made }] of runs.entries()) {
+    const repeats = made.turn === turn ? repeatsOf({ name, ...made }, runs.slice(0, at), tools) : 0
+    if (repeats >= maxRepeats) return { name, repeats }
+  }
+  return undefined
+}
+
+function isSameCall(one: MadeCall, other: MadeCall): boolean {
+  if (one.name !== other.name) return false
+  return one.arguments === other.arguments || isDeepStrictEqual(argumentsOf(one), argumentsOf(other))
+}
+
+/** Arguments that are no JSON are only the same as the same text. */
+function argumentsOf({ arguments: given }: MadeCall): unknown {
+  return parseJson(given) ?? given
+}

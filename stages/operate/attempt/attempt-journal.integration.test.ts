@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { NewEvent } from '#domain/event.ts'
+import type { ModelRequest } from '#domain/turn.ts'
+import { until } from '#testing/until.ts'
+import { call, scriptedModel, submitting } from '../agent/scripted-agent.fixture.ts'
+import { openOperationBench, type OperationBench } from '../operation-bench.fixture.ts'
+import { runOperation, type OperationDeps } from '../run-operation.ts'
+
+const source = 'def shelf(row):\n    return row\n'
+const never = new AbortController().signal
+
+describe('what an attempt tells', () => {
+  let bench: OperationBench
+  beforeAll(async () => {
+    bench = await openOperationBench()
+  })
+  afterAll(() => bench.close())
+
+  /** Every command with events passes `look` before it goes to the ledger. */
+  async function run(model: OperationDeps['model'], look: (events: readonly NewEvent[]) => void) {
+    const planned = await bench.planned(await bench.bundle('harness'), source, 'shelf')
+    const { ledger } = bench
+    const watched: OperationDeps['ledger'] = {
+      ...ledger,
+      async append(attempt, n, events) {
+        look(events)
+        return ledger.append(attempt, n, events)
+      },
+      async settle(attempt, n, settlement) {
+        look(settlement.events)
+        return ledger.settle(attempt, n, settlement)
+      },
+    }
+    await runOperation(planned.job, { ...bench.deps, model, ledger: watched }, never)
+    const operation = await bench.operation(planned)
+    const events = await bench.ledger.readEvents(planned.runId, { after: 0, limit: 10_000 })
+    expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
+    return { operation, events }
+  }
+
+  it('goes in commands of a bounded size, however much it is at once', async () => {
+    const calls = Array.from({ length: 600 }, (_, at) => call('no_such_tool', {}, `c${at}`))
+    const sizes: number[] = []
+    const { operation, events } = await run(scriptedModel([[...calls, submitting()]]), (sent) =>
+      sizes.push(sent.length),
+    )
+    expect(operation).toMatchObject({ status: 'unchanged', attempt: 1 })
+    const told = events.flatMap(({ event, data }) => (event === 'tool.returned' ? [data['call_id']] : []))
+    expect(told).toEqual(calls.map(({ id }) => id))
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(128)
+  })
+
+  it('does not end it when its run is cancelled, if what runs may finish', async () => {
+    const { complete } = scriptedModel([[submitting()]])
+    const model = {
+      async complete(request: ModelRequest) {
+        const { runId = '' } = request.share ?? {}
+        const by = { kind: 'publisher', id: 'test' } as const
+        await bench.ledger.cancel(runId, { reason: 'a newer push', origin: by, letFinish: true })
+        const told = async () =>
+          (await bench.ledger.readEvents(runId, { after: 0, limit: 100 })).map(({ event }) => event)
+        await until(told, { holds: (names) => names.includes('model.requested') }) // the ledger was asked since
+        return complete(request)
+      },
+    }
+    const { operation } = await run(model, () => undefined)
+    expect(operation).toMatchObject({ status: 'unchanged', attempt: 1 })
+  })
+
+  const refused = (tries: number[]) => (sent: readonly NewEvent[]) => {
+    if (!sent.some(({ toolName }) => toolName === 'unspeakable')) return
+    tries.push(sent.length)
+    throw new RangeError('Maximum call stack size exceeded')
+  }
+  const speaking = call('unspeakable', {})
+  const many = Array.from({ length: 300 }, (_, at) => call('no_such_tool', {}, `c${at}`))
+
+  it('costs neither the lease nor the outcome when Redis will never take it', async () => {
+    const tries: number[] = []
+    const { complete, requests } = scriptedModel([[speaking], [submitting()]])
+    const model = {
+      async complete(request: ModelRequest) {
+        if (requests.length > 0) await until(() => tries, { holds: ({ length }) => length > 0 })
+        return complete(request)
+      },
+    }
+    const { operation, events } = await run(model, refused(tries))
+    expect(operation).toMatchObject({ status: 'unchanged', attempt: 1 })
+    expect(events.filter(({ data }) => data['shortened'] === true).map(({ event }) => event)).toContain('tool.called')
+    expect(tries).toHaveLength(1)
+  })
+
+  it('costs nothing either where much else is to be written when the agent has ended', async () => {
+    const tries: number[] = []
+    const { operation } = await run(scriptedModel([[speaking, ...many, submitting()]]), refused(tries))
+    expect(operation).toMatchObject({ status: 'unchanged', attempt: 1 })
+    expect(tries).toHaveLength(1)
+  })
+
+  it('ends the operation with TOOL_004 where the command that ends it is refused', async () => {
+    const tries: number[] = []
+    const { operation, events } = await run(scriptedModel([[speaking, submitting()]]), refused(tries))
+    expect(operation).toMatchObject({ status: 'failed', attempt: 1, outcome: { errorCode: 'TOOL_004' } })
+    expect(events.at(-1)).toMatchObject({ event: 'operation.ended', errorCode: 'TOOL_004' })
+    expect(tries).toHaveLength(2)
+  })
+})

@@ -1,0 +1,132 @@
+import { AppError, asAppError } from '#domain/error.ts'
+import type { AppendAnswer, Attempt } from '#store/ledger/attempt.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { after } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { type AgentEvent, type Journal, journalOver } from '../agent/journal.ts'
+import { type EventBatch, type EventBatches, openEventBatches } from './event-batches.ts'
+
+/** Limits how long an event waits for others before it is sent: few commands, and still live for a person watching. */
+const flushAfterMs = 100
+
+export type AttemptJournal = Journal & {
+  /** Is aborted with AGENT_010 when the ledger says to stop; `stopped` is then the reason. */
+  readonly signal: AbortSignal
+  /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
+  readonly stopped: 'cancelled' | 'lost' | undefined
+  /** Asks the ledger now, instead of at the next heartbeat, whether to stop. */
+  askNow(): void
+  /**
+   * Ends the heartbeats and returns the last batch, which goes with the command that settles the attempt. `closing`: events that say that
+   * something counts; they come with that command or not at all.
+   */
+  close(closing?: readonly AgentEvent[]): Promise<EventBatch>
+}
+
+/** Sends an attempt's events in small batches, and renews its lease while it runs. */
+export function openAttemptJournal(
+  attempt: Attempt,
+  { workerId, ...deps }: AppendDeps & { workerId: string },
+): AttemptJournal {
+  const batches = openEventBatches(workerId)
+  const abort = new AbortController()
+  let stopped: AttemptJournal['stopped']
+  const stop = (why: 'cancelled' | 'lost', message: string) => {
+    stopped = why
+    abort.abort(new AppError('AGENT_010', message))
+  }
+  const send = async () => {
+    const answer = await appendNext(attempt, batches, deps)
+    if (answer.kind === 'lost') stop('lost', 'the operation was given to another worker')
+    else if (answer.stopRequested) stop('cancelled', 'the run was stopped')
+  }
+  const sendAll = async () => {
+    do await send()
+    while (batches.waiting)
+  }
+  const beat = openBeat(sendAll, Math.max(50, Math.floor(attempt.leaseMs / 3)))
+  const journal = journalOver((event) => {
+    batches.add(event)
+    beat.soon(flushAfterMs)
+  })
+  return {
+    ...journal,
+    askNow: () => beat.soon(0),
+    signal: abort.signal,
+    get stopped() {
+      return stopped
+    },
+    async close(closing = []) {
+      await beat.stop()
+      if (batches.inFlight) await send()
+      batches.next()
+      for (; batches.waiting; batches.next()) await send()
+      return batches.lastWith(closing)
+    },
+  }
+}
+
+type AppendDeps = { ledger: Pick<Ledger, 'append'>; log: Pick<Log, 'warn'> }
+
+/** Events that a reachable store refuses are reduced: sending them again for ever would cost the lease. */
+async function appendNext(attempt: Attempt, batches: EventBatches, { ledger, log }: AppendDeps): Promise<AppendAnswer> {
+  for (;;) {
+    const { n, events } = batches.next()
+    try {
+      const answer = await ledger.append(attempt, n, events)
+      batches.arrived()
+      return answer
+    } catch (error) {
+      if (isStoreFault(asAppError(error, 'TOOL_004')) || events.length === 0) throw error
+      log.warn('events not written as they were', { operation_id: attempt.operationId, error })
+      batches.reduce()
+    }
+  }
+}
+
+type Beat = { soon(ms: number): void; stop(): Promise<void> }
+
+/**
+ * Calls `send` every `everyMs`, or sooner when asked, and never twice at the same time. A failed call is repeated at the
+ * next beat.
+ */
+function openBeat(send: () => Promise<void>, everyMs: number): Beat {
+  let sending: Promise<void> | undefined
+  let cancel: (() => void) | undefined
+  let dueAt = Infinity
+  let stopped = false
+  let askedAgain = false
+
+  const soon = (ms: number) => {
+    const at = performance.now() + ms
+    if (stopped || at >= dueAt) return
+    cancel?.()
+    dueAt = at
+    cancel = after(ms, fire)
+  }
+  const fire = () => {
+    dueAt = Infinity
+    askedAgain = sending !== undefined
+    if (askedAgain) return
+    sending = send()
+      .catch(() => undefined)
+      .finally(() => {
+        sending = undefined
+        soon(askedAgain ? 0 : everyMs)
+      })
+  }
+  soon(everyMs)
+  return {
+    soon,
+    async stop() {
+      stopped = true
+      cancel?.()
+      await sending
+    },
+  }
+}
+
+/** Tells whether a retry may help: the store is unreachable, as opposed to an object that is wrong. */
+export function isStoreFault(fault: AppError): boolean {
+  return fault.code === 'STORE_001' || fault.code === 'STORE_002'
+}

@@ -1,0 +1,85 @@
+import type { JournalEntry } from '#domain/external-journal.ts'
+import { limitsOfBundle } from '#tool-scripts/script-limits.ts'
+import type { ScriptPool } from '#tool-scripts/script-pool.ts'
+import { type ExternalDeps, attemptExternals } from '../tools/externals/attempt-externals.ts'
+import { scriptOf, scriptTool } from '../tools/script-tool.ts'
+import type { Tool, ToolSet } from '../tools/tool-set.ts'
+import type { RelatedNodes, RunFacts } from '../start/run-facts.ts'
+import type { RunningAttempt } from './running-attempt.ts'
+import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../tools/programs/attempt-programs.ts'
+import { nodeInputs } from '../tools/provided-inputs.ts'
+
+export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal'> & {
+  scripts: Pick<ScriptPool, 'run'>
+  relatedPaths: RelatedNodes['paths']
+  programs: ProgramDeps
+  runFacts(runId: string): Promise<RunFacts>
+}
+
+/** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
+export function attemptTools(
+  running: Pick<
+    RunningAttempt,
+    'attempt' | 'bundle' | 'workspace' | 'target' | 'built' | 'transcript' | 'from' | 'tests' | 'rules'
+  >,
+  deps: AttemptToolDeps,
+  signal: AbortSignal,
+): ToolSet {
+  const { bundle, scripts } = running.bundle
+  const { workspace, target, tests, rules } = running
+  const programs = programsOf(running, deps, signal)
+  const externals = attemptExternals(
+    workspace,
+    target,
+    { ...deps, programs, tests, rulesOf: rules.of, signal },
+    calledBefore(running),
+  )
+  const bound = new Map<string, Tool>()
+  for (const definition of bundle.tools) {
+    if (bundle.scripts[definition.name] === undefined) continue
+    const names = bundle.hostInputs[definition.name] ?? []
+    const parts = {
+      definition,
+      script: scriptOf(scripts, definition.name),
+      providedInputs: () => inputValues(names, running, deps.relatedPaths),
+      externals,
+      limits: limitsOfBundle(bundle.file.limits.script),
+      pool: deps.scripts,
+      log: deps.log,
+    }
+    bound.set(definition.name, scriptTool(parts))
+  }
+  return { definitions: bundle.tools, get: (name) => bound.get(name) }
+}
+
+/** The programs that are run for this attempt, over its files. */
+export function programsOf(
+  { attempt, bundle, workspace, built }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'built'>,
+  { programs, runFacts }: Pick<AttemptToolDeps, 'programs' | 'runFacts'>,
+  signal: AbortSignal,
+): AttemptPrograms {
+  const allowed = bundle.bundle.file.programs ?? []
+  const environment = async () => (await runFacts(attempt.runId)).environment
+  return attemptPrograms({ attempt, workspace, built: built?.layer, allowed, environment }, programs, signal)
+}
+
+/** Lists the calls of tool scripts in attempts that this one continues, also of the script that asked a person. */
+function calledBefore({ transcript, from }: Pick<RunningAttempt, 'transcript' | 'from'>): JournalEntry[] {
+  const asking = from !== undefined && 'answered' in from ? from.answered.waiting.journal : []
+  return [...transcript.toolRuns.flatMap(({ externals }) => externals), ...asking]
+}
+
+/** The current values of those script inputs that the worker fills in instead of the model; only the named ones are read. */
+async function inputValues(
+  names: readonly string[],
+  { attempt, bundle, workspace, target }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target'>,
+  relatedPaths: RelatedNodes['paths'],
+): Promise<Record<string, unknown>> {
+  const known: Record<string, () => unknown> = {
+    ...nodeInputs(target, workspace, () => relatedPaths(attempt)),
+    workspace_id: () => attempt.operationId,
+    settings: () => bundle.settings,
+  }
+  const filled = names.map(async (name) => [name, await known[name]?.()] as const)
+  return Object.fromEntries(await Promise.all(filled))
+}

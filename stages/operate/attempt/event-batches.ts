@@ -1,0 +1,137 @@
+import type { NewEvent } from '#domain/event.ts'
+import { clippedJson, isRecord } from '#domain/json.ts'
+import type { AgentEvent } from '../agent/journal.ts'
+import { beginningOf } from '../context/bounded-text.ts'
+
+export type EventBatch = { n: number; events: NewEvent[] }
+
+/** The most that one command sends to Redis, where no other command runs during a script. */
+const maxEvents = 128
+const maxBytes = 256 * 1024
+
+/**
+ * The events of one attempt on their way to the ledger, in numbered batches of a bounded size. A batch is sent again until
+ * it is known to have arrived, or to be refused for good.
+ */
+export type EventBatches = ReturnType<typeof openEventBatches>
+
+export function openEventBatches(workerId: string) {
+  const origin = { kind: 'worker', id: workerId } as const
+  const pending: (BoundedEvent & { at: number })[] = []
+  let batch: EventBatch | undefined
+  let last = 0
+  return {
+    add: (event: AgentEvent) => void pending.push({ ...boundedEvent(event), at: performance.now() }),
+    /** The batch in flight, or a new one of the pending events. */
+    next(): EventBatch {
+      if (batch !== undefined) return batch
+      const now = performance.now()
+      const events = pending
+        .splice(0, fitting(pending))
+        .map(({ event, at }) => ({ ...event, origin, ageMs: Math.round(now - at) }))
+      last += 1
+      batch = { n: last, events }
+      return batch
+    },
+    /**
+     * The batch in flight, or a new one of the pending events, with events that are true only once the command is carried out that it goes
+     * with. They are in no batch before or after it.
+     */
+    lastWith(closing: readonly AgentEvent[]): EventBatch {
+      const { n, events } = this.next()
+      return { n, events: [...events, ...closing.map((event) => ({ ...boundedEvent(event).event, origin, ageMs: 0 }))] }
+    },
+    /** The batch in flight has arrived. */
+    arrived() {
+      batch = undefined
+    },
+    /** The batch in flight was refused: first the data of its events is dropped, the next time the events. */
+    reduce() {
+      if (batch === undefined) return
+      const isBare = batch.events.every(({ data }) => data === bare)
+      batch = { n: batch.n, events: isBare ? [] : batch.events.map(bareOf) }
+    },
+    get inFlight() {
+      return batch !== undefined
+    },
+    /** Is true while events wait behind the batch in flight. */
+    get waiting() {
+      return pending.length > 0
+    },
+  }
+}
+
+const bare = { shortened: true }
+
+function bareOf({ event, phase, origin, ageMs = 0 }: NewEvent): NewEvent {
+  return { event, phase, origin, ageMs, data: bare }
+}
+
+/** Counts the pending events that fit in one batch; at least one. */
+function fitting(pending: readonly BoundedEvent[]): number {
+  let [count, bytes] = [0, 0]
+  for (const one of pending) {
+    bytes += one.bytes
+    if (count === maxEvents || (count > 0 && bytes > maxBytes)) break
+    count++
+  }
+  return count
+}
+
+/** An event whose data is known to be JSON of this size. */
+type BoundedEvent = { event: AgentEvent; bytes: number }
+
+const maxDataBytes = 16 * 1024
+const maxToolName = 200
+
+/** Says how much of the data stays: characters of texts, parts of lists and objects, and levels. The last one always fits. */
+type Room = { text: number; parts: number; depth: number }
+const rooms: readonly Room[] = [
+  { text: 4000, parts: 100, depth: 3 },
+  { text: 500, parts: 20, depth: 2 },
+  { text: 50, parts: 20, depth: 1 },
+]
+
+/**
+ * An event within the allowed size (domain/event.ts), whatever a model or a tool wrote in it. A larger one keeps the
+ * beginnings of its texts and lists, and is marked as `shortened`.
+ */
+function boundedEvent(event: AgentEvent): BoundedEvent {
+  const bytes = bytesOf(event.data)
+  const { toolName } = event
+  const named = toolName === undefined ? event : { ...event, toolName: toolName.slice(0, maxToolName) }
+  if (bytes <= maxDataBytes) return { event: named, bytes }
+  for (const room of rooms) {
+    const data = { ...partsOf(event.data, room, 1), shortened: true }
+    const left = bytesOf(data)
+    if (left <= maxDataBytes) return { event: { ...named, data }, bytes: left }
+  }
+  return { event: { ...named, data: { shortened: true } }, bytes: 0 }
+}
+
+function partsOf(record: Record<string, unknown>, room: Room, depth: number): Record<string, unknown> {
+  const entries = Object.entries(record).slice(0, room.parts)
+  return Object.fromEntries(entries.map(([key, part]) => [cut(key, room.text), shortened(part, room, depth)]))
+}
+
+function shortened(value: unknown, room: Room, depth: number): unknown {
+  if (typeof value === 'string') return cut(value, room.text)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= room.depth) return clippedJson(value, room.text)
+  if (isRecord(value)) return partsOf(value, room, depth + 1)
+  if (!Array.isArray(value)) return value
+  return value.slice(0, room.parts).map((part) => shortened(part, room, depth + 1))
+}
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${beginningOf(text, max)}…`
+}
+
+/** Returns Infinity when the data is no JSON, or nested too deep to be written. */
+function bytesOf(data: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(data))
+  } catch {
+    return Infinity
+  }
+}

@@ -1,0 +1,135 @@
+import { asAppError, type AppError, ModelUnavailable } from '#domain/error.ts'
+import type { Outcome } from '#domain/operation.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
+import type { Release } from '#store/ledger/end-attempt.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { putAttemptRecord, putUnfinishedAttempt } from '#store/objects/stored-records.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { type Log, storeAtFault } from '#platform/log.ts'
+import { type AttemptJournal, isStoreFault } from '../attempt/attempt-journal.ts'
+import type { AgentEvent } from '../agent/journal.ts'
+import { findingsOf } from './findings-of.ts'
+import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
+
+/**
+ * An unreachable store is no fault of the agent: an operation is handed back this many times, with a back-off that doubles
+ * up to a minute. With a first back-off of a second, an outage of seven minutes costs nothing.
+ */
+const maxStoreFaults = 12
+const maxBackOffMs = 60_000
+/**
+ * A request that breaks its server would take the model from all others again and again. An operation that may be the reason
+ * is handed back at most this many times in a row, without a turn in between; one that cannot be, without limit.
+ */
+const maxModelFaults = 5
+/**
+ * Busy servers are no fault of the operation, but some refuse a request for ever in that way: one that needs more tokens than
+ * a minute may have. It is handed back at most this many times in a row, with a back-off that doubles up to a minute. That
+ * takes about a day, as long as a model may be away by default.
+ */
+const maxBusyFaults = 1000
+const noCost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0 }
+
+export type GivenUp = {
+  attempt: Attempt
+  journal: AttemptJournal
+  /** Is aborted when the worker stops. */
+  signal: AbortSignal
+  /** Is undefined when it failed before it was prepared. */
+  running: RunningAttempt | undefined
+}
+
+export type GiveUpDeps = {
+  ledger: Pick<Ledger, 'release' | 'settle'>
+  objects: ObjectStore
+  versions: Readonly<Record<string, string>>
+  log: Pick<Log, 'debug' | 'warn'>
+  /** Says how long an operation rests that was handed back for its model, or the first time for a store. */
+  handBackMs: number
+}
+
+/**
+ * Ends an attempt that threw. It is handed back when its worker stops, a store is unreachable or no model server can answer,
+ * and dropped when another worker has the operation by now. Otherwise it fails with the error's code, and its record says
+ * what it did.
+ */
+export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): Promise<void> {
+  const { attempt, journal } = given
+  const fault = asAppError(error, 'TOOL_004', 'execution')
+  const handBack = handBackFor(given, fault, deps)
+  const failed = handBack === undefined ? await failedOutcome(given, fault, deps) : undefined
+  const resume = handBack === undefined || isStoreFault(fault) ? undefined : await storeProgress(given, deps)
+  const { n, events } = await journal.close(failed?.reported)
+  if (journal.stopped === 'lost') return
+  const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
+  // A worker that stops, or an outage, hands back all its attempts: each is an event, and the reason is logged once.
+  const isAlone = handBack === undefined && storeAtFault(error) === undefined
+  const note = isAlone ? deps.log.warn : deps.log.debug
+  note('attempt given up', { ...ids, attempt: attempt.attempt, error })
+  if (failed !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome: failed.outcome, events }))
+  if (handBack !== undefined) await deps.ledger.release(attempt, n, { ...handBack, resume, events })
+}
+
+/** Returns undefined when the attempt fails. */
+function handBackFor(
+  { attempt, signal, running }: GivenUp,
+  fault: AppError,
+  { handBackMs }: GiveUpDeps,
+): Omit<Release, 'events'> | undefined {
+  if (signal.aborted) return { reason: 'drain' }
+  const backOffAfter = (faults: number) => Math.min(maxBackOffMs, handBackMs * 2 ** faults)
+  if (isStoreFault(fault) && attempt.storeFaults < maxStoreFaults)
+    return { reason: 'store', delayMs: backOffAfter(attempt.storeFaults) }
+  if (!(fault instanceof ModelUnavailable)) return undefined
+  const before = running !== undefined && hasProgress(running) ? { modelFaults: 0, busyFaults: 0 } : attempt
+  const modelFaults = before.modelFaults + (fault.mayBeTheRequest ? 1 : 0)
+  const busyFaults = before.busyFaults + (fault.wasTurnedAway ? 1 : 0)
+  if (modelFaults > maxModelFaults || busyFaults > maxBusyFaults) return undefined
+  const delayMs = fault.wasTurnedAway ? backOffAfter(before.busyFaults) : handBackMs
+  return { reason: 'models', delayMs, modelFaults, busyFaults }
+}
+
+function hasProgress({ transcript, turnsBefore }: RunningAttempt): boolean {
+  return transcript.turns > turnsBefore
+}
+
+/**
+ * Stores the turns of this attempt, so that the next one does not pay them again. Undefined when there are none, when it
+ * stopped within a turn, or when the store is unreachable: the next attempt then begins where this one did.
+ */
+async function storeProgress({ running }: GivenUp, deps: GiveUpDeps): Promise<Release['resume']> {
+  if (running === undefined || !hasProgress(running)) return undefined
+  const { checkpoint, transcript } = running
+  if (checkpoint?.messages !== transcript.messages.length) return undefined
+  const unfinished = { ...unfinishedSoFar(running, deps.versions), loop: checkpoint.loop }
+  try {
+    const recordHash = await putUnfinishedAttempt(deps.objects, running.attempt.projectId, unfinished)
+    return { recordHash, spent: costSoFar(running) }
+  } catch (error) {
+    if (!isStoreFault(asAppError(error, 'TOOL_004'))) throw error
+    return undefined
+  }
+}
+
+/** `reported`: the events of what it has found, if its record has that. */
+type Failed = { outcome: Outcome; reported: readonly AgentEvent[] }
+
+async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUpDeps): Promise<Failed> {
+  const reason = { summary: fault.message.slice(0, 500), errorCode: fault.code, reason: fault.message }
+  const cost = running === undefined ? noCost : costSoFar(running)
+  const phase = fault.phase ?? 'execution'
+  const outcome: Outcome = { status: 'failed', ...reason, phase, changedFiles: [], ...cost }
+  if (running === undefined || isStoreFault(fault)) return { outcome, reported: [] }
+  const { events: reported } = findingsOf(running)
+  const { projectId, runId, operationId } = running.attempt
+  try {
+    const told = reported.length === 0 ? outcome : { ...outcome, findings: reported.length }
+    const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome: told }
+    const recordHash = await putAttemptRecord(deps.objects, projectId, record)
+    return { outcome: { ...told, recordHash }, reported }
+  } catch (error) {
+    const note = storeAtFault(error) === undefined ? deps.log.warn : deps.log.debug
+    note('attempt record not stored', { run_id: runId, operation_id: operationId, error })
+    return { outcome, reported: [] }
+  }
+}

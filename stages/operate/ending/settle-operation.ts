@@ -1,0 +1,126 @@
+import { type ChangeSet, type Evidence, wireEvidence } from '#domain/change-set.ts'
+import type { Outcome } from '#domain/operation.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { putAttemptRecord, putUnfinishedAttempt } from '#store/objects/stored-records.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { type AttemptRecord, changeSetsOf } from '#store/objects/attempt-record.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import type { AgentEvent } from '../agent/journal.ts'
+import type { Suspension } from '../agent/run-agent.ts'
+import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
+import { findingsOf } from './findings-of.ts'
+import { onSnapshot } from './on-snapshot.ts'
+import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
+
+export type SettleDeps = {
+  ledger: Pick<Ledger, 'settle' | 'suspend'>
+  objects: ObjectStore
+  /** Versions for the record: linter, sandbox, this program. */
+  versions: Readonly<Record<string, string>>
+}
+
+/** Ends an attempt: proves its changes, decides the outcome, and commits it. */
+export async function settleOperation(
+  running: RunningAttempt,
+  ending: OperationEnding,
+  deps: SettleDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const proof = mayChange(running, ending) ? await running.prove(signal) : { changes: [], evidence: [] }
+  const { verdict, changeSet } = decideOutcome(running.attempt, ending, {
+    ...proof,
+    model: running.transcript.model,
+    fixedFirst: running.fixedFirst,
+    onSnapshot: (changes) => onSnapshot(running, changes),
+  })
+  const outcome = {
+    ...verdict,
+    ...(changeSet === null ? {} : { changeSetId: changeSet.changeSetId }),
+    changedFiles: changeSet === null ? [] : changeSet.files.map((file) => file.path),
+    ...costSoFar(running),
+  }
+  const evidence = changeSet?.evidence ?? []
+  await commitOutcome(running, { outcome, made: { changeSet }, details: detailsOf(ending), evidence }, deps)
+}
+
+/** Tells whether changes may come of it: of other endings nothing is proved, which may take running tests. */
+function mayChange({ fixedFirst }: Pick<RunningAttempt, 'fixedFirst'>, ending: OperationEnding): boolean {
+  if (ending.kind !== 'submitted') return false
+  const { status } = ending.submission
+  return status === 'success' || (status === 'skipped' && fixedFirst > 0)
+}
+
+function detailsOf(ending: OperationEnding): Record<string, unknown> {
+  if (ending.kind !== 'submitted') return {}
+  const { submission, claimedUnchanged } = ending
+  const unchanged = claimedUnchanged.length === 0 ? {} : { claimed_unchanged: [...claimedUnchanged] }
+  return { ...submission.details, ...unchanged }
+}
+
+export type Settlement = {
+  outcome: Outcome
+  /** The part of the record that says what the attempt made. */
+  made: Pick<AttemptRecord, 'changeSet' | 'changeSets' | 'leftAlone'>
+  details: Record<string, unknown>
+  evidence: readonly Evidence[]
+}
+
+/**
+ * Stores everything the attempt did as one object, then commits outcome, result, events, counters and the operations that
+ * became ready in one atomic command. A token that is no longer current is refused and leaves no trace. The events that say what the
+ * attempt made and found come with that command, so that those of an attempt that ended before it are not in the run.
+ */
+export async function commitOutcome(
+  running: RunningAttempt,
+  { outcome, made, details, evidence }: Settlement,
+  deps: SettleDeps,
+): Promise<void> {
+  const { attempt, journal, bundle } = running
+  const { wire: findings, events: reported } = findingsOf(running)
+  const ended = findings.length === 0 ? outcome : { ...outcome, findings: findings.length }
+  const record = { ...attemptSoFar(running, deps.versions), ...made, outcome: ended }
+  const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, record)
+  const sets = changeSetsOf({ ...made, changeSet: made.changeSet })
+  const { n, events } = await journal.close([...sets.map(changeSetEvent), ...reported])
+  const check = { valid: true, warnings: bundle.bundle.warnings }
+  // The part of the results stream that the ledger does not know.
+  const proved = { details: { ...details, grail_check: check }, evidence: evidence.map(wireEvidence) }
+  const result = { ...proved, findings, learnings: [], artifacts: [] }
+  const builtOn = setsBySupport(sets)
+  await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })
+}
+
+/** Lists, by the id of a set that others are built on, these others. */
+function setsBySupport(sets: readonly ChangeSet[]): Map<string, string[]> {
+  const built = new Map<string, string[]>()
+  for (const { changeSetId, builtOn = [] } of sets) {
+    for (const id of builtOn) getOrMake(built, id, () => []).push(changeSetId)
+  }
+  return built
+}
+
+function changeSetEvent(set: ChangeSet): AgentEvent {
+  const files = set.files.map(({ path, kind }) => ({ path, kind }))
+  const evidence = set.evidence.map(({ check, of, ok }) => ({ check, ...(of === undefined ? {} : { of }), ok }))
+  const rules = set.rules === undefined ? {} : { rules: set.rules }
+  const built = set.builtOn === undefined ? {} : { built_on: set.builtOn }
+  const data = { change_set_id: set.changeSetId, ...rules, ...built, files, evidence }
+  return { event: 'change_set.created', phase: 'submission', data }
+}
+
+/**
+ * Lets an operation wait for a person: stores the attempt's state as one object, then asks the question and frees the slot
+ * in one atomic command. The answer makes the operation ready again.
+ */
+export async function suspendOperation(
+  running: RunningAttempt,
+  { question, loop, waiting }: Suspension,
+  { ledger, objects, versions }: SettleDeps,
+): Promise<void> {
+  const { attempt, journal, bundle } = running
+  const unfinished = { ...unfinishedSoFar(running, versions), question, loop, waiting }
+  const recordHash = await putUnfinishedAttempt(objects, attempt.projectId, unfinished)
+  const { n, events } = await journal.close()
+  const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
+  await ledger.suspend(attempt, n, { question, answerWithinMs, recordHash, spent: costSoFar(running), events })
+}

@@ -1,0 +1,295 @@
+import { type Evidence, type EvidenceCheck, isChangeCheck, isTestCheck, type TextCheck } from '#domain/change-set.ts'
+import { defaultRulesOf, isGoRules, type PathRules } from '#domain/path-rules.ts'
+import { grammarVersion, languageOf } from '#languages/syntax/grammars.ts'
+import { docstringTrap } from '#languages/python/docstring-traps.ts'
+import { addedCharacter } from '#languages/syntax/hidden-characters.ts'
+import type { Linter } from '#languages/lint/linter.ts'
+import { hasCode, undefinedOn } from '#domain/error.ts'
+import type { LintReport } from '#languages/lint/lint-report.ts'
+import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
+import { parametersDocumented, saysSomething } from './parameters-documented.ts'
+import { bodiesKept } from './bodies-kept.ts'
+import { commentsKept } from './comments-kept.ts'
+import { lineLengthKept } from './line-length.ts'
+import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
+import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
+import { operandsKept } from './operands-kept.ts'
+import { parsesAsBefore } from './parses.ts'
+import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
+import { changedRuns, linesOf } from '#platform/changed-runs.ts'
+import { type ComparedFacts, type CheckResult, openPythonFacts } from './python-facts.ts'
+import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
+
+/**
+ * One file before and after a change: `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits
+ * are in the node. `executable` is that of its `FileChange`.
+ */
+export type CheckedFile = {
+  path: string
+  before: string | undefined
+  after: string | undefined
+  inNode?: boolean
+  executable?: boolean | undefined
+  rules: PathRules
+  /** Reads the other files as they are with the change; without it, what depends on them is not checked. */
+  readFile?: ReadFile
+}
+
+export type EvidenceChecker = {
+  /**
+   * Makes the checks and returns one entry for each, in the same order; `not_checked` for a check that does not exist
+   * for the file's language. For a file that cannot be linted or parsed, `ok` is false and `detail` is the reason.
+   */
+  check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
+}
+
+/** Names the tools of the evidence for files that are linted, with the versions of the linters. */
+export type EvidenceTools = { tools: ReadonlySet<string> }
+
+type OtherDeps = { syntax: Pick<SyntaxChecker, 'read' | 'check'> }
+
+/** Caches what it reads of a text for the next operation on it. `cachedLength` bounds this for Python, in characters of text. */
+export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceChecker & EvidenceTools {
+  const python = openPythonEvidence(deps)
+  const other = openSyntaxEvidence(deps.syntax)
+  const script = openScriptEvidence(deps, other)
+  const go = openGoEvidence(deps, other)
+  return {
+    tools: new Set([deps.linter.version, treeSitter, deps.linter.scriptVersion, deps.linter.go.version]),
+    async check(file, checks) {
+      const language = languageOf(file.path)
+      const text = { ...file, after: file.after ?? '' }
+      const prove =
+        language === 'python'
+          ? python(text)
+          : isScriptLanguage(language)
+            ? script(text, language)
+            : language === 'go' && isGoRules(file.rules.lint)
+              ? go(text)
+              : other(text, language)
+      const evidence: Evidence[] = []
+      for (const check of checks) {
+        const { path, inNode } = file
+        const known = file.after === undefined ? deletionEvidence(check, file) : modeEvidence(check, file)
+        const lost = check === 'parses' ? addedCharacter(file.before ?? '', text.after) : undefined
+        if (known !== undefined) evidence.push(known)
+        else if (lost !== undefined) evidence.push({ check, path, ok: false, tool: 'characters', detail: lost })
+        else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
+        else if (check === 'samples_match') evidence.push(await samplesEvidence(text, deps.python))
+        else evidence.push(await prove(check))
+      }
+      return evidence
+    },
+  }
+}
+
+/** The checks to make of the text of a changed file: those that were asked for and, for a deleted Python file, whether others need it. */
+export function checksOfFile(
+  { path, isDeleted }: { path: string; isDeleted: boolean },
+  asked: readonly EvidenceCheck[],
+): TextCheck[] {
+  const own: TextCheck[] = isDeleted && languageOf(path) === 'python' ? ['names_kept'] : []
+  return [...new Set([...asked.filter(isTextCheck), ...own])]
+}
+
+function isTextCheck(check: EvidenceCheck): check is TextCheck {
+  return !isTestCheck(check)
+}
+
+/**
+ * Says what is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that
+ * is gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out,
+ * for Python; that they do not is never proved.
+ */
+function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evidence | undefined {
+  const proof = { check, path, tool: 'deletion' }
+  switch (check) {
+    case 'parses':
+    case 'lint_before_after':
+      return languageOf(path) === 'python' ? { ...proof, ok: true } : unprovedDeletion(check, path)
+    case 'names_kept': {
+      if (isScriptLanguage(languageOf(path))) return unprovedDeletion(check, path)
+      if (languageOf(path) !== 'python') return undefined
+      const isUsed = rules.keptNames === 'all' || rules.keptNames.length > 0
+      return isUsed
+        ? { ...proof, ok: false, detail: 'the file is deleted, and others may use it' }
+        : unprovedDeletion(check, path)
+    }
+    default:
+      return isChangeCheck(check) ? undefined : { ...proof, ok: false, detail: 'the file is deleted' }
+  }
+}
+
+function unprovedDeletion(of: TextCheck, path: string): Evidence {
+  const detail = 'nothing proves that no other file needs the deleted one'
+  return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
+}
+
+/** A mode is in no node, and no docstring. */
+function modeEvidence(check: TextCheck, { path, executable }: CheckedFile): Evidence | undefined {
+  if (executable === undefined || (check !== 'docstring_only' && check !== 'only_node_changed')) return undefined
+  return { check, path, ok: false, tool: 'file mode', detail: 'its mode changes' }
+}
+
+type TextFile = CheckedFile & { after: string }
+type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match'>
+
+type PythonDeps = {
+  linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint' | 'go'>
+  python: PythonReader
+  cachedLength?: number
+}
+
+const treeSitter = 'tree-sitter-python'
+
+/** Makes the checks of a Python file one by one. Each of its two texts is parsed once and linted once. */
+function openPythonEvidence(deps: PythonDeps) {
+  const compare = openPythonFacts(deps.python, deps.cachedLength)
+  const { lint, version } = deps.linter
+
+  return (file: TextFile) => {
+    const { path, before, after, rules } = file
+    const facts = compare(before ?? '', after)
+    const linted = () => lintBoth(file, lint)
+    return async (check: PythonCheck): Promise<Evidence> => {
+      switch (check) {
+        case 'parses':
+          return evidenceOf({ check, path, tool: version }, async () => parsesAsBefore(...(await linted())))
+        case 'lint_before_after':
+          return evidenceOf({ check, path, tool: version }, async () =>
+            lintBeforeAfter(...(await linted()), facts.lineRuns()),
+          )
+        case 'docstring_only':
+          return { check, path, tool: treeSitter, ...(before === undefined ? { ok: false } : docstringOnly(facts)) }
+        default:
+          return evidenceOf({ check, path, tool: treeSitter }, async () => factChecks[check](facts, { path, rules }))
+      }
+    }
+  }
+}
+
+/**
+ * The code is the same but for docstrings and comments, and in these nothing is run. A `pass` or `...` that was a whole body may go where a docstring
+ * makes it needless; `detail` says so then, since it is no documentation.
+ */
+function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 'detail'> {
+  if (before.structure() !== after.structure()) return { ok: false }
+  const trap = addedCharacter(before.text, after.text) ?? docstringTrap(after.text, before.text)
+  if (trap !== undefined) return { ok: false, detail: trap }
+  const left = after.loneFillers()
+  const changed = before.loneFillers().flatMap((was, at) => (was === left[at] ? [] : [{ was, is: left[at] }]))
+  const gone = changed.flatMap(({ was, is }) => (was !== undefined && is === undefined ? [`\`${was}\``] : []))
+  if (gone.length < changed.length) return { ok: false, detail: 'the `pass` or `...` of a body is another' }
+  const words = gone.length === 1 ? 'a docstring makes' : 'docstrings make'
+  const went = `${gone.length} ${[...new Set(gone)].join(' and ')} went that ${words} needless`
+  return gone.length === 0 ? { ok: true } : { ok: true, detail: went }
+}
+
+/** Checks against the definition in the tree, so that samples do not outlive the signature that they were made for. */
+async function samplesEvidence({ path, after, readFile }: TextFile, python: PythonReader): Promise<Evidence> {
+  const check = 'samples_match'
+  if (readFile === undefined) {
+    const detail = 'the file of the definition was not at hand'
+    return { check: 'not_checked', of: check, path, ok: true, tool: 'none', detail }
+  }
+  return evidenceOf({ check, path, tool: treeSitter }, () => samplesMatch({ path, after }, readFile, python))
+}
+
+/** Makes the checks of JavaScript and TypeScript; those that any language has are left to `other`. */
+function openScriptEvidence(
+  { linter, syntax }: Pick<PythonDeps, 'linter'> & OtherDeps,
+  other: ReturnType<typeof openSyntaxEvidence>,
+) {
+  return (file: TextFile, language: ScriptLanguage) => {
+    const { path, before, after } = file
+    const rules = file.rules.lint.suffix === undefined ? { ...file.rules, lint: defaultRulesOf(path).lint } : file.rules
+    const proveOther = other(file, language)
+    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
+    return async (check: PythonCheck): Promise<Evidence> => {
+      if (check === 'lint_before_after') {
+        const tool = linter.scriptVersion
+        return evidenceOf({ check, path, tool }, async () =>
+          lintBeforeAfter(...(await lintBoth({ ...file, rules }, linter.lint)), lines()),
+        )
+      }
+      if (!isScriptCheck(check)) return proveOther(check)
+      const tool = grammarVersion(language)
+      const of = { check, before, after, language, limits: rules.text }
+      const own = await evidenceOf({ check, path, tool }, () => syntax.check(of))
+      // Where only comments change, this also looks at the lines between a directive and its code.
+      return check === 'comments_kept' && own.ok ? proveOther(check) : own
+    }
+  }
+}
+
+/** The checks of Go that hold when only its format changes. */
+const formatProves: ReadonlySet<PythonCheck> = new Set([
+  'comments_kept',
+  'names_kept',
+  'needed_imports_kept',
+  'line_length',
+  'bodies_kept',
+  'operands_kept',
+])
+
+/**
+ * Makes the checks of Go that is linted. Where gofmt makes the same text of both sides, only the format changes, and that proves most of
+ * them. Where it does not, `other` compares what gofmt makes of both: a patch may format a file and add comments to it.
+ */
+function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnType<typeof openSyntaxEvidence>) {
+  return (file: TextFile) => {
+    const { path, before, after } = file
+    const tool = linter.go.version
+    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
+    const formatted = async () => ({
+      before: before === undefined ? undefined : ((await linter.go.formatted(before)) ?? before),
+      after: (await linter.go.formatted(after)) ?? after,
+    })
+    return async (check: PythonCheck): Promise<Evidence> => {
+      const proof = { check, path, tool }
+      if (check === 'parses')
+        return evidenceOf(proof, async () => parsesAsBefore(...(await lintBoth(file, linter.lint))))
+      if (check === 'lint_before_after')
+        return evidenceOf(proof, async () => lintBeforeAfter(...(await lintBoth(file, linter.lint)), lines()))
+      if (!formatProves.has(check)) return other(file, 'go')(check)
+      const texts = await formatted().catch(undefinedOn('TOOL_006'))
+      if (texts === undefined) return other(file, 'go')(check)
+      if (texts.before !== texts.after) return other({ ...file, ...texts }, 'go')(check)
+      return { ...proof, ok: true, detail: 'gofmt makes the same text of both: only the format changes' }
+    }
+  }
+}
+
+type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => CheckResult
+
+const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
+  comments_kept: (facts) => commentsKept(facts),
+  names_kept: (facts, { rules }) => namesKept(facts, rules),
+  needed_imports_kept: (facts, { path, rules }) => neededImportsKept(facts, { path, ownModules: rules.ownModules }),
+  line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
+  bodies_kept: (facts) => bodiesKept(facts),
+  operands_kept: (facts) => operandsKept(facts),
+  parameters_documented: ({ before, after }) => parametersDocumented(before.docs(), after.docs()),
+  says_something: ({ before, after }) => saysSomething(before.docs(), after.docs()),
+}
+
+async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, makeCheck: () => Promise<CheckResult>) {
+  try {
+    const { fault, ...figures } = await makeCheck()
+    return { ...proof, ok: fault === undefined, ...figures, ...(fault === undefined ? {} : { detail: fault }) }
+  } catch (error) {
+    if (!hasCode(error, 'TOOL_006')) throw error
+    return { ...proof, ok: false, detail: error.message }
+  }
+}
+
+async function lintBoth({ before, after, rules }: TextFile, lint: Linter['lint']): Promise<[Linted, Linted]> {
+  const was = before === undefined ? emptyReport : await lint(before, rules.lint)
+  const now = await lint(after, rules.lint)
+  return [
+    { text: before ?? '', report: was },
+    { text: after, report: now },
+  ]
+}
+
+const emptyReport: LintReport = { diagnostics: [], guards: [], syntaxErrors: [] }

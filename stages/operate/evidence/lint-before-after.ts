@@ -1,0 +1,189 @@
+import type { Diagnostic, LintReport } from '#languages/lint/lint-report.ts'
+import { bisect, changedRuns, linesOf, type ChangedRun } from '#platform/changed-runs.ts'
+import type { CheckResult } from './python-facts.ts'
+
+export type Linted = { text: string; report: LintReport }
+
+/**
+ * Every fault after the change was there before it, at the corresponding place: under the repository's rules and,
+ * whatever these are, under the guard rules (undefined names, unused imports …). Faults are compared one by one, so
+ * that a fixed fault does not make up for a new one. `runs` are the changed lines.
+ */
+export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): CheckResult {
+  const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
+  const fresh = faultsMade(before, after, runs)
+  const texts = new Set(fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`))
+  return { ...figures, fault: texts.size === 0 ? undefined : `new: ${summaryOf([...texts])}` }
+}
+
+/** The faults that `after` has and `before` does not, those of the guard rules first. */
+export function faultsMade(
+  before: Linted,
+  after: Linted,
+  runs: readonly ChangedRun[] = changedRuns(linesOf(before.text), linesOf(after.text)),
+): Diagnostic[] {
+  const places = movedPlaces(before.text, after.text, runs)
+  return [
+    ...freshFaults(before.report.guards, after.report.guards, places),
+    ...freshFaults(before.report.diagnostics, after.report.diagnostics, places),
+  ]
+}
+
+const shownFaults = 5
+
+function summaryOf(faults: readonly string[]): string {
+  const more = faults.length > shownFaults ? [`${faults.length - shownFaults} more`] : []
+  return [...faults.slice(0, shownFaults), ...more].join('; ')
+}
+
+function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[], places: Places): Diagnostic[] {
+  const taken = new Set<Diagnostic>()
+  const withoutCounterpart = (faults: readonly Diagnostic[], { keysBefore, keysAfter }: PlaceKeys) => {
+    const left = new Map<string, Diagnostic[]>()
+    for (const fault of before) {
+      if (taken.has(fault)) continue
+      for (const key of keysBefore(fault)) {
+        const known = left.get(key)
+        if (known === undefined) left.set(key, [fault])
+        else known.push(fault)
+      }
+    }
+    const takeFrom = (candidates: Diagnostic[], fault: Diagnostic) => {
+      while (candidates[0] !== undefined && taken.has(candidates[0])) candidates.shift()
+      const own = candidates.find((one) => !taken.has(one) && measureOf(one) >= measureOf(fault))
+      if (own !== undefined) taken.add(own)
+      return own !== undefined
+    }
+    return faults.filter((fault) => !keysAfter(fault).some((key) => takeFrom(left.get(key) ?? [], fault)))
+  }
+  // Faults at the same place are matched first, so that no other fault takes their counterpart.
+  let fresh = [...after]
+  for (const place of [places.same, places.inRun, places.onMovedLine, places.onMovedImport]) {
+    if (fresh.length > 0) fresh = withoutCounterpart(fresh, place)
+  }
+  return fresh
+}
+
+/**
+ * The rule and its message, without line numbers, without the figures of an exceeded limit, and without quoted code,
+ * which the fix of another rule may have edited. Quoted names stay.
+ */
+function kindOf({ code, message }: Diagnostic): string {
+  const words = message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')
+  return `${code} ${words.replaceAll(/`[^`]*[\s()[\]=][^`]*`/g, '``')}`
+}
+
+/** The measured figure, 100 in `Line too long (100 > 88)`; 0 for a fault of another kind. */
+function measureOf({ message }: Diagnostic): number {
+  return Number(/\((\d+) > \d+\)/.exec(message)?.[1] ?? 0)
+}
+
+/** Two faults have the same place when they share a key. Each key includes the kind of the fault. */
+type PlaceKeys = { keysBefore(fault: Diagnostic): string[]; keysAfter(fault: Diagnostic): string[] }
+
+type Places = {
+  /** Matches faults on an unchanged line, in the same column; of a fault of many lines the first or the last line counts. */
+  same: PlaceKeys
+  /** Matches faults in the same changed run; on the same line of it if it has as many lines as before. */
+  inRun: PlaceKeys
+  /** Matches faults on a line that moved without a change, as when imports are sorted. */
+  onMovedLine: PlaceKeys
+  /** Matches faults on an import from the same module that moved and changed, as when its names are sorted, too. */
+  onMovedImport: PlaceKeys
+}
+
+function movedPlaces(before: string, after: string, runs: readonly ChangedRun[]): Places {
+  const [rowOf, rowOfAfter] = [lineCounter(before), lineCounter(after)]
+  const [linesBefore, linesAfter] = [linesOf(before), linesOf(after)]
+  const rowAfter = rowMover(runs)
+  const begin = (fault: Diagnostic, row: number) => `${kindOf(fault)} begins ${row}:${fault.column}`
+  const end = (fault: Diagnostic, row: number) => `${kindOf(fault)} ends ${row}`
+  const inRun = (fault: Diagnostic, run: ChangedRun, row: number) => {
+    const isLineByLine = run.before.end - run.before.start === run.after.end - run.after.start
+    return `${kindOf(fault)} in run ${run.before.start}:${run.after.start} ${isLineByLine ? row : ''}`
+  }
+  const runAfter = (row: number) => {
+    const run = lastFrom(runs, (one) => one.after.start <= row)
+    return run === undefined || row >= run.after.end ? undefined : run
+  }
+  const onLine = lineKeys()
+  const wasChanged = (fault: Diagnostic) => rowAfter(fault.line - 1).run !== undefined
+  const isChanged = (fault: Diagnostic) => runAfter(fault.line - 1) !== undefined
+  return {
+    same: {
+      keysBefore(fault) {
+        const row = rowAfter(fault.line - 1).row
+        const last = rowOf(fault.end)
+        const lastRow = last > fault.line - 1 ? rowAfter(last).row : undefined
+        return [
+          ...(row === undefined ? [] : [begin(fault, row)]),
+          ...(lastRow === undefined ? [] : [end(fault, lastRow)]),
+        ]
+      },
+      keysAfter: (fault) => [begin(fault, fault.line - 1), end(fault, rowOfAfter(fault.end))],
+    },
+    inRun: {
+      keysBefore(fault) {
+        const { run } = rowAfter(fault.line - 1)
+        return run === undefined ? [] : [inRun(fault, run, fault.line - 1 - run.before.start)]
+      },
+      keysAfter(fault) {
+        const run = runAfter(fault.line - 1)
+        return run === undefined ? [] : [inRun(fault, run, fault.line - 1 - run.after.start)]
+      },
+    },
+    onMovedLine: {
+      keysBefore: (fault) => (wasChanged(fault) ? [onLine(fault, linesBefore)] : []),
+      keysAfter: (fault) => (isChanged(fault) ? [onLine(fault, linesAfter)] : []),
+    },
+    onMovedImport: {
+      keysBefore: (fault) => (wasChanged(fault) ? onImport(fault, linesBefore) : []),
+      keysAfter: (fault) => (isChanged(fault) ? onImport(fault, linesAfter) : []),
+    },
+  }
+}
+
+/** Makes the key of a fault on a line that begins `from a import`, with its indentation: a function's is not the module's. */
+function onImport(fault: Diagnostic, lines: readonly string[]): string[] {
+  const head = /^[ \t]*from[ \t]+[\w.]+[ \t]+import\b/.exec(lines[fault.line - 1] ?? '')?.[0]
+  return head === undefined ? [] : [`${kindOf(fault)} on ${head}`]
+}
+
+/** Makes keys from the text of a fault's line, by a number for each text: a line may be long and have many faults. */
+function lineKeys(): (fault: Diagnostic, lines: readonly string[]) => string {
+  const numbers = new Map<string, number>()
+  return (fault, lines) => {
+    const text = lines[fault.line - 1] ?? ''
+    const number = numbers.get(text) ?? numbers.size
+    numbers.set(text, number)
+    return `${kindOf(fault)} at ${fault.column} of text ${number}`
+  }
+}
+
+/** The last of the runs, which are in order, for which `begins` holds. */
+function lastFrom(runs: readonly ChangedRun[], begins: (run: ChangedRun) => boolean): ChangedRun | undefined {
+  const next = bisect(runs.length, (at) => {
+    const run = runs[at]
+    return run !== undefined && begins(run)
+  })
+  return runs[next - 1]
+}
+
+/** Returns the row after the change that a row corresponds to, or the changed run that it is in. */
+function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number; run?: ChangedRun } {
+  const known = new Map<number, { row?: number; run?: ChangedRun }>()
+  return (row) => {
+    const before = known.get(row)
+    if (before !== undefined) return before
+    const last = lastFrom(runs, (one) => one.before.start <= row)
+    const isInside = last !== undefined && row < last.before.end
+    const moved = isInside ? { run: last } : { row: row + (last === undefined ? 0 : last.after.end - last.before.end) }
+    known.set(row, moved)
+    return moved
+  }
+}
+
+function lineCounter(text: string): (index: number) => number {
+  const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), (end) => end.index + end[0].length)]
+  return (index) => bisect(starts.length, (row) => (starts[row] ?? 0) <= index) - 1
+}

@@ -1,0 +1,199 @@
+import { LRUCache } from 'lru-cache'
+import { type PythonDoc, pythonDocs } from '#languages/python/docstring-parameters.ts'
+import { docstringRowsOf } from '#languages/python/python-nodes.ts'
+import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#languages/python/import-facts.ts'
+import { type ModuleBindings, moduleBindingsOf } from '#languages/python/module-bindings.ts'
+import { loneFillersIn, openStructureHash } from '#languages/python/python-structure.ts'
+import type { LoadedLanguage } from '#languages/syntax/parser.ts'
+import { type ChangedRun, changedRuns, linesOf } from '#platform/changed-runs.ts'
+import { type Evaluation, evaluationsIn, pythonEvaluations } from './evaluations.ts'
+import { type KnownParts, readStatements, type Statement, type StatementList, type Token } from './statements.ts'
+
+/** Names the file and the repository's own modules: they decide which imports must stay. */
+export type ImportingFile = { path: string; ownModules: readonly string[] | undefined }
+
+/** Holds what the checks need of one Python text, each read when first asked for. */
+export type PythonFacts = {
+  text: string
+  list(): StatementList
+  evaluations(statement: Statement): Evaluation[]
+  names(): ModuleBindings
+  imports(): ImportedHere[]
+  importFacts(file: ImportingFile): ImportFact[]
+  lines(): readonly string[]
+  docstringRows(): ReadonlySet<number>
+  docs(): PythonDoc[]
+  /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
+  structure(): string
+  /** Finds them as `loneFillersIn` does. */
+  loneFillers(): (string | undefined)[]
+}
+
+export type ComparedFacts = {
+  before: PythonFacts
+  after: PythonFacts
+  pairs(): StatementPairs
+  lineRuns(): ChangedRun[]
+}
+
+/** Holds what the checks of statements need, of a text of any language. */
+export type ComparedStatements = Pick<ComparedFacts, 'pairs'> & {
+  before: Pick<PythonFacts, 'list' | 'evaluations'>
+  after: Pick<PythonFacts, 'list' | 'evaluations'>
+}
+
+/** The result of a check: a fault in words for users and the model, with its line, and figures. */
+export type CheckResult = { fault: string | undefined; before?: number; after?: number }
+
+/** Facts take about 27 times as much memory as their text has characters. */
+const usualCachedLength = 2_000_000
+const cachedTexts = 500
+
+/** Parts of the text that are in `known` are not read again. */
+type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
+
+/** Facts are cached by text, since every operation on a file starts from the same one. `cachedLength` bounds all texts together. */
+export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>, cachedLength = usualCachedLength) {
+  const cache = new LRUCache<string, OpenFacts>({
+    max: cachedTexts,
+    maxSize: cachedLength,
+    sizeCalculation: (_facts, text) => Math.min(text.length + 1, cachedLength),
+  })
+  const hashStructure = openStructureHash()
+  const factsOf = (text: string) => {
+    const facts = cache.get(text) ?? readFacts(text, python, hashStructure)
+    cache.set(text, facts)
+    return facts
+  }
+  return (before: string, after: string): ComparedFacts => {
+    const [was, now] = [factsOf(before), factsOf(after)]
+    const list = () => now.list(was.list().parts)
+    const pairs = once(() => pairStatements(was.list().statements, list().statements))
+    const lineRuns = once(() => changedRuns(was.lines(), now.lines()))
+    return { before: was, after: { ...now, list }, pairs, lineRuns }
+  }
+}
+
+function readFacts(
+  text: string,
+  python: Pick<LoadedLanguage, 'read'>,
+  hashStructure: ReturnType<typeof openStructureHash>,
+): OpenFacts {
+  let statements: ReturnType<typeof readStatements> | undefined
+  let imports: (ImportingFile & { facts: ImportFact[] }) | undefined
+  return {
+    text,
+    list: (known) => (statements ??= python.read(text, (tree) => readStatements(tree, text, known))),
+    evaluations: (statement) => python.read(text, (tree) => evaluationsIn(tree, statement, pythonEvaluations)),
+    names: once(() => python.read(text, moduleBindingsOf)),
+    imports: once(() => python.read(text, importsIn)),
+    importFacts(file) {
+      if (imports?.path !== file.path || imports.ownModules !== file.ownModules) {
+        imports = { ...file, facts: python.read(text, (tree) => importFactsOf(tree, text, file)) }
+      }
+      return imports.facts
+    },
+    lines: once(() => linesOf(text)),
+    docstringRows: once(() => python.read(text, docstringRowsOf)),
+    docs: once(() => python.read(text, pythonDocs)),
+    structure: once(() => python.read(text, (tree) => hashStructure(tree, text))),
+    loneFillers: once(() => python.read(text, loneFillersIn)),
+  }
+}
+
+export function once<Found>(find: () => Found): () => Found {
+  let found: { value: Found } | undefined
+  return () => (found ??= { value: find() }).value
+}
+
+/** Holds, for each statement, the index of its counterpart in the text after the change or before it; -1 for none. */
+export type StatementPairs = { forward: Int32Array; back: Int32Array }
+
+/** The cost, in tokens, up to which all statements of a changed run are compared; beyond it they are paired in order. */
+const maxTokens = 1_000_000
+
+/** Pairs statements in order: equal ones, then those that share most code. A head pairs only with one of its kind. */
+export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
+  const pairs = { forward: new Int32Array(before.length).fill(-1), back: new Int32Array(after.length).fill(-1) }
+  const pair = (one: number, other: number) => {
+    pairs.forward[one] = other
+    pairs.back[other] = one
+  }
+  let shift = 0
+  let next = 0
+  for (const run of changedRuns(keysOf(before), keysOf(after))) {
+    for (let at = next; at < run.before.start; at++) pair(at, at + shift)
+    for (const [one, other] of pairsOfRun(run, before, after)) pair(one, other)
+    next = run.before.end
+    shift = run.after.end - run.before.end
+  }
+  for (let at = next; at < before.length; at++) pair(at, at + shift)
+  return pairs
+}
+
+function keysOf(statements: readonly Statement[]): string[] {
+  return statements.map(({ key }) => key)
+}
+
+type Pair = readonly [before: number, after: number]
+
+function pairsOfRun(run: ChangedRun, before: readonly Statement[], after: readonly Statement[]): Pair[] {
+  const [from, to] = [run.before, run.after]
+  const size = from.end - from.start
+  const inOrder = Array.from({ length: size }, (_, at): Pair => [from.start + at, to.start + at])
+  const alike = ([one, other]: Pair) => likeness(before[one], after[other])
+  const isSameSize = size === to.end - to.start
+  if (isSameSize && inOrder.every((pair) => alike(pair) >= 0.5)) return inOrder
+  const tokens = tokensIn(before.slice(from.start, from.end)) * (to.end - to.start)
+  if (tokens + tokensIn(after.slice(to.start, to.end)) * size <= maxTokens) return bestPairs(run, alike)
+  return isSameSize ? inOrder.filter((pair) => alike(pair) > 0) : []
+}
+
+function tokensIn(statements: readonly Statement[]): number {
+  return statements.reduce((sum, one) => sum + one.tokens.length, 0)
+}
+
+function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number): Pair[] {
+  const [rows, columns] = [before.end - before.start, after.end - after.start]
+  const width = columns + 1
+  const best = new Float64Array((rows + 1) * width)
+  const score = new Float64Array(rows * columns)
+  for (let row = rows - 1; row >= 0; row--) {
+    for (let column = columns - 1; column >= 0; column--) {
+      const own = alike([before.start + row, after.start + column])
+      score[row * columns + column] = own
+      const paired = own > 0 ? own + (best[(row + 1) * width + column + 1] ?? 0) : 0
+      const unpaired = Math.max(best[(row + 1) * width + column] ?? 0, best[row * width + column + 1] ?? 0)
+      best[row * width + column] = Math.max(paired, unpaired)
+    }
+  }
+  const pairs: Pair[] = []
+  for (let row = 0, column = 0; row < rows && column < columns;) {
+    const here = best[row * width + column] ?? 0
+    const own = score[row * columns + column] ?? 0
+    if (own > 0 && here === own + (best[(row + 1) * width + column + 1] ?? 0)) {
+      pairs.push([before.start + row++, after.start + column++])
+    } else if (here === best[(row + 1) * width + column]) row += 1
+    else column += 1
+  }
+  return pairs
+}
+
+/** The share of code that two statements of different kinds must have in common to be paired. */
+const leastLikeness = 0.25
+
+/** Goes from 0, nothing in common, to 1. Statements of one kind are always somewhat alike, heads of two kinds never. */
+function likeness(one: Statement | undefined, other: Statement | undefined): number {
+  if (one === undefined || other === undefined || one.isHead !== other.isHead) return 0
+  if (one.isHead && one.kind !== other.kind) return 0
+  const shared = sharedShare(one.tokens, other.tokens)
+  if (one.kind === other.kind) return 0.1 + 0.9 * shared
+  return shared >= leastLikeness ? shared : 0
+}
+
+function sharedShare(one: readonly Token[], other: readonly Token[]): number {
+  const left = Map.groupBy(one, ({ text }) => text)
+  const shared = other.filter(({ text }) => left.get(text)?.pop() !== undefined)
+  const size = one.length + other.length
+  return size === 0 ? 1 : (2 * shared.length) / size
+}

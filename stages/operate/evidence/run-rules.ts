@@ -1,0 +1,116 @@
+import { type Operation, originalId } from '#domain/operation.ts'
+import { type PathRules, scriptSuffixOf } from '#domain/path-rules.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import type { Run } from '#domain/run.ts'
+import type { Linter } from '#languages/lint/linter.ts'
+import { type ConfigFile, type OptionsCheck, readRepositoryLint, textStyle } from '#languages/lint/repository-lint.ts'
+import type { BlobStore } from '#store/objects/blob-store.ts'
+import { mapBounded } from '#store/objects/map-bounded.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { getRepositoryRules, pathRulesOf, type RepositoryRules } from '#store/objects/repository-rules.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { languageOf } from '#languages/syntax/grammars.ts'
+
+export type RunRules = ReturnType<typeof runRules>
+
+export type ByteRange = { startByte: number; endByte: number }
+
+/** Bytes of its file that an operation's agent works on, and the ranges in them that another node's agent works on. */
+export type AgentParts = { own: readonly ByteRange[]; others: readonly ByteRange[] }
+
+/**
+ * The parts of an operation; `own` is empty if it was planned for something other than lint faults. One that repeats another has
+ * the parts of that: the rules are those of the plan.
+ */
+export function agentParts(
+  rules: Pick<RunRules, 'agentRanges'>,
+  { node, ...operation }: Pick<Operation, 'operationId' | 'repeats'> & { node: { path: string } },
+): AgentParts {
+  const ranges = rules.agentRanges(node.path)
+  const id = originalId(operation)
+  const own = ranges.filter((range) => range.operationId === id)
+  const isInside = ({ startByte, endByte }: ByteRange) =>
+    own.some((range) => range.startByte <= startByte && endByte <= range.endByte)
+  return { own, others: ranges.filter((range) => range.operationId !== id && isInside(range)) }
+}
+
+export type ReadRunRules = (run: Pick<Run, 'projectId' | 'runId' | 'rulesKey'>) => Promise<RunRules>
+
+const cachedRuns = 20
+
+type RulesDeps = {
+  objects: Pick<ObjectStore, 'get'>
+  blobs: Pick<BlobStore, 'get'>
+  linter: ConfigLinter
+}
+type ConfigLinter = OptionsCheck & Pick<Linter, 'scripts'>
+
+/** Reads the rules of a run once. A run that has planned nothing to lint has none, and gets the defaults. */
+export function openRunRules({ objects, blobs, linter }: RulesDeps): ReadRunRules {
+  const cache = openCachedAnswers<RunRules>({ max: cachedRuns })
+  return async ({ projectId, runId, rulesKey }) => {
+    if (rulesKey === null) return runRules(undefined)
+    const ref = { projectId, runId, hash: rulesKey }
+    return cache.get(`${runId}/${rulesKey}`, async () => {
+      const rules = await getRepositoryRules(objects, ref)
+      return runRules(rules, openNewFileRules(rules, { read: (hash) => blobs.get(projectId, hash), linter }))
+    })
+  }
+}
+
+type RulesOf = (path: string) => Promise<PathRules>
+
+export function runRules(rules: RepositoryRules | undefined, ofNew?: RulesOf) {
+  return {
+    /** Returns the rules of a file; for one that planning did not look at, as an operation made it, those of its place. */
+    of: async (path: string): Promise<PathRules> =>
+      ofNew === undefined || rules === undefined || Object.hasOwn(rules.files, path)
+        ? pathRulesOf(rules, path)
+        : ofNew(path),
+    /** Bytes of a file that agents work on, and that its mechanical fixes must not change. */
+    agentRanges: (path: string) => rules?.files[path]?.agentRanges ?? [],
+  }
+}
+
+type NewFileDeps = { read(hash: string): Promise<Uint8Array>; linter: ConfigLinter }
+
+const cachedPlaces = 200
+const readAtOnce = 4
+/** Stands for a folder's new files, so that which of them comes first makes no difference. */
+const anyModule = 'remora_new_file.py'
+
+/** The rules of files that the snapshot does not have, from its configuration: as an existing file of the same name would have them. */
+function openNewFileRules(rules: RepositoryRules, { read, linter }: NewFileDeps): RulesOf {
+  const texts = openCachedAnswers<ConfigFile[]>({ max: 1 })
+  const places = openCachedAnswers<Awaited<ReturnType<typeof readRepositoryLint>>>({ max: cachedPlaces })
+  const configs = () =>
+    texts.get('', () =>
+      mapBounded(rules.configs ?? [], readAtOnce, async ({ path, hash }) => ({
+        path,
+        text: Buffer.from(await read(hash)).toString(),
+      })),
+    )
+  const modules = Object.keys(rules.files).filter((path) => languageOf(path) === 'python')
+  return async (path) => {
+    const isScript = scriptSuffixOf(path) !== undefined
+    const usual = pathRulesOf(rules, path)
+    if (!isScript && languageOf(path) !== 'python') return usual
+    const folder = folderOf(path)
+    const found = await places.get(isScript ? path : `${folder}/`, async () => {
+      const files = await configs()
+      if (isScript) return readRepositoryLint({ paths: [], files, scripts: [path] }, linter)
+      const module = folder === '' ? anyModule : `${folder}/${anyModule}`
+      return readRepositoryLint({ paths: [...modules, module], files }, linter)
+    })
+    const { lint, style } = found.rulesFor(path)
+    const like = nearestOf(modules, folder)
+    const habits = like === undefined || isScript ? usual.text : pathRulesOf(rules, like).text
+    return { ...usual, lint, text: textStyle(habits, style) }
+  }
+}
+
+/** A file of the folder, or of the nearest one above it that has some: its docstrings show how those of a new one are written. */
+function nearestOf(paths: readonly string[], folder: string): string | undefined {
+  const above = foldersUp(folder)
+  return above.map((one) => paths.find((path) => folderOf(path) === one)).find((path) => path !== undefined)
+}

@@ -1,0 +1,119 @@
+import { LRUCache } from 'lru-cache'
+import type { EvidenceCheck } from '#domain/change-set.ts'
+import type { TextStyle } from '#domain/path-rules.ts'
+import { unreachable } from '#domain/error.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import type { LoadedLanguage } from '#languages/syntax/parser.ts'
+import { changedRuns, linesOf } from '#platform/changed-runs.ts'
+import { bodiesKept } from '../bodies-kept.ts'
+import { commentsKept } from '../comments-kept.ts'
+import { evaluationsIn, scriptEvaluations } from '../evaluations.ts'
+import { lineLengthKept } from '../line-length.ts'
+import { operandsKept } from '../operands-kept.ts'
+import { type CheckResult, once, pairStatements } from '../python-facts.ts'
+import { type KnownParts, readStatements, type Statement } from '../statements.ts'
+import { scriptNamesOf } from './script-bindings.ts'
+import { scriptImportsKept, scriptNamesKept } from './script-names-kept.ts'
+import { scriptStatements } from './script-statements.ts'
+
+const scriptChecks = [
+  'comments_kept',
+  'names_kept',
+  'needed_imports_kept',
+  'line_length',
+  'bodies_kept',
+  'operands_kept',
+] as const
+type ScriptCheck = (typeof scriptChecks)[number]
+
+export function isScriptCheck(check: EvidenceCheck): check is ScriptCheck {
+  return scriptChecks.some((one) => one === check)
+}
+
+const scriptLanguages = ['javascript', 'typescript', 'tsx'] as const
+export type ScriptLanguage = (typeof scriptLanguages)[number]
+
+export function isScriptLanguage(language: string | undefined): language is ScriptLanguage {
+  return scriptLanguages.some((one) => one === language)
+}
+
+/** Comments that compilers, linters, formatters, coverage tools and bundlers obey. */
+const pragma =
+  /^\/[/*]!?\s*(?:@(?:ts-|jsx|flow|noflow|vite-|license\b|preserve\b)|[#@]__|[#@]\s*source|\/\s*<|eslint|oxlint|biome-|prettier-|tslint:|js[hl]int\b|globals?\b|exported\b|istanbul|[cv]8 ignore|node:coverage|stylelint|dprint-|deno-|webpack|webpackChunkName|stryker|sonar|NOSONAR|cspell|spell-?checker)/i
+
+/** In characters of text; facts take some 27 times as much memory. */
+const cachedLength = 1_000_000
+const cachedTexts = 200
+
+/** A change of a text and the check to make of it. Plain data: it is sent to the thread that parses. */
+export type ScriptQuestion = {
+  check: ScriptCheck
+  before: string | undefined
+  after: string
+  language: ScriptLanguage
+  limits: TextStyle
+}
+
+/**
+ * Makes the checks of changes in JavaScript and TypeScript, by the same statements and pairs of statements as in Python. What is read of
+ * a text is cached for the next check of it. It parses, so only a thread that may end calls it.
+ */
+export function openScriptChecks() {
+  const cache = new LRUCache<string, ScriptFacts>({
+    max: cachedTexts,
+    maxSize: cachedLength,
+    sizeCalculation: (_facts, key) => Math.min(key.length, cachedLength),
+  })
+  return ({ before = '', after, ...question }: ScriptQuestion, loaded: Pick<LoadedLanguage, 'read'>): CheckResult => {
+    const factsOf = (text: string) => getOrMake(cache, `${question.language} ${text}`, () => scriptFacts(text, loaded))
+    return resultOf(question, compared(factsOf(before), factsOf(after)))
+  }
+}
+
+type ScriptFacts = ReturnType<typeof scriptFacts>
+
+function scriptFacts(text: string, loaded: Pick<LoadedLanguage, 'read'>) {
+  let statements: ReturnType<typeof readStatements> | undefined
+  return {
+    list: (known?: KnownParts) =>
+      (statements ??= loaded.read(text, (tree) => readStatements(tree, text, known, scriptStatements))),
+    evaluations: (statement: Statement) =>
+      loaded.read(text, (tree) => evaluationsIn(tree, statement, scriptEvaluations)),
+    names: once(() => loaded.read(text, scriptNamesOf)),
+    lines: once(() => linesOf(text)),
+    docstringRows: () => new Set<number>(),
+  }
+}
+
+function compared(before: ScriptFacts, now: ScriptFacts) {
+  const list = () => now.list(before.list().parts)
+  return {
+    before,
+    after: { ...now, list },
+    pairs: once(() => pairStatements(before.list().statements, list().statements)),
+    lineRuns: once(() => changedRuns(before.lines(), now.lines())),
+  }
+}
+
+function resultOf(
+  { check, language, limits }: Pick<ScriptQuestion, 'check' | 'language' | 'limits'>,
+  facts: ReturnType<typeof compared>,
+): CheckResult {
+  const names = () => ({ before: facts.before.names(), after: facts.after.names() })
+  switch (check) {
+    case 'comments_kept':
+      return commentsKept(facts, pragma)
+    case 'names_kept':
+      return scriptNamesKept(names())
+    case 'needed_imports_kept':
+      return scriptImportsKept(names(), { isTyped: language !== 'javascript' })
+    case 'line_length':
+      return lineLengthKept(facts, limits)
+    case 'bodies_kept':
+      return bodiesKept(facts)
+    case 'operands_kept':
+      return operandsKept(facts)
+    default:
+      return unreachable(check)
+  }
+}

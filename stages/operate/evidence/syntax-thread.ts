@@ -1,0 +1,49 @@
+/** Entry of the thread that parses texts of languages other than Python and compares them, and parses test files and mutants of any language. */
+import type { Tree } from 'web-tree-sitter'
+import { describeDefinition, insertComment } from '#languages/comments/doc-comments.ts'
+import { docLanguageOf } from '#languages/comments/doc-language.ts'
+import { fileDocs } from '#languages/comments/file-docs.ts'
+import { loadLanguage } from '#languages/syntax/parser.ts'
+import { answerRequests } from '#platform/thread-entry.ts'
+import { codeAndComments } from './code-and-comments.ts'
+import { mutantsOf } from './mutants.ts'
+import { syntaxFaultsOf, type SyntaxFacts } from './parses.ts'
+import { openScriptChecks } from './scripts/script-evidence.ts'
+import type { SyntaxQuestion, SyntaxReport } from './syntax-evidence.ts'
+import { definitionsOf, testFunctionsOf } from './test-functions.ts'
+
+const checkScript = openScriptChecks()
+
+answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
+  begin(0)
+  if (question.want === 'check') {
+    const loaded = await loadLanguage(question.of.language)
+    begin(0)
+    return { found: 'result', result: checkScript(question.of, loaded) }
+  }
+  const { language, text } = 'of' in question ? { ...question.of, text: question.of.source } : question
+  const loaded = await loadLanguage(language)
+  begin(0)
+  return loaded.read(text, (tree): SyntaxReport => {
+    switch (question.want) {
+      case 'facts':
+        return { found: 'facts', facts: factsOf(tree, text, language) }
+      case 'tests':
+        return { found: 'tests', tests: testFunctionsOf(tree, language) }
+      case 'definitions':
+        return { found: 'definitions', definitions: definitionsOf(tree) }
+      case 'mutants':
+        return { found: 'mutants', mutants: mutantsOf(tree, question) }
+      case 'description':
+        return { found: 'description', description: describeDefinition(tree, question.of) }
+      case 'insertion':
+        return { found: 'insertion', insertion: insertComment(tree, { ...question.of, docstring: question.docstring }) }
+    }
+  })
+})
+
+function factsOf(tree: Tree, text: string, language: string): SyntaxFacts {
+  const docLanguage = docLanguageOf(language)
+  const docs = docLanguage === undefined ? [] : fileDocs(tree, text, docLanguage)
+  return { faults: syntaxFaultsOf(tree), ...codeAndComments(tree, text), docs }
+}

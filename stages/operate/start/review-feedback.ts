@@ -1,0 +1,95 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { Decision } from '#domain/decision.ts'
+import { undefinedOn } from '#domain/error.ts'
+import { type OperationId, type ProjectId, repeatedOperationId } from '#domain/ids.ts'
+import { originalId } from '#domain/operation.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
+import type { Decisions } from '#store/ledger/decisions.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { getChangeSets } from '#store/objects/stored-records.ts'
+import { beginningOf } from '../context/bounded-text.ts'
+import { charactersOf } from '../context/render-context.ts'
+import { type Chain, type DecisionsLedger, openChains, openCurrentDecisions } from './current-decisions.ts'
+
+type FeedbackDeps = {
+  ledger: DecisionsLedger
+  objects: Pick<ObjectStore, 'get' | 'getRange'>
+}
+
+/** The last rejections; earlier ones have been answered by these. */
+const mostShown = 3
+const maxReason = 1_000
+/** Less of a change says nothing. */
+const leastChange = 80
+
+type Rejections = ReadonlyMap<OperationId, readonly Decision[]>
+
+/**
+ * Reads what reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts;
+ * empty for a run that retries no other, and where nothing was said. What they said is whole, up to 1,000 characters
+ * each; what it was said of gets the rest of `maxTokens`.
+ */
+export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
+  const chainFor = openChains(ledger)
+  const rejectionsIn = openCurrentDecisions(ledger, rejectionsOf)
+
+  /** Returns undefined when it is not there any more. */
+  async function readSet(projectId: ProjectId, { changeSetId, recordHash }: Decision): Promise<ChangeSet | undefined> {
+    const sets = await getChangeSets(objects, projectId, recordHash).catch(undefinedOn('STORE_003'))
+    return sets?.find((set) => set.changeSetId === changeSetId)
+  }
+
+  return async (
+    attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'repeats'>,
+    maxTokens: number,
+  ): Promise<string> => {
+    const { runId, projectId } = attempt
+    const rejections = await rejectionsIn(runId, await chainFor(runId))
+    const ids = [originalId(attempt), repeatedOperationId(originalId(attempt))]
+    const said = ids.flatMap((id) => rejections.get(id) ?? []).toSorted((one, other) => one.version - other.version)
+    const last = said.slice(-mostShown)
+    if (last.length === 0) return ''
+    const sets = await Promise.all(last.map((one) => readSet(projectId, one)))
+    const reasons = last.map(({ reason, note }) => {
+      const word = (reason ?? '').trim()
+      return beginningOf(note === undefined ? word : `${note}: ${word}`, maxReason)
+    })
+    let left = charactersOf(maxTokens) - reasons.reduce((sum, { length }) => sum + length, 0)
+    const entries = reasons.map((reason, at) => {
+      const change = changeText(sets[at], left)
+      left -= change.length
+      return `- ${reason}${change}`
+    })
+    return ['## What a reviewer said', 'Your earlier change was rejected. Make one that heeds this:', ...entries].join(
+      '\n',
+    )
+  }
+}
+
+/** Leaves out those on what other retries of the same runs have made. */
+function rejectionsOf({ byChangeSet }: Decisions, chain: Chain): Rejections {
+  const rejected = [...byChangeSet.values()].filter(
+    (one) => one.verdict === 'rejected' && one.reason !== null && chain.includes(one.runId),
+  )
+  return Map.groupBy(rejected, ({ operationId }) => operationId)
+}
+
+function changeText(set: ChangeSet | undefined, room: number): string {
+  const written = set === undefined || room < leastChange ? '' : beginningOf(textsOf(set), room)
+  return written === '' ? '' : `\n  It was said of this change:\n${fenced(written)}`
+}
+
+function textsOf({ files }: ChangeSet): string {
+  const texts = files.flatMap((file) => {
+    if (file.kind === 'edit') return file.edits.map(({ text }) => text)
+    return file.kind === 'create' ? [file.content] : []
+  })
+  return texts.filter((text) => text.trim() !== '').join('\n')
+}
+
+/** The fence is longer than any in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text.trimEnd()}\n${fence}`
+}

@@ -1,0 +1,95 @@
+import type { NodeId, RunId } from '#domain/ids.ts'
+import { type Run, weightOf } from '#domain/run.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { type EdgeListRef, openEdgeLists } from '#store/objects/edge-list.ts'
+import { type NodeListRef, openNodeLists } from '#store/objects/node-list.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import type { NodeEdge } from '#domain/code-node.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+
+/** Facts that are the same for all operations of a run. */
+export type RunFacts = {
+  bundles: readonly string[]
+  retryOf: RunId | undefined
+  /** Weighs its share of the model servers, among the runs of its project. */
+  weight: number
+  rulesKey: Run['rulesKey']
+  environment: Run['environment']
+  /** Is undefined where the run has stored no edges. */
+  lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
+}
+
+const cachedRuns = 100
+
+/** Reads the facts of runs, and caches them. RUN_001 when there is no such run. */
+export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): (runId: RunId) => Promise<RunFacts> {
+  const cache = openCachedAnswers<RunFacts>({ max: cachedRuns })
+  return (runId) => cache.get(runId, async () => factsOf(await ledger.getRun(runId)))
+}
+
+function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey, environment }: Run): RunFacts {
+  const { agents: bundles, retryOf, priority } = request
+  const facts = { bundles, retryOf, rulesKey, environment, weight: weightOf(priority) }
+  if (nodeListKey === null || edgeListKey === null) return { ...facts, lists: undefined }
+  const owner = { projectId, runId }
+  const lists = { nodes: { ...owner, hash: nodeListKey }, edges: { ...owner, hash: edgeListKey } }
+  return { ...facts, lists }
+}
+
+type RelatedNodesDeps = { runFacts(runId: string): Promise<RunFacts>; objects: Pick<ObjectStore, 'get' | 'getRange'> }
+
+type NodeOfRun = Pick<Attempt, 'runId' | 'node'>
+
+export type RelatedNodes = {
+  /** The stored edges of the node, at most `maxEdges`; empty where the run has stored none. */
+  edges(of: NodeOfRun): Promise<readonly NodeEdge[]>
+  /** The nodes directly inside it, in source order; empty where the run has stored no edges. */
+  inside(of: NodeOfRun): Promise<readonly NodeId[]>
+  /**
+   * The other files that the node is related to: first those it needs, then those that need it, each group by its number
+   * of edges. Empty where the run has stored no edges.
+   */
+  paths(of: NodeOfRun): Promise<string[]>
+}
+
+const maxEdges = 500
+/** Operations on some hundred nodes run at the same time, and each asks more than once. */
+const cachedNodes = 500
+
+/** Reads how the nodes of runs are related, and caches the edges. */
+export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): RelatedNodes {
+  const nodeLists = openNodeLists(objects)
+  const edgeLists = openEdgeLists(objects)
+  const cache = openCachedAnswers<readonly NodeEdge[]>({ max: cachedNodes })
+  const readEdges = async ({ runId, node }: NodeOfRun): Promise<readonly NodeEdge[]> => {
+    const { lists } = await runFacts(runId)
+    const place = lists && (await nodeLists.place(lists.nodes, node.nodeId))
+    if (lists === undefined || place === undefined) return []
+    return (await edgeLists.scan(lists.edges, place, { from: 0, limit: maxEdges })).edges
+  }
+  const edges = (of: NodeOfRun) => cache.get(`${of.runId} ${of.node.nodeId}`, () => readEdges(of))
+  return {
+    edges,
+    paths: async (of) => byCloseness((await edges(of)).filter((edge) => edge.node.path !== of.node.path)),
+    async inside({ runId, node }) {
+      const { lists } = await runFacts(runId)
+      const found = lists && (await nodeLists.find(lists.nodes, node.nodeId))
+      return found?.children ?? []
+    },
+  }
+}
+
+function byCloseness(edges: readonly NodeEdge[]): string[] {
+  const groups = Map.groupBy(edges, (edge) => edge.node.path)
+  const ranked = Array.from(groups, ([path, of]) => ({
+    path,
+    edges: of.length,
+    isNeeded: of.some(({ direction }) => direction === 'out'),
+  }))
+  ranked.sort(
+    (one, other) =>
+      Number(other.isNeeded) - Number(one.isNeeded) || other.edges - one.edges || (one.path < other.path ? -1 : 1),
+  )
+  return ranked.map(({ path }) => path)
+}

@@ -1,0 +1,118 @@
+import type { ContextVariable } from '#bundles/prompt-variables.ts'
+import type { BundleFile } from '#domain/agent-bundle.ts'
+import { type NodeId, operationId, type OperationId, repeatedOperationId } from '#domain/ids.ts'
+import { originalId } from '#domain/operation.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { type ContextEvent, foldContext } from '../context/fold-context.ts'
+import { charactersOf, renderSections } from '../context/render-context.ts'
+import type { Workspace } from '../workspace/open-workspace.ts'
+import { closestEdges, relatedCode } from './related-code.ts'
+import { openReviewFeedback } from './review-feedback.ts'
+import { openRelatedNodes, openRunFacts, type RelatedNodes, type RunFacts } from './run-facts.ts'
+
+/** The sections that the prompts of a new attempt have besides its node; each with its heading, or empty. */
+export type StartContext = Readonly<Record<ContextVariable, string>>
+
+type ContextBundle = Pick<BundleFile, 'requires_context' | 'containment' | 'limits'>
+
+export type ReadStartContext = (
+  attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'node' | 'repeats'>,
+  bundle: ContextBundle,
+  workspace: Pick<Workspace, 'readText'>,
+) => Promise<StartContext>
+
+type SurroundingsDeps = {
+  ledger: Pick<Ledger, 'endedOperations' | 'getRun' | 'lastDecision' | 'readDecisions'>
+  objects: Pick<ObjectStore, 'get' | 'getRange'>
+}
+
+const emptyContext: StartContext = { feedback: '', last_error: '', earlier_results: '', related_code: '' }
+
+/** Limits the nodes at the other end of an edge whose earlier results are shown; more would leave no room for code. */
+const maxRelated = 5
+
+/**
+ * Readers of what surrounds an operation's node, for its prompts and tools. What several operations need is cached.
+ * `startContext` has what reviewers said of changes that they rejected, within `related_tokens` or as long as their words are; and,
+ * for bundles that ask for it, earlier results, related code, and why the operation failed in the run that this one retries, within
+ * as many tokens. In a run of one bundle without edges it asks nothing of the ledger but the run.
+ */
+export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
+  const runFacts = openRunFacts(ledger)
+  const related = openRelatedNodes({ runFacts, objects })
+  const feedbackOn = openReviewFeedback({ ledger, objects })
+  const startContext: ReadStartContext = async (attempt, bundle, workspace) => {
+    const run = await runFacts(attempt.runId)
+    const maxTokens = bundle.limits.related_tokens
+    const feedback = run.retryOf === undefined ? '' : await feedbackOn(attempt, maxTokens)
+    if (!bundle.requires_context) return { ...emptyContext, feedback }
+    const closest = closestEdges(attempt.node, await related.edges(attempt))
+    const contained = await containedNodes(attempt, bundle, run, related)
+    const needed = closest.slice(0, maxRelated).map(({ node }) => node.nodeId)
+    const nodeIds = [...new Set([attempt.node.nodeId, ...contained, ...needed])]
+    const events = await earlierEvents(attempt, nodeIds, run, ledger)
+    const code = await relatedCode(attempt.node, closest, workspace, charactersOf(maxTokens))
+    const context = foldContext(events, { operationId: originalId(attempt), nodeIds })
+    return { feedback, ...renderSections({ ...context, relatedCode: code }, { maxTokens }) }
+  }
+  return { relatedPaths: related.paths, startContext, runFacts }
+}
+
+/**
+ * The parent node, and the nodes inside for a bundle that works on inner nodes first; finding these costs a page of the node
+ * list. In a run of one bundle whose operations do not wait for each other, the parent has no earlier results.
+ */
+async function containedNodes(
+  attempt: Pick<Attempt, 'runId' | 'node'>,
+  { containment }: ContextBundle,
+  { bundles }: RunFacts,
+  related: RelatedNodes,
+): Promise<NodeId[]> {
+  const { parentId } = attempt.node
+  const inside = containment === 'inner_first' ? await related.inside(attempt) : []
+  if (parentId === null || (bundles.length === 1 && containment === 'none')) return [...inside]
+  return [...inside, parentId]
+}
+
+type EndedOperation = Awaited<ReturnType<Ledger['endedOperations']>>[number]
+
+/** Limits the operations that are asked for, those on the closest nodes first. */
+const maxAsked = 64
+
+/**
+ * The endings of earlier operations, as their events: those of the run on these nodes and, when the run retries another one,
+ * how the same work ended there. Takes one round trip, or none where there is nothing to ask for.
+ */
+async function earlierEvents(
+  attempt: Pick<Attempt, 'runId' | 'operationId' | 'repeats'>,
+  nodeIds: readonly NodeId[],
+  { bundles, retryOf }: Pick<RunFacts, 'bundles' | 'retryOf'>,
+  ledger: Pick<Ledger, 'endedOperations'>,
+): Promise<ContextEvent[]> {
+  const ids = nodeIds.flatMap((node) => bundles.map((bundle): OperationId => operationId(node, bundle)))
+  const own = originalId(attempt)
+  const others = ids.filter((id) => id !== own).slice(0, maxAsked)
+  const [here, before] = await Promise.all([
+    others.length === 0 ? [] : ledger.endedOperations(attempt.runId, others),
+    retryOf === undefined ? [] : ledger.endedOperations(retryOf, [own, repeatedOperationId(own)]),
+  ])
+  // Whichever form it had there, it is the same work.
+  return [...before.map((one) => ({ ...one, operationId: own })), ...here].map(endedEvent)
+}
+
+/** The event as the ledger writes it when an operation is settled. */
+function endedEvent({ operationId: id, bundle, node, outcome }: EndedOperation): ContextEvent {
+  const { status, summary, reason, errorCode } = outcome
+  const isError = status === 'failed' || status === 'blocked'
+  return {
+    event: 'operation.ended',
+    operationId: id,
+    nodeId: node.nodeId,
+    agent: bundle,
+    status: isError ? 'error' : 'ok',
+    ...(errorCode === undefined ? {} : { errorCode }),
+    data: { path: node.path, qualified_name: node.qualifiedName, status, summary, reason, error_code: errorCode },
+  }
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ChangeSet } from '#domain/change-set.ts'
+import { changeSetId, repeatedOperationId, type RunId, sha256 } from '#domain/ids.ts'
+import type { PlannedOperation, RepeatedWork } from '#domain/operation.ts'
+import type { Attempt } from '#store/ledger/attempt.ts'
+import { objectKeys } from '#store/objects/object-keys.ts'
+import { putHashedJson } from '#store/objects/object-store.ts'
+import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { testObjects, type TestObjects } from '#testing/s3.ts'
+import type { BaseLayer } from '../workspace/base-layer.ts'
+import { openStartLayers, type OpenStartLayer } from './start-layer.ts'
+
+const path = 'a.py'
+const source = 'one = 1\ntwo = 2\n'
+const snapshot: BaseLayer = {
+  find: (at) => (at === path ? { hash: sha256(source) } : undefined),
+  kindAt: (at) => (at === path ? 'file' : undefined),
+  list: () => [path],
+  read: async () => Buffer.from(source),
+}
+const first = aPlannedOperation('first')
+const second = aPlannedOperation('second', {}, [first])
+
+/** A change set of an operation that puts `text` in the place of the byte at `at`. */
+function changing({ operationId, bundle, node }: PlannedOperation, at: number, text: string): ChangeSet {
+  const edits = [{ start: at, end: at + 1, text }]
+  const files = [{ kind: 'edit' as const, path, baseHash: sha256(source), edits }]
+  return { changeSetId: changeSetId(operationId, files), operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
+}
+
+describe('what an operation starts from', () => {
+  let test: TestLedger
+  let store: TestObjects
+  let open: OpenStartLayer
+  beforeAll(async () => {
+    test = await testLedger()
+    store = await testObjects()
+    open = openStartLayers({ ledger: test.ledger, objects: store.objects })
+  })
+  afterAll(async () => {
+    await test.close()
+    await store.close()
+  })
+
+  const recordOf = (sets: readonly ChangeSet[]) =>
+    putHashedJson(store.objects, (hash) => objectKeys.attempt(store.project, hash), {
+      changeSet: null,
+      changeSets: sets,
+    })
+
+  async function claimOne(runId: RunId): Promise<Attempt> {
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('nothing was ready')
+    return { ...attempt, projectId: store.project }
+  }
+
+  async function settle(attempt: Attempt, ...sets: ChangeSet[]): Promise<void> {
+    const changeSetIds = sets.map((set) => set.changeSetId)
+    const outcome = anOutcome(
+      sets.length === 0 ? { status: 'unchanged' } : { changeSetIds, recordHash: await recordOf(sets) },
+    )
+    await test.ledger.settle(attempt, 1, { outcome, events: [] })
+  }
+
+  async function reject(root: RunId, runId: RunId, set: ChangeSet): Promise<void> {
+    const { last } = await test.ledger.readDecisions(root)
+    const where = { runId, operationId: set.operationId, recordHash: await recordOf([set]), agent: set.bundle }
+    const verdict = { verdict: 'rejected', before: 'pending', reason: null } as const
+    const decisions = [{ changeSetId: set.changeSetId, ...verdict, ...where, node: first.node }]
+    await test.ledger.decide(root, { last, decisions, by: { kind: 'human', id: 't1' } })
+  }
+
+  /** Lets `of` run once more, in a run whose operations have ended. */
+  async function repeating(runId: RunId, of: PlannedOperation, over: Partial<RepeatedWork>, startsFrom: string[]) {
+    const again = {
+      ...aPlannedOperation(of.node.name),
+      operationId: repeatedOperationId(of.operationId),
+      startsFrom,
+      repeats: { operationId: of.operationId, changeSetIds: [], ...over },
+    }
+    await test.ledger.dispatch(runId, 1)
+    const event = anEvent({ event: 'operations.repeated', phase: 'review' })
+    expect(await test.ledger.planAgain(runId, { operations: [again], event })).toBe('planned')
+    return claimOne(runId)
+  }
+
+  const idsIn = async (attempt: Attempt) => (await open(attempt, snapshot))?.sets.map(({ changeSetId: id }) => id)
+
+  it('is without what was rejected since the last one started, in the same run and in a retry', async () => {
+    const runId = await test.executing([first, second])
+    const made = changing(first, 0, 'x')
+    await settle(await claimOne(runId), made)
+    const attempt = await claimOne(runId)
+    expect(await idsIn(attempt)).toEqual([made.changeSetId])
+    await reject(runId, runId, made)
+    expect(await idsIn(attempt)).toBeUndefined()
+
+    const retry = await test.executing([{ ...second, after: [], startsFrom: [first.operationId] }], { retryOf: runId })
+    expect(await idsIn(await claimOne(retry))).toBeUndefined()
+  })
+
+  it('is without what it does once more itself, also where that does not collide any more', async () => {
+    const runId = await test.executing([first, second])
+    const [collided, fine] = [changing(first, 0, 'x'), changing(first, 8, 'y')]
+    await settle(await claimOne(runId), collided, fine)
+    await settle(await claimOne(runId))
+    const again = await repeating(runId, first, { changeSetIds: [collided.changeSetId] }, [first.operationId])
+    expect(await idsIn(again)).toEqual([fine.changeSetId])
+  })
+
+  it('is without what was left out of the patch before it was planned, and without what is built on that', async () => {
+    const runId = await test.executing([first, second])
+    const [broken, fine] = [changing(first, 0, 'x'), changing(first, 8, 'y')]
+    const upon = { ...changing(first, 4, 'z'), builtOn: [broken.changeSetId] }
+    await settle(await claimOne(runId), broken, fine, upon)
+    const lost = { ...changing(second, 2, 'w'), builtOn: [broken.changeSetId] }
+    await settle(await claimOne(runId), lost)
+    const over = { changeSetIds: [lost.changeSetId], without: [broken.changeSetId] }
+    expect(await idsIn(await repeating(runId, second, over, [first.operationId]))).toEqual([fine.changeSetId])
+  })
+})

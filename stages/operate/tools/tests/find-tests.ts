@@ -1,0 +1,60 @@
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import { purposeOf } from '#domain/path-purpose.ts'
+import { languageOf } from '#languages/syntax/grammars.ts'
+import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+
+const runnable = new Set(['python', 'javascript', 'typescript', 'tsx'])
+
+/** Whether tests of the language can be run. */
+export function isTestable(language: string): boolean {
+  return runnable.has(language)
+}
+
+/** Whether a file has tests that can be run, by its name and place. */
+export function isTestFile(path: string): boolean {
+  return isTestable(languageOf(path) ?? '') && purposeOf(path) === 'test'
+}
+
+const maxFolders = 200
+const maxFiles = 1_000
+const testFolder = /^(?:tests?|__tests__|specs?)\/$/
+
+/**
+ * The files with tests in the folders above `near`, and in the folders for tests that these have: the nearest first, at most
+ * 1,000. The rest of the repository is not listed.
+ */
+export function testsNear(workspace: Pick<Workspace, 'list'>, near: string): string[] {
+  const found = new Set<string>()
+  const open = foldersUp(folderOf(near)).map((folder) => ({ folder, isOfTests: false }))
+  for (let at = 0; at < open.length && at < maxFolders && found.size < maxFiles; at++) {
+    const { folder, isOfTests } = open[at] ?? { folder: '', isOfTests: false }
+    for (const name of workspace.list(folder)) {
+      const path = folder === '' ? name : `${folder}/${name}`
+      if (name.endsWith('/')) {
+        if (isOfTests || testFolder.test(name)) open.push({ folder: path.slice(0, -1), isOfTests: true })
+      } else if (isTestFile(path) || (isOfTests && runnable.has(languageOf(path) ?? ''))) found.add(path)
+    }
+  }
+  return [...found].slice(0, maxFiles)
+}
+
+/** The text of a file, which is empty where it is not there or no text. */
+export async function textOf(workspace: Pick<Workspace, 'exists' | 'readText'>, path: string): Promise<string> {
+  if (!workspace.exists(path)) return ''
+  try {
+    return await workspace.readText(path)
+  } catch (error) {
+    if (error instanceof WorkspaceFault) return ''
+    throw error
+  }
+}
+
+/** The text that a file had before the attempt; undefined for a new file and for one that was no text. */
+export async function baseTextOf(workspace: Pick<Workspace, 'readBase'>, path: string): Promise<string | undefined> {
+  try {
+    return await workspace.readBase(path)
+  } catch (error) {
+    if (error instanceof WorkspaceFault) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,103 @@
+import type { FileDocFacts, NodeBytes } from '#languages/comments/doc-facts.ts'
+import type { ModuleUses } from '#languages/python/module-uses.ts'
+import type { ModuleTypes } from '#languages/python/module-types.ts'
+import { openThreadPool } from '#platform/thread-pool.ts'
+import type { LintRules } from '#domain/path-rules.ts'
+import type { Diagnostic } from '#languages/lint/lint-report.ts'
+import type { FileDocstringFacts } from '#languages/python/docstring-facts.ts'
+
+/** A Python file to survey. Without `rules` it is not linted. */
+export type PythonQuestion = {
+  path: string
+  text: string
+  rules: LintRules | null
+  /** Names those of the repository's own modules that the text imports (`ownModulesIn`). */
+  ownModules: readonly string[]
+  wantsTypes?: boolean
+}
+
+/** A Python file, or another text (no Python, or not to be parsed) that is searched for names of modules. */
+export type SurveyQuestion = PythonQuestion | { namingText: string } | CommentQuestion | LintedQuestion
+
+/** A file of another language, whose doc comments are looked at. */
+export type CommentQuestion = { docs: { language: string; source: string; nodes: readonly NodeBytes[] } }
+
+/** A file that another program than Ruff has linted, with its faults, each of which gets its place and its statement. */
+export type LintedQuestion = { linted: { language: string; text: string; diagnostics: readonly Diagnostic[] } }
+
+/** Lines are 1-based; bytes are 0-based, end-exclusive. */
+export type LintFault = {
+  code: string
+  message: string
+  line: number
+  startByte: number
+  endByte: number
+  /** Everything that its safe fix changes; the fault itself when it has none. */
+  fixStartByte: number
+  fixEndByte: number
+  /** The statement around it, if that is short: what an agent may change to fix it. */
+  contextStartByte: number
+  contextEndByte: number
+  isFixable: boolean
+  /** Says why the code that it reports must stay: no agent is asked to fix it. */
+  mustStay?: string
+  /** Says why a fix that the linter has is not made, as the linter's report does; `offered`: others may import what it removes. */
+  withheld?: 'ours' | 'unsafe' | 'offered'
+  /** The names that a fix removes from the module. */
+  removes?: readonly string[]
+  /** Lists those of `removes` that others may import if the module is public. */
+  offers?: readonly string[]
+}
+
+export type SurveyedFile = {
+  faults: LintFault[]
+  docstrings: FileDocstringFacts
+  uses: ModuleUses
+  types?: ModuleTypes
+}
+
+export type SurveyReport = SurveyedFile | { uses: ModuleUses } | FileDocFacts | { placedFaults: LintFault[] }
+
+export type SurveyPool = ReturnType<typeof openSurveyPool>
+
+/** Threads that lint and read Python files, started when first needed. `threads: 0` means one per core. */
+export function openSurveyPool(options: { threads: number; fileLimitMs?: number }) {
+  const pool = openThreadPool<SurveyQuestion, SurveyReport>({
+    entry: new URL('./survey-thread.ts', import.meta.url),
+    name: 'the linter',
+    threads: options.threads,
+    limitMs: options.fileLimitMs ?? 10_000,
+  })
+  const ask = async (question: SurveyQuestion): Promise<SurveyReport | { unreadable: string }> => {
+    const answer = await pool.ask(question)
+    return answer.kind === 'report' ? answer.report : { unreadable: answer.why }
+  }
+  return {
+    threads: pool.threads,
+    /** Answers `unreadable` for a text that is nested too deeply, or too slow. The next file is not affected. */
+    async survey(question: PythonQuestion): Promise<SurveyedFile | { unreadable: string }> {
+      const report = await ask(question)
+      if ('unreadable' in report || 'faults' in report) return report
+      throw new TypeError('the survey answered a Python file as another text')
+    },
+    async usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }> {
+      const report = await ask({ namingText })
+      if ('unreadable' in report) return report
+      if ('uses' in report) return report.uses
+      throw new TypeError('the survey answered another question')
+    },
+    async docsIn(question: CommentQuestion): Promise<FileDocFacts | { unreadable: string }> {
+      const report = await ask(question)
+      if ('unreadable' in report || 'definitions' in report) return report
+      throw new TypeError('the survey answered another question')
+    },
+    async placedFaults(question: LintedQuestion): Promise<LintFault[] | { unreadable: string }> {
+      const report = await ask(question)
+      if ('unreadable' in report) return report
+      if ('placedFaults' in report) return report.placedFaults
+      throw new TypeError('the survey answered another question')
+    },
+    /** Ends the threads; running requests fail. Safe to call twice. */
+    close: pool.close,
+  }
+}

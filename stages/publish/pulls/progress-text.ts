@@ -1,0 +1,50 @@
+import { unreachable } from '#domain/error.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import { code, plural } from '../markdown.ts'
+
+/** Holds what a check run tells of a run that goes on. */
+type Going = Pick<Run, 'away' | 'composing' | 'counts' | 'phase' | 'request' | 'status'>
+
+/** Says in a title how far a run is that has begun. */
+export function progressOf({ phase, counts, composing }: Going): string {
+  switch (phase) {
+    case 'snapshot':
+      return 'Reading the code'
+    case 'discovery':
+      return 'Finding the definitions'
+    case 'planning':
+      return 'Planning what to do'
+    case 'execution': {
+      const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+      const { pending, ready, dispatched, running, waiting } = counts
+      const open = pending + ready + dispatched + running + waiting
+      return `${all - open} of ${plural(all, 'operation')} done`
+    }
+    case 'review':
+      return proofOf(composing)
+    default:
+      return unreachable(phase)
+  }
+}
+
+/** All operations have ended: what they have changed is put together and proved. */
+function proofOf(composing: Run['composing']): string {
+  const { gateRuns, gateMost = 0, files = 0, filesProved = 0 } = composing ?? {}
+  if (gateRuns !== undefined) return `Running the tests: ${plural(gateRuns, 'run')} done, of ${gateMost} at most`
+  return files === 0
+    ? 'Putting the changes together'
+    : `Proving the changes: ${filesProved} of ${plural(files, 'file')}`
+}
+
+/** Says what goes on that the title has no room for. */
+export function progressText({ status, phase, composing, request, away }: Going): string {
+  if (isEnded(status)) return ''
+  const models = away.map(({ model }) => code(model)).join(', ')
+  const waits = models === '' ? '' : `No server of the model ${models} answers: what needs it waits.`
+  const tests = phase === 'review' && composing?.gateRuns !== undefined ? (request.verify?.command ?? '') : ''
+  const gate =
+    tests === ''
+      ? ''
+      : `${code(tests)} runs without the changes and with them. A change that makes it fail is left out.`
+  return [waits, gate].filter((part) => part !== '').join('\n\n')
+}

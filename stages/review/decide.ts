@@ -1,0 +1,281 @@
+import { chainOf } from '#change-sets/run-chain.ts'
+import { nameConflicts } from '#change-sets/name-conflicts.ts'
+import { type Decision, maxReasonCharacters, type Verdict } from '#domain/decision.ts'
+import { AppError } from '#domain/error.ts'
+import type { OperationId, RunId } from '#domain/ids.ts'
+import type { Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import { type Decider, type Decisions, maxDecisionsAtOnce, type NewDecision } from '#store/ledger/decisions.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Conflict } from '#store/objects/composition.ts'
+import { mapBounded } from '#store/objects/map-bounded.ts'
+import { retriesOver, wantedByDecisions } from './wanted-by-decisions.ts'
+import { findSets, type FoundSet } from './find-sets.ts'
+import {
+  judgeDecisions,
+  type JudgeOptions,
+  type MadeDecision,
+  type RefusedDecision,
+  type WantedDecision,
+} from './judge-decisions.ts'
+import { provedConflicts } from './proved-conflicts.ts'
+import { readRelated, type RelatedDeps, type RelatedSets } from './read-related.ts'
+import type { ChangeRecords } from './find-sets.ts'
+
+export type DecideDeps = {
+  ledger: RelatedDeps['ledger'] & Pick<Ledger, 'decide' | 'readDecisions'>
+  records: RelatedDeps['records'] & Pick<ChangeRecords, 'readBlob' | 'readComposition'>
+}
+
+/** A set in the way of a decision, and how it stands. */
+export type SetInWay = NamedSet & { changeSetId: string; verdict: Verdict }
+
+/**
+ * A decision that was refused, with the conflict as people read it and the decision on its other set; `operation` made the set, unless
+ * there is no such set.
+ */
+export type Refusal = Omit<RefusedDecision, 'conflict' | 'blocked'> & {
+  conflict?: Conflict
+  withDecision?: Decision
+  blocked?: { verdict: Verdict; by: SetInWay[] }
+} & Partial<NamedSet>
+
+export type DecidedSet = {
+  operation: Operation
+  /** Is the decision that holds now; null where nobody has decided. */
+  decision: Decision | null
+  /** Is true when this request has made the decision. */
+  isMade: boolean
+  /** Is the verdict before this request. */
+  was: Verdict
+  /** The set with which this one was decided, if nobody asked for this one itself. */
+  becauseOf: string | undefined
+}
+
+/**
+ * `decisions`: each set that was not refused or left alone, and those that were decided with them. `leftAlone`: how many sets of a
+ * decision in bulk stay as a person has decided on them.
+ */
+export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[]; leftAlone: number }
+
+/** Each try fails only because somebody else's decision has been made meanwhile. */
+const maxTries = 50
+
+/**
+ * Decides on change sets of a run, or of a run that it retries, in the order given, also while it still runs. A decision that
+ * changes nothing is not made again. Refused are: RUN_004, a set that the run has not; WORK_001 and WORK_004, to accept what
+ * cannot be together with something accepted, and WORK_001 what would leave something accepted, or open, without a set that it is
+ * built on; WORK_003, a decision on what somebody else has decided since it was seen, or since this began. The others are made, each
+ * with its event. What an accepted set is built on is accepted with it; `withDependents`: what is built on a set is rejected or
+ * taken back with it. `allOrNone`: all are made in one step, or none when one of them is refused; INTAKE_003 where these are more than
+ * a step takes. What is not named but found by a condition (`isBulk`) overrules no person. Deciding again is harmless.
+ */
+export async function decide(
+  run: Run,
+  asked: readonly WantedDecision[],
+  { by, deps, ...options }: JudgeOptions & { by: Decider; deps: DecideDeps },
+): Promise<Decided> {
+  const chain = await chainOf(run, deps.ledger)
+  const root = (chain.at(-1) ?? run).runId
+  const ids = asked.map(({ changeSetId }) => changeSetId)
+  const found = await findSets(chain, ids, deps)
+  const conflicts = await provedConflicts(run, deps.records)
+  const made: DecidedBefore = new Map()
+  let wanted = asked
+  let seen: Decisions['byChangeSet'] = new Map()
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const decisions = await deps.ledger.readDecisions(root)
+    if (tries === 0) {
+      seen = new Map(decisions.byChangeSet)
+      wanted = asked.map((one) => ({ ...one, version: one.version ?? versionOf(one, decisions) }))
+    }
+    const open = wanted.filter(({ changeSetId }) => !made.has(changeSetId))
+    const related = await readRelated(run, open, { found, decisions }, deps)
+    const retried = await retriesOver(open, decisions, deps.ledger)
+    const known = { ...related, decisions: decisions.byChangeSet, seen, retried, conflicts }
+    const judged = judgeDecisions(open, known, options)
+    if (options.allOrNone === true && judged.refused.length > 0) {
+      return {
+        decisions: new Map(),
+        leftAlone: judged.leftAlone.length,
+        refused: await named(run, judged.refused, { ...related, found, decisions }, deps),
+      }
+    }
+    const wantedBefore = await waitingRetries(judged.made, decisions, deps.ledger)
+    const toDecide = { ...related, found, decisions, wantedBefore }
+    const steps = judged.made.flatMap((one) => newDecision(one, toDecide) ?? [])
+    if (options.allOrNone === true && steps.length > maxDecisionsAtOnce) throw tooManyAtOnce(steps.length)
+    if (await makeInSteps(root, { steps, decisions, by, made }, deps.ledger)) {
+      const refused = await named(run, judged.refused, { ...related, found, decisions }, deps)
+      const leftAlone = new Set(judged.leftAlone)
+      const decided = asked.filter(({ changeSetId }) => !leftAlone.has(changeSetId))
+      return { decisions: decidedNow(decided, refused, { found, decisions, made }), refused, leftAlone: leftAlone.size }
+    }
+  }
+  throw new AppError('WORK_003', 'Others decide on the same run all the time: try again in a moment.')
+}
+
+function tooManyAtOnce(count: number): AppError {
+  const message = `These are ${count} decisions: all or none are made of ${maxDecisionsAtOnce} at most.`
+  return new AppError('INTAKE_003', message)
+}
+
+function versionOf({ changeSetId }: Pick<WantedDecision, 'changeSetId'>, { byChangeSet }: Decisions): number {
+  return byChangeSet.get(changeSetId)?.version ?? 0
+}
+
+type Known = Pick<RelatedSets, 'sets'> & { found: ReadonlyMap<string, FoundSet>; decisions: Decisions }
+
+/** A decision that is to be made, and because of which other one. */
+type Step = { decision: NewDecision; becauseOf: string | undefined }
+
+/**
+ * The sets that are rejected once more, without saying that they are to be tried again, whose retry has not started: it is still wanted,
+ * with what is said now.
+ */
+async function waitingRetries(
+  made: readonly WantedDecision[],
+  decisions: Decisions,
+  ledger: DecideDeps['ledger'],
+): Promise<ReadonlyMap<string, RunId>> {
+  const asked = made.filter(({ changeSetId, verdict, retry }) => {
+    const before = decisions.byChangeSet.get(changeSetId)
+    return verdict === 'rejected' && retry === undefined && before?.retry !== undefined
+  })
+  if (asked.length === 0) return new Map()
+  const wanted = await wantedByDecisions(decisions, ledger)
+  return new Map(
+    wanted.flatMap(({ state, decision: { changeSetId, retry } }) =>
+      state === 'waiting' && retry !== undefined ? [[changeSetId, retry] as const] : [],
+    ),
+  )
+}
+
+function newDecision(one: MadeDecision, known: Known & { wantedBefore: ReadonlyMap<string, RunId> }): Step | undefined {
+  const { changeSetId, verdict, becauseOf } = one
+  const set = known.found.get(changeSetId)
+  if (set === undefined) return undefined
+  const { operationId, node, bundle: agent } = set.operation
+  const before = known.decisions.byChangeSet.get(changeSetId)?.verdict ?? 'pending'
+  const wanted = verdict === 'rejected' ? (one.retry ?? known.wantedBefore.get(changeSetId)) : undefined
+  const retry = wanted === undefined ? {} : { retry: wanted }
+  const place = { runId: set.run, operationId, recordHash: set.recordHash, node, agent }
+  // What was said of the set that is accepted says nothing of those that it needs.
+  const reason = becauseOf !== undefined && verdict === 'accepted' ? null : one.reason
+  return { decision: { changeSetId, verdict, before, reason, ...noteOf(one, known), ...place, ...retry }, becauseOf }
+}
+
+/** Says with which other set this one is decided, if with any. The note is apart from the reason, which agents are told. */
+function noteOf({ verdict, becauseOf }: MadeDecision, known: Known): { note?: string } {
+  if (becauseOf === undefined) return {}
+  const name = nameOfSet(becauseOf, namedSet(becauseOf, known))
+  const note =
+    verdict === 'accepted'
+      ? `${name}, which was accepted, is built on it`
+      : `built on ${name}, which was ${verdict === 'rejected' ? 'rejected' : 'taken back'}`
+  return { note: note.slice(0, maxReasonCharacters).toWellFormed() }
+}
+
+/** Holds what this request has decided: the verdict before, and the set because of which. */
+type DecidedBefore = Map<string, { was: Verdict; becauseOf: string | undefined }>
+
+type Steps = { steps: readonly Step[]; decisions: Decisions; by: Decider; made: DecidedBefore }
+
+/** Makes decisions in slices and notes them in `decisions`, and in `made` what was before. False when somebody else has decided meanwhile. */
+async function makeInSteps(
+  root: RunId,
+  { steps, decisions, by, made }: Steps,
+  ledger: Pick<Ledger, 'decide'>,
+): Promise<boolean> {
+  for (let first = 0; first < steps.length; first += maxDecisionsAtOnce) {
+    const slice = steps.slice(first, first + maxDecisionsAtOnce)
+    const wanted = slice.map(({ decision }) => decision)
+    const done = await ledger.decide(root, { last: decisions.last, decisions: wanted, by })
+    if (done === undefined) return false
+    for (const { decision, becauseOf } of slice) {
+      const { changeSetId: id, before: was } = decision
+      if (!made.has(id)) made.set(id, { was, becauseOf })
+    }
+    for (const one of done) decisions.byChangeSet.set(one.changeSetId, one)
+    decisions.last = done.at(-1)?.version ?? decisions.last
+  }
+  return true
+}
+
+function decidedNow(
+  wanted: readonly WantedDecision[],
+  refused: readonly Refusal[],
+  { found, decisions, made }: Pick<Known, 'found' | 'decisions'> & { made: DecidedBefore },
+): Decided['decisions'] {
+  const decided: Decided['decisions'] = new Map()
+  const others = new Set(refused.map(({ changeSetId }) => changeSetId))
+  for (const id of new Set([...wanted.map(({ changeSetId }) => changeSetId), ...made.keys()])) {
+    const operation = found.get(id)?.operation
+    if (operation === undefined || others.has(id)) continue
+    const decision = decisions.byChangeSet.get(id) ?? null
+    const { was = decision?.verdict ?? 'pending', becauseOf } = made.get(id) ?? {}
+    decided.set(id, { operation, decision, isMade: made.has(id), was, becauseOf })
+  }
+  return decided
+}
+
+/** An answer shows no more refusals than this. */
+export const shownRefusals = 100
+const namesAtOnce = 32
+
+/** Adds who made the refused sets, and to the conflicts that are shown what the two sets are called and what each makes of the place. */
+async function named(
+  { projectId }: Run,
+  refused: readonly RefusedDecision[],
+  known: Known,
+  { ledger, records }: DecideDeps,
+): Promise<Refusal[]> {
+  const { sets, found, decisions } = known
+  const nodes = new Map<OperationId, Operation['node']>()
+  const shown = refused.slice(0, shownRefusals)
+  for (const id of shown.flatMap(({ conflict: one }) => [one?.changeSetId, one?.with?.changeSetId])) {
+    const decision = decisions.byChangeSet.get(id ?? '')
+    const operation = found.get(id ?? '')?.operation
+    if (operation !== undefined) nodes.set(operation.operationId, operation.node)
+    else if (decision !== undefined && !nodes.has(decision.operationId)) {
+      nodes.set(decision.operationId, (await ledger.getOperation(decision.runId, decision.operationId)).node)
+    }
+  }
+  const readBlob = (hash: string) => records.readBlob(projectId, hash)
+  return mapBounded([...refused.entries()], namesAtOnce, async ([at, { conflict, blocked, ...one }]) => {
+    const by = blocked?.by.map((id) => setInWay(id, known))
+    const withDecision = decisions.byChangeSet.get(conflict?.with?.changeSetId ?? '')
+    const refusal = {
+      ...one,
+      ...namedSet(one.changeSetId, known),
+      ...(withDecision && { withDecision }),
+      ...(blocked && by && { blocked: { ...blocked, by } }),
+    }
+    if (conflict === undefined || at >= shownRefusals) return refusal
+    const [conflictNamed] = await nameConflicts([conflict], { sets, nodes, readBlob })
+    return conflictNamed === undefined ? refusal : { ...refusal, conflict: conflictNamed }
+  })
+}
+
+function setInWay(changeSetId: string, known: Known): SetInWay {
+  const verdict = known.decisions.byChangeSet.get(changeSetId)?.verdict ?? 'pending'
+  return { changeSetId, verdict, ...namedSet(changeSetId, known) }
+}
+
+/** The operation that made a set, and the rules of a mechanical one. */
+export type NamedSet = { operation?: Operation; rules?: readonly string[] }
+
+function namedSet(changeSetId: string, { found, sets }: Pick<Known, 'found' | 'sets'>): NamedSet {
+  const operation = found.get(changeSetId)?.operation
+  const rules = sets.get(changeSetId)?.rules
+  return { ...(operation && { operation }), ...(rules && { rules }) }
+}
+
+/** `lint shop/stock.py (E713) c0123456789abcdef` */
+export function nameOfSet(changeSetId: string, { operation, rules = [] }: NamedSet): string {
+  if (operation === undefined) return changeSetId
+  const { bundle, node } = operation
+  const name =
+    node.path === node.qualifiedName || node.path.endsWith(`/${node.qualifiedName}`) ? [] : [node.qualifiedName]
+  return [bundle, node.path, ...name, ...(rules.length === 0 ? [] : [`(${rules.join(', ')})`]), changeSetId].join(' ')
+}

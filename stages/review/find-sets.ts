@@ -1,0 +1,67 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { OperationId, RunId } from '#domain/ids.ts'
+import type { Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Composition } from '#store/objects/composition.ts'
+import type { SnapshotView } from '#store/objects/snapshot.ts'
+import { mapBounded } from '#store/objects/map-bounded.ts'
+
+export type FindDeps = {
+  ledger: Pick<Ledger, 'getOperation' | 'operationsOfSets'>
+}
+
+/** Names the run and the operation that made a change set, and the record that holds it. */
+export type FoundSet = { run: RunId; operation: Operation; recordHash: string }
+
+/** Reads what the object store has of the changes of runs. */
+export type ChangeRecords = {
+  readBlob(projectId: string, hash: string): Promise<Uint8Array>
+  /** The change sets of an attempt record. */
+  readChangeSets(projectId: string, recordHash: string): Promise<readonly ChangeSet[]>
+  /** Null while the run is not composed. `key`: of a patch that was composed later. */
+  readComposition(run: Run, key?: string): Promise<Composition | null>
+  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+}
+
+/** The ledger is asked about so many sets at once. */
+export const lookupLength = 1_000
+const readsAtOnce = 32
+
+/**
+ * The operations that made these change sets; a set that none of the runs of the chain has is left out. Of a set that a retry has
+ * made again it is the operation of the oldest run, so that all runs of the chain have it.
+ */
+export async function findSets(
+  chain: readonly Run[],
+  ids: readonly string[],
+  { ledger }: FindDeps,
+): Promise<Map<string, FoundSet>> {
+  const found = new Map<string, FoundSet>()
+  if (ids.length === 0) return found
+  for (const run of chain.toReversed()) {
+    const missing = ids.filter((id) => !found.has(id))
+    const makers = await makersOf(run.runId, missing, ledger)
+    await mapBounded([...makers], readsAtOnce, async ([id, operationId]) => {
+      const operation = await ledger.getOperation(run.runId, operationId)
+      const recordHash = operation.outcome?.recordHash
+      if (recordHash !== undefined) found.set(id, { run: run.runId, operation, recordHash })
+    })
+  }
+  return found
+}
+
+/** Finds which operations of the run made which of these sets; those that none of them made are left out. */
+export async function makersOf(
+  runId: RunId,
+  ids: readonly string[],
+  ledger: Pick<Ledger, 'operationsOfSets'>,
+): Promise<Map<string, OperationId>> {
+  const makers = new Map<string, OperationId>()
+  for (let first = 0; first < ids.length; first += lookupLength) {
+    const slice = ids.slice(first, first + lookupLength)
+    const operations = await ledger.operationsOfSets(runId, slice)
+    for (const [at, id] of slice.entries()) if (operations[at] !== undefined) makers.set(id, operations[at])
+  }
+  return makers
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RunId } from '#domain/ids.ts'
+import type { RunRequest } from '#domain/run.ts'
+import { indexKeys } from '#store/ledger/keys.ts'
+import { openRetention } from '#store/ledger/retention.ts'
+import { silentLog } from '#platform/log.ts'
+import { until } from '#testing/until.ts'
+import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { retryRejected, runRejectedRetries } from './retry-rejected.ts'
+
+let test: TestLedger
+beforeAll(async () => {
+  test = await testLedger()
+})
+afterAll(() => test.close())
+/** Ignores the runs of other examples. */
+beforeEach(() => test.redis.del(indexKeys(test.namespace).retrying))
+
+const operation = aPlannedOperation('one')
+const deps = () => ({ ledger: test.ledger, log: silentLog })
+
+/** A run whose change was rejected, and is to be tried again. */
+async function rejected(request: Partial<RunRequest> = {}): Promise<RunId> {
+  const runId = await test.executing([operation], request)
+  const [attempt] = await test.claimReady(runId)
+  if (attempt === undefined) throw new Error('nothing was ready')
+  await test.ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetIds: ['c1'], recordHash: 'r' }), events: [] })
+  const { operationId, node, bundle: agent } = operation
+  const set = { changeSetId: 'c1', before: 'pending', runId, operationId, recordHash: 'r', node, agent } as const
+  const decisions = [{ ...set, verdict: 'rejected', reason: 'too long', retry: runId } as const]
+  await test.ledger.decide(runId, { last: 0, decisions, by: { kind: 'human', id: 't1' } })
+  return runId
+}
+
+async function end(runId: RunId): Promise<void> {
+  const events = [anEvent({ event: 'run.completed', phase: 'review' })]
+  const to = { status: 'completed' } as const
+  await test.ledger.move(runId, { from: [{ status: 'running' }], to, command: 'end', events })
+}
+
+const retriesOf = async (runId: RunId) => (await test.ledger.getRun(runId)).retries
+const notes = async () => (await test.ledger.wantedNotes()).map(({ root }) => root)
+/** As if it was noted long ago. */
+const age = (runId: RunId) => test.redis.zadd(indexKeys(test.namespace).retrying, 1, runId)
+
+describe('the retries of rejected changes', () => {
+  it('start soon after the end of the run, by several processes once', async () => {
+    const runId = await rejected()
+    const stops = [runRejectedRetries(deps()), runRejectedRetries(deps())]
+    await end(runId)
+    await until(() => retriesOf(runId), { holds: ({ length }) => length > 0 })
+    await Promise.all(stops.map((stop) => stop()))
+    expect(await retriesOf(runId)).toHaveLength(1)
+    expect(await test.ledger.activeRuns()).toContainEqual(
+      expect.objectContaining({ runId: (await retriesOf(runId)).at(-1) }),
+    )
+  })
+
+  it('keep the note of a run as long as it goes on, and drop it when all is started', async () => {
+    const runId = await rejected()
+    await age(runId)
+    await retryRejected(deps())
+    expect(await notes()).toEqual([runId])
+    await end(runId)
+    await retryRejected(deps())
+    expect(await retriesOf(runId)).toHaveLength(1)
+    expect(await notes()).toEqual([])
+  })
+
+  it('keep a young note, since the decision may still be under way', async () => {
+    const runId = await rejected()
+    await end(runId)
+    await retryRejected(deps())
+    expect(await notes()).toEqual([runId])
+  })
+
+  it('are forgotten with the run', async () => {
+    const runId = await rejected()
+    await end(runId)
+    const run = await test.ledger.getRun(runId)
+    await openRetention(test.redis, test.namespace).forgetRun(run)
+    await retryRejected(deps())
+    expect(await notes()).toEqual([])
+  })
+
+  it('of a run of another kind of model wait, and its decisions are not read again in each round', async () => {
+    const runId = await rejected({ labels: { 'remora.model': 'rehearsal' } })
+    await age(runId)
+    await end(runId)
+    let reads = 0
+    const readDecisions = (root: RunId) => {
+      reads += 1
+      return test.ledger.readDecisions(root)
+    }
+    const counted = { ...deps(), ledger: { ...test.ledger, readDecisions }, modelKind: 'servers' } as const
+    const looks: Parameters<typeof retryRejected>[1] = new Map()
+    for (let round = 0; round < 5; round += 1) await retryRejected(counted, looks)
+    expect(reads).toBe(1)
+    expect(await notes()).toEqual([runId])
+    await retryRejected({ ...deps(), modelKind: 'rehearsal' })
+    expect(await retriesOf(runId)).toHaveLength(1)
+  })
+
+  it('start also behind a run whose decisions cannot be read, which is logged and looked at ever more rarely', async () => {
+    const broken = await rejected()
+    const runId = await rejected()
+    await end(runId)
+    await age(broken)
+    await test.redis.set(`${test.namespace}:{${broken}}:decisions`, 'broken')
+    const lines: unknown[] = []
+    const log = { ...silentLog, warn: (_message: string, fields?: object) => void lines.push(fields) }
+    const looks: Parameters<typeof retryRejected>[1] = new Map()
+    await retryRejected({ ...deps(), log }, looks)
+    expect(await retriesOf(runId)).toHaveLength(1)
+    expect(lines).toMatchObject([{ run_id: broken }])
+    await retryRejected({ ...deps(), log }, looks)
+    expect(lines).toHaveLength(1)
+  })
+
+  it('are left to a newer version, where a run is one of it', async () => {
+    const runId = await rejected()
+    await age(runId)
+    await test.redis.hset(`${test.namespace}:{${runId}}:run`, 'schema', 1_000)
+    await retryRejected(deps())
+    expect(await notes()).toEqual([runId])
+  })
+})

@@ -1,0 +1,103 @@
+import type { PartCheck } from '#platform/readiness.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
+import { runKeys } from './keys.ts'
+
+/** The services that use Redis, each with a user of its own there. */
+const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup'] as const
+export type RedisService = (typeof redisServices)[number]
+
+/** Holds patterns of keys as an ACL has them. Those of `writes` are read as well. */
+type Rights = { writes: readonly string[]; reads?: readonly string[] }
+
+/**
+ * Refuses what no service needs: to administer the server, what touches all of its keys at once, and functions, which
+ * would run with somebody else's rights.
+ */
+const commands = '+@all -@admin -@dangerous -function -fcall -fcall_ro +info +acl|whoami'
+
+const namespace = 'remora'
+const run = runKeys(namespace, 'r*')
+/** Every key of a run but what people have decided, and what was asked of the publisher. */
+const runState = [...run.scripted, run.policyDecisions, run.operation('*'), run.node('*'), run.after('*')]
+const people = [run.decisions, run.publication]
+/** The index of runs, workers, models that are wanted, and the collection of objects. */
+const shared = [`${namespace}:{all}:*`]
+/** Covers what servers of models take of a request, and their slots. */
+const models = [`${namespace}:{findings:*`, `${namespace}:{slots}:*`]
+const results = [`${namespace}:results`, `{${namespace}:results}:*`]
+/** Covers queues by their names in store/queues/catalog.ts. */
+const queues = (...names: readonly string[]) => names.map((name) => `{${namespace}}:${name}:*`)
+
+const rights: Readonly<Record<RedisService, Rights>> = {
+  api: {
+    writes: [
+      ...runState,
+      ...people,
+      ...shared,
+      ...results,
+      `${namespace}:{tokens}:*`,
+      `${namespace}:{*}:idempotency:*`,
+      ...['inbox', 'handled', 'seen:*', 'installations'].map((name) => `${namespace}:{github}:${name}`),
+      ...queues('snapshots', 'patches', 'publications'),
+    ],
+    reads: [`${namespace}:{github}:repositories`],
+  },
+  discovery: {
+    writes: [
+      ...runState,
+      ...people,
+      ...shared,
+      ...results,
+      ...queues('snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches'),
+    ],
+  },
+  publisher: {
+    writes: [
+      ...runState,
+      ...people,
+      ...shared,
+      `${namespace}:{github}:*`,
+      ...queues('snapshots', 'patches', 'publications'),
+    ],
+  },
+  worker: {
+    writes: [...runState, ...shared, ...models, ...queues('operations', 'compositions', 'patches')],
+    reads: people,
+  },
+  setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
+}
+
+/** The user of a service in Redis. */
+export function redisUser(service: RedisService): string {
+  return `remora-${service}`
+}
+
+/** The lines of an ACL file: a user for each service, and none for who names no user. `passwordOf`: what stands in the place of each password. */
+export function aclFile(passwordOf: (service: RedisService) => string): string {
+  const users = redisServices.map((service) => {
+    const { writes, reads = [] } = rights[service]
+    const keys = [...writes.map((key) => `~${key}`), ...reads.map((key) => `%R~${key}`)]
+    return `user ${redisUser(service)} on >${passwordOf(service)} ${keys.join(' ')} resetchannels &${namespace}:* -@all ${commands}`
+  })
+  return `${['user default off', ...users].join('\n')}\n`
+}
+
+/** infra/redis-users.acl, in which `PASSWORD_<service>` stands for the password of each user. */
+export function aclTemplate(): string {
+  return aclFile((service) => `PASSWORD_${service}`)
+}
+
+/**
+ * Says whether a service has a user of its own in Redis. It works without; `unprotected` then says what that leaves to
+ * a service which somebody has taken over (SECURITY.md).
+ */
+export function redisUserCheck(redis: RedisClient, service: RedisService): PartCheck {
+  return async () => {
+    const user = await redis.acl('WHOAMI')
+    if (user === redisUser(service)) return { state: 'ok', message: 'this service has its own user' }
+    return { state: 'ok', message: unprotected }
+  }
+}
+
+const unprotected =
+  'all services share one user of Redis: a worker that was taken over could restore earlier decisions and requests of a run, and delete decisions (SECURITY.md)'
