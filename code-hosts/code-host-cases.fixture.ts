@@ -11,8 +11,6 @@ import type { BranchOrder, ChangeRequest, CodeHost, CommitState, NewCommit, Stat
 export type PlayedHost = {
   /** Its bare repository, in which people work by real git. It is empty, and its default branch is `main`. */
   gitPath: string
-  /** Where people push to, if the host has to know of it. */
-  url?: string
   /** As another process has it. */
   open(): Promise<CodeHost>
   /** Has somebody move the branch after the next `publishBranch` has looked at it. By default while it is being pushed. */
@@ -39,7 +37,7 @@ export function aCommit(title: string, ...files: PlannedFile[]): NewCommit {
 }
 
 /** The clone of a person, with the files that the cases are about. */
-export const cloneOf = (host: Pick<PlayedHost, 'gitPath' | 'url'>): Promise<GitClone> => openClone(host, firstFiles)
+export const cloneOf = (host: Pick<PlayedHost, 'gitPath'>): Promise<GitClone> => openClone(host, firstFiles)
 
 /** What every code host must do, with the repository that git then sees. */
 export function codeHostCases(name: string, start: () => Promise<PlayedHost>, shows: Shows): void {

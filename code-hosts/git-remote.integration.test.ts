@@ -79,20 +79,6 @@ describe.skipIf(lacks('git'))('a plain git remote', () => {
     expect(await publish([made('lint', file('c.py', 'd\n'))], 'another')).toMatchObject({ result: 'updated' })
   })
 
-  it('finds a person behind many commits of runs', async () => {
-    await local('checkout', '-q', '-b', 'remora/main')
-    await clone.write({ 'b.py': 'mine\n' })
-    await clone.commit('mine')
-    for (let count = 0; count < 55; count++) {
-      await local('commit', '-q', '--allow-empty', '-m', `m${count}\n\nRemora-Run: r012345678`)
-    }
-    await local('push', '-q', 'origin', 'HEAD')
-    await expect(publish([made('lint', file('a.py', 'two\n'))])).rejects.toMatchObject({
-      code: 'PUBLISH_002',
-      message: expect.stringContaining('"mine"'),
-    })
-  })
-
   it('runs no hook of the caller or a template, and says what a hook of the repository says', async () => {
     const spy = at('spied')
     const hook = `#!/bin/sh\ntouch ${spy}\nexit 1\n`

@@ -27,11 +27,8 @@ export async function makeBare(gitPath: string): Promise<void> {
 
 export type GitClone = Awaited<ReturnType<typeof openClone>>
 
-/** An empty repository on this machine; `url`: where people push to, if that is not its path. */
-type Origin = { gitPath: string; url?: string }
-
 /** A person's clone, on `main`, with a first commit that is pushed. */
-export async function openClone({ gitPath, url = gitPath }: Origin, files: Files) {
+export async function openClone({ gitPath }: { gitPath: string }, files: Files) {
   const folder = await mkdtemp(join(tmpdir(), 'remora-clone-'))
   const { PATH: _, ...ada } = gitAs('Ada')
   const run = async (cwd: string, args: readonly string[], variables: Record<string, string> = {}) => {
@@ -73,7 +70,7 @@ export async function openClone({ gitPath, url = gitPath }: Origin, files: Files
     close: () => rm(folder, { recursive: true, force: true }),
   }
   await local('init', '-q', '-b', 'main')
-  await local('remote', 'add', 'origin', url)
+  await local('remote', 'add', 'origin', gitPath)
   await clone.write(files)
   await clone.commit('first')
   return clone

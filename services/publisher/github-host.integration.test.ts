@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { aCommit, aFile, codeHostCases, type PlayedHost } from '#code-hosts/code-host-cases.fixture.ts'
+import { codeHostCases, type PlayedHost } from '#code-hosts/code-host-cases.fixture.ts'
 import type { CommitState, StatusReport } from '#code-hosts/code-host.ts'
 import { openGitHubApp } from '#code-hosts/github-client.ts'
 import { type FakeGitHub, startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
@@ -25,7 +25,7 @@ describe.skipIf(lacks('git'))('GitHub', () => {
   })
   afterAll(() => github.close())
 
-  async function openRepository(files?: Record<string, string>, pace: object = noWaiting) {
+  async function openRepository(files?: Record<string, string>) {
     const repository = await github.addRepository({
       owner: 'acme',
       name: `shop${++repositories}`,
@@ -33,7 +33,7 @@ describe.skipIf(lacks('git'))('GitHub', () => {
     })
     const { id: appId, privateKey, slug } = github.app
     const { log } = recordedLog()
-    const app = openGitHubApp({ appId: String(appId), privateKey, apiUrl: github.apiUrl, log, pace })
+    const app = openGitHubApp({ appId: String(appId), privateKey, apiUrl: github.apiUrl, log, pace: noWaiting })
     const rights = { contents: 'write', pull_requests: 'write', checks: 'write' } as const
     const clientFor = () => app.clientFor({ installationId, repository }, rights)
     const open = async () => openGitHubHost(await clientFor(), repository, { appId, botLogin: `${slug}[bot]` })
@@ -66,35 +66,6 @@ describe.skipIf(lacks('git'))('GitHub', () => {
   }
 
   codeHostCases('GitHub', start, { changeRequests: true, statuses: true })
-
-  it('moves no branch that a person has moved while a write waits for its turn, though one request is sent at a time', async () => {
-    let beforeWrite: () => Promise<void> = async () => {}
-    let last: Promise<unknown> = Promise.resolve()
-    type Work = (...args: unknown[]) => unknown
-    const inTurn = (_options: unknown, work: Work, ...args: unknown[]) =>
-      (last = last.catch(() => {}).then(() => work(...args)))
-    const waiting = async (_options: unknown, work: Work) => {
-      await beforeWrite()
-      return work()
-    }
-    const pace = { global: { key: () => ({ schedule: inTurn }) }, write: { key: () => ({ schedule: waiting }) } }
-    const { repository, open } = await openRepository({ 'a.py': 'a = 1\n' }, { ...noWaiting, ...pace })
-    const base = (await repository.tip('main')) ?? ''
-    const host = await open()
-    const publish = (content: string) => {
-      const commits = [aCommit('lint', aFile('a.py', content))]
-      return host.publishBranch({ branch: 'remora/main', base, baseBranch: 'main', commits })
-    }
-    await publish('a = 2\n')
-    let writes = 0
-    let commit: string | undefined
-    beforeWrite = async () => {
-      if (++writes !== 3) return
-      commit = await repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
-    }
-    await expect(publish('a = 3\n')).rejects.toMatchObject({ code: 'PUBLISH_002' })
-    expect(await repository.tip('remora/main')).toBe(commit)
-  })
 
   describe('a check run', () => {
     async function openReported() {

@@ -31,6 +31,19 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
   const at = usePublisher({ requestMs })
   afterEach(() => at.publisher.github.faults.clear())
 
+  /** Looks at the run until its publication is as it should be. */
+  const lookUntil = (
+    runId: string,
+    holds: (publication: Awaited<ReturnType<typeof at.publisher.publicationOf>>) => boolean,
+  ) =>
+    until(
+      async () => {
+        await at.publisher.look(runId)
+        return at.publisher.publicationOf(runId)
+      },
+      { holds },
+    )
+
   const cases = faults.flatMap((fault) => {
     const name = 'status' in fault ? `an answer ${fault.status}` : `the fault ${fault.how}`
     const least = fault.how.startsWith('reset') ? 0 : 2
@@ -108,13 +121,7 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     expect(await dueIn(62 * 60_000)).toEqual(expect.arrayContaining(runs))
     rateLimit.set(5_000)
     const [, runId = ''] = runs
-    await until(
-      async () => {
-        await at.publisher.look(runId)
-        return at.publisher.publicationOf(runId)
-      },
-      { holds: (publication) => publication !== null },
-    )
+    await lookUntil(runId, (publication) => publication !== null)
     await at.publisher.settle(runId)
     expect(at.repository.pulls()).toHaveLength(1)
   })
@@ -138,13 +145,7 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     await at.publisher.look(runId)
     expect(github.requests.length).toBe(before)
     github.rateLimit.set(5_000)
-    await until(
-      async () => {
-        await at.publisher.look(runId)
-        return at.publisher.publicationOf(runId)
-      },
-      { holds: (publication) => publication?.isSettled === true },
-    )
+    await lookUntil(runId, (publication) => publication?.isSettled === true)
     expect(at.repository.pulls()).toHaveLength(1)
   })
 
@@ -157,13 +158,7 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     await at.publisher.look(runId)
     expect(requests.length).toBe(before)
     // In this test an hour is 3.6 s.
-    await until(
-      async () => {
-        await at.publisher.look(runId)
-        return requests
-      },
-      { holds: ({ length }) => length > before },
-    )
+    await lookUntil(runId, () => requests.length > before)
     await at.publisher.settle(runId)
     expect(at.repository.pulls()).toHaveLength(1)
   })

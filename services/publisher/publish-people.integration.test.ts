@@ -86,56 +86,6 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     },
   )
 
-  it.each([
-    ['commits to', true],
-    ['makes', false],
-  ])('a person who %s the branch at the same time is not overwritten', async (_, isThere) => {
-    if (isThere) await published()
-    const runId = await play({ changes: other })
-    let commit: string | undefined
-    at.publisher.github.watch(async ({ method, path, when }) => {
-      if (method !== 'POST' || !path.endsWith('/git/commits') || when === 'before') return
-      at.publisher.github.watch(() => {})
-      commit = await at.repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
-    })
-    await at.publisher.settle(runId)
-    expect(commit).toBeDefined()
-    expect(await at.repository.tip('remora/main')).toBe(commit)
-    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' }, pulls: [] })
-  })
-
-  it('a branch that a person has brought up to date is left as it is', async () => {
-    await published()
-    await at.repository.humanCommit('main', { 'c.py': 'c = 1\n' })
-    const head = await at.repository.tip('remora/main')
-    const tree = await at.repository.git(['merge-tree', '--write-tree', 'main', 'remora/main'])
-    const person = ['-c', 'user.name=ada', '-c', 'user.email=ada@example.org']
-    const main = (await at.repository.tip('main')) ?? ''
-    const merge = await at.repository.git([
-      ...person,
-      'commit-tree',
-      tree,
-      '-p',
-      head ?? '',
-      '-p',
-      main,
-      '-m',
-      'Merge main',
-    ])
-    await at.repository.git(['update-ref', 'refs/heads/remora/main', merge])
-    const runId = await published({ changes: other })
-    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' } })
-    expect(await at.repository.tip('remora/main')).toBe(merge)
-  })
-
-  it('a pull request that a person closes is not opened again', async () => {
-    const runId = await published()
-    await at.repository.closePull(1)
-    await toldOf(runId)
-    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ number: 1, state: 'closed' }], isSettled: true })
-    expect(at.repository.pulls()).toHaveLength(1)
-  })
-
   it('a pull request that a person opens again is kept, and what it has is proposed again', async () => {
     const runId = await published()
     await at.repository.closePull(1)
@@ -173,24 +123,20 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
   })
 
-  it.each(['merge', 'squash'] as const)('a pull request that a person merges by %s is done', async (method) => {
-    const runId = await published()
-    await at.repository.mergePull(1, { method })
-    await toldOf(runId)
-    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1, state: 'merged' }] })
-    expect(at.repository.pulls()).toHaveLength(1)
-    expect(await at.repository.read('main', 'a.py')).toBe('a = 2\n')
-  })
-
-  it.each(['merge', 'squash'] as const)('after a merge by %s the branch that stays is used again', async (method) => {
-    await published()
-    await at.repository.mergePull(1, { method })
-    await at.publisher.takeAll()
-    const files = { 'a.py': 'a = 2\n', 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
-    const runId = await published({ changes: other, files })
-    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 2 }] })
-    expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('b.py')
-  })
+  it.each(['merge', 'squash'] as const)(
+    'a pull request that a person merges by %s is done, and the branch that stays is used again',
+    async (method) => {
+      const runId = await published()
+      await at.repository.mergePull(1, { method })
+      await toldOf(runId)
+      expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1, state: 'merged' }] })
+      expect(at.repository.pulls()).toHaveLength(1)
+      const files = { 'a.py': 'a = 2\n', 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
+      const next = await published({ changes: other, files })
+      expect(await publicationOf(next)).toMatchObject({ fault: null, pulls: [{ number: 2 }] })
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('b.py')
+    },
+  )
 
   it('a branch that a person deletes is made anew for later changes only', async () => {
     const runId = await published()
@@ -202,21 +148,16 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(await publicationOf(next)).toMatchObject({ fault: null, pulls: [{ number: 2, state: 'open' }] })
   })
 
-  it('changes are made on the newest commit where other files were pushed', async () => {
+  it.each([
+    ['the newest commit where other files were pushed', 'c.py', 'after'],
+    ['the commit of the run where the same file was pushed', 'a.py', 'before'],
+  ] as const)('changes are made on %s', async (_, path, expected) => {
     const runId = await play()
-    const head = await at.repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+    const commits = { before: await at.repository.tip('main'), after: '' }
+    commits.after = await at.repository.humanCommit('main', { [path]: 'a = 7\n' })
     await at.publisher.settle(runId)
-    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ base: head }] })
-    expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py')
-  })
-
-  it('changes are made on the commit of the run where the same file was pushed', async () => {
-    const runId = await play()
-    const before = await at.repository.tip('main')
-    await at.repository.humanCommit('main', { 'a.py': 'a = 7\n' })
-    await at.publisher.settle(runId)
-    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ base: before }] })
-    expect(await at.repository.read('main', 'a.py')).toBe('a = 7\n')
+    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ base: commits[expected] }] })
+    expect(await at.repository.read('main', path)).toBe('a = 7\n')
   })
 
   it('a branch that is gone gets no pull request', async () => {
@@ -237,7 +178,16 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
   })
 
-  const losses: [string, string, () => unknown, () => unknown][] = [
+  it('tokens that GitHub has ended are replaced', async () => {
+    const runId = await play()
+    await at.publisher.look(runId)
+    at.publisher.github.expireTokens()
+    await at.publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+  })
+
+  // The last one: nobody installs the app again.
+  it.each<[string, string, () => unknown, (() => unknown)?]>([
     [
       'the permission to write',
       'HOST_003',
@@ -250,45 +200,19 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
       () => at.publisher.installation.suspend(),
       () => at.publisher.installation.unsuspend(),
     ],
-  ]
-  it.each(losses)(
-    'without %s it ends with %s, and works when it is looked at later',
-    async (_, errorCode, lose, regain) => {
-      const runId = await play()
-      await lose()
-      await at.publisher.takeAll()
-      await at.publisher.settle(runId)
-      expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
-      expect((await at.publisher.ledger.getRun(runId)).status).toBe('completed')
-      await regain()
-      await at.publisher.takeAll()
-      await at.publisher.settle(runId)
-      expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
-    },
-  )
-
-  it('a repository that is gone ends it', async () => {
+    ['the repository', 'HOST_003', () => at.repository.vanish()],
+    ['the app', 'HOST_002', () => at.publisher.installation.uninstall()],
+  ])('without %s it ends with %s, the run stays, and what comes back works', async (_, errorCode, lose, regain) => {
     const runId = await play()
-    at.repository.vanish()
-    await at.publisher.settle(runId)
-    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_003' }, pulls: [] })
-  })
-
-  it('tokens that GitHub has ended are replaced', async () => {
-    const runId = await play()
-    await at.publisher.look(runId)
-    at.publisher.github.expireTokens()
-    await at.publisher.settle(runId)
-    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
-  })
-
-  // The last one: nobody installs the app again.
-  it('without the app it ends, and the run stays', async () => {
-    const runId = await play()
-    at.publisher.installation.uninstall()
+    await lose()
     await at.publisher.takeAll()
     await at.publisher.settle(runId)
-    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_002' }, pulls: [] })
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
     expect((await at.publisher.ledger.getRun(runId)).status).toBe('completed')
+    if (regain === undefined) return
+    await regain()
+    await at.publisher.takeAll()
+    await at.publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
   })
 })

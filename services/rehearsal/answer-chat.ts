@@ -5,7 +5,7 @@ import { delay } from '#platform/clock.ts'
 import { type ChatMessage, ChatRequest } from './chat-request.ts'
 import { toCompletion } from './chat-completion.ts'
 import { orphanedToolResult, unreadableCall } from './conversation.ts'
-import { FaultName, type FaultPlan, markedFault, openFaultDraw } from './faults.ts'
+import { type FaultName, type FaultPlan, markedFault, openFaultDraw } from './faults.ts'
 import { nextMove } from './next-move.ts'
 import { type Refusals, refusedIn } from './refusals.ts'
 import { readPlainRequest } from './plain-request.ts'
@@ -19,9 +19,9 @@ const maxBodyBytes = 32 * 1024 * 1024
 /** The delay of the `latency` fault. */
 const faultLatencyMs = 500
 
-/** Counts of turns: `running` in progress, `asked` all that were asked for, `requests` answered. */
+/** Its counts are of turns: `running` in progress, `asked` all that were asked for, and `answered`. */
 export function openState(latencyMs: number, plan: FaultPlan, refusals: Refusals) {
-  const counts = { running: 0, asked: 0, requests: 0, promptTokens: 0, generationTokens: 0 }
+  const counts = { running: 0, asked: 0, answered: 0 }
   return { latencyMs, drawFault: openFaultDraw(plan), refusals, counts }
 }
 
@@ -44,15 +44,13 @@ export async function answerChat(request: IncomingMessage, response: ServerRespo
   state.counts.asked += 1
   state.counts.running += 1
   response.once('close', () => (state.counts.running -= 1))
-  const fault = chooseFault(request, chat.messages, state)
+  const fault = markedIn(chat.messages) ?? state.drawFault()
   const waitMs = state.latencyMs + (fault === 'latency' ? faultLatencyMs : 0)
   if (waitMs > 0) await delay(waitMs)
   if (response.destroyed || sendFault(response, fault)) return undefined
   const callNumber = 1 + chat.messages.reduce((sum, message) => sum + (message.tool_calls?.length ?? 0), 0)
-  const number = ++state.counts.requests
+  const number = ++state.counts.answered
   const completion = toCompletion({ move: nextMove(chat), form, number, callNumber, promptChars: body.length }, fault)
-  state.counts.promptTokens += completion.usage.prompt_tokens
-  state.counts.generationTokens += completion.usage.completion_tokens
   const includeUsage = chat.stream_options?.include_usage ?? false
   return sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault })
 }
@@ -65,34 +63,22 @@ function answerProbe(probe: ChatRequest, response: ServerResponse): Promise<void
   return sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault: undefined })
 }
 
-/** The fault that the header asks for, or a mark in the last user or system message, or the drawn one. */
-function chooseFault(
-  request: IncomingMessage,
-  messages: readonly ChatMessage[],
-  state: RehearsalState,
-): FaultName | undefined {
-  const asked = FaultName.safeParse(request.headers['x-rehearsal-fault']).data
-  if (asked !== undefined) return asked
+/** Returns the fault that a mark in the last user or system message asks for. */
+function markedIn(messages: readonly ChatMessage[]): FaultName | undefined {
   for (const role of ['user', 'system']) {
     const marked = markedFault(messages.findLast((message) => message.role === role)?.content ?? '')
     if (marked !== undefined) return marked
   }
-  return state.drawFault()
+  return undefined
 }
 
 function describe(issue: { path: PropertyKey[]; message: string } | undefined): string {
   return issue === undefined ? 'invalid request' : `${issue.path.map(String).join('.')}: ${issue.message}`
 }
 
-/** The counts in Prometheus' text format, under the names that vLLM uses, so that routing and dashboards work unchanged. */
-export function metricsText(counts: RehearsalState['counts']): string {
-  const metric = (name: string, type: 'gauge' | 'counter', value: number) =>
-    `# TYPE vllm:${name} ${type}\nvllm:${name}{model_name="rehearsal"} ${value}\n`
-  return [
-    metric('num_requests_running', 'gauge', counts.running),
-    metric('num_requests_waiting', 'gauge', 0), // every request is answered at once, none waits
-    metric('request_success_total', 'counter', counts.requests),
-    metric('prompt_tokens_total', 'counter', counts.promptTokens),
-    metric('generation_tokens_total', 'counter', counts.generationTokens),
-  ].join('')
+/** Writes the count that routing reads in Prometheus' text format, under the name that vLLM uses. Every request is answered at once, so none waits. */
+export function metricsText({ running }: RehearsalState['counts']): string {
+  const gauge = (name: string, value: number) =>
+    `# TYPE vllm:${name} gauge\nvllm:${name}{model_name="rehearsal"} ${value}\n`
+  return gauge('num_requests_running', running) + gauge('num_requests_waiting', 0)
 }

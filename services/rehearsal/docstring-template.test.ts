@@ -107,24 +107,6 @@ Raises:
     expect(docstringFor(given)).toBe('Yield the results of `iter_lines`.\n\nYields:\n    str: The next item.')
   })
 
-  it('says no more of a result than its type', () => {
-    const given = signature('is_valid', { parameters: ['order'], returns: 'bool', returns_value: true })
-    expect(docstringFor(given)).toContain('Returns:\n    bool: The result.')
-  })
-
-  it('says that an exception is raised and does not make up when', () => {
-    const given = signature('ship', { parameters: ['order'], raises: ['KeyError', 'OutOfStock'] })
-    expect(docstringFor(given)).toMatch(
-      /Raises:\n    KeyError: Raised in the body.\n    OutOfStock: Raised in the body.$/,
-    )
-  })
-
-  it('claims nothing of what a name means', () => {
-    const text = docstringFor(signature('charm', { parameters: ['until'], returns: 'int', returns_value: true }))
-    expect(text).toContain('until: The value of until.')
-    expect(text).toContain('int: The result.')
-  })
-
   it('describes a class that is given to a method, and not the one a class method is called on', () => {
     const parameters = [{ name: 'cls', annotation: 'type' }]
     expect(docstringFor({ ...full, parameters, decorators: [] })).toContain('cls (type):')

@@ -4,13 +4,9 @@ import { parseConfig } from './rehearsal-config.ts'
 import { startRehearsal } from './rehearsal-server.ts'
 
 await runService(async () => {
-  const config = parseConfig(process.env)
-  const starting = startRehearsal(config)
+  const starting = startRehearsal(parseConfig(process.env))
   exitOnSignal(starting)
   const rehearsal = await starting
   stopWithParent(rehearsal.close)
-
-  // With faults the seed is printed too, so that a run can be repeated.
-  const seed = Object.keys(config.faults.shares).length === 0 ? {} : { seed: config.faults.seed }
-  process.stdout.write(`${JSON.stringify({ url: rehearsal.url, pid: process.pid, ...seed })}\n`)
+  process.stdout.write(`${JSON.stringify({ url: rehearsal.url, pid: process.pid })}\n`)
 })

@@ -11,10 +11,10 @@ beforeAll(async () => {
 afterAll(() => rehearsal.close())
 
 const tools = ['read_file', 'write_file', 'submit_result'].map((name) => ({ type: 'function', function: { name } }))
-const chat = (extra: object = {}, headers: Record<string, string> = {}) =>
+const chat = (extra: object = {}) =>
   fetch(`${rehearsal.url}/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'x', messages: [{ role: 'user', content: 'Read a.py' }], tools, ...extra }),
   })
 
@@ -76,16 +76,6 @@ describe('chat completions', () => {
     expect(answer.status).toBe(500)
     expect(await answer.text()).toContain('read_file')
   })
-
-  it('rehearses the fault a header asks for', async () => {
-    const limited = await chat({}, { 'x-rehearsal-fault': '429' })
-    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '1'])
-    await limited.text()
-    await expect(chat({ stream: true }, { 'x-rehearsal-fault': 'truncated' }).then((r) => r.text())).rejects.toThrow(
-      'terminated',
-    )
-    await expect(chat({}, { 'x-rehearsal-fault': 'reset' })).rejects.toThrow('fetch failed')
-  })
 })
 
 describe('the other paths', () => {
@@ -98,12 +88,8 @@ describe('the other paths', () => {
     expect((await fetch(`${rehearsal.origin}/nowhere`)).status).toBe(404)
   })
 
-  it('counts under the names of vLLM', async () => {
-    const before = await get('/metrics')
-    await (await chat()).text()
-    const tokens = (text: string) => Number(/vllm:prompt_tokens_total\{[^}]*\} (\d+)/.exec(text)?.[1])
-    expect(tokens(await get('/metrics'))).toBeGreaterThan(tokens(before))
-    expect(before).toMatch(/vllm:num_requests_running\{model_name="rehearsal"\} 0\n/)
+  it('counts what is in progress under the name of vLLM', async () => {
+    expect(await get('/metrics')).toMatch(/vllm:num_requests_running\{model_name="rehearsal"\} 0\n/)
   })
 
   it('changes faults at run time and refuses unknown ones', async () => {

@@ -44,27 +44,6 @@ async function requestsRunning(): Promise<number> {
 
 const never = new AbortController().signal
 
-describe('a fault that stays', () => {
-  it.each<[FaultName, string]>([
-    ['429', 'AGENT_002'],
-    ['503', 'AGENT_002'],
-    ['529', 'AGENT_002'],
-    ['reset', 'AGENT_002'],
-    ['hang', 'AGENT_002'],
-    ['latency', 'AGENT_002'],
-    ['truncated', 'AGENT_008'],
-    ['oversized', 'AGENT_007'],
-  ])('%s fails with %s and ends, naming the endpoint', async (fault, code) => {
-    // Only a fault of time needs a short limit; a large answer on a busy machine must not become one.
-    const isOfTime = fault === 'hang' || fault === 'latency'
-    const error = await openPool({ requestTimeoutMs: isOfTime ? 400 : 8_000 })
-      .complete(request(fault), never)
-      .catch((thrown: unknown) => thrown)
-    expect(error).toBeInstanceOf(AppError)
-    expect(error).toMatchObject({ code, phase: 'model', message: expect.stringContaining(rehearsal.url) })
-  })
-})
-
 describe('a fault that passes', () => {
   it.each<FaultName>(['503', '529', 'reset', 'hang', 'truncated', '429'])('%s is tried again', async (fault) => {
     await meetFaults({ [fault]: 1 }, 1)
@@ -87,38 +66,7 @@ describe('a fault that passes', () => {
   })
 })
 
-describe('the mistakes of a model', () => {
-  const ask = (fault: FaultName) => openPool().complete(request(fault), never)
-
-  it('reads a call from the content and flags it', async () => {
-    const reply = await ask('json_in_content')
-    expect(reply.toolCalls).toMatchObject([
-      { name: 'read_file', arguments: '{"path":"a.py"}', parsedFromContent: true },
-    ])
-    expect(reply.content).toBeNull()
-  })
-
-  it('passes on malformed arguments, unknown tools and plain words as they are', async () => {
-    const malformed = (await ask('malformed_arguments')).toolCalls[0]?.arguments ?? ''
-    expect(() => JSON.parse(malformed)).toThrow(SyntaxError)
-    expect((await ask('unknown_tool')).toolCalls).toMatchObject([{ name: 'no_such_tool' }])
-    expect(await ask('no_tool_call')).toMatchObject({
-      toolCalls: [],
-      content: expect.any(String),
-      finishReason: 'stop',
-    })
-  })
-})
-
 describe('the pool', () => {
-  it('has the server that answered, the cost and the reply', async () => {
-    const reply = await openPool().complete(request(), never)
-    expect(reply.model).toBe('rehearsal model (no LLM)')
-    expect(reply.usage.promptTokens).toBeGreaterThan(0)
-    expect(reply.usage.completionTokens).toBeGreaterThan(0)
-    expect(reply.raw).toMatchObject({ object: 'chat.completion' })
-  })
-
   it('lists the models of the endpoints that answer, and fails when none does', async () => {
     const dead = { url: 'http://127.0.0.1:1/v1' }
     expect(await openPool({ endpoints: [dead, { url: rehearsal.url }] }).describe()).toEqual({ models: ['rehearsal'] })

@@ -230,16 +230,17 @@ function typesOf(own: Schema, schema: Schema): Set<string> {
 
 function kindOf(own: Schema, schema: Schema): string {
   const { anyOf, enum: members, type, description, items } = referred(own, schema)
+  const short = (names: string[], by: string) => names.join(by).slice(0, 120)
   if (Array.isArray(members))
-    return `one of ${members
-      .map((one) => JSON.stringify(one))
-      .join(', ')
-      .slice(0, 120)}`
+    return `one of ${short(
+      members.map((one) => JSON.stringify(one)),
+      ', ',
+    )}`
   if (Array.isArray(anyOf))
-    return anyOf
-      .map((one) => kindOf(isRecord(one) ? one : {}, schema))
-      .join(' or ')
-      .slice(0, 150)
+    return short(
+      anyOf.map((one) => kindOf(isRecord(one) ? one : {}, schema)),
+      ' or ',
+    )
   if (typeof description === 'string') return description
   if (isRecord(items) && Object.keys(items).length > 0) return `a list, each item ${kindOf(items, schema)}`
   const words: Record<string, string> = {

@@ -39,11 +39,6 @@ describe('the pull requests of a run', () => {
     ])
   })
 
-  it('have what is built on changes of two agents once, with both', () => {
-    const sets = [sized('c1', { agent: 'test' }), sized('c2', { agent: 'lint' }), sized('c3', { on: ['c1', 'c2'] })]
-    expect(chooseParts(sets, wide)).toEqual([{ agent: 'lint', changeSetIds: ['c1', 'c2', 'c3'], left: [] }])
-  })
-
   it('leave out what lacks a change that it is built on, and what is built on that', () => {
     const sets = [sized('c1', { on: ['c0'] }), sized('c2', { on: ['c1', 'c0'] }), sized('c3')]
     const left = ['c1', 'c2'].map((changeSetId) => ({ changeSetId, reason: 'base_missing' }))
@@ -84,12 +79,6 @@ describe('the pull requests of a run', () => {
         ],
       },
     ])
-  })
-
-  it('keep what they have while they are open, whatever else is accepted', () => {
-    const sets = [sized('c1'), sized('c2'), sized('c3', { paths: { c2: 1 } })]
-    const rules = { ...together, maxLines: 1, published: new Set(['c2', 'c9']) }
-    expect(chooseParts(sets, rules)).toMatchObject([{ changeSetIds: ['c2'] }])
   })
 })
 

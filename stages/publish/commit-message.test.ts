@@ -59,33 +59,6 @@ describe('the message of a commit', () => {
     expect(jointTitle(commits, { descriptions })).toBe(title)
   })
 
-  it('neither mentions anybody nor refers to anything, whatever agents and files are called', () => {
-    const evil =
-      'Fix it @team fixes #12\nCo-authored-by: x closes o/r#3 GH-4 https://github.com/o/r/issues/5 [skip ci] \u202e'
-    const message = commitMessage(
-      { agent: evil, changeSetIds: ['e'], files: [file(`${evil}.py`), file('@scope/a.ts')] },
-      {
-        ...words,
-        nodes: new Map([['e', { path: '@scope/a.ts', qualifiedName: evil }]]),
-        descriptions: new Map([[evil, evil]]),
-      },
-    )
-    expect(message).not.toMatch(/@|#|GH-\d|:\/\/|\[|\u202e/)
-    expect(message.split('\n').filter((line) => /^[\w-]+:/.test(line))).toEqual([
-      'Remora-Run: r012345678',
-      expect.stringMatching(/^Remora-Agent: /),
-    ])
-    expect(
-      Math.max(
-        ...message
-          .split('\n')
-          .slice(0, -3)
-          .map((line) => line.length),
-      ),
-    ).toBeLessThanOrEqual(103)
-    expect(message.split('\n')[0]?.length).toBeLessThanOrEqual(72)
-  })
-
   it('names whole definitions, as many as have room in a line', () => {
     const names = Array.from(
       { length: 30 },

@@ -1,6 +1,6 @@
 import { createVerify, randomBytes } from 'node:crypto'
-import { valueAt } from './openapi-schema.ts'
 import { refuse } from './answers.ts'
+import { valueAt } from './github-document.ts'
 import {
   type AccessToken,
   type HostedRepository,
@@ -9,7 +9,6 @@ import {
   type Permissions,
   type World,
   covers,
-  findRepository,
 } from './world.ts'
 
 /** Who asks: nobody, the app itself with a JWT, or one of its installations with a token. */
@@ -70,7 +69,7 @@ export function allows(has: Level | undefined, needed: Level): boolean {
   return order.indexOf(has ?? 'none') >= order.indexOf(needed)
 }
 
-type Wish = { repositories?: string[]; repository_ids?: number[]; permissions?: Permissions }
+type Wish = { repository_ids?: number[] | undefined; permissions?: Permissions | undefined }
 
 /** A token of an installation, narrowed to what was wished; it is never wider than the installation. */
 export function issueToken(world: World, installation: Installation, wish: Wish): AccessToken {
@@ -79,15 +78,11 @@ export function issueToken(world: World, installation: Installation, wish: Wish)
   for (const [name, level] of Object.entries(permissions))
     if (!allows(installation.permissions[name], level))
       refuse(422, 'The permissions requested are not granted to this installation.')
-  const named = wish.repositories?.map((name) => findRepository(world, installation.account.login, name))
-  const numbered = wish.repository_ids?.map((id) => world.repositories.get(id))
-  const wanted = named === undefined && numbered === undefined ? undefined : [...(named ?? []), ...(numbered ?? [])]
-  const repositories = wanted?.map((one) => {
-    if (one !== undefined && covers(installation, one)) return one.id
-    return refuse(
-      422,
-      'There is at least one repository that does not exist or is not accessible to the parent installation.',
-    )
+  const missing =
+    'There is at least one repository that does not exist or is not accessible to the parent installation.'
+  const repositories = wish.repository_ids?.map((id) => {
+    const one = world.repositories.get(id)
+    return one !== undefined && covers(installation, one) ? one.id : refuse(422, missing)
   })
   const token: AccessToken = {
     token: `ghs_${randomBytes(27).toString('base64url').replaceAll(/[-_]/g, '0')}`,
@@ -100,7 +95,7 @@ export function issueToken(world: World, installation: Installation, wish: Wish)
   return token
 }
 
-/** What both the token and, by now, its installation allow. */
+/** Says what both the token and, by now, its installation allow. */
 export function granted(token: AccessToken, name: string): Level {
   const has = token.permissions[name] ?? 'none'
   const installed = token.installation.permissions[name] ?? 'none'

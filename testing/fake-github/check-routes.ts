@@ -1,61 +1,38 @@
 import { z } from 'zod'
-import { accountJson, repositoryJson } from './account-json.ts'
 import { answer, found, refuse } from './answers.ts'
-import { annotationsJson, checkRunJson, otherAppId, sentCheckRunJson } from './check-json.ts'
-import { commitNamed } from './commit-named.ts'
-import { type RepositoryCall, bodyOf, repositoryRoute } from './routes.ts'
+import { accountJson, checkRunJson, sentRepositoryJson, suiteJson } from './bodies.ts'
+import { answerExample, like, webhookExample } from './examples.ts'
 import { type RepositoryEvent, suiteOf } from './move-ref.ts'
+import { type RepositoryCall, bodyOf, repositoryRoute } from './routes.ts'
 import type { CheckRun } from './world.ts'
 
-const read = { checks: 'read' } as const
 const write = { checks: 'write' } as const
 const runs = '/repos/{owner}/{repo}/check-runs'
+const ofCommit = '/repos/{owner}/{repo}/commits/{ref}/check-runs'
 
 export const checkRoutes = [
   repositoryRoute(`POST ${runs}`, write, createCheckRun),
-  repositoryRoute(`GET ${runs}/{check_run_id}`, read, (call) => answer(200, runJson(call, runOf(call)))),
   repositoryRoute(`PATCH ${runs}/{check_run_id}`, write, updateCheckRun),
-  repositoryRoute(`GET ${runs}/{check_run_id}/annotations`, read, (call) => ({
-    items: annotationsJson(call.world, call.repository, runOf(call)),
-  })),
-  repositoryRoute('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', read, listCheckRuns),
+  repositoryRoute(`GET ${ofCommit}`, { checks: 'read' }, listCheckRuns),
 ]
-
-function runJson({ world, repository }: RepositoryCall, run: CheckRun) {
-  return checkRunJson(world, repository, run)
-}
-
-function runOf({ repository, parameters }: RepositoryCall): CheckRun {
-  return found(repository.checkRuns.get(Number(parameters['check_run_id'])))
-}
 
 /** Their lengths and numbers are limited by GitHub's document. */
 const Changes = z.object({
   name: z.string().optional(),
   details_url: z.string().optional(),
   external_id: z.string().optional(),
-  status: z.enum(['queued', 'in_progress', 'completed']).optional(),
+  status: z.string().optional(),
   started_at: z.string().optional(),
-  completed_at: z.string().optional(),
   conclusion: z.string().optional(),
   output: z
     .object({
       title: z.string().optional(),
       summary: z.string().optional(),
-      text: z.string().optional(),
       annotations: z
         .array(
-          z.object({
-            path: z.string(),
-            start_line: z.number(),
-            end_line: z.number(),
-            start_column: z.number().optional(),
-            end_column: z.number().optional(),
-            annotation_level: z.string(),
-            message: z.string(),
-            title: z.string().optional(),
-            raw_details: z.string().optional(),
-          }),
+          z
+            .looseObject({ path: z.string(), start_line: z.int().min(1), end_line: z.int(), message: z.string() })
+            .refine(({ start_line: start, end_line: end }) => end >= start, 'bad range of lines'),
         )
         .default([]),
     })
@@ -65,26 +42,13 @@ const Changes = z.object({
 const NewRun = Changes.extend({ name: z.string(), head_sha: z.string() })
 
 async function createCheckRun(call: RepositoryCall) {
-  const { repository, body } = call
+  const { world, repository, body } = call
   const { head_sha: headSha, ...changes } = bodyOf(NewRun, body)
   if (!(await repository.store.has(headSha, 'commit'))) refuse(422, `No commit found for SHA: ${headSha}`)
-  const run = newCheckRun(call, { name: changes.name, headSha })
-  change(call, run, changes)
-  repository.checkRuns.set(run.id, run)
-  sendCheckRun(call, run, 'created')
-  if (run.status === 'completed') sendCheckRun(call, run, 'completed')
-  return answer(201, runJson(call, run))
-}
-
-/** Queued; nobody knows it yet. */
-export function newCheckRun(
-  { world, repository }: Pick<RepositoryEvent, 'world' | 'repository'>,
-  { name, headSha }: { name: string; headSha: string },
-): CheckRun {
-  return {
+  const run: CheckRun = {
     id: world.nextId(),
     suite: suiteOf({ world, repository }, headSha),
-    name,
+    name: changes.name,
     headSha,
     externalId: null,
     detailsUrl: null,
@@ -96,78 +60,71 @@ export function newCheckRun(
     annotations: [],
     actions: [],
   }
+  change(call, run, changes)
+  repository.checkRuns.set(run.id, run)
+  sendCheckRun(call, run, 'created')
+  if (run.status === 'completed') sendCheckRun(call, run, 'completed')
+  return answer(201, checkRunJson(world, repository, run))
 }
 
 function updateCheckRun(call: RepositoryCall) {
-  const run = runOf(call)
-  if (run.otherApp !== undefined) refuse(403, 'This check run can only be modified by the GitHub App that created it.')
+  const { world, repository, parameters, body } = call
+  const run = found(repository.checkRuns.get(Number(parameters['check_run_id'])))
   const wasCompleted = run.status === 'completed'
-  change(call, run, bodyOf(Changes, call.body))
+  change(call, run, bodyOf(Changes, body))
   if (run.status === 'completed' && !wasCompleted) sendCheckRun(call, run, 'completed')
-  return answer(200, runJson(call, run))
+  return answer(200, checkRunJson(world, repository, run))
 }
 
 /** Annotations are added to those it has; all else replaces. */
 function change({ world }: RepositoryCall, run: CheckRun, changes: z.infer<typeof Changes>): void {
-  const { output, conclusion, status, actions } = changes
+  const { output, conclusion, status, actions = run.actions } = changes
   if (status === 'completed' && conclusion === undefined && run.conclusion === null)
-    refuse(422, 'Invalid request.', { errors: [{ resource: 'CheckRun', field: 'conclusion', code: 'missing_field' }] })
-  for (const { start_line: start, end_line: end, start_column: column } of output?.annotations ?? [])
-    if (end < start || start < 1 || (column !== undefined && start !== end))
-      refuse(422, 'Invalid request.', {
-        errors: [{ resource: 'CheckAnnotation', code: 'invalid', message: 'bad range of lines' }],
-      })
-  run.name = changes.name ?? run.name
-  run.externalId = changes.external_id ?? run.externalId
-  run.detailsUrl = changes.details_url ?? run.detailsUrl
-  run.startedAt = changes.started_at ?? run.startedAt
-  run.actions = actions ?? run.actions
+    refuse(422, 'Invalid request.', { resource: 'CheckRun', field: 'conclusion', code: 'missing_field' })
+  const name = changes.name ?? run.name
+  const externalId = changes.external_id ?? run.externalId
+  const detailsUrl = changes.details_url ?? run.detailsUrl
+  Object.assign(run, { name, externalId, detailsUrl, actions, startedAt: changes.started_at ?? run.startedAt })
   if (output !== undefined) {
-    const { title = run.output.title, summary = run.output.summary, text = run.output.text } = output
-    run.output = { title, summary, text }
+    const { title = run.output.title, summary = run.output.summary } = output
+    run.output = { ...run.output, title, summary }
     run.annotations.push(...output.annotations)
   }
-  const completed = conclusion !== undefined || changes.completed_at !== undefined || status === 'completed'
-  run.status = completed ? 'completed' : (status ?? run.status)
-  run.conclusion = completed ? (conclusion ?? run.conclusion) : status === undefined ? run.conclusion : null
-  run.completedAt = completed
-    ? (changes.completed_at ?? world.now().toISOString())
-    : status === undefined
-      ? run.completedAt
-      : null
+  if (status === 'completed' || conclusion !== undefined) {
+    const completedAt = world.now().toISOString()
+    Object.assign(run, { status: 'completed', conclusion: conclusion ?? run.conclusion, completedAt })
+  } else if (status !== undefined) Object.assign(run, { status, conclusion: null, completedAt: null })
 }
 
-async function listCheckRuns(call: RepositoryCall) {
-  const { world, repository, query, parameters } = call
-  const sha = await commitNamed(repository, parameters['ref'] ?? '')
-  if (sha === undefined) return refuse(422, `No commit found for SHA: ${parameters['ref']}`)
-  const [name, appId, status] = [query.get('check_name'), query.get('app_id'), query.get('status')]
-  const matching = [...repository.checkRuns.values()].filter(
-    (run) =>
-      run.headSha === sha &&
-      (name === null || run.name === name) &&
-      (status === null || run.status === status) &&
-      (appId === null || Number(appId) === (run.otherApp === undefined ? world.app.id : otherAppId)),
+/** The newest first. */
+function listCheckRuns({ world, repository, query, parameters }: RepositoryCall) {
+  if (query.get('filter') !== 'all' || query.get('app_id') !== String(world.app.id))
+    throw new Error('only all check runs of this app are listed here')
+  const all = [...repository.checkRuns.values()].filter(
+    ({ headSha, name }) => headSha === parameters['ref'] && name === query.get('check_name'),
   )
-  const latest = new Map(matching.map((run) => [run.name, run]))
-  const shown = query.get('filter') === 'all' ? matching : [...latest.values()]
-  const items = shown.toReversed().map((run) => checkRunJson(world, repository, run))
-  return { items, wrap: (page: unknown[]) => ({ total_count: items.length, check_runs: page }) }
+  const shown = all.toReversed().slice(0, Number(query.get('per_page') ?? 30))
+  const list = shown.map((run) => checkRunJson(world, repository, run))
+  return answer(200, like(answerExample(`GET ${ofCommit}`), { total_count: all.length, check_runs: list }))
 }
 
 /** `more` is what a person did with it. */
 export function sendCheckRun(
-  event: RepositoryEvent,
+  { world, webhooks, repository, sender }: RepositoryEvent,
   run: CheckRun,
   action: string,
   more: Record<string, unknown> = {},
 ): void {
-  const { world, webhooks, repository, sender } = event
+  const { suite: id, headSha, status, conclusion } = run
+  const pull = repository.pulls.values().find(({ head, state }) => state === 'open' && head.sha === headSha)
+  const suite = { id, headSha, status, conclusion, branch: pull?.head.ref ?? repository.defaultBranch }
   const payload = {
-    check_run: sentCheckRunJson(world, repository, run),
+    ...like(webhookExample('check_run', 'created'), {
+      check_run: { ...checkRunJson(world, repository, run), check_suite: suiteJson(world, repository, suite) },
+      repository: sentRepositoryJson(world, repository),
+      sender: accountJson(world, sender),
+    }),
     ...more,
-    repository: repositoryJson(world, repository),
-    sender: accountJson(world, sender),
   }
   webhooks.emit({ event: 'check_run', action, payload, repository })
 }

@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
-import { runGit } from './run-git.ts'
 
 export type GitObject = { type: string; bytes: Buffer }
 
@@ -10,7 +9,7 @@ export const isId = (name: string): boolean => /^[0-9a-f]{40}$/.test(name)
 
 /**
  * Reads and writes the files of objects and refs of a bare repository as git does: a test of the publisher asks for them thousands of
- * times, and to start git takes longer than all else that a request does. What git has packed it is asked for.
+ * times, and to start git takes longer than all else that a request does. Nothing there is packed.
  */
 export function gitFiles(folder: string) {
   /** Blobs are not kept: they may be large. */
@@ -19,7 +18,7 @@ export function gitFiles(folder: string) {
 
   async function readObject(sha: string): Promise<GitObject | undefined> {
     if (!isId(sha)) return undefined
-    const found = known.get(sha) ?? (await readLoose(pathOf(sha))) ?? (await readPacked(folder, sha))
+    const found = known.get(sha) ?? (await readLoose(pathOf(sha)))
     if (found !== undefined && found.type !== 'blob') known.set(sha, found)
     return found
   }
@@ -49,14 +48,12 @@ export function gitFiles(folder: string) {
     },
     async readRef(ref: string): Promise<string | undefined> {
       const sha = await readText(join(folder, ref))
-      return sha === '' ? (await packedRefs(folder)).get(ref) : sha.trim()
+      return sha.trim() || undefined
     },
     /** The refs whose names begin with `under` and a slash, in the order of their names. */
     async listRefs(under: string): Promise<{ ref: string; sha: string }[]> {
-      const loose = await looseRefs(folder, under) // first, since git packs a ref before it removes its file
-      const all = new Map([...(await packedRefs(folder)), ...loose])
-      const named = Array.from(all, ([ref, sha]) => ({ ref, sha })).filter(({ ref }) => ref.startsWith(`${under}/`))
-      return named.toSorted((one, other) => (one.ref < other.ref ? -1 : 1))
+      const all = (await looseRefs(folder, under)).map(([ref, sha]) => ({ ref, sha }))
+      return all.toSorted((one, other) => (one.ref < other.ref ? -1 : 1))
     },
   }
 }
@@ -78,20 +75,6 @@ async function readLoose(path: string): Promise<GitObject | undefined> {
   const whole = inflateSync(packed)
   const end = whole.indexOf(0)
   return { type: whole.subarray(0, whole.indexOf(' ')).toString(), bytes: whole.subarray(end + 1) }
-}
-
-async function readPacked(folder: string, sha: string): Promise<GitObject | undefined> {
-  const packs = await readdir(join(folder, 'objects', 'pack')).catch(ifMissing([]))
-  if (packs.length === 0) return undefined
-  const { stdout } = await runGit(folder, ['cat-file', '--batch'], { input: `${sha}\n` })
-  const end = stdout.indexOf(10)
-  const [, type = '', size] = stdout.subarray(0, end).toString().split(' ')
-  return size === undefined ? undefined : { type, bytes: stdout.subarray(end + 1, -1) }
-}
-
-async function packedRefs(folder: string): Promise<Map<string, string>> {
-  const text = await readText(join(folder, 'packed-refs'))
-  return new Map(text.matchAll(/^([0-9a-f]{40}) (\S+)$/gm).map(([, sha = '', ref = '']) => [ref, sha]))
 }
 
 const missing = new Set<unknown>(['ENOENT', 'ENOTDIR', 'EISDIR'])

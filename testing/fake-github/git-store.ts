@@ -16,7 +16,6 @@ export type TreeChange = { path: string; mode: string; sha: string | null }
 export type GitStore = ReturnType<typeof gitStore>
 
 export const noCommit = '0'.repeat(40)
-export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /** A bare repository of the system's git, read and written as the Git data API does. */
 export function gitStore(folder: string) {
@@ -24,7 +23,6 @@ export function gitStore(folder: string) {
   const git = (args: readonly string[], options?: GitOptions) => runGit(folder, args, options)
   const textOf = ({ stdout }: GitOutput) => stdout.toString().trim()
   const line = async (args: readonly string[], options?: GitOptions) => textOf(await git(args, options))
-  const lines = async (args: readonly string[]) => (await line(args)).split('\n').filter((one) => one !== '')
   const known = new Map<string, GitOutput>()
 
   /** Asks git once, since what it says of ids alone, all of which exist, never changes. */
@@ -39,7 +37,7 @@ export function gitStore(folder: string) {
   async function writeTree(from: string | undefined, changes: readonly TreeChange[]): Promise<string> {
     const before = from === undefined ? [] : await readTree(from, true)
     const files = new Map(before.filter(({ type }) => type !== 'tree').map((one) => [one.path, one]))
-    for (const { path, mode, sha } of (await Promise.all(changes.map(expand))).flat()) {
+    for (const { path, mode, sha } of changes) {
       files.delete(path)
       if (sha === null) continue
       // A file takes the place of a folder, and a folder that of a file.
@@ -62,13 +60,6 @@ export function gitStore(folder: string) {
     const sorted = entries.toSorted((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)))
     const parts = sorted.flatMap(({ mode, name, sha }) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(sha, 'hex')])
     return writeObject('tree', Buffer.concat(parts))
-  }
-
-  /** A folder is given as its files. */
-  async function expand(change: TreeChange): Promise<TreeChange[]> {
-    if (change.mode !== '040000' || change.sha === null) return [change]
-    const inside = await readTree(change.sha, true)
-    return inside.filter(({ type }) => type !== 'tree').map((one) => ({ ...one, path: `${change.path}/${one.path}` }))
   }
 
   async function readTree(sha: string, recursive: boolean): Promise<GitEntry[]> {
@@ -107,12 +98,10 @@ export function gitStore(folder: string) {
     git,
     fixed,
     line,
-    lines,
-    typeOf: async (sha: string) => (await readObject(sha))?.type,
     readTree,
     writeTree,
     writeCommit,
-    readCommits: (shas: readonly string[]) => Promise.all(shas.map(readCommit)),
+    readCommit,
     async readBlob(sha: string): Promise<Buffer> {
       const found = await readObject(sha)
       if (found?.type !== 'blob') throw new Error(`there is no blob ${sha}`)

@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { isRecord, toJsonSchema, valueAt } from './openapi-schema.ts'
 import addFormats from 'ajv-formats'
 
 /** A limit is what GitHub answers with 422, as 51 annotations; the rest is a fault of whoever wrote the client. */
 export type RequestFault = { kind: 'limit' | 'fault'; reason: string }
 
 export type ApiOperation = {
-  method: string
   /** The path as the document has it, with its `{parameters}`. */
   template: string
   parameters: Record<string, string>
@@ -23,18 +21,34 @@ export type ApiDocument = {
   checkWebhook(event: string, action: string | undefined, payload: unknown): string | undefined
 }
 
-let loaded: ApiDocument | undefined
+let loaded: { document: unknown; api: ApiDocument } | undefined
 
 /** GitHub's OpenAPI document: read once per process, each schema compiled when it is first needed. */
 export function apiDocument(): ApiDocument {
-  loaded ??= openDocument()
-  return loaded
+  return load().api
 }
 
-function openDocument(): ApiDocument {
+/** Returns the example that the document has of an operation's good answer. */
+export function apiExample(operation: string): unknown {
+  const { document } = load()
+  const [method = '', template = ''] = operation.split(' ')
+  const responses = valueAt(document, 'paths', template, method.toLowerCase(), 'responses')
+  const status = isRecord(responses) ? Object.keys(responses).find((one) => one.startsWith('2')) : undefined
+  const response = resolved(document, valueAt(responses, status ?? ''))
+  const examples = valueAt(response, 'content', 'application/json', 'examples')
+  return valueAt(resolved(document, isRecord(examples) ? Object.values(examples)[0] : undefined), 'value')
+}
+
+function load() {
+  if (loaded !== undefined) return loaded
   const require = createRequire(import.meta.url)
   const path = require.resolve('@octokit/openapi/generated/api.github.com.json')
   const document: unknown = JSON.parse(readFileSync(path, 'utf8'))
+  loaded = { document, api: openDocument(document) }
+  return loaded
+}
+
+function openDocument(document: unknown): ApiDocument {
   const compile = schemaCompiler(document)
   const templates = pathTemplates(document)
   const known = new Map<string, Omit<ApiOperation, 'parameters'>>()
@@ -45,7 +59,7 @@ function openDocument(): ApiDocument {
         const declared = valueAt(document, 'paths', template, method.toLowerCase())
         if (match === null || declared === undefined) continue
         const key = `${method} ${template}`
-        const operation = known.get(key) ?? openOperation({ method, template, declared, document, compile })
+        const operation = known.get(key) ?? openOperation({ key, template, declared, document, compile })
         known.set(key, operation)
         const parameters = Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)])
         return { ...operation, parameters: Object.fromEntries(parameters) }
@@ -61,7 +75,7 @@ function openDocument(): ApiDocument {
   }
 }
 
-/** Paths with more fixed parts come first, so that `/pulls/comments` is not taken for `/pulls/{pull_number}`. */
+/** Paths with more fixed parts come first, so that `/issues/comments/{id}` is not taken for `/issues/{number}/{part}`. */
 function pathTemplates(document: unknown): { template: string; pattern: RegExp }[] {
   const paths = valueAt(document, 'paths')
   const templates = Object.keys(isRecord(paths) ? paths : {}).filter((template) => !template.includes('{base}...'))
@@ -78,55 +92,44 @@ function pathTemplates(document: unknown): { template: string; pattern: RegExp }
 
 /** Undefined for a value that matches, else how it does not. */
 type Check = (value: unknown) => string | undefined
-type SchemaCompiler = (key: string, schema: unknown, options?: { fromText?: boolean }) => Check
+type SchemaCompiler = (key: string, schema: unknown) => Check
 
 const base = 'https://api.github.com/components/'
 
 function schemaCompiler(document: unknown): SchemaCompiler {
-  const settings = { strict: false, logger: false, inlineRefs: false, code: { optimize: false } } as const
-  const validators = { json: new Ajv(settings), text: new Ajv({ ...settings, coerceTypes: true }) }
-  const added = { json: new Set<string>(), text: new Set<string>() }
+  const ajv = new Ajv({ strict: false, logger: false, inlineRefs: false, code: { optimize: false } })
+  addFormats.default(ajv)
+  ajv.addFormat('email', /^\S+@\S+$/) // that of a bot has brackets
+  const added = new Set<string>()
   const compiled = new Map<string, ValidateFunction>()
-  for (const ajv of Object.values(validators)) {
-    addFormats.default(ajv)
-    ajv.addFormat('email', /^\S+@\S+$/) // that of a bot has brackets
+
+  function address(reference: string): string {
+    const id = base + encodeURI(reference.replace('#/components/', ''))
+    if (added.has(id)) return id
+    added.add(id)
+    ajv.addSchema(toJsonSchema(valueAt(document, ...reference.slice(2).split('/')), address), id)
+    return id
   }
 
-  return (key, schema, { fromText = false } = {}) => {
-    const kind = fromText ? 'text' : 'json'
-    function address(reference: string): string {
-      const id = base + encodeURI(reference.replace('#/components/', ''))
-      if (added[kind].has(id)) return id
-      added[kind].add(id)
-      validators[kind].addSchema(toJsonSchema(valueAt(document, ...reference.slice(2).split('/')), address), id)
-      return id
-    }
-    return (value) => {
-      const check = compiled.get(key) ?? validators[kind].compile(toJsonSchema(schema, address))
-      compiled.set(key, check)
-      if (check(value)) return undefined
-      const errors = (check.errors ?? []).slice(0, 4)
-      return errors.map((error) => `${error.keyword} at ${error.instancePath || '/'}: ${error.message}`).join('; ')
-    }
+  return (key, schema) => (value) => {
+    const check = compiled.get(key) ?? ajv.compile(toJsonSchema(schema, address))
+    compiled.set(key, check)
+    if (check(value)) return undefined
+    const errors = (check.errors ?? []).slice(0, 4)
+    return errors.map((error) => `${error.keyword} at ${error.instancePath || '/'}: ${error.message}`).join('; ')
   }
 }
 
-type Declared = { method: string; template: string; declared: unknown; document: unknown; compile: SchemaCompiler }
+type Declared = { key: string; template: string; declared: unknown; document: unknown; compile: SchemaCompiler }
 
-function openOperation({ method, template, declared, document, compile }: Declared): Omit<ApiOperation, 'parameters'> {
-  const key = `${method} ${template}`
-  const resolve = (value: unknown) => {
-    const reference = valueAt(value, '$ref')
-    return typeof reference === 'string' ? valueAt(document, ...reference.slice(2).split('/')) : value
-  }
-  const checkQuery = compile(`${key} query`, querySchema(declared, resolve), { fromText: true })
+function openOperation({ key, template, declared, document, compile }: Declared): Omit<ApiOperation, 'parameters'> {
+  const inQuery = queryNames(declared, document)
   const bodySchema = valueAt(declared, 'requestBody', 'content', 'application/json', 'schema')
   return {
-    method,
     template,
     checkRequest(query, body) {
-      const badQuery = checkQuery(Object.fromEntries(query))
-      if (badQuery !== undefined) return { kind: 'fault', reason: `query: ${badQuery}` }
+      const unknown = [...query.keys()].filter((name) => !inQuery.has(name))
+      if (unknown.length > 0) return { kind: 'fault', reason: `the query has ${unknown.join(', ')}` }
       if (body === undefined) {
         const required = valueAt(declared, 'requestBody', 'required') === true
         return required ? { kind: 'fault', reason: 'the body is missing' } : undefined
@@ -138,16 +141,11 @@ function openOperation({ method, template, declared, document, compile }: Declar
       return { kind: /maxItems|maxLength/.test(badBody) ? 'limit' : 'fault', reason: `body: ${badBody}` }
     },
     checkAnswer(status, body) {
-      if (status === 304 && method === 'GET') return undefined // of every operation with an ETag, documented or not
-      const response = resolve(valueAt(declared, 'responses', String(status)))
-      if (response !== undefined) {
-        const schema = valueAt(response, 'content', 'application/json', 'schema')
-        if (schema !== undefined) return compile(`${key} ${status}`, schema)(body)
-        return body === undefined || status >= 400 ? undefined : `a body with status ${status}`
-      }
-      if (status < 400) return `GitHub documents no status ${status} here`
-      const name = status === 422 ? 'validation-error' : 'basic-error'
-      return compile(name, { $ref: `#/components/schemas/${name}` })(body)
+      if (status >= 400) return undefined
+      const response = resolved(document, valueAt(declared, 'responses', String(status)))
+      if (response === undefined) return `GitHub documents no status ${status} here`
+      const schema = valueAt(response, 'content', 'application/json', 'schema')
+      return schema === undefined ? undefined : compile(`${key} ${status}`, schema)(body)
     },
   }
 }
@@ -159,11 +157,50 @@ function unknownNames(schema: unknown, body: unknown): string[] {
   return Object.keys(body).filter((name) => !(name in properties))
 }
 
-function querySchema(declared: unknown, resolve: (value: unknown) => unknown): unknown {
+function queryNames(declared: unknown, document: unknown): ReadonlySet<string> {
   const parameters = valueAt(declared, 'parameters')
-  const inQuery = (Array.isArray(parameters) ? parameters : [])
-    .map(resolve)
-    .filter((one) => valueAt(one, 'in') === 'query')
-  const properties = inQuery.map((one) => [String(valueAt(one, 'name')), valueAt(one, 'schema')])
-  return { type: 'object', properties: Object.fromEntries(properties), additionalProperties: false }
+  const all = (Array.isArray(parameters) ? parameters : []).map((one) => resolved(document, one))
+  return new Set(all.filter((one) => valueAt(one, 'in') === 'query').map((one) => String(valueAt(one, 'name'))))
+}
+
+/** What explains a schema to people, and keywords of OpenAPI that JSON Schema does not have. */
+const ignored = new Set(['example', 'examples', 'description', 'title', 'externalDocs', 'discriminator', 'xml'])
+const verbatim = new Set(['enum', 'const', 'default', 'required', 'type', 'format', 'pattern'])
+
+/**
+ * A schema of OpenAPI 3.0 as JSON Schema: `nullable` becomes a choice with null, also beside an enum; names beside a `$ref` are
+ * dropped; `address` says by what id the referenced schema is known.
+ */
+function toJsonSchema(schema: unknown, address: (reference: string) => string): object {
+  if (!isRecord(schema)) return {}
+  const reference = schema['$ref']
+  if (typeof reference === 'string') return { $ref: address(reference) }
+  const result: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'nullable' || ignored.has(keyword) || keyword.startsWith('x-')) continue
+    result[keyword] = converted(keyword, value, address)
+  }
+  return schema['nullable'] === true ? { anyOf: [result, { type: 'null' }] } : result
+}
+
+function converted(keyword: string, value: unknown, address: (reference: string) => string): unknown {
+  if (verbatim.has(keyword)) return value
+  if (Array.isArray(value)) return value.map((one) => toJsonSchema(one, address))
+  if (!isRecord(value)) return value
+  if (keyword !== 'properties') return toJsonSchema(value, address)
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, toJsonSchema(one, address)]))
+}
+
+function resolved(document: unknown, value: unknown): unknown {
+  const reference = valueAt(value, '$ref')
+  return typeof reference === 'string' ? valueAt(document, ...reference.slice(2).split('/')) : value
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns what is at these keys inside `value`, one below the other. */
+export function valueAt(value: unknown, ...keys: string[]): unknown {
+  return keys.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value)
 }

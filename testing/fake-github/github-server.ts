@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import { boundPort } from '#platform/http-health.ts'
 import type { Answer } from './answers.ts'
-import type { Answered, ApiRequest } from './answer-request.ts'
+import type { ApiRequest } from './answer-request.ts'
 import { type Faults, type Moment, instead } from './network-faults.ts'
 
 /** One request and its answer, as it was recorded. */
@@ -11,9 +11,6 @@ export type RecordedRequest = {
   method: string
   path: string
   query: string
-  viewer: 'nobody' | 'app' | 'installation' | undefined
-  /** The path with its `{parameters}`, as GitHub's document has it. */
-  operation: string | undefined
   body: string
   /** Undefined when the connection was cut. */
   status: number | undefined
@@ -24,7 +21,7 @@ export type ServerParts = {
   requests: RecordedRequest[]
   /** Called before and after the effect of each request, and awaited. */
   watch(moment: Moment): void | Promise<void>
-  answer(request: ApiRequest): Promise<Answer & Partial<Answered>>
+  answer(request: ApiRequest): Promise<Answer>
   /** What git tells of a push, which no client asks and nothing disturbs. Undefined: it is something else. */
   push(request: ApiRequest): Promise<Answer> | undefined
   now(): Date
@@ -59,7 +56,6 @@ async function serve(parts: ServerParts, { request, response, signal }: Exchange
   const push = parts.push(asked)
   if (push !== undefined) return send(response, await push, parts.now())
   const { method, path, query, body } = asked
-  const unanswered = { viewer: undefined, operation: undefined, status: undefined }
   const number = parts.requests.length + 1
   const record: RecordedRequest = {
     number,
@@ -67,16 +63,14 @@ async function serve(parts: ServerParts, { request, response, signal }: Exchange
     path,
     query: query.toString(),
     body: body.toString(),
-    ...unanswered,
+    status: undefined,
   }
   parts.requests.push(record)
   const fault = parts.faults.next(method, path)
   await parts.watch({ method, path, number, when: 'before' })
   const early = await instead(fault, signal)
   if (early === 'reset') return reset(response)
-  const answer: Answer & Partial<Answered> = early ?? (await parts.answer(asked))
-  record.viewer = answer.viewer
-  record.operation = answer.operation
+  const answer = early ?? (await parts.answer(asked))
   await parts.watch({ method, path, number, when: 'after' })
   if (fault?.how === 'reset_after') return reset(response)
   record.status = answer.status

@@ -1,9 +1,9 @@
 import { schema as document } from '@octokit/graphql-schema'
 import { buildSchema, type ExecutionResult, graphql, GraphQLError, type GraphQLSchema } from 'graphql'
 import { z } from 'zod'
-import { nodeId } from './account-json.ts'
 import { type Answer, answer, refuse, Refusal } from './answers.ts'
 import { allows, granted, reaches, type Viewer } from './authenticate.ts'
+import { nodeId } from './bodies.ts'
 import { noCommit } from './git-store.ts'
 import { moveRef } from './move-ref.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -58,7 +58,7 @@ const UpdateRefs = z.object({
   clientMutationId: z.string().optional(),
   repositoryId: z.string(),
   refUpdates: z.tuple([
-    z.object({ name: z.string(), beforeOid: z.string().optional(), afterOid: z.string(), force: z.boolean() }),
+    z.object({ name: z.string(), beforeOid: z.string(), afterOid: z.string(), force: z.literal(true) }),
   ]),
 })
 
@@ -66,14 +66,12 @@ const UpdateRefs = z.object({
 async function updateRefs(at: At, { repositoryId, refUpdates, clientMutationId = '' }: z.infer<typeof UpdateRefs>) {
   const repository = writable(at, repositoryId)
   const { store } = repository
-  const [{ name: ref, beforeOid, afterOid, force }] = refUpdates
+  const [{ name: ref, beforeOid, afterOid }] = refUpdates
   if (!(await store.isRefName(ref))) unprocessable(`${ref} is not a valid ref name`)
   const before = (await store.readRef(ref)) ?? noCommit
-  if (beforeOid !== undefined && beforeOid !== before) unprocessable(`${ref} is not at ${beforeOid}`)
-  if (afterOid !== noCommit && !(await store.has(afterOid, 'commit'))) unprocessable(`${afterOid} does not exist`)
-  const isForward = [before, afterOid].includes(noCommit) || (await store.isAncestor(before, afterOid))
-  if (!isForward && !force) unprocessable('Update is not a fast forward')
-  const move = { ref, ...(before !== noCommit && { before }), ...(afterOid !== noCommit && { after: afterOid }) }
+  if (beforeOid !== before) unprocessable(`${ref} is not at ${beforeOid}`)
+  if (!(await store.has(afterOid, 'commit'))) unprocessable(`${afterOid} does not exist`)
+  const move = { ref, ...(before !== noCommit && { before }), after: afterOid }
   await orRefused('UNPROCESSABLE', () => moveRef({ ...at, repository, sender: appBot(at.world) }, move))
   return { clientMutationId }
 }

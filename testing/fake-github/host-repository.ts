@@ -5,7 +5,7 @@ import { gitStore, noCommit } from './git-store.ts'
 import { refMoved } from './move-ref.ts'
 import { runGit } from './run-git.ts'
 import type { Webhooks } from './webhooks.ts'
-import { type HostedRepository, type Level, type World, accountOf, findRepository, fullName } from './world.ts'
+import { type HostedRepository, type World, accountOf, findRepository, fullName } from './world.ts'
 
 export type NewRepository = {
   owner: string
@@ -13,11 +13,6 @@ export type NewRepository = {
   /** Of the first commit; without them the repository is empty. */
   files?: FileChanges
   defaultBranch?: string
-  private?: boolean
-  /** Gets the branches of this one instead of files. */
-  forkOf?: { gitPath: string }
-  /** Besides its owner, and `ada`, who may write. */
-  collaborators?: Record<string, Level>
 }
 
 export type FakeRepository = Awaited<ReturnType<typeof addRepository>>
@@ -38,24 +33,18 @@ export async function addRepository({ world, webhooks, folder }: Host, wanted: N
     id: world.nextId(),
     owner: accountOf(world, owner),
     name,
-    private: wanted.private ?? false,
-    fork: wanted.forkOf !== undefined,
     defaultBranch,
     store: gitStore(gitPath),
     createdAt: now,
     pushedAt: now,
     verified: new Set(),
     pulls: new Map(),
-    labels: new Map(),
     comments: new Map(),
     checkRuns: new Map(),
     suites: new Map(),
-    collaborators: new Map(Object.entries({ [defaultPerson]: 'write' as const, ...wanted.collaborators })),
-    lastNumber: 0,
+    collaborators: new Set([defaultPerson]),
   }
   world.repositories.set(repository.id, repository)
-  if (wanted.forkOf !== undefined)
-    await runGit(gitPath, ['fetch', '--quiet', wanted.forkOf.gitPath, 'refs/heads/*:refs/heads/*'])
   await writeHook(gitPath, `${world.origin}${hookPath(repository)}`)
   if (files !== undefined) {
     const sha = await commitFiles({ world, repository }, { parent: undefined, files, message: 'First commit' })
@@ -69,8 +58,6 @@ export async function addRepository({ world, webhooks, folder }: Host, wanted: N
     name,
     fullName: fullName(repository),
     gitPath,
-    cloneUrl: `${world.origin}/${fullName(repository)}.git`,
-    setLevel: (login: string, level: Level) => void repository.collaborators.set(login, level),
     /** From now on the API does not know it. */
     vanish: () => void world.repositories.delete(repository.id),
   }
@@ -86,7 +73,10 @@ function reads(repository: HostedRepository) {
       const { code, stdout } = await store.git(['cat-file', 'blob', `${branch}:${path}`], { allow: [128] })
       return code === 0 ? stdout.toString() : undefined
     },
-    commits: async (range: string) => store.readCommits(await store.lines(['rev-list', range])),
+    async commits(range: string) {
+      const shas = (await store.line(['rev-list', range])).split('\n').filter((one) => one !== '')
+      return Promise.all(shas.map(store.readCommit))
+    },
     git: store.line,
     /** As they are now. */
     pulls: () => [...repository.pulls.values()],
@@ -95,8 +85,8 @@ function reads(repository: HostedRepository) {
   }
 }
 
-/** Nothing runs in the background, and any commit can be fetched by its id, as from GitHub. */
-const settings = '[gc]\n\tauto = 0\n[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n'
+/** Nothing runs in the background, and what is pushed is not packed: git-files reads no packs. */
+const settings = '[gc]\n\tauto = 0\n[transfer]\n\tunpackLimit = 1000000\n'
 
 function hookPath({ id }: HostedRepository): string {
   return `/-/pushed/${id}`
@@ -105,16 +95,15 @@ function hookPath({ id }: HostedRepository): string {
 const longestHookMs = 5_000
 
 /**
- * Tells this GitHub what was pushed, before `git push` ends. `FAKE_GITHUB_PUSHER` names who it was. A test that pushes with
+ * Tells this GitHub what was pushed, before `git push` ends. A test that pushes with
  * `execFileSync` cannot answer meanwhile: it waits for the whole limit, and the webhooks follow after that.
  */
 async function writeHook(gitPath: string, url: string): Promise<void> {
   const program = `
     const chunks = []
     for await (const chunk of process.stdin) chunks.push(chunk)
-    const headers = { 'x-pusher': process.env.FAKE_GITHUB_PUSHER ?? '' }
     const signal = AbortSignal.timeout(${longestHookMs})
-    const answer = await fetch('${url}', { method: 'POST', headers, body: Buffer.concat(chunks), signal })
+    const answer = await fetch('${url}', { method: 'POST', body: Buffer.concat(chunks), signal })
     if (!answer.ok) throw new Error(await answer.text())`
   await writeFile(join(gitPath, 'pushed.mjs'), program)
   const hook = join(gitPath, 'hooks', 'post-receive')
@@ -123,14 +112,14 @@ async function writeHook(gitPath: string, url: string): Promise<void> {
   await chmod(hook, 0o755)
 }
 
-/** What git says after a push: a line for each ref that it moved. Undefined: the path is no push. */
+/** Takes what git says after a push: a line for each ref that it moved. */
 export async function takePush(
   { world, webhooks }: Pick<Host, 'world' | 'webhooks'>,
-  { path, body, pusher }: { path: string; body: string; pusher: string },
+  { path, body }: { path: string; body: string },
 ): Promise<void> {
   const repository = world.repositories.values().find((one) => hookPath(one) === path)
   if (repository === undefined) return
-  const sender = accountOf(world, pusher === '' ? defaultPerson : pusher)
+  const sender = accountOf(world, defaultPerson)
   for (const line of body.split('\n').filter((one) => one !== '')) {
     const [before = noCommit, after = noCommit, ref = ''] = line.split(' ')
     await refMoved(

@@ -1,9 +1,9 @@
-import { accountJson, repositoryJson } from './account-json.ts'
-import { newCheckRun, sendCheckRun } from './check-routes.ts'
+import { accountJson, sentRepositoryJson } from './bodies.ts'
+import { sendCheckRun } from './check-routes.ts'
+import { like, webhookExample } from './examples.ts'
 import { addComment } from './issue-routes.ts'
 import { type RepositoryEvent, moveRef, requestChecks } from './move-ref.ts'
 import { type NewPull, closePull, mergedByPush, openPull, reopenPull } from './pull-events.ts'
-import { associationOf } from './pull-json.ts'
 import type { Webhooks } from './webhooks.ts'
 import { type CheckRun, type Comment, type HostedRepository, type PullRequest, type World, accountOf } from './world.ts'
 
@@ -72,7 +72,7 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     const parents = method === 'merge' ? [before, pull.head.sha] : [before]
     const person = personOf(world, by)
     const after = await store.writeCommit({ tree, parents, author: person, committer: person, message })
-    if (method === 'squash') await mergedByPush({ ...event, pull }, after)
+    if (method === 'squash') mergedByPush({ ...event, pull }, after)
     await moveRef(event, { ref: `refs/heads/${pull.base.ref}`, before, after })
     return after
   }
@@ -84,56 +84,37 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     /** By a real merge commit, or by one commit that has all of it. Returns the commit. */
     mergePull: (number: number, options: MergeOptions = {}) => world.inTurn(() => mergePull(number, options)),
     /** From now on the API knows it by this name alone. */
-    rename(name: string, { by }: By = {}) {
+    rename(name: string) {
       const changes = { repository: { name: { from: repository.name } } }
       repository.name = name
-      const payload = {
-        changes,
-        repository: repositoryJson(world, repository),
-        sender: accountJson(world, eventBy(by).sender),
-      }
+      const own = { changes, repository: sentRepositoryJson(world, repository) }
+      const payload = like(webhookExample('repository', 'renamed'), {
+        ...own,
+        sender: accountJson(world, eventBy().sender),
+      })
       webhooks.emit({ event: 'repository', action: 'renamed', payload, repository })
     },
-    deleteBranch: (branch: string, { by }: By = {}) =>
-      world.inTurn(async () => moveRef(eventBy(by), { ref: `refs/heads/${branch}`, before: await tipOf(branch) })),
-    /** `fork` is the repository that has the branch, if that is another one. */
-    openPull(wanted: By & Partial<Omit<NewPull, 'fork'>> & { head: string; fork?: { id: number } }) {
+    deleteBranch: (branch: string) =>
+      world.inTurn(async () => moveRef(eventBy(), { ref: `refs/heads/${branch}`, before: await tipOf(branch) })),
+    openPull(wanted: By & Partial<NewPull> & { head: string }) {
       const { by, head, base = repository.defaultBranch, title = head, body = null, draft = false } = wanted
-      const fork = wanted.fork === undefined ? undefined : world.repositories.get(wanted.fork.id)
-      return world.inTurn(() =>
-        openPull(eventBy(by), { head, base, title, body, draft, ...(fork === undefined ? {} : { fork }) }),
-      )
+      return world.inTurn(() => openPull(eventBy(by), { head, base, title, body, draft }))
     },
-    closePull: (number: number, { by }: By = {}) =>
-      world.inTurn(() => closePull({ ...eventBy(by), pull: pullOf(number) })),
-    reopenPull: (number: number, { by }: By = {}) =>
-      world.inTurn(() => reopenPull({ ...eventBy(by), pull: pullOf(number) })),
-    comment(number: number, body: string, options: By & { association?: string } = {}): Comment {
-      const event = eventBy(options.by)
-      const association = options.association ?? associationOf(repository, event.sender.login)
-      return addComment(event, { pull: pullOf(number), body, association })
-    },
+    closePull: (number: number) => world.inTurn(async () => closePull({ ...eventBy(), pull: pullOf(number) })),
+    reopenPull: (number: number) => world.inTurn(async () => reopenPull({ ...eventBy(), pull: pullOf(number) })),
+    comment: (number: number, body: string, { by }: By = {}): Comment =>
+      addComment(eventBy(by), { pull: pullOf(number), body }),
     /** Presses a button of a check run. */
     requestAction(id: number, identifier: string, { by }: By = {}) {
       const run = runOf(id)
       if (!run.actions.some((one) => one.identifier === identifier)) throw new Error(`no action ${identifier}`)
       sendCheckRun(eventBy(by), run, 'requested_action', { requested_action: { identifier } })
     },
-    /** A check run of another app, as one that runs the tests. */
-    otherCheckRun(wanted: { app: string; name: string; headSha: string; conclusion: string }): CheckRun {
-      const { app: otherApp, name, headSha, conclusion } = wanted
-      const now = world.now().toISOString()
-      const fresh = newCheckRun({ world, repository }, { name, headSha })
-      const run = { ...fresh, otherApp, status: 'completed', conclusion, completedAt: now }
-      repository.checkRuns.set(run.id, run)
-      return run
-    },
     /** Asks for all checks of a branch again. */
-    async rerequestSuite(branch: string, { by }: By = {}) {
-      const after = await tipOf(branch)
-      await requestChecks(eventBy(by), { branch, before: after, after }, 'rerequested')
+    async rerequestSuite(branch: string) {
+      requestChecks(eventBy(), { branch, headSha: await tipOf(branch) }, 'rerequested')
     },
-    rerequest: (id: number, { by }: By = {}) => sendCheckRun(eventBy(by), runOf(id), 'rerequested'),
+    rerequest: (id: number) => sendCheckRun(eventBy(), runOf(id), 'rerequested'),
   }
 }
 

@@ -1,4 +1,5 @@
-import { accountJson, nodeId } from './account-json.ts'
+import { accountJson, installationJson, nodeId } from './bodies.ts'
+import { like, webhookExample } from './examples.ts'
 import type { Webhooks } from './webhooks.ts'
 import {
   type Account,
@@ -15,8 +16,6 @@ export type NewInstallation = {
   account: string
   /** Names without the owner; all that the account has and will have by default. */
   repositories?: string[]
-  /** Those of the app by default. */
-  permissions?: Permissions
 }
 
 /** What an owner does with the app, with the webhooks that follow. */
@@ -28,7 +27,7 @@ export function installApp({ world, webhooks }: { world: World; webhooks: Webhoo
     account,
     selection: wanted.repositories === undefined ? 'all' : 'selected',
     repositories: new Set((wanted.repositories ?? []).map((name) => repositoryNamed(name).id)),
-    permissions: { ...(wanted.permissions ?? world.app.permissions), metadata: 'read' },
+    permissions: { ...world.app.permissions, metadata: 'read' },
     createdAt: world.now(),
   }
   world.installations.set(installation.id, installation)
@@ -46,29 +45,22 @@ export function installApp({ world, webhooks }: { world: World; webhooks: Webhoo
   }
 
   function tell(event: 'installation' | 'installation_repositories', action: string, more: object): void {
-    webhooks.emit({ event, action, payload: { ...more, sender: accountJson(world, sender) }, installation })
+    const own = { ...more, installation: installationJson(world, installation), sender: accountJson(world, sender) }
+    webhooks.emit({ event, action, payload: like(webhookExample(event, action), own), installation })
   }
 
-  function tellSelection(action: 'added' | 'removed', names: string[]): void {
-    const changed = names.map((name) => shortJson(repositoryNamed(name)))
-    tell('installation_repositories', action, {
-      repository_selection: installation.selection,
-      repositories_added: action === 'added' ? changed : [],
-      repositories_removed: action === 'removed' ? changed : [],
-      requester: null,
-    })
+  function select(action: 'added' | 'removed', names: string[]): void {
+    const changed = names.map(repositoryNamed)
+    for (const { id } of changed) installation.repositories[action === 'added' ? 'add' : 'delete'](id)
+    const [listed, selection] = [changed.map(shortJson), { repository_selection: installation.selection }]
+    const lists = { repositories_added: [], repositories_removed: [], [`repositories_${action}`]: listed }
+    tell('installation_repositories', action, { ...selection, ...lists, requester: null })
   }
 
   return {
     id: installation.id,
-    addRepositories(...names: string[]) {
-      for (const name of names) installation.repositories.add(repositoryNamed(name).id)
-      tellSelection('added', names)
-    },
-    removeRepositories(...names: string[]) {
-      for (const name of names) installation.repositories.delete(repositoryNamed(name).id)
-      tellSelection('removed', names)
-    },
+    addRepositories: (...names: string[]) => select('added', names),
+    removeRepositories: (...names: string[]) => select('removed', names),
     /** Takes effect for the tokens that are out, too. */
     setPermissions(permissions: Permissions) {
       installation.permissions = { ...permissions, metadata: 'read' }
@@ -90,5 +82,5 @@ export function installApp({ world, webhooks }: { world: World; webhooks: Webhoo
 
 function shortJson(repository: HostedRepository) {
   const { id, name } = repository
-  return { id, node_id: nodeId('R', id), name, full_name: fullName(repository), private: repository.private }
+  return { id, node_id: nodeId('R', id), name, full_name: fullName(repository), private: false }
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { appJson } from './account-json.ts'
 import { type Answer, answer, notFound } from './answers.ts'
 import type { ApiRequest, Host } from './answer-request.ts'
+import { appJson } from './bodies.ts'
+import { answerExample } from './examples.ts'
 import type { Call } from './routes.ts'
 import type { Level } from './world.ts'
 
@@ -61,5 +62,6 @@ export function convertManifest({ world, parameters }: Call): Answer {
   if (!world.manifestCodes.delete(parameters['code'] ?? '')) return notFound()
   const { app } = world
   const secrets = { client_secret: randomUUID(), webhook_secret: app.webhookSecret, pem: app.privateKey }
-  return answer(201, { ...appJson(world), client_id: app.clientId, ...secrets })
+  const example = answerExample('POST /app-manifests/{code}/conversions')
+  return answer(201, { ...example, ...appJson(world), ...secrets })
 }

@@ -17,8 +17,6 @@ export type Fault = FaultKind & {
   path?: RegExp
   /** How many matching requests it hits; 1 by default. */
   times?: number
-  /** How many matching requests pass before. */
-  skip?: number
 }
 
 export type Moment = { method: string; path: string; number: number; when: 'before' | 'after' }
@@ -27,11 +25,11 @@ export type Faults = ReturnType<typeof openFaults>
 
 /** What is planned to go wrong. */
 export function openFaults() {
-  const planned: { fault: Fault; skip: number; left: number }[] = []
+  const planned: { fault: Fault; left: number }[] = []
   return {
     planned,
     add(...faults: Fault[]) {
-      for (const fault of faults) planned.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 })
+      for (const fault of faults) planned.push({ fault, left: fault.times ?? 1 })
     },
     clear() {
       planned.length = 0
@@ -41,7 +39,6 @@ export function openFaults() {
       for (const plan of planned) {
         const { fault } = plan
         if (plan.left === 0 || (fault.method ?? method) !== method || fault.path?.test(path) === false) continue
-        if (plan.skip-- > 0) continue
         plan.left--
         return fault
       }

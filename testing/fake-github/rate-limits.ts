@@ -26,7 +26,6 @@ export function openRateLimits(world: Pick<World, 'now'>, options: { limit: numb
   }
 
   return {
-    stateOf,
     /** From now on, for all budgets; `endsInMs`: those that there are begin anew then. */
     set(newLimit: number, { endsInMs }: { endsInMs?: number } = {}) {
       limit = newLimit
@@ -39,18 +38,10 @@ export function openRateLimits(world: Pick<World, 'now'>, options: { limit: numb
       if (budget.used >= limit) refuse(403, `API rate limit exceeded for ${who}.`)
       budget.used++
     },
-    refund(viewer: Viewer): void {
-      budgetOf(viewer).used--
-    },
     headers(viewer: Viewer): Record<string, string> {
       const state = stateOf(viewer)
       const entries = Object.entries(state).map(([name, value]) => [`x-ratelimit-${name}`, String(value)])
       return { ...Object.fromEntries(entries), 'x-ratelimit-resource': 'core' }
     },
   }
-}
-
-export function rateLimitJson(limits: RateLimits, viewer: Viewer) {
-  const core = limits.stateOf(viewer)
-  return { resources: { core, search: { ...core, limit: 30, used: 0, remaining: 30 } }, rate: core }
 }

@@ -1,69 +1,41 @@
-import { repositoryJson } from './account-json.ts'
-import { answer, found, notFound, refuse } from './answers.ts'
-import { diffTrees } from './git-diff.ts'
-import { commitJson, diffJson, urlsOf } from './git-json.ts'
-import { contentsRoute } from './contents-route.ts'
-import { emptyTree } from './git-store.ts'
-import { commitNamed } from './commit-named.ts'
+import type { ApiRequest } from './answer-request.ts'
+import { type Answer, answer, found, notFound, refuse } from './answers.ts'
+import { accountJson, commitJson, repositoryJson } from './bodies.ts'
+import { answerExample, entryExample, like } from './examples.ts'
+import type { GitStore } from './git-store.ts'
 import { type RepositoryCall, repositoryRoute } from './routes.ts'
-import type { HostedRepository } from './world.ts'
+import { type HostedRepository, type World, accountOf, levelOf } from './world.ts'
 
 const read = { contents: 'read' } as const
+const metadata = { metadata: 'read' } as const
 const repo = '/repos/{owner}/{repo}'
 
 export const repositoryRoutes = [
-  repositoryRoute(`GET ${repo}`, { metadata: 'read' }, ({ world, repository }) =>
-    answer(200, repositoryJson(world, repository)),
-  ),
-  repositoryRoute(`GET ${repo}/branches/{branch}`, read, readBranch),
-  repositoryRoute(`GET ${repo}/commits`, read, listCommits),
+  repositoryRoute(`GET ${repo}`, metadata, ({ world, repository }) => answer(200, repositoryJson(world, repository))),
   repositoryRoute(`GET ${repo}/commits/{ref}`, read, readCommit),
   repositoryRoute(`GET ${repo}/compare/{basehead}`, read, compare),
+  repositoryRoute(`GET ${repo}/contents/{path}`, read, readContents),
   repositoryRoute(`GET ${repo}/tarball/{ref}`, read, redirectToTarball),
-  contentsRoute,
+  repositoryRoute(`GET ${repo}/collaborators/{username}/permission`, metadata, readPermission),
 ]
 
-async function readBranch({ world, repository, parameters }: RepositoryCall) {
-  const name = parameters['branch'] ?? ''
-  const { api, html } = urlsOf(world, repository)
-  const tip = await repository.store.tip(`refs/heads/${name}`)
-  if (tip === undefined) return refuse(404, 'Branch not found')
-  const [commit] = await repository.store.readCommits([tip])
-  const url = `${api}/branches/${encodeURI(name)}`
-  return answer(200, {
-    name,
-    commit: commitJson(world, repository, found(commit)),
-    _links: { self: url, html: `${html}/tree/${encodeURI(name)}` },
-    protected: false,
-    protection: { enabled: false, required_status_checks: { enforcement_level: 'off', contexts: [], checks: [] } },
-    protection_url: `${url}/protection`,
-  })
-}
-
-/** Newest first. */
-async function listCommits({ world, repository, query }: RepositoryCall) {
-  const { store } = repository
-  const sha = await commitNamed(repository, query.get('sha') ?? repository.defaultBranch)
-  if (sha === undefined) return notFound()
-  const path = query.get('path')
-  const shas = await store.lines(['rev-list', '--max-count=1000', sha, '--', ...(path === null ? [] : [path])])
-  const commits = await store.readCommits(shas)
-  return { items: commits.map((commit) => commitJson(world, repository, commit)) }
+/** The commit that a branch, a tag, a full ref or the start of an id names, as GitHub reads it. */
+async function commitNamed({ store }: HostedRepository, name: string): Promise<string | undefined> {
+  // Git would take such a name for an option or an expression.
+  if (name === '' || /^-|[\s~^:?*[\\]|\.\.|@\{/.test(name)) return undefined
+  for (const ref of [`refs/heads/${name}`, `refs/tags/${name}`, name.replace(/^(?=heads\/|tags\/)/, 'refs/')]) {
+    const sha = ref.startsWith('refs/') ? await store.tip(ref) : undefined
+    if (sha !== undefined) return sha
+  }
+  return /^[0-9a-f]{7,40}$/.test(name) ? store.tip(name) : undefined
 }
 
 async function readCommit({ world, repository, parameters }: RepositoryCall) {
   const name = parameters['ref'] ?? ''
   const sha = await commitNamed(repository, name)
   if (sha === undefined) return refuse(422, `No commit found for SHA: ${name}`)
-  const [commit] = await repository.store.readCommits([sha])
-  const files = await diffTrees(repository.store, commit?.parents[0] ?? emptyTree, sha)
-  const additions = files.reduce((sum, one) => sum + one.additions, 0)
-  const deletions = files.reduce((sum, one) => sum + one.deletions, 0)
-  return answer(200, {
-    ...commitJson(world, repository, found(commit)),
-    stats: { additions, deletions, total: additions + deletions },
-    files: files.slice(0, 300).map((file) => diffJson(world, repository, file, sha)),
-  })
+  const commit = commitJson(world, repository, await repository.store.readCommit(sha))
+  return answer(200, like(answerExample(`GET ${repo}/commits/{ref}`), { ...commit, files: [] }))
 }
 
 const mostFiles = 300
@@ -76,48 +48,77 @@ async function compare({ world, repository, parameters, query }: RepositoryCall)
   if (base === undefined || head === undefined) return notFound()
   const start = await store.mergeBase(base, head)
   if (start === undefined) return refuse(404, `No common ancestor between ${from} and ${to}.`)
-  const counts = await store.fixed(['rev-list', '--left-right', '--count', `${base}...${head}`])
-  const [behind = 0, ahead = 0] = counts.stdout.toString().trim().split(/\s+/).map(Number)
   const listed = (await store.fixed(['rev-list', '--reverse', `${base}..${head}`])).stdout.toString()
   const shas = listed.split('\n').slice(0, -1)
-  const perPage = Math.min(Number(query.get('per_page') ?? 250), 250)
-  const page = Number(query.get('page') ?? 1)
-  const [baseCommit, startCommit, ...commits] = await store.readCommits([
-    base,
-    start,
-    ...shas.slice((page - 1) * perPage, page * perPage),
-  ])
-  const files = page > 1 ? [] : await diffTrees(store, start, head)
-  const { api, html } = urlsOf(world, repository)
-  const htmlUrl = `${html}/compare/${encodeURIComponent(from)}...${encodeURIComponent(to)}`
-  const status = ahead > 0 ? (behind > 0 ? 'diverged' : 'ahead') : behind > 0 ? 'behind' : 'identical'
-  return answer(200, {
-    url: `${api}/compare/${encodeURIComponent(from)}...${encodeURIComponent(to)}`,
-    html_url: htmlUrl,
-    permalink_url: `${html}/compare/${base}...${head}`,
-    diff_url: `${htmlUrl}.diff`,
-    patch_url: `${htmlUrl}.patch`,
-    base_commit: commitJson(world, repository, found(baseCommit)),
-    merge_base_commit: commitJson(world, repository, found(startCommit)),
-    status,
-    ahead_by: ahead,
-    behind_by: behind,
-    total_commits: ahead,
-    commits: commits.map((commit) => commitJson(world, repository, commit)),
-    files: files.slice(0, mostFiles).map((file) => diffJson(world, repository, file, head)),
-  })
+  const [page, perPage] = [Number(query.get('page') ?? 1), Number(query.get('per_page') ?? 250)]
+  const json = async (sha: string) => commitJson(world, repository, await store.readCommit(sha))
+  return answer(
+    200,
+    like(answerExample(`GET ${repo}/compare/{basehead}`), {
+      base_commit: await json(base),
+      merge_base_commit: await json(start),
+      ahead_by: shas.length,
+      total_commits: shas.length,
+      commits: await Promise.all(shas.slice((page - 1) * perPage, page * perPage).map(json)),
+      files: page > 1 ? [] : (await changedFiles(store, start, head)).slice(0, mostFiles),
+    }),
+  )
 }
 
-/** To an address that needs no token, but is good for five minutes only. */
+const statuses: Record<string, string> = { A: 'added', D: 'removed', M: 'modified', R: 'renamed' }
+
+/** What changed from one commit to another, as git sees it. */
+async function changedFiles(store: GitStore, from: string, to: string) {
+  const { stdout } = await store.fixed(['diff-tree', '-r', '-M', '-z', '--name-status', from, to])
+  const fields = stdout.toString().split('\0')
+  const example = entryExample(`GET ${repo}/compare/{basehead}`, 'files')
+  const files = []
+  for (let at = 0; at < fields.length - 1;) {
+    const letter = fields[at]?.slice(0, 1) ?? ''
+    const [before, after] = letter === 'R' ? [fields[at + 1], fields[at + 2]] : [undefined, fields[at + 1]]
+    at += letter === 'R' ? 3 : 2
+    const renamed = before === undefined ? {} : { previous_filename: before }
+    files.push(like(example, { filename: after, status: statuses[letter] ?? 'modified', ...renamed }))
+  }
+  return files
+}
+
+/** A file as it is; a client is to ask for that. Of a folder, that it is one. */
+async function readContents({ repository, parameters, query }: RepositoryCall) {
+  const { store, defaultBranch } = repository
+  const commit = found(await commitNamed(repository, query.get('ref') ?? defaultBranch))
+  const named = ['rev-parse', '--verify', '--quiet', `${commit}:${parameters['path'] ?? ''}`]
+  const sha = (await store.fixed(named, { allow: [1, 128] })).stdout.toString().trim()
+  if (sha === '') return notFound()
+  if (!(await store.has(sha, 'blob'))) return answer(200, [])
+  const headers = { 'content-type': 'application/vnd.github.raw+json; charset=utf-8' }
+  return { status: 200, bytes: await store.readBlob(sha), headers }
+}
+
+/** To an address that needs no token. */
 async function redirectToTarball({ world, repository, parameters }: RepositoryCall) {
-  const sha = await commitNamed(repository, parameters['ref'] || repository.defaultBranch)
-  if (sha === undefined) return notFound()
-  return { status: 302, headers: { location: world.downloads.addressOf(repository, sha) } }
+  const sha = found(await commitNamed(repository, parameters['ref'] ?? ''))
+  return { status: 302, headers: { location: `${world.origin}/-/tarballs/${repository.id}/${sha}` } }
 }
 
-/** As the archive that `git archive` makes, gzipped, in one top folder. */
-export async function tarballOf(repository: HostedRepository, sha: string): Promise<Uint8Array> {
-  const { owner, name, store } = repository
-  const prefix = `${owner.login}-${name}-${sha.slice(0, 7)}/`
-  return (await store.git(['archive', '--format=tar.gz', `--prefix=${prefix}`, sha])).stdout
+/** An archive as `git archive` makes it, gzipped, in one top folder. Undefined: the path is none's. */
+export function serveTarball({ repositories }: World, { path }: ApiRequest): Promise<Answer> | undefined {
+  const [, id = '', sha = ''] = /^\/-\/tarballs\/(\d+)\/(\w+)$/.exec(path) ?? []
+  const repository = repositories.get(Number(id))
+  if (repository === undefined) return undefined
+  const prefix = `${repository.owner.login}-${repository.name}-${sha.slice(0, 7)}/`
+  const archived = repository.store.git(['archive', '--format=tar.gz', `--prefix=${prefix}`, sha])
+  return archived.then(({ stdout }) => ({
+    status: 200,
+    bytes: stdout,
+    headers: { 'content-type': 'application/x-gzip' },
+  }))
+}
+
+function readPermission({ world, repository, parameters }: RepositoryCall) {
+  const login = parameters['username'] ?? ''
+  const permission = levelOf(repository, login)
+  const user = { ...accountJson(world, accountOf(world, login)), role_name: permission }
+  const example = answerExample(`GET ${repo}/collaborators/{username}/permission`)
+  return answer(200, like(example, { permission, role_name: permission, user }))
 }

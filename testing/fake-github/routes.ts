@@ -1,6 +1,5 @@
 import type { z } from 'zod'
-import type { Answer, Listing } from './answers.ts'
-import { refuse } from './answers.ts'
+import { type Answer, type Listing, refuse } from './answers.ts'
 import type { Viewer } from './authenticate.ts'
 import type { Webhooks } from './webhooks.ts'
 import type { Account, HostedRepository, Permissions, World } from './world.ts'
@@ -12,7 +11,6 @@ export type Call = {
   parameters: Record<string, string>
   query: URLSearchParams
   body: unknown
-  accept: string
   viewer: Viewer
 }
 
@@ -41,14 +39,14 @@ export function repositoryRoute(
   return { operation, for: [needs].flat(), handle }
 }
 
-/** The body in the form that a handler needs; GitHub's document was asked before, so this refuses what it allows by mistake. */
+/** Returns the body in the form that a handler needs; GitHub's document was asked before, so this refuses what it allows by mistake. */
 export function bodyOf<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body ?? {})
   if (parsed.success) return parsed.data
-  const errors = parsed.error.issues.map((issue) => ({
+  const problem = (issue: z.core.$ZodIssue) => ({
     code: 'invalid',
     field: issue.path.join('.'),
     message: issue.message,
-  }))
-  return refuse(422, 'Validation Failed', { errors })
+  })
+  return refuse(422, 'Validation Failed', ...parsed.error.issues.map(problem))
 }

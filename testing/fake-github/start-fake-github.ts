@@ -9,25 +9,21 @@ import { checkRoutes } from './check-routes.ts'
 import { type Moment, openFaults } from './network-faults.ts'
 import { gitDataRoutes } from './git-data-routes.ts'
 import { type NewRepository, addRepository, isPush, takePush } from './host-repository.ts'
-import { serveGit } from './git-http.ts'
 import { type RecordedRequest, openServer } from './github-server.ts'
 import { type NewInstallation, installApp } from './installation-acts.ts'
 import { issueRoutes } from './issue-routes.ts'
 import { isManifest, takeManifest } from './manifest-flow.ts'
 import { pullRoutes } from './pull-routes.ts'
 import { openRateLimits } from './rate-limits.ts'
-import { repositoryRoutes, tarballOf } from './repository-routes.ts'
+import { repositoryRoutes, serveTarball } from './repository-routes.ts'
 import { openWebhooks } from './webhooks.ts'
-import type { HostedApp, HostedRepository, Level, Permissions, World } from './world.ts'
+import type { HostedApp, Level, Permissions, World } from './world.ts'
 
 export type FakeGitHubOptions = {
   webhookUrl?: string
-  webhookSecret?: string
-  app?: { id?: number; slug?: string; permissions?: Permissions; events?: string[] }
+  app?: { permissions?: Permissions; events?: string[] }
   /** Requests an hour of each installation. */
   rateLimit?: number
-  /** 100,000 by default, as on GitHub. */
-  mostTreeEntries?: number
 }
 
 export type FakeGitHub = Awaited<ReturnType<typeof startFakeGitHub>>
@@ -37,7 +33,6 @@ export type FakeGitHub = Awaited<ReturnType<typeof startFakeGitHub>>
  * is asked and answers is held against GitHub's own OpenAPI document; `close` throws if anything did not match.
  */
 export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
-  const { mostTreeEntries = 100_000 } = options
   const folder = await mkdtemp(join(tmpdir(), 'fake-github-'))
   const violations: string[] = []
   let closing = false
@@ -59,26 +54,21 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     answer(request) {
       const work = () => answerRequest(host, request)
       if (isManifest(request)) return world.inTurn(async () => takeManifest({ world, webhooks }, request))
-      const besides = downloads.take(request) ?? serveGit({ world, folder }, request)
-      return besides ?? (request.method === 'GET' ? work() : world.inTurn(work))
+      return serveTarball(world, request) ?? (request.method === 'GET' ? work() : world.inTurn(work))
     },
   })
-  const downloads = openDownloads(server.origin, now)
-  const world = newWorld({ origin: server.origin, app: appOf(options), downloads, mostTreeEntries, now })
+  const world = newWorld({ origin: server.origin, app: appOf(options), now })
   const webhooks = openWebhooks(world, { url: options.webhookUrl, onViolation })
   const limits = openRateLimits(world, { limit: options.rateLimit ?? 5_000 })
   const all = [...appRoutes, ...repositoryRoutes, ...gitDataRoutes, ...pullRoutes, ...issueRoutes, ...checkRoutes]
   const routes = new Map(all.map((route) => [route.operation, route]))
   const host = { world, webhooks, limits, routes, onViolation }
 
-  async function pushed({ path, body, headers }: ApiRequest): Promise<Answer> {
-    const push = { path, body: body.toString(), pusher: headers['x-pusher'] ?? '' }
-    await takePush({ world, webhooks }, push).catch((error: unknown) => onViolation(`git push: ${String(error)}`))
+  async function pushed({ path, body }: ApiRequest): Promise<Answer> {
+    await takePush({ world, webhooks }, { path, body: body.toString() }).catch((error: unknown) =>
+      onViolation(`git push: ${String(error)}`),
+    )
     return answer(200)
-  }
-
-  function expectSound(): void {
-    if (violations.length > 0) throw new Error(`not as GitHub has it:\n${violations.join('\n')}`)
   }
 
   return {
@@ -98,18 +88,11 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     advance(ms: number) {
       clock.aheadMs += ms
     },
-    /** Registers the app from its manifest, as in a browser; the code that comes back is good once. */
-    registerFromManifest(): string {
-      const code = randomUUID().replaceAll('-', '')
-      world.manifestCodes.add(code)
-      return code
-    },
     expireTokens() {
       world.tokens.clear()
     },
     /** For a test that means to violate the API: what was found since the last call. */
     takeViolations: () => violations.splice(0),
-    expectSound,
     /** Throws if something was asked, answered or sent that GitHub would not. */
     async close(): Promise<void> {
       closing = true
@@ -117,7 +100,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
       await server.close()
       await world.inTurn(() => Promise.resolve())
       await rm(folder, { recursive: true, force: true })
-      expectSound()
+      if (violations.length > 0) throw new Error(`not as GitHub has it:\n${violations.join('\n')}`)
     },
   }
 }
@@ -131,8 +114,8 @@ const rights: Permissions = {
 }
 const usualEvents = ['push', 'pull_request', 'check_run', 'check_suite', 'issue_comment']
 
-function appOf({ app = {}, webhookSecret = randomUUID() }: FakeGitHubOptions): HostedApp {
-  const { id = 4_217, slug = 'remora-test', permissions = rights, events = usualEvents } = app
+function appOf({ app: { permissions = rights, events = usualEvents } = {} }: FakeGitHubOptions): HostedApp {
+  const [id, slug] = [4_217, 'remora-test']
   const { privateKey, publicKey } = keyPair()
   const granted: Record<string, Level> = { ...permissions, metadata: 'read' }
   return {
@@ -144,7 +127,7 @@ function appOf({ app = {}, webhookSecret = randomUUID() }: FakeGitHubOptions): H
     publicKey,
     permissions: granted,
     events,
-    webhookSecret,
+    webhookSecret: randomUUID(),
   }
 }
 
@@ -160,7 +143,7 @@ function keyPair() {
   return keys
 }
 
-function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'mostTreeEntries' | 'now'>): World {
+function newWorld(given: Pick<World, 'origin' | 'app' | 'now'>): World {
   let lastId = 1_000
   let lastChange: Promise<unknown> = Promise.resolve()
   return {
@@ -175,30 +158,6 @@ function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'mostTreeE
       const turn = lastChange.then(work)
       lastChange = turn.catch(() => {})
       return turn
-    },
-  }
-}
-
-const addressMs = 5 * 60_000
-
-function openDownloads(origin: string, now: () => Date) {
-  const addresses = new Map<string, { repository: HostedRepository; sha: string; until: number }>()
-  return {
-    addressOf(repository: HostedRepository, sha: string): string {
-      const path = `/-/tarballs/${randomUUID()}`
-      addresses.set(path, { repository, sha, until: now().getTime() + addressMs })
-      return `${origin}${path}`
-    },
-    /** Undefined: the path is no archive's. */
-    take({ path }: ApiRequest): Promise<Answer> | undefined {
-      if (!path.startsWith('/-/tarballs/')) return undefined
-      const known = addresses.get(path)
-      if (known === undefined || known.until < now().getTime()) return Promise.resolve({ status: 404 })
-      return tarballOf(known.repository, known.sha).then((bytes) => ({
-        status: 200,
-        bytes,
-        headers: { 'content-type': 'application/x-gzip' },
-      }))
     },
   }
 }

@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { delay } from '#platform/clock.ts'
 import { apiDocument } from './github-document.ts'
-import { installationJson } from './account-json.ts'
 import { type HostedRepository, type Installation, type World, installationOf } from './world.ts'
 
 export type Delivery = {
@@ -16,17 +15,14 @@ export type Delivery = {
   redelivery: boolean
   /** What the network did to it. */
   handling: Handling['how'] | null
-  durationMs: number
   status: string
   statusCode: number
-  requestHeaders: Record<string, string>
-  responseText: string
 }
 
 export type WebhookEvent = {
   event: string
   action?: string
-  /** Without `installation`, which is added. */
+  /** `action` and the id of the installation are added. */
   payload: Record<string, unknown>
   repository?: HostedRepository
   /** Without it, that of the repository; nothing is sent when there is none. */
@@ -55,8 +51,9 @@ export function openWebhooks(world: World, options: { url?: string | undefined; 
     if (installation === undefined || (event !== 'installation' && installation.suspendedAt !== undefined)) return
     const name = action === undefined ? {} : { action }
     const id = { id: installation.id, node_id: `I_${installation.id}` }
-    const own = event.startsWith('installation') ? installationJson(world, installation) : id
-    const payload = { ...name, ...sent.payload, installation: own }
+    // What is about the installation says all of it.
+    const own = event.startsWith('installation') ? {} : { installation: id }
+    const payload = { ...sent.payload, ...name, ...own }
     const fault = apiDocument().checkWebhook(event, action, payload)
     if (fault !== undefined) options.onViolation(`webhook ${event} ${action ?? ''}: ${fault}`)
     const delivery = newDelivery({ event, action, payload, installation, repository })
@@ -76,11 +73,8 @@ export function openWebhooks(world: World, options: { url?: string | undefined; 
       deliveredAt: world.now(),
       redelivery: false,
       handling: null,
-      durationMs: 0,
       status: 'pending',
       statusCode: 0,
-      requestHeaders: {},
-      responseText: '',
     }
   }
 
@@ -112,7 +106,8 @@ export function openWebhooks(world: World, options: { url?: string | undefined; 
     if (url === undefined) return lost(delivery, 'failed to connect to host')
     const body = JSON.stringify(delivery.payload)
     const signature = createHmac('sha256', world.app.webhookSecret).update(body).digest('hex')
-    delivery.requestHeaders = {
+    const headers = {
+      connection: 'close',
       accept: '*/*',
       'content-type': 'application/json',
       'user-agent': 'GitHub-Hookshot/0000000',
@@ -123,18 +118,15 @@ export function openWebhooks(world: World, options: { url?: string | undefined; 
       'x-github-hook-installation-target-type': 'integration',
       'x-hub-signature-256': `sha256=${signature}`,
     }
-    const start = performance.now()
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(longestAnswerMs)])
     try {
-      const headers = { ...delivery.requestHeaders, connection: 'close' }
       const answer = await fetch(url, { method: 'POST', headers, body, signal })
-      delivery.responseText = (await answer.text()).slice(0, 10_000)
+      await answer.text()
       delivery.statusCode = answer.status
       delivery.status = answer.ok ? 'OK' : `Invalid HTTP Response: ${answer.status}`
     } catch {
       lost(delivery, signal.aborted ? 'timed out' : 'failed to connect to host')
     }
-    delivery.durationMs = performance.now() - start
   }
 
   return {

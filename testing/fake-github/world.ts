@@ -42,8 +42,7 @@ export type PullRequest = {
   body: string | null
   state: 'open' | 'closed'
   draft: boolean
-  /** `fork` is the repository that the branch is in, when it is another one. */
-  head: { ref: string; sha: string; fork?: HostedRepository }
+  head: { ref: string; sha: string }
   base: { ref: string; sha: string }
   user: Account
   labels: string[]
@@ -61,51 +60,33 @@ export type Comment = {
   number: number
   body: string
   user: Account
-  association: string
   /** What each account has said of it without words. */
   reactions: { user: Account; content: string }[]
   createdAt: Date
-  updatedAt: Date
 }
 
-export type Annotation = {
-  path: string
-  start_line: number
-  end_line: number
-  start_column?: number | undefined
-  end_column?: number | undefined
-  annotation_level: string
-  message: string
-  title?: string | undefined
-  raw_details?: string | undefined
-}
-
-export type CheckRunAction = { label: string; description: string; identifier: string }
+export type Annotation = { path: string; start_line: number; end_line: number; message: string }
 
 export type CheckRun = {
   id: number
   suite: number
-  /** Undefined: it is of this app. */
-  otherApp?: string
   name: string
   headSha: string
   externalId: string | null
   detailsUrl: string | null
   status: string
   conclusion: string | null
-  startedAt: string | null
+  startedAt: string
   completedAt: string | null
   output: { title: string | null; summary: string | null; text: string | null }
   annotations: Annotation[]
-  actions: CheckRunAction[]
+  actions: { label: string; description: string; identifier: string }[]
 }
 
 export type HostedRepository = {
   id: number
   owner: Account
   name: string
-  private: boolean
-  fork: boolean
   defaultBranch: string
   store: GitStore
   createdAt: Date
@@ -113,17 +94,13 @@ export type HostedRepository = {
   /** Commits that were made by the API without an author of their own: GitHub signs them. */
   verified: Set<string>
   pulls: Map<number, PullRequest>
-  labels: Map<string, number>
   comments: Map<number, Comment>
   checkRuns: Map<number, CheckRun>
   /** The check suite of each commit. */
   suites: Map<string, number>
-  collaborators: Map<string, Level>
-  lastNumber: number
+  /** They may write; all else may read. */
+  collaborators: Set<string>
 }
-
-/** Addresses of archives that need no token. */
-export type Downloads = { addressOf(repository: HostedRepository, sha: string): string }
 
 /** All that this GitHub knows. Its clock can be moved: what expires there goes by `now`. */
 export type World = {
@@ -135,9 +112,6 @@ export type World = {
   tokens: Map<string, AccessToken>
   /** Codes of manifests that have not been used yet. */
   manifestCodes: Set<string>
-  downloads: Downloads
-  /** A longer list of a tree's entries is truncated. */
-  mostTreeEntries: number
   now(): Date
   nextId(): number
   /** Changes are made one after the other, as what they check must still hold when they are made. */
@@ -174,7 +148,7 @@ export function covers(installation: Installation, repository: HostedRepository)
 }
 
 /** The level of a person in a repository. */
-export function levelOf(repository: HostedRepository, login: string): Level {
-  if (repository.owner.login === login) return 'admin'
-  return repository.collaborators.get(login) ?? (repository.private ? 'none' : 'read')
+export function levelOf({ owner, collaborators }: HostedRepository, login: string): Level {
+  if (owner.login === login) return 'admin'
+  return collaborators.has(login) ? 'write' : 'read'
 }

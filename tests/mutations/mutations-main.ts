@@ -149,7 +149,7 @@ function readEntries() {
 }
 
 function drawEntries() {
-  const exclude = ['**/*.{test,fixture}.ts', 'testing/**']
+  const exclude = ['**/*.{test,fixture}.ts']
   const files = globSync('{core,services,cli}/**/*.ts', { cwd: folder, exclude }).toSorted()
   const sources = files.map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }))
   const drawn = drawMutations(sources, 60, 39)

@@ -186,17 +186,6 @@ describe.skipIf(lacks('git'))('webhooks', () => {
       expect(said).toContain(why)
   })
 
-  it('tell the project of the repository what is wrong with its remora.yaml', async () => {
-    await repository.humanCommit('main', { 'remora.yaml': 'github:\n  agent: lint\n' })
-    expect(await runs()).toEqual([])
-    const handled = await publisher.inbox.listHandled(10, { projectId: publisher.project })
-    const [failed] = handled.filter((one) => one.outcome === 'failed')
-    expect(failed).toMatchObject({
-      repository: repository.fullName,
-      reason: expect.stringMatching(/^CONFIG_004 .*agent/),
-    })
-  })
-
   describe('of accounts that are ignored, while a pull request is open', () => {
     const spaced = (first: number, last: number) => `a = ${first}\n\n\n\n\n\nz = ${last}\n`
     const files = { 'a.py': spaced(1, 1), 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }

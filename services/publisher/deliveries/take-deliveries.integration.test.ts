@@ -31,6 +31,12 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
   const take = (consumer: string) => takeDeliveries({ ...publisher.host().handling, inbox: publisher.inbox, consumer })
   const slowRepository = (name: string) =>
     publisher.github.addRepository({ owner: 'slow', name, files: { 'a.py': 'a = 1\n' } })
+  async function pushedSlowly(name: string) {
+    const repositories = await Promise.all(Array.from({ length: 5 }, (_, nth) => slowRepository(`${name}${nth}`)))
+    for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
+    await publisher.github.webhooks.settled()
+    return repositories
+  }
   /** The reasons, the oldest first. */
   async function handledOf(fullName: string): Promise<string[]> {
     const handled = await publisher.inbox.listHandled(1_000)
@@ -38,6 +44,15 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
       .flatMap((one) => (one.repository === fullName && one.event === 'push' ? one.reason : []))
       .toReversed()
   }
+
+  const untilHandled = (repositories: readonly { fullName: string }[]) =>
+    until(
+      async () => {
+        await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
+        return Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
+      },
+      { holds: (handled) => handled.every((reasons) => reasons.length === 1) },
+    )
 
   it('do not wait for a slow installation, whose own keep their order', async () => {
     const { held, release } = holdAccount(publisher, 'slow')
@@ -71,12 +86,10 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
   })
 
   it('of an installation that has to wait for an hour ask GitHub nothing meanwhile', async () => {
-    const { faults, requests, webhooks } = publisher.github
+    const { faults, requests } = publisher.github
     const path = /^\/repos\/slow\//
     faults.add({ how: 'status', status: 429, retryAfterSeconds: 3_600, path, times: 1_000 })
-    const repositories = await Promise.all(Array.from({ length: 5 }, (_, nth) => slowRepository(`limited${nth}`)))
-    for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
-    await webhooks.settled()
+    const repositories = await pushedSlowly('limited')
     const before = requests.length
     const stop = take('limited')
     for (let pushes = 0; pushes < 3; pushes++) {
@@ -90,22 +103,14 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     faults.clear()
     const left = await publisher.inbox.take('next', 100)
     expect(left.filter(({ delivery }) => delivery.event === 'push')).toHaveLength(repositories.length)
-    await until(
-      async () => {
-        await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
-        return Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
-      },
-      { holds: (handled) => handled.every((reasons) => reasons.length === 1) },
-    )
+    await untilHandled(repositories)
   })
 
   it('all wait while GitHub refuses the app itself, and are handled once it does not', async () => {
-    const { faults, requests, webhooks } = publisher.github
+    const { faults, requests } = publisher.github
     const path = /\/access_tokens$/
     faults.add({ how: 'status', status: 401, path, times: 1_000 })
-    const repositories = await Promise.all(Array.from({ length: 5 }, (_, nth) => slowRepository(`refused${nth}`)))
-    for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
-    await webhooks.settled()
+    const repositories = await pushedSlowly('refused')
     const said = () => publisher.log.messages().filter((message) => message.includes('refuses the App'))
     const asked = () => requests.filter((one) => path.test(one.path)).length
     const before = asked()
@@ -116,22 +121,14 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     // What was on its way at once.
     expect(asked() - before).toBeLessThanOrEqual(2)
     faults.clear()
-    await until(
-      async () => {
-        await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
-        return Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
-      },
-      { holds: (handled) => handled.every((reasons) => reasons.length === 1) },
-    )
+    await untilHandled(repositories)
     const failed = (await publisher.inbox.listHandled(1_000)).filter(({ outcome }) => outcome === 'failed')
     expect(failed).toEqual([])
   })
 
   it('are left to others by one that stops, at once, but for those that it has begun', async () => {
     const { held, release } = holdAccount(publisher, 'slow')
-    const repositories = await Promise.all(Array.from({ length: 5 }, (_, nth) => slowRepository(`left${nth}`)))
-    for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
-    await publisher.github.webhooks.settled()
+    const repositories = await pushedSlowly('left')
     const stop = take('stopping')
     await until(() => held, { holds: ({ size }) => size === 2 })
     const stopped = stop()
