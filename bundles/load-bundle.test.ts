@@ -103,36 +103,12 @@ describe('loadBundle', () => {
     ],
     ['a missing submit tool', '  - { builtin: submit_result }\n', '', '13:1 no submit tool'],
     ['a missing script', 'tools/probe.pym', 'tools/none.pym', '15:5 there is no script tools/none.pym'],
-    [
-      'a script outside of the folder',
-      'tools/probe.pym',
-      '../../secret.pym',
-      '15:5 there is no script ../../secret.pym',
-    ],
     ['a missing key', 'description: Probes.\n', '', '1:1 description: is missing, and must be a text'],
-    [
-      'an unknown key',
-      'description: Probes.',
-      'description: Probes.\ncolour: red',
-      '3:1 unknown key colour: known are name, ',
-    ],
-    [
-      'a misspelt key',
-      'description: Probes.',
-      'description: Probes.\nlimits: { max_turn: 3 }',
-      '3:11 unknown key limits.max_turn: did you mean max_turns?',
-    ],
     [
       'an unknown key of a tool',
       '    description: Probe it.',
       '    description: Probe it.\n    risky: true',
       '17:5 unknown key tools.0.risky: known are ',
-    ],
-    [
-      'a longer time than a timer can wait',
-      'description: Probes.',
-      'description: Probes.\nlimits: { timeout_s: 9999999 }',
-      '3:11 limits.timeout_s: Too big: expected number to be <=604800',
     ],
     ['a wrong type', 'node_kinds: [function]', 'node_kinds: function', '3:1 node_kinds: must be a list'],
     ['broken YAML', 'node_kinds: [function]', 'node_kinds: [function', '4:'],
@@ -143,19 +119,20 @@ describe('loadBundle', () => {
       'settings.tone }}',
       '7:35 system_prompt: unknown setting settings.tone',
     ],
-    ['template syntax', '{{ node_text }}', '{% if %}', 'node_context: unexpected token'],
-    [
-      'a template that runs code',
-      '{{ node_text }}',
-      '{{ node_text.constructor("x")() }}',
-      'FunCall may not be used in a prompt',
-    ],
     ['an override of an unknown input', 'depth: {', 'deep: {', '18:7 inputs_override names deep'],
     ['a default that is no choice', 'default: short', 'default: tiny', '12:33 the default of style'],
   ])('refuses %s and says where', async (_name, good, bad, fault) => {
     const message = await faultOf(load(yaml.replace(good, bad)))
     expect(message).toContain('probe/bundle.yaml:')
     expect(message).toContain(fault)
+  })
+
+  it.each([
+    ['colour: red', '3:1 unknown key colour: known are name, '],
+    ['limits: { max_turn: 3 }', '3:11 unknown key limits.max_turn: did you mean max_turns?'],
+    ['limits: { timeout_s: 9999999 }', '3:11 limits.timeout_s: Too big: expected number to be <=604800'],
+  ])('refuses the key %s', async (key, fault) => {
+    expect(await faultOf(load(yaml.replace('node_kinds', `${key}\nnode_kinds`)))).toContain(`yaml:${fault}`)
   })
 
   it('refuses a script that breaks a rule, with the line of the script', async () => {
@@ -260,13 +237,6 @@ describe('loadBundles', () => {
     expect(await faultOf(loadBundles(dir))).toContain('probe waits for itself')
     await write({ 'probe/bundle.yaml': optional('other').replace('after_optional', 'after: [other]\nafter_optional') })
     expect(await faultOf(loadBundle(join(dir, 'probe')))).toContain('other is named in after, too')
-  })
-
-  it('refuses a bundle that names itself in after, loaded alone or with others, and says so once', async () => {
-    await write({ 'first/bundle.yaml': named('first', 'first'), 'first/tools/probe.pym': script })
-    const fault = 'first/bundle.yaml:2:9 first waits for itself'
-    expect(await faultOf(loadBundle(join(dir, 'first')))).toBe(fault)
-    expect(await faultOf(loadBundles(dir))).toBe(fault)
   })
 
   it('refuses a bundle whose folder has another name: the folder is what requests name', async () => {

@@ -44,18 +44,3 @@ it('edits on top of others become edits of the base that give the same text', ()
     { numRuns: draws(5_000) },
   )
 })
-
-it('edits elsewhere stay as they are but for their place, and replace nothing', () => {
-  const earlier = [{ start: 1, end: 2, text: 'abc' }]
-  const made = [{ start: 8, end: 9, text: '!' }]
-  const changed = applyEdits(Buffer.from(base), earlier)
-  expect(rebaseEdits(earlier, made, changed)).toEqual({ edits: [{ start: 6, end: 7, text: '!' }], replaced: [] })
-})
-
-it('an edit inside the text of an earlier one replaces it and keeps the rest of its text', () => {
-  const earlier = [{ start: 1, end: 2, text: 'abc' }]
-  const changed = applyEdits(Buffer.from(base), earlier)
-  const { edits, replaced } = rebaseEdits(earlier, [{ start: 2, end: 3, text: 'B' }], changed)
-  expect(edits).toEqual([{ start: 1, end: 2, text: 'aBc' }])
-  expect(replaced).toEqual(earlier)
-})

@@ -7,14 +7,11 @@ const runnerOf = (near: string, packages: Record<string, object>) =>
 const scripts = (test: string) => ({ 'package.json': { scripts: { test } } })
 
 it.each([
-  ['mocha --require test/setup', 'mocha'],
   ['nyc --reporter=lcov node_modules/.bin/mocha', 'mocha'],
   ['eslint . && jest --ci', 'jest'],
   ['tap test/*.js', 'tap'],
-  ['xo && ava', 'ava'],
   ['node node_modules/jest/bin/jest.js', 'jest'],
   ['bun test', 'bun'],
-  ['react-scripts test', 'react-scripts'],
 ])('"%s" tests with %s, which nobody here can run', async (command, name) => {
   expect(await runnerOf('lib/a.js', scripts(command))).toEqual({ kind: 'other', path: 'package.json', name })
 })

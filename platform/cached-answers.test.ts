@@ -36,7 +36,6 @@ describe('a cached answer', () => {
   })
 
   it.each([
-    ['number', { max: 2 }],
     ['size', { maxSize: 20, sizeOf: (): number => 10 }],
     ['number and size', { max: 2, maxSize: 100, sizeOf: (): number => 1 }],
   ])('goes when it was longest unused, by %s', async (_by, limit) => {
@@ -98,16 +97,6 @@ describe('a cache of sized answers', () => {
   const open = () => openCachedAnswers<Uint8Array>({ maxSize: 10, sizeOf: ({ length }) => length })
   const missing = async () => bytes(0)
 
-  it('drops what has not been used for longest when it is full', async () => {
-    const cache = open()
-    cache.set('a', bytes(4))
-    cache.set('b', bytes(4))
-    await cache.get('a', missing)
-    cache.set('c', bytes(4))
-    expect(await cache.get('a', missing)).toHaveLength(4)
-    expect(await cache.get('b', missing)).toHaveLength(0)
-  })
-
   it('counts a replaced value once', async () => {
     const cache = open()
     cache.set('a', bytes(6))
@@ -122,13 +111,6 @@ describe('a cache of sized answers', () => {
     cache.set('a', bytes(3))
     cache.set('a', bytes(11))
     expect(await cache.get('a', missing)).toHaveLength(0)
-  })
-
-  it('answers what is too large to be cached, and loads it again', async () => {
-    const cache = open()
-    let loads = 0
-    const large = async () => bytes(11 + loads++)
-    expect([await cache.get('a', large), await cache.get('a', large)].map(({ length }) => length)).toEqual([11, 12])
   })
 
   it('takes a limit of 0: nothing is cached, and those who wait together still share a load', async () => {

@@ -4,14 +4,10 @@ import { holdsSecret, withoutLogin, withoutLogins } from './hide-secrets.ts'
 describe('an address that is shown', () => {
   it.each([
     ['http://127.0.0.1:8000/v1', 'http://127.0.0.1:8000/v1'],
-    ['redis+cluster://h1:1,h2:2', 'redis+cluster://h1:1,h2:2'],
     ['http://a/v1,http://b/v1', 'http://a/v1,http://b/v1'],
-    ['http://me:secret@host:1/v1', 'http://host:1/v1'],
     ['http://sk-secret@host/v1', 'http://host/v1'],
     ['redis://:se,cret@host:6379/2', 'redis://host:6379/2'],
-    ['redis://:se@cret@host', 'redis://host'],
     ['http://u:se/cret@host/', 'http://***@host/'],
-    ['http://u:80/secret@host/', 'http://***@host/'],
     ['http://u:se?cret@host/', 'http://***@host/'],
     ['redis+cluster://u:secret@h1:1,h2:2', 'redis+cluster://***@h1:1,h2:2'],
     ['http://a/v1,http://u:se,cret@b/v1', 'http://a/v1,http://b/v1'],

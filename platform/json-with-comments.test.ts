@@ -18,19 +18,9 @@ it('settings with comments and last commas are read, and strings that look like 
 })
 
 it('only the commas that JSON does not have become spaces', () => {
-  const spaced = spacedLastCommas(settings)
-  const changed = settings.split('').flatMap((character, at) => (character === spaced[at] ? [] : [`${character}${at}`]))
-  const commas = [...settings.matchAll(/,(?= ?(?:\]|\},|\/\* why)|\n\})/g)].map(({ index }) => `,${index}`)
-  expect(spaced).toHaveLength(settings.length)
-  expect(changed.filter((one) => !commas.includes(one))).toEqual([])
-  expect(changed).toHaveLength(4)
+  expect(spacedLastCommas('{"a": [1, 2,], "b,": "c,]" , }')).toBe('{"a": [1, 2 ], "b,": "c,]"   }')
 })
 
 it.each(['{,}x', '{"a": 1,,}', '[1 2]', '{"a": "b', '/* {"a": 1}', '{"a": /* 1}'])('%s is no JSON', (text) => {
   expect(() => parseJsonWithComments(text)).toThrow(SyntaxError)
-})
-
-it('a long text that opens comments or strings without an end is read once, not once for each', () => {
-  for (const part of ['/*', '"\\"', ',  ', '// ', '/*"'])
-    expect(() => parseJsonWithComments(part.repeat(60_000))).toThrow(SyntaxError)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { oneAtATime, openSemaphore, workAhead } from './limit-concurrency.ts'
+import { oneAtATime, openLoopThrottle, openSemaphore, workAhead } from './limit-concurrency.ts'
 
 const never = new AbortController().signal
 
@@ -18,13 +18,6 @@ describe('openSemaphore', () => {
     await fourth
     expect(admitted).toEqual(['third', 'fourth'])
     expect(gate.free()).toBe(0)
-  })
-
-  it('frees the place when nobody waits', async () => {
-    const gate = openSemaphore(1)
-    const leave = await gate.acquire(never)
-    leave()
-    expect(gate.free()).toBe(1)
   })
 
   it('gives the aborted their reason, and loses no permit', async () => {
@@ -110,4 +103,38 @@ describe('work ahead of its caller', () => {
     await expect(all()).rejects.toThrow('no 2')
     expect(taken).toEqual([0, 1])
   })
+})
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+it.for([
+  [1, [[1], [1, 2], [1, 2, 3]]],
+  [
+    2,
+    [
+      [1, 2],
+      [1, 2, 3],
+    ],
+  ],
+] as const)('lets callers go on in their order, %i in each turn of the event loop', async ([perTurn, turns]) => {
+  const throttle = openLoopThrottle(perTurn)
+  const passed: number[] = []
+  const all = Promise.all([1, 2, 3].map((caller) => throttle.pass().then(() => passed.push(caller))))
+  expect(passed).toEqual([])
+  const seen: number[][] = []
+  while (passed.length < 3) {
+    await nextTurn()
+    seen.push([...passed])
+  }
+  await all
+  expect(seen).toEqual(turns)
+})
+
+it('lets those through that come while it is in use, and after it was', async () => {
+  const throttle = openLoopThrottle(1)
+  const passed: string[] = []
+  const first = throttle.pass().then(() => passed.push('first'))
+  await Promise.all([first, first.then(() => throttle.pass()).then(() => passed.push('second'))])
+  await throttle.pass()
+  expect(passed).toEqual(['first', 'second'])
 })

@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -44,21 +43,16 @@ describe('the embedded S3', () => {
     await second.stop()
   })
 
-  it('serves small and large objects and ranges of them, and those that the server has written by its own code', async () => {
-    const place = join(dir, 'sizes')
-    const server = await startLocalS3({ dir: place })
+  it('serves small and large objects and ranges of them', async () => {
+    const server = await startLocalS3({ dir: join(dir, 'sizes') })
     const store = openStore(server)
-    const former = join(place, server.bucket, 'former._S3rver_')
-    await writeFile(`${former}object`, 'as before')
-    await writeFile(`${former}object.md5`, createHash('md5').update('as before').digest('hex'))
-    await writeFile(`${former}metadata.json`, JSON.stringify({ 'content-type': 'text/plain' }))
     const large = Buffer.alloc(600_000, 'large ')
     await store.put('empty', '')
     await store.put('in/a/folder', 'small')
     await store.put('large', 'first small')
     await store.put('large', large)
     const listed = await Array.fromAsync(store.list(''))
-    const contents = { empty: '', former: 'as before', 'in/a/folder': 'small', large: large.toString() }
+    const contents = { empty: '', 'in/a/folder': 'small', large: large.toString() }
     expect(listed.map(({ key, bytes }) => [key, bytes])).toEqual(
       Object.entries(contents).map(([key, text]) => [key, text.length]),
     )
@@ -66,10 +60,8 @@ describe('the embedded S3', () => {
       expect(Buffer.from(await store.get(key)).toString()).toBe(text)
       expect(await store.stat(key)).toMatchObject({ bytes: text.length })
     }
-    for (const key of ['former', 'large'] as const) {
-      const part = await store.getRange(key, { start: 2, end: 5 })
-      expect(Buffer.from(part).toString()).toBe(contents[key].slice(2, 5))
-    }
+    const part = await store.getRange('large', { start: 2, end: 5 })
+    expect(Buffer.from(part).toString()).toBe('rge')
     await store.delete('in/a/folder')
     await expect(store.get('in/a/folder')).rejects.toMatchObject({ code: 'STORE_003' })
     store.close()

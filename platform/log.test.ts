@@ -53,23 +53,6 @@ describe('a log', () => {
     ])
   })
 
-  it('has one outage for a store that refuses one kind of request, or every other request, while it answers the rest', () => {
-    const { log, messages, clock } = openTimedLog()
-    const [writes, reads] = [{}, {}]
-    for (; clock.now() < 150_000; clock.pass(1_000)) {
-      if (clock.now() % 30_000 === 0) log.failing('S3', writes, new Error('full'))
-      log.working('S3', reads)
-      if (clock.now() % 3_000 === 0) log.failing('Redis', reads, new Error('refused'))
-      else log.working('Redis', reads)
-    }
-    const of = (store: string) => messages().filter((text) => text.startsWith(store))
-    for (const store of ['S3', 'Redis']) {
-      expect(of(store)).toEqual([`${store} cannot be used`, ...Array(2).fill(`${store} still cannot be used`)])
-    }
-    clock.pass(60_000)
-    expect([of('S3').at(-1), of('Redis').at(-1)]).toEqual(['S3 can be used again', 'Redis can be used again'])
-  })
-
   it('ends an outage whose parts have nothing to do any more, whatever failed last', () => {
     const { log, messages, clock } = openTimedLog()
     const [connection, locks] = [{}, {}]

@@ -135,10 +135,4 @@ describe('a connection to a cluster', () => {
     await expect(waiting).rejects.toThrow(/is available|is closed|redirections/)
     redis.disconnect()
   })
-
-  it('is refused for what is no address', () => {
-    expect(() => connectRedis('redis+cluster://', { retries: 1 }, silentLog)).toThrow(
-      expect.objectContaining({ code: 'CONFIG_003' }),
-    )
-  })
 })

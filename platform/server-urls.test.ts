@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { storageEnv } from '#settings/storage-settings.ts'
 import { readEnv } from './env.ts'
-import { parseRedisUrl } from './server-urls.ts'
+import { faultOfServerUrl, modelServerUrl, parseRedisUrl } from './server-urls.ts'
 
 describe('the address of Redis', () => {
   it.each(['redis://127.0.0.1:6379', 'rediss://user:secret@redis.example:6380/2'])('may be one server: %s', (url) => {
@@ -53,12 +53,9 @@ describe('the address of Redis', () => {
   })
 
   it.each([
-    'http://127.0.0.1',
     'redis+sentinel://a:1',
-    'redis+sentinel://a:1/',
     'redis+sentinel://a:1/na/me',
     'redis+other://a:1',
-    'redis+cluster://',
     'redis+cluster://a:1,',
     'redis+cluster://a:1,b:70000',
     'redis+cluster://a:1,other@b:2',
@@ -69,5 +66,30 @@ describe('the address of Redis', () => {
     expect(() => readEnv(storageEnv, { REMORA_REDIS_URL: url })).toThrow(
       expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining('REMORA_REDIS_URL') }),
     )
+  })
+})
+
+describe('the address of a model server', () => {
+  it.each(['http://host:8000/v1', 'https://host/team/v1/', 'http://[::1]:1'])('may be %s', (text) => {
+    expect(faultOfServerUrl(text)).toBeUndefined()
+  })
+
+  it.each([
+    ['localhost:8000/v1', 'must begin with http:// or https://, such as http://host:8000/v1, not localhost:8000/v1'],
+    ['ftp://host/v1', 'must begin with http:// or https://, such as http://host:8000/v1, not ftp://host/v1'],
+    [
+      'http://me:secret@host/v1',
+      'must be without a login, since none is sent (a key goes into REMORA_MODEL_API_KEY): http://host/v1',
+    ],
+    ['http://host/v1?api-version=2', 'must be without a query, since none is sent: http://host/v1?api-version=***'],
+  ])('is not %s, which is said without its secrets', (text, words) => {
+    expect(faultOfServerUrl(text)).toBe(words)
+  })
+
+  it.each([
+    ['http://host:8000', 'http://host:8000/v1'],
+    ['http://host/team/v2/', 'http://host/team/v2'],
+  ])('%s means %s', (text, url) => {
+    expect(modelServerUrl(text)).toBe(url)
   })
 })

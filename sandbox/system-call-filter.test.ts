@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { refusedCalls } from './refused-calls.fixture.ts'
 import { systemCallFilter } from './system-call-filter.ts'
 
 const filter = Buffer.from(systemCallFilter('x64'))
@@ -35,38 +36,6 @@ function verdictOf(processor: number, number: number, firstArgument = 0n): strin
   return undefined
 }
 
-/** From the kernel's own tables: arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h. */
-const refused: [name: string, ofX64: number, ofArm64: number][] = [
-  ['keyctl', 250, 219],
-  ['add_key', 248, 217],
-  ['request_key', 249, 218],
-  ['bpf', 321, 280],
-  ['io_uring_setup', 425, 425],
-  ['io_uring_enter', 426, 426],
-  ['io_uring_register', 427, 427],
-  ['userfaultfd', 323, 282],
-  ['perf_event_open', 298, 241],
-  ['ptrace', 101, 117],
-  ['process_vm_readv', 310, 270],
-  ['process_vm_writev', 311, 271],
-  ['pidfd_getfd', 438, 438],
-  ['kcmp', 312, 272],
-  ['unshare', 272, 97],
-  ['setns', 308, 268],
-  ['mount', 165, 40],
-  ['umount2', 166, 39],
-  ['pivot_root', 155, 41],
-  ['chroot', 161, 51],
-  ['open_tree', 428, 428],
-  ['move_mount', 429, 429],
-  ['fsopen', 430, 430],
-  ['fsconfig', 431, 431],
-  ['fsmount', 432, 432],
-  ['fspick', 433, 433],
-  ['mount_setattr', 442, 442],
-  ['open_by_handle_at', 304, 265],
-  ['syslog', 103, 116],
-]
 /** read, openat, execve, exit_group, futex, mmap, prctl, seccomp, pidfd_open, getrandom, statx. */
 const needed: [ofX64: number, ofArm64: number][] = [
   [0, 63],
@@ -83,7 +52,7 @@ const needed: [ofX64: number, ofArm64: number][] = [
 ]
 
 describe('the filter of system calls', () => {
-  it.each(refused)('refuses %s on both processors', (_, ofX64, ofArm64) => {
+  it.each(refusedCalls)('refuses %s on both processors', (_, ofX64, ofArm64) => {
     expect([verdictOf(x64, ofX64), verdictOf(arm64, ofArm64)]).toEqual([eperm, eperm])
   })
 

@@ -153,12 +153,6 @@ describe('settings', () => {
     expect(loadSettings({ REMORA_CONFIG: path }, inside).env).toMatchObject({ REMORA_API_PORT: '1' })
   })
 
-  it('are looked for further up, and nothing is waited for, where a pipe has their name', async () => {
-    const path = await write('api: { port: 1 }\n')
-    execFileSync('mkfifo', [join(inside, 'remora.yaml')])
-    expect(loadSettings({}, inside).path).toBe(path)
-  })
-
   it('that say "rehearsal" give way to a server or a model that the environment names', async () => {
     await write('model: { pool: [{ url: "http://a/v1" }], default: rehearsal }\n')
     const env = { REMORA_MODEL: 'gemma' }

@@ -8,20 +8,13 @@ const friday = (time: string) => `2017-06-30T${time}Z`
 
 describe('a schedule of cron patterns', () => {
   it.each([
-    ['* * * * *', friday('12:00'), true],
     ['* 0-4 * * *', friday('04:59:59'), true],
     ['* 0-4 * * *', friday('05:00'), false],
     ['* 0-4 * * 1', friday('03:00'), false],
-    ['* 0-4 * * 5', friday('03:00:30.500'), true],
     [' *  0-4 * * fri ', friday('03:00'), true],
-    ['* 22-23,0-4 * * 1-5', friday('22:59'), true],
-    ['* 22-23,0-4 * * 1-5', friday('12:00'), false],
     ['* 22-23,0-4 * * 1-5', '2017-07-01T04:30:00Z', false],
-    ['* * * * 0,6', friday('10:50'), false],
     ['* * * * 0,6', '2017-07-01T10:50:00Z', true],
     ['* * 30 * *', friday('10:50'), true],
-    ['* * 30 * 1', friday('10:50'), false],
-    ['* * 1 */3 *', '2017-07-01T10:50:00Z', true],
     ['* * L * *', friday('04:00'), true],
   ])('%s: at %s it is %s', (text, at, isOpen) => {
     expect(ScheduleText.safeParse(text).error).toBeUndefined()
@@ -36,32 +29,23 @@ describe('a schedule of cron patterns', () => {
   })
 
   it.each([
-    ['* 16-23 * * *', 'Asia/Singapore', '2017-06-30T15:59:00+08:00', false],
-    ['* 16-23 * * *', 'Asia/Singapore', '2017-06-30T16:01:00+08:00', true],
     ['* 0-3 * * 1', 'Asia/Tokyo', '2017-06-26T03:59:00+09:00', true],
     ['* 0-3 * * 1', 'Asia/Tokyo', '2017-06-26T04:01:00+09:00', false],
-    ['* * * * 0,6', 'Pacific/Auckland', '2026-11-27T12:00:00Z', true],
     ['* * * * 0,6', 'America/Los_Angeles', '2026-11-28T07:00:00Z', false],
-    ['* * 1 * *', 'Asia/Kolkata', '2026-11-30T18:31:00Z', true],
     // On 29 March 2026 clocks in Berlin go from 2:00 to 3:00, on 25 October from 3:00 back to 2:00.
     ['* 0-2 * * *', 'Europe/Berlin', '2026-03-29T00:59:00Z', true],
     ['* 0-2 * * *', 'Europe/Berlin', '2026-03-29T01:00:00Z', false],
     ['* 0-2 * * *', 'Europe/Berlin', '2026-10-25T00:30:00Z', true],
     ['* 0-2 * * *', 'Europe/Berlin', '2026-10-25T01:30:00Z', true],
     ['* 0-2 * * *', 'Europe/Berlin', '2026-10-25T02:00:00Z', false],
-    ['* 9-16 * * *', 'America/New_York', '2026-07-01T13:00:00Z', true],
-    ['* 9-16 * * *', 'America/New_York', '2026-12-01T13:59:00Z', false],
   ])('%s in %s: at %s it is %s', (text, timezone, at, isOpen) => {
     expect(TimeZone.safeParse(timezone).success).toBe(true)
     expect(isInWindow([text], timezone, new Date(at))).toBe(isOpen)
   })
 
   it.each([
-    [['* 22-23 * * *'], 'UTC', friday('12:00'), '2017-06-30 22:00'],
     [['* 22-23,0-4 * * 1-5'], 'UTC', '2017-07-01T12:00:00Z', '2017-07-03 00:00'],
-    [['* * 1 * *', '* * * * 0,6'], 'UTC', '2017-07-04T12:00:00Z', '2017-07-08 00:00'],
     [['* 0-4 * * 1'], 'Asia/Tokyo', friday('12:34'), '2017-07-03 00:00'],
-    [['* 16-23 * * *'], 'Asia/Singapore', '2017-06-30T15:59:30+08:00', '2017-06-30 16:00'],
     [['* 0-4 1 * *'], 'America/New_York', '2026-11-30T12:00:00Z', '2026-12-01 00:00'],
     [['* * 29 2 *'], 'UTC', '2026-11-30T12:00:00Z', '2028-02-29 00:00'],
     [['* * * * 0,6', '* 10-23 * * *'], 'UTC', friday('12:00'), undefined],
@@ -71,14 +55,9 @@ describe('a schedule of cron patterns', () => {
 
   it.each([
     ['every weekend', 'is no cron pattern of five parts'],
-    ['* 25 * * *', 'is no cron pattern of five parts'],
     ['* * * *', 'is no cron pattern of five parts'],
-    ['* * * * * *', 'is no cron pattern of five parts'],
     ['', 'is no cron pattern of five parts'],
-    [' ', 'is no cron pattern of five parts'],
     ['30 2 * * *', 'must have * as its minutes'],
-    ['*/5 * * * *', 'must have * as its minutes'],
-    ['@daily', 'must have * as its minutes'],
     ['2026-11-30T22:00:00', 'must have * as its minutes'],
     ['* * 31 2 *', 'is a time that never comes'],
   ])('that is wrong is refused with its fault and an example: %j', (text, fault) => {

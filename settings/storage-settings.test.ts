@@ -19,13 +19,6 @@ describe('the storage variables', () => {
     expect(storageSecrets(env)).toEqual(['hidden', 'token'])
   })
 
-  it('need no session token, which may be empty', () => {
-    const credentials = { accessKeyId: 'ASIA', secretAccessKey: 'hidden' }
-    for (const env of [read(keys), read({ ...keys, AWS_SESSION_TOKEN: '' })]) {
-      expect(storageConfig(env).s3.credentials).toStrictEqual(credentials)
-    }
-  })
-
   it.each([{}, { AWS_SECRET_ACCESS_KEY: 'hidden' }, { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }])(
     'leave the credentials to the SDK with %j',
     (env) => {

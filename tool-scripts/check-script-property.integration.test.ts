@@ -25,23 +25,9 @@ answer
 `
 const tokens = whole.split(/(\s+|\b)/).filter((token) => token !== '')
 const odd = [
-  'class',
-  'lambda',
-  'yield',
-  'import os',
-  '\t',
-  '\r\n',
-  '\0',
-  '"""',
-  '\ud800',
-  '😀',
-  '{',
-  '[',
-  '(',
-  '@',
-  'f"{',
-  '\\',
-]
+  ['class', 'lambda', 'yield', 'import os', '@', 'f"{', '"""', '{', '[', '('],
+  ['\t', '\r\n', '\0', '\ud800', '😀', '\\'],
+].flat()
 
 /** Each line's type holds that of the line before twice. */
 function grown(lines: number, next: (last: string) => string): string {
@@ -53,8 +39,6 @@ const narrowings = Array.from({ length: 300 }, (_, n) => [
   `        a = (a, ${n})`,
 ])
 const narrowed = ['def f(a: object) -> int:', ...narrowings.flat(), '    return a', 'f(1)'].join('\n')
-
-/** Fixed, so that a failure is the same failure again. */
 
 describe('checkScript', () => {
   it('answers any text, with places inside of it', { timeout: 120_000 }, async () => {

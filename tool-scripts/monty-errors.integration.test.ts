@@ -25,16 +25,6 @@ describe('a traceback', () => {
       '  tools/probe.pym:7 in <module>\n    await load()\n  tools/probe.pym:5 in load\n    return await read_file("a")\nFileNotFoundError: a is not there',
     ],
     [
-      'an exception handler',
-      'try:\n    1 / 0\nexcept ZeroDivisionError as fault:\n    raise ValueError("again") from fault',
-      '  tools/probe.pym:4 in <module>\n    raise ValueError("again") from fault\nValueError: again',
-    ],
-    [
-      'an exception without a message',
-      'raise ValueError',
-      '  tools/probe.pym:1 in <module>\n    raise ValueError\nValueError',
-    ],
-    [
       'what only Monty finds to be no Python',
       'x = 1\nbreak',
       "  tools/probe.pym:2 in <module>\n    break\nSyntaxError: 'break' outside loop",

@@ -2,11 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { montyCode } from './compiled-script.ts'
 import { parseScript } from './parse-script.ts'
 
-async function schemaOf(annotation: string): Promise<unknown> {
-  const { declarations } = await parseScript(`x: ${annotation} = Input("x")`)
-  return declarations.inputs[0]?.schema
-}
-
 describe('parseScript', () => {
   it('reads inputs with types, literal defaults and what makes them optional', async () => {
     const { declarations, faults } = await parseScript(
@@ -55,19 +50,6 @@ describe('parseScript', () => {
       'def f():\n  x: int = Input("x")\n  @external\n  def g() -> int: ...\n  return x\nif True:\n  y: int = Input("y")\n',
     )
     expect(declarations).toEqual({ inputs: [], externals: [] })
-  })
-
-  it.each([
-    ['list[dict[str, bool]]', { type: 'array', items: { type: 'object', additionalProperties: { type: 'boolean' } } }],
-    ['Optional[float]', { anyOf: [{ type: 'number' }, { type: 'null' }] }],
-    ['int | str | None', { anyOf: [{ type: 'integer' }, { type: 'string' }, { type: 'null' }] }],
-    ['Literal["a", "b"]', { type: 'string', enum: ['a', 'b'] }],
-    ['Literal["a", 1]', { enum: ['a', 1] }],
-    ['Any', {}],
-    ['list', { type: 'array' }],
-    ['dict[str, Any]', { type: 'object' }],
-  ])('gives %s its JSON Schema', async (annotation, schema) => {
-    expect(await schemaOf(annotation)).toEqual(schema)
   })
 
   it.each(['tuple[int, str]', 'dict[int, str]', 'Thing', '"str"', 'list[Thing]'])(

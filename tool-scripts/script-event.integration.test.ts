@@ -43,17 +43,6 @@ describe('the events of a run', () => {
     expect(events).toMatchObject([{ type: 'run_start' }, { type: 'run_error', ...error }])
   })
 
-  it('tell of an error of the host', async () => {
-    const events = await eventsOf(`${readFile}await read_file("a")`, {
-      externals: {
-        read_file: () => {
-          throw new Error('the store is down')
-        },
-      },
-    })
-    expect(events[1]).toMatchObject({ type: 'run_error', error: 'the store is down', externalCalls: 0, processes: 1 })
-  })
-
   it('may go to a listener that throws', async () => {
     const onEvent = () => {
       throw new Error('no')

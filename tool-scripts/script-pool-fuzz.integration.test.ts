@@ -130,24 +130,7 @@ function fault(): never {
 }
 
 const atoms = fc.constantFrom(
-  'x',
-  '1',
-  '0',
-  '-1',
-  '""',
-  '"a"',
-  'None',
-  '[]',
-  '{}',
-  '10 ** 99',
-  'ask(x)',
-  'value',
-  '...',
-  'b"a"',
-  'float("nan")',
-  '"\\ud800"',
-  '{1, 2}',
-  '(1,)',
+  ...'x 1 0 -1 "" "a" None [] {} 10**99 ask(x) value ... b"a" float("nan") "\ud800" {1,2} (1,)'.split(' '),
 )
 const expressions = fc.letrec<{ any: string }>((tie) => ({
   any: fc.oneof(
@@ -185,9 +168,7 @@ describe('nothing makes the host throw but a typed error', () => {
       fc.asyncProperty(values, values, (value, answer) => run(echo, { value }, answer)),
       { numRuns: draws(400) },
     )
-    expect(
-      await pool.run(await compileScript({ path: 'a.pym', source: '1' }), { inputs: {}, externals: {} }, forever),
-    ).toMatchObject({ value: 1 })
+    expect(await ended('1', { inputs: {}, externals: {} })).toMatchObject({ value: 1 })
   }, 120_000)
 
   it('no waiting, whatever was asked and answered before', async () => {
@@ -219,8 +200,6 @@ describe('nothing makes the host throw but a typed error', () => {
       fc.asyncProperty(sources, (source) => run(source, { value: 3 }, [1])),
       { numRuns: draws(400) },
     )
-    expect(
-      await pool.run(await compileScript({ path: 'a.pym', source: '1' }), { inputs: {}, externals: {} }, forever),
-    ).toMatchObject({ value: 1 })
+    expect(await ended('1', { inputs: {}, externals: {} })).toMatchObject({ value: 1 })
   }, 120_000)
 })

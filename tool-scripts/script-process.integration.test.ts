@@ -58,13 +58,6 @@ describe('a process', () => {
     expect(calls).toHaveLength(240)
   })
 
-  it('runs other scripts while one waits for the host', async () => {
-    const { ending, release } = await probe.waitingCall()
-    expect(await probe.run('3')).toMatchObject({ kind: 'returned', value: 3 })
-    release('late')
-    expect(await ending).toMatchObject({ kind: 'returned', value: 'late' })
-  })
-
   it('works a queue longer than its slots', async () => {
     const endings = await Promise.all(Array.from({ length: 200 }, (_, n) => probe.run(`${n}`)))
     expect(endings.map((ending) => (ending.kind === 'returned' ? ending.value : ending))).toEqual(
@@ -106,37 +99,6 @@ describe('a process', () => {
     await expect(ending).rejects.toMatchObject({ code: 'AGENT_010' })
     expect(isAlive(pid)).toBe(false)
     await expect(probe.run('1')).rejects.toMatchObject({ code: 'AGENT_010' })
-  })
-
-  it('that ends under calls which cannot be handed over again costs these calls alone', async () => {
-    let lost = false
-    const entry = {
-      name: 'read_file',
-      args: ['a'],
-      get answer() {
-        if (lost) throw new Error('the answer is gone')
-        return 'A'
-      },
-    }
-    const { promise: released, resolve: release } = Promise.withResolvers<string>()
-    let asked = 0
-    const read_file = () => ((asked += 1), released)
-    const endings = Array.from({ length: 32 }, () =>
-      probe.run(`${readFile}await read_file("a")\nawait read_file("b")`, {
-        externals: { read_file },
-        journal: [entry],
-      }),
-    )
-    const settled = Promise.allSettled(endings)
-    await until(() => asked, { holds: (count) => count === 32 })
-    const [pid = 0] = probe.pids()
-    lost = true
-    process.kill(pid, 'SIGKILL')
-    await until(() => probe.pids(), { holds: (pids) => !pids.includes(pid) })
-    release('late')
-    const rejection = { status: 'rejected', reason: { code: 'TOOL_004', message: 'the answer is gone' } }
-    expect(await settled).toMatchObject(endings.map(() => rejection))
-    expect(await probe.run('2')).toMatchObject({ kind: 'returned', value: 2 })
   })
 
   it('goes with its pool without ending the host, though nobody awaits the script yet', async () => {

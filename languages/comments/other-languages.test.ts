@@ -34,7 +34,6 @@ describe('a doc comment of Go', () => {
     ['//go:noinline\n«func F() {}»', '// F does it.\n//\n//go:noinline\nfunc F() {}'],
     ['// A remark.\n\n//sumtype:decl\n«type F any»', '// A remark.\n\n// F does it.\n//\n//sumtype:decl\ntype F any'],
     ['type (\n\t//a:b\n\t//export F\n\t«F any»\n)', 'type (\n\t// F does it.\n\t//\n\t//a:b\n\t//export F\n\tF any\n)'],
-    ['//go:noinline\r\n«func F() {}»', '// F does it.\r\n//\r\n//go:noinline\r\nfunc F() {}'],
   ])('stands above the directives of %j, as gofmt has it', async (source, text) => {
     expect(await insert('go', `package a\n\n${source}\n`, 'F does it.')).toBe(`package a\n\n${text}\n`)
   })
@@ -44,12 +43,9 @@ describe('a doc comment of Go', () => {
     ['«func F() {}»', 'F does it.\n\n@param a - one', 'there are no tags'],
     ['«func F() {}»', 'F does it.\ngo:build linux', 'for an instruction'],
     ['//nolint\n«func F() {}»', 'F does it.', 'a comment for tools stands directly above it'],
-    ['//nolint\n//go:noinline\n«func F() {}»', 'F does it.', 'a comment for tools stands directly above it'],
-    ['//go:noinline\n//nolint\n«func F() {}»', 'F does it.', 'a comment for tools stands directly above it'],
     ['func a() {}\n//go:noinline\n«func F() {\n}»', 'F does it.', 'no blank line sets it apart'],
     ['// T is one.\n//sumtype:decl\n«type T interface{}»', 'T is it.', 'already has a docstring'],
     ['«func F() {}»', 'F does it.\nOutput: 1', 'go test compares'],
-    ['type (\n\t«A struct{}»\n)', 'A is it.\nOutput: 1', 'go test compares'],
     ['// F has one.\n«func F() {}»', 'F does it.', 'already has a docstring'],
     ['func a() {}\n«func F() {\n}»', 'F does it.', 'no blank line sets it apart'],
   ])('is refused for %j: %j', async (source, text, reason) => {
@@ -58,9 +54,7 @@ describe('a doc comment of Go', () => {
 
   it.each([
     ['package a\n«func F() {}»', 'public'],
-    ['package a\n«func f() {}»', 'private'],
     ['package main\n«func F() {}»', 'private'],
-    ['package a\n«func (s *S[T]) F() {}»', 'public'],
     ['package a\n«func (s *s) F() {}»', 'private'],
   ])('of %j is about something %s', async (source, visibility) => {
     expect(await visibilityOf('go', source)).toBe(visibility)
@@ -84,16 +78,11 @@ describe('a doc comment of Rust', () => {
     ['«#[doc = "Has one."]\nfn f() {}»', 'Does it.', 'how it is documented'],
     ['«pub unsafe fn f() {}»', 'Does it.', 'unsafe'],
     ['«#[derive(Debug, clap::Parser)]\nstruct A;»', 'Does it.', 'clap::Parser may read its comment'],
-    ['«#[pyfunction]\nfn f() {}»', 'Does it.', 'pyfunction may read its comment'],
     ['impl T for A {\n    «fn f() {}»\n}', 'Does it.', 'the trait that it implements'],
     ['«fn f() {}»', 'Does it.\n\n```\nf()\n```', 'run as a test'],
     ['«fn f() {}»', 'Does it.\n\nSo:\n\n    f()', 'run as a test'],
     ['«fn f() {}»', 'Does it.\nclippy::all', 'for an instruction'],
-    ['«fn f() {}»', 'Does it.\n\n~~~\nf()\n~~~', 'run as a test'],
-    ['«fn f() {}»', 'Does it.\n\n- ```\n  f()\n  ```', 'run as a test'],
-    ['«fn f() {}»', 'Does it.\n\n1. ```\n   f()\n   ```', 'run as a test'],
     ['«fn f() {}»', 'Does it.\n\n-     f()', 'run as a test'],
-    ['«fn f() {}»', 'Does it.\n\n# Errors\n    f()', 'run as a test'],
     ['«fn f() {}»', 'Does it.\n\n```text rust\nf()\n```', 'run as a test'],
   ])('is refused for %j: %j', async (source, text, reason) => {
     expect(await insert('rust', `${source}\n`, text)).toContain(reason)
@@ -109,7 +98,6 @@ describe('a doc comment of Rust', () => {
     ['«pub fn f() {}»', 'public'],
     ['«pub(crate) fn f() {}»', 'private'],
     ['mod a { «pub fn f() {}» }', 'private'],
-    ['pub trait T { «fn f();» }', 'public'],
     ['trait T { «fn f();» }', 'private'],
   ])('of %j is about something %s', async (source, visibility) => {
     expect(await visibilityOf('rust', source)).toBe(visibility)
@@ -131,17 +119,14 @@ describe('a doc comment of Java', () => {
     ['/** Has one. */\n«void f() {}»', 'Does it.', 'already has a docstring'],
     ['«void f(int a) {}»', 'Does it.\n\n@param b two', 'b is no parameter; a is missing'],
     ['«void f() {}»', 'Does it.\n\n@return it', 'nothing is returned'],
-    ['«void f() {}»', 'Does it.\n\n@since 1', 'the tag @since is not to be written'],
     ['«void f() {}»', 'See {@inheritDoc}.', 'is not to be written'],
     ['«void f() {}»', 'Does \\u002a\\u002f it.', 'the compiler translates'],
-    ['«void f() {}»', 'Reads C:\\users.', 'the compiler translates'],
   ])('is refused for %j: %j', async (source, text, reason) => {
     expect(await insert('java', `class A {\n${source}\n}\n`, text)).toContain(reason)
   })
 
   it.each([
     ['public class A { «public void f() {}» }', 'public'],
-    ['public class A { «protected A() {}» }', 'public'],
     ['public class A { «void f() {}» }', 'private'],
     ['class A { «public void f() {}» }', 'private'],
     ['public interface A { «void f();» }', 'public'],

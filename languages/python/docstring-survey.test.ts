@@ -59,18 +59,12 @@ describe('a method that overrides another', () => {
     expect(reasonOf('shop/own.py', 'Own.read')).toBe('workable')
     expect(reasonOf('shop/own.py', 'Own.__init__', 'private')).toBe('workable')
   })
-
-  it('gets its own where the linter wants one for each method', () => {
-    expect(survey(files, { wantsMethodDocstrings: true }).reasonOf('shop/last.py', 'Last.read')).toBe('workable')
-  })
 })
 
 describe('comments that excuse from docstrings', () => {
   it.each([
     ['on the line of a function', 'def f(a):  # noqa: D103\n    return 1\n'],
-    ['among other codes', 'def f(a):  # noqa:E501, D103\n    return 1\n'],
     ['by the prefix', 'def f(a):  # NOQA: D1\n    return 1\n'],
-    ['behind one that is a single line', 'def f(a): return 1  # noqa: D103\n'],
     ['in a long signature', 'def f(  # noqa: D103\n    a,\n):\n    return 1\n'],
     ['of pylint', 'def f(a):  # pylint: disable=missing-function-docstring\n    return 1\n'],
     ['for the whole file', '# ruff: noqa: D103\ndef f(a):\n    return 1\n'],
@@ -144,7 +138,6 @@ describe('docstrings that frameworks read', () => {
       'f',
       '@cli.command',
     ],
-    ['a task of invoke', 'from invoke import task\n@task\ndef f(c): return 1\n', 'f', '@invoke.task'],
     ['a route of an app', 'app = FastAPI()\n@app.get("/")\ndef f(): return 1\n', 'f', '@app.get'],
     [
       'a function that is given to click',
@@ -178,13 +171,11 @@ describe('docstrings that frameworks read', () => {
 
   it.each([
     ['a property', 'class A:\n    @property\n    def x(self): return 1\n', 'A.x'],
-    ['what is cached', 'from functools import lru_cache\n@lru_cache(maxsize=None)\ndef f(): return 1\n', 'f'],
     [
       'a class of attrs, and its validators',
       'import attr\n@attr.s\nclass A:\n    x = attr.ib()\n    @x.validator\n    def check(self, a, v): return 1\n',
       'A.check',
     ],
-    ['a command of cmd beside its commands', 'import cmd\nclass A(cmd.Cmd):\n    def run(self): return 1\n', 'A.run'],
     [
       'a decorator of its own, where nobody reads docstrings',
       'def twice(f): return f\n\n\n@twice\ndef f(): return 1\n',
@@ -278,11 +269,6 @@ describe('how docstrings are written', () => {
   it('is plain where docstrings that could have sections have none, and in the quotes that most have', () => {
     const { styleOf } = survey({ 'shop/a.py': plain.repeat(8) + google })
     expect(styleOf('shop/a.py')).toMatchObject({ docstringStyle: 'plain', docstringQuotes: "'''" })
-  })
-
-  it("is Google's, in double quotes, where there are no docstrings", () => {
-    const { styleOf } = survey({ 'shop/a.py': 'def f(x): return 1\n' })
-    expect(styleOf('shop/a.py')).toMatchObject({ docstringStyle: 'google', docstringQuotes: '"""' })
   })
 
   it('is what the configuration names, whatever is written', () => {

@@ -11,12 +11,10 @@ describe('the names that a module binds', () => {
     ['import a.b, c as d\nfrom e import f as g, h\nfrom i import *\n', ['a', 'd', 'g', 'h', '*']],
     ['from __future__ import annotations\n', []],
     ['a = b = 1\nc, (d, *e) = f\ng += 1\nh: int = 1\ni: int\nj.k = 1\nl[0] = 1\n', ['a', 'b', 'c', 'd', 'e', 'g', 'h']],
-    ['def f(a):\n    b = 1\n\n\n@deco\nasync def g():\n    pass\n', ['f', 'g']],
     [
       'class A(B):\n    x = 1\n    class C:\n        def f(self):\n            self.y = 1\n',
       ['A', 'A.x', 'A.C', 'A.C.f'],
     ],
-    ['if a:\n    b = 1\nelif c:\n    d = 1\nelse:\n    e = 1\n', ['b', 'd', 'e']],
     ['try:\n    import a\nexcept E as e:\n    b = 1\nelse:\n    c = 1\nfinally:\n    d = 1\n', ['a', 'b', 'c', 'd']],
     ['for a, b in c:\n    d = 1\nwhile e:\n    f = 1\n', ['a', 'b', 'd', 'f']],
     ['with a() as b, c() as (d, e):\n    f = 1\n', ['b', 'd', 'e', 'f']],

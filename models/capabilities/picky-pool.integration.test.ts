@@ -231,17 +231,6 @@ describe('contextTokens', () => {
     expect(await pool.contextTokens('small', never)).toBe(4096)
   })
 
-  it('is not read from a server whose breaker is open', async () => {
-    const asked: string[] = []
-    const { pool } = await open([() => ({ status: 500 })], (path) => void asked.push(path))
-    const plain = { ...request, tools: [] }
-    await Promise.allSettled([1, 2, 3, 4, 5, 6].map(() => pool.complete(plain, never)))
-    expect(pool.status().endpoints[0]?.breaker).toBe('open')
-    const before = asked.length
-    expect(await pool.contextTokens('small', never)).toBeUndefined()
-    expect(asked.slice(before)).not.toContain('/v1/models')
-  })
-
   it('is asked again within seconds of a server that was broken', async () => {
     let page: object | 'broken' = 'broken'
     const { pool } = await open([() => 'call'], () => page, { clock: quickClock(10) })

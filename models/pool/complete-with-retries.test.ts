@@ -29,16 +29,6 @@ function serversThat(...plays: Play[]) {
 }
 
 describe('the budget of a request', () => {
-  it('begins with its first failure: from a server that hangs it goes to another after one time limit', async () => {
-    const { router, pass } = serversThat('hangs', 'good')
-    const asked = Array.from({ length: 8 }, (_, key) =>
-      watched(router.complete(modelRequest('m', `key ${key}`), never)),
-    )
-    await pass(limitMs + 1000)
-    for (const { end } of asked) expect(end).toMatchObject({ content: 'hi', endpoint: 'http://1/v1' })
-    expect(asked.some(({ end }) => Object(end).tries === 2)).toBe(true)
-  })
-
   it('bounds when new tries begin, not how long one takes', async () => {
     const { router, asked, pass } = serversThat('hangs')
     const state = watched(router.complete(modelRequest('m'), never))

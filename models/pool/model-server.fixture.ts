@@ -5,11 +5,8 @@ import type { ModelRequest } from '#domain/turn.ts'
 import { text } from 'node:stream/consumers'
 import { boundPort } from '#platform/http-health.ts'
 
-/**
- * `frozen`: it answers nothing, no list of models either. `stalled_stream`: half a reply, then nothing; `cut_stream`: half a reply,
- * then no connection.
- */
-export type Played = 'good' | 'hang' | 'frozen' | 'reset' | 'broken' | 'stalled_stream' | 'cut_stream' | number
+/** `frozen`: it answers nothing, no list of models either. */
+export type Played = 'good' | 'hang' | 'frozen' | 'reset' | 'broken' | number
 
 export type PlayedServer = {
   url: string
@@ -90,16 +87,8 @@ function play(what: Played, response: ServerResponse) {
   if (what === 'hang' || what === 'frozen') return response
   if (what === 'reset') return response.destroy()
   if (what === 'broken') return response.writeHead(200, json).end('{"choices":[')
-  if (what === 'stalled_stream' || what === 'cut_stream') return playHalf(what, response)
   if (what !== 'good') return response.writeHead(what, json).end(JSON.stringify({ error: { message: `said ${what}` } }))
   return response
     .writeHead(200, json)
     .end(JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] }))
-}
-
-function playHalf(what: 'stalled_stream' | 'cut_stream', response: ServerResponse) {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const half = JSON.stringify({ choices: [{ index: 0, delta: { role: 'assistant', content: 'h' } }] })
-  response.write(`data: ${half}\n\ndata: {"choices":[{"ind`, () => what === 'cut_stream' && response.destroy())
-  return response
 }

@@ -42,21 +42,6 @@ describe('a model that is away', () => {
     expect(probes()).toBeGreaterThan(60)
     expect(router.health.isUsed('m')).toBe(false)
   })
-
-  it('is asked for every 15 seconds at a server that lists other models', async () => {
-    let asked = 0
-    const models = async () => {
-      asked += 1
-      return ['m']
-    }
-    const { router, pass } = routerOver([{ models }], { probe: 'good' })
-    router.health.watch('lora')
-    await pass(minuteMs)
-    expect(router.health.report('lora').servers).toMatchObject([
-      { hasAnswered: true, lastError: 'does not offer "lora"' },
-    ])
-    expect(asked).toBe(5)
-  })
 })
 
 describe('a model that works', () => {

@@ -82,16 +82,6 @@ describe.concurrent(
       await until(() => ask(8), { holds: (answers) => answers.some(({ endpoint }) => endpoint === one.url) })
     })
 
-    it('are noticed by a probe before there is a request, and again after a pause', async () => {
-      const { played, servers, router } = await openPlayed(['frozen', 'good'])
-      router.health.watch('m')
-      await until(() => servers[0]?.breaker.state(), { holds: (state) => state === 'open', withinMs: 30_000 })
-      await quick.delay(60_000)
-      const keys = Array.from({ length: 16 }, (_, at) => `key ${at}`)
-      const replies = await Promise.all(keys.map((key) => router.complete(modelRequest('m', key), never)))
-      expect(replies.map(({ endpoint }) => endpoint)).toEqual(keys.map(() => played[1]?.url))
-    })
-
     it('get requests when they answer those, although they list no models', async () => {
       const { played, servers, router } = await openPlayed(['hang', 'good'])
       const [slow] = played

@@ -74,16 +74,6 @@ describe('requests over time', () => {
     expect(asked.end).toMatchObject({ content: 'hi', tries: 2 })
   })
 
-  it('end at once with the pool, also while they rest', async () => {
-    const { router, pass } = routerOver([{ ask: () => Promise.reject(refused()) }])
-    const asked = watched(router.complete(modelRequest('m'), never))
-    await pass(100)
-    expect(asked.end).toBeUndefined()
-    router.close()
-    await pass(0)
-    expect(asked.end).toMatchObject({ code: 'AGENT_002', message: 'the model pool is closed' })
-  })
-
   it('end soon after their server is found to hang, whether they were sent or queued', async () => {
     let sent = 0
     const ask: Endpoint['ask'] = (_request, _capabilities, signal) => {
@@ -100,19 +90,6 @@ describe('requests over time', () => {
     const queued = asked.slice(2).map(({ end }) => end)
     expect(queued).toMatchObject([{ mayBeTheRequest: false }, { mayBeTheRequest: false }])
     expect(sent).toBe(2)
-  })
-
-  it('of a server that lists its models have all their time, though the model is away', async () => {
-    const slow = Promise.withResolvers<typeof good>()
-    const ask = ({ prefixKey }: ModelRequest) => (prefixKey === 'slow' ? slow.promise : Promise.reject(refused()))
-    const { router, pass } = routerOver([{ ask }])
-    const first = watched(router.complete(modelRequest('m', 'slow'), never))
-    const other = watched(router.complete(modelRequest('m', 'other'), never))
-    await pass(60_000)
-    expect([first.end, other.end]).toMatchObject([undefined, { isAway: true }])
-    slow.resolve(good)
-    await pass(100)
-    expect(first.end).toMatchObject({ content: 'hi' })
   })
 })
 

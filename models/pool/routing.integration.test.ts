@@ -86,18 +86,6 @@ describe.concurrent('requests', () => {
     expect(completions(servers).filter((count) => count > 0)).toHaveLength(3)
   })
 
-  it('are spread within the bound when all have one key', async () => {
-    const servers = [await server('hang'), await server('hang'), await server('hang'), await server('hang')]
-    const pool = poolOver(servers)
-    const asked = Array.from({ length: 16 }, () => pool.complete(modelRequest('m'), never).catch(() => undefined))
-    await until(() => pool.status(), {
-      holds: ({ endpoints }) => endpoints.reduce((sum, { inFlight }) => sum + inFlight, 0) === 16,
-    })
-    expect(Math.max(...pool.status().endpoints.map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(5)
-    await pool.close()
-    await Promise.all(asked)
-  })
-
   it.each<Played>([429, 503, 529, 500, 'reset', 'broken'])('that fail with %s go elsewhere', async (fault) => {
     const [bad, good] = [await server(fault), await server()]
     const pool = poolOver([bad, good])
@@ -107,54 +95,6 @@ describe.concurrent('requests', () => {
     const [status] = pool.status().endpoints
     const isOverload = [429, 503, 529].some((code) => code === fault)
     expect((status?.limit ?? 8) < 8).toBe(isOverload)
-  })
-
-  it('reach the third server when two take every request and answer none', async () => {
-    const servers = [await server('hang'), await server('hang'), await server()]
-    const pool = poolOver(servers, { requestTimeoutMs: 1000, retryBudgetMs: 900 })
-    const asked = Array.from({ length: 9 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
-    const replies = await Promise.all(asked)
-    expect(new Set(replies.map(({ endpoint }) => endpoint))).toEqual(new Set([servers[2]?.url]))
-  })
-
-  it('reach the third server when two stop in the middle of every streamed reply', async () => {
-    const stalled = [await server('stalled_stream'), await server('stalled_stream')]
-    const good = await server()
-    const pool = poolOver([...stalled, good], { requestTimeoutMs: 2000, retryBudgetMs: 900, stream: true })
-    const asked = Array.from({ length: 9 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
-    const replies = await Promise.all(asked)
-    expect(new Set(replies.map(({ endpoint }) => endpoint))).toEqual(new Set([good.url]))
-    await until(() => stalled.map(({ seen }) => seen), {
-      holds: (all) => all.every((seen) => seen.left === seen.completions),
-    })
-    // The first one costs a time limit; after it, the second is not waited for so long.
-    expect(Math.max(...replies.map(({ failedTries = [] }) => failedTries.length))).toBe(1)
-  })
-
-  it('whose streamed replies break off are sent again, elsewhere or to the same server', async () => {
-    const [cutting, good] = [await server('cut_stream'), await server()]
-    const pool = poolOver([cutting, good], { stream: true })
-    const asked = Array.from({ length: 8 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
-    const replies = await Promise.all(asked)
-    expect(new Set(replies.map(({ endpoint }) => endpoint))).toEqual(new Set([good.url]))
-    const codes = replies.flatMap(({ failedTries = [] }) => failedTries.map(({ code }) => code))
-    expect(new Set(codes)).toEqual(new Set(['AGENT_008']))
-    const alone = poolOver([cutting], { stream: true })
-    const again = alone.complete(modelRequest('m'), never)
-    const before = cutting.seen.completions
-    await until(() => cutting.seen, { holds: (seen) => seen.completions > before })
-    cutting.plays('good')
-    expect(await again).toMatchObject({ content: 'hi', endpoint: cutting.url })
-  })
-
-  it('tell which servers failed them and why, also when they are answered', async () => {
-    const [bad, good] = [await server(500), await server()]
-    const pool = poolOver([bad, good])
-    const asked = Array.from({ length: 8 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
-    const moved = (await Promise.all(asked)).filter(({ tries }) => tries > 1)
-    expect(moved.length).toBeGreaterThan(0)
-    const failed = { endpoint: bad.url, code: 'AGENT_002', message: expect.stringContaining('answered 500') }
-    for (const { failedTries } of moved) expect(failedTries).toEqual([expect.objectContaining(failed)])
   })
 
   it('fail with the words of every server that failed them', async () => {
@@ -189,19 +129,6 @@ describe.concurrent('requests', () => {
     await until(() => pool.status(), { holds: ({ endpoints }) => endpoints[0]?.breaker === 'open' })
     only.plays('good')
     expect(await asked).toHaveLength(12)
-  })
-
-  it('that no server has worked for in time fail with AGENT_002', async () => {
-    const only = await server('reset')
-    const pool = poolOver([only], { retryBudgetMs: 600 })
-    const asked = Array.from({ length: 12 }, () => pool.complete(modelRequest('m'), never))
-    for (const failed of await Promise.allSettled(asked)) {
-      expect(failed).toMatchObject({ status: 'rejected', reason: { code: 'AGENT_002', phase: 'model' } })
-    }
-    await until(() => pool.status(), { holds: ({ endpoints }) => endpoints[0]?.breaker === 'open' })
-    const late = pool.complete(modelRequest('m'), never)
-    await expect(late).rejects.toThrow(only.url)
-    expect(pool.status().waiting).toBe(0)
   })
 
   it('leave the queue when they are aborted, and the others keep their turn', async () => {
@@ -256,14 +183,5 @@ describe('hedging', () => {
       { inFlight: 0, breaker: 'closed' },
       { inFlight: 0, breaker: 'closed' },
     ])
-  })
-
-  it('is off unless it is asked for', async () => {
-    const [stuck, quick] = [await server('hang'), await server()]
-    const pool = poolOver([stuck, quick], { requestTimeoutMs: 300 })
-    const asked = Array.from({ length: 8 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
-    const replies = await Promise.all(asked)
-    expect(replies.filter(({ tries }) => tries > 1).every(({ endpoint }) => endpoint === quick.url)).toBe(true)
-    expect(stuck.seen.completions + quick.seen.completions).toBe(replies.reduce((sum, { tries }) => sum + tries, 0))
   })
 })

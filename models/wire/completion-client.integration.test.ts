@@ -117,13 +117,6 @@ describe.concurrent('a completion client that streams', () => {
     await left
   })
 
-  it('waits for the usage that comes behind a whole reply', async () => {
-    const usage = { prompt_tokens: 3, completion_tokens: 4 }
-    const text = `data: ${JSON.stringify({ choices: [], usage })}\n\n`
-    const { ask } = await lineTo((response) => response.write(part('hi', 'stop'), () => response.write(text)))
-    expect(await ask()).toMatchObject({ raw: { choices: [{ message: { content: 'hi' } }], usage } })
-  })
-
   it('takes what comes long after an early finish_reason, with its usage', async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4 }
     const text = `${part('i', 'stop')}data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`
@@ -131,11 +124,6 @@ describe.concurrent('a completion client that streams', () => {
       response.write(part('h', 'stop'), () => void after(1000, () => response.end(text))),
     )
     expect(await ask()).toMatchObject({ raw: { choices: [{ message: { content: 'hi' } }], usage } })
-  })
-
-  it('fails with AGENT_008 when the connection breaks in what follows an early finish_reason', async () => {
-    const { ask } = await lineTo((response) => response.write(part('h', 'stop') + part('i'), () => response.destroy()))
-    await expect(ask()).rejects.toMatchObject({ code: 'AGENT_008' })
   })
 
   it('takes a reply that is whole at its time limit when signs of life keep coming', async () => {
@@ -169,11 +157,7 @@ describe.concurrent('a completion client that streams', () => {
 
   it.for([
     ['{"error":{"code":{"toString":1}}}'],
-    ['{"error":{"message":{"toString":1}}}'],
-    ['{"error":{"status":[],"type":{},"code":[[]]}}'],
-    ['{"error":{"message":{"message":null},"code":null}}'],
     [`{"error":${'['.repeat(8000)}${']'.repeat(8000)}}`],
-    [`{"object":"error","message":${'{"a":'.repeat(8000)}1${'}'.repeat(8000)}}`],
     [
       `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop","logprobs":${'['.repeat(8000)}${']'.repeat(8000)}}]}`,
     ],

@@ -74,26 +74,6 @@ describe('fromOpenAi', () => {
     expect(ids([trimmed])).toEqual(['a', 'b', 'call00007', 'call00008', 'call00009'])
   })
 
-  it('gives calls from the content of two turns different ids', () => {
-    const raw = completion({ content: 'Now. <tool_call>{"name":"read_file"}</tool_call>' })
-    const first = fromOpenAi(raw, request)
-    expect(first).toMatchObject({
-      content: 'Now.',
-      toolCalls: [{ id: 'call00001', name: 'read_file', parsedFromContent: true }],
-    })
-    const history = { role: 'assistant' as const, content: first.content, toolCalls: first.toolCalls }
-    expect(fromOpenAi(raw, { ...request, messages: [history] }).toolCalls).toMatchObject([{ id: 'call00002' }])
-  })
-
-  it('says what is wrong with a call in the content that is not whole, and calls nothing', () => {
-    const content = '<tool_call>{"name":"read_file"}</tool_call><tool_call>{"name":'
-    expect(fromOpenAi(completion({ content }), request)).toMatchObject({
-      content,
-      toolCalls: [],
-      callFault: 'the text ends within a call',
-    })
-  })
-
   it('calls nothing that stands in the content of a reply that the limit cut', () => {
     const content = 'The file says:\n```json\n{"name":"read_file","arguments":{}}\n```'
     const raw = (reason: string) => ({ choices: [{ message: { content }, finish_reason: reason }] })

@@ -13,17 +13,8 @@ describe('the metrics of a service', () => {
     expect(await linesOf(metrics, 'remora_attempts_total')).toEqual([
       'remora_attempts_total{agent="lint",end="settled"} 3',
     ])
-    const buckets = await linesOf(metrics, 'remora_script_seconds_bucket')
-    expect(buckets.map((line) => line.replace(/.*le="(.*?)".* /, '$1 '))).toEqual([
-      '0.001 0',
-      '0.005 0',
-      '0.02 0',
-      '0.1 0',
-      '0.5 1',
-      '2 1',
-      '10 1',
-      '+Inf 1',
-    ])
+    expect(await linesOf(metrics, 'remora_script_seconds_bucket{le="0.1"')).toEqual([expect.stringMatching(/ 0$/)])
+    expect(await linesOf(metrics, 'remora_script_seconds_bucket{le="0.5"')).toEqual([expect.stringMatching(/ 1$/)])
   })
 
   it('are those of its own alone: another service’s are not there, and cost nothing', async () => {

@@ -3,25 +3,12 @@ import { sha256 } from '#domain/ids.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openBlobStore } from './blob-store.ts'
 import { objectKeys } from './object-keys.ts'
-import type { ObjectStore } from './object-store.ts'
 
 let test: TestObjects
 beforeAll(async () => {
   test = await testObjects()
 })
 afterAll(() => test.close())
-
-/** The real store, with its requests counted. */
-function counted(objects: ObjectStore): { objects: ObjectStore; puts: string[]; gets: string[] } {
-  const puts: string[] = []
-  const gets: string[] = []
-  const counting: ObjectStore = {
-    ...objects,
-    put: (key, body, options) => (puts.push(key), objects.put(key, body, options)),
-    get: (key) => (gets.push(key), objects.get(key)),
-  }
-  return { objects: counting, puts, gets }
-}
 
 describe('the blob store', () => {
   it('names contents by their SHA-256 and gives them back in the order asked for', async () => {
@@ -31,19 +18,6 @@ describe('the blob store', () => {
     expect(hashes).toEqual(contents.map((content) => sha256(content)))
     const back = await blobs.getMany(test.project, hashes.toReversed())
     expect(back.map((bytes) => Buffer.from(bytes).toString())).toEqual(contents.map(String).toReversed())
-  })
-
-  it('sends no second request for what it has read, nor for what it has just stored', async () => {
-    const { objects, puts, gets } = counted(test.objects)
-    const hash = await openBlobStore(test.objects, { maxCacheBytes: 1000 }).put(test.project, Buffer.from('once'))
-    const blobs = openBlobStore(objects, { maxCacheBytes: 1000 })
-    const read = await Promise.all(Array.from({ length: 20 }, () => blobs.get(test.project, hash)))
-    expect(new Set(read.map((bytes) => Buffer.from(bytes).toString()))).toEqual(new Set(['once']))
-    await blobs.get(test.project, hash)
-    expect({ puts: puts.length, gets: gets.length }).toEqual({ puts: 0, gets: 1 })
-    await blobs.put(test.project, Buffer.from('twice'))
-    await blobs.put(test.project, Buffer.from('twice'))
-    expect(puts).toHaveLength(1)
   })
 
   it('stores again what it has only read, or stored too long ago to count on', async () => {

@@ -8,16 +8,9 @@ import { objectKeys } from './object-keys.ts'
 
 let store: Awaited<ReturnType<typeof testObjects>>
 let lists: NodeLists
-/** What was asked of the store since the start of the test. */
-let reads: string[]
 beforeEach(async () => {
   store = await testObjects()
-  reads = []
-  const { objects } = store
-  lists = openNodeLists({
-    getRange: (key, range) => (reads.push(key), objects.getRange(key, range)),
-    get: (key) => (reads.push(key), objects.get(key)),
-  })
+  lists = openNodeLists(store.objects)
 })
 afterEach(() => store.close())
 
@@ -89,12 +82,6 @@ describe('a list of nodes', () => {
     expect((await scanned(ref, { kind: 'function', limit: 3 })).found).toEqual([liar])
   })
 
-  it('reads the pages of one path only, and each once', async () => {
-    const ref = await stored(tree, 4)
-    await scanned(ref, { path: 'b/d.py', limit: 1 })
-    expect(reads.filter((key) => key.endsWith('.jsonl'))).toHaveLength(2)
-  })
-
   it('looks through a bounded part of itself at a time', async () => {
     const ref = await stored(tree, 1)
     const { found, asked } = await scanned(ref, { kind: 'class', limit: 10 })
@@ -125,13 +112,6 @@ describe('a list of nodes', () => {
       const one = many[at]
       expect((await lists.find(ref, one?.nodeId ?? ''))?.node).toEqual(one)
     }
-  })
-
-  it('tells the places of neighbours by one read of the list and one of their ids', async () => {
-    const ref = await stored(tree, 5)
-    await Promise.all(tree.map(({ nodeId: id }) => lists.place(ref, id)))
-    for (const [at, { nodeId: id }] of tree.entries()) expect(await lists.place(ref, id)).toBe(at)
-    expect(reads).toHaveLength(2)
   })
 
   it('is the same object when the same nodes are stored again', async () => {

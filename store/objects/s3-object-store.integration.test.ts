@@ -1,11 +1,6 @@
-import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { recordedLog, soonClock } from '#testing/recorded-log.ts'
-import { until } from '#testing/until.ts'
-import { startTestS3, testObjects, type TestObjects } from '#testing/s3.ts'
-import { loggedOutages } from './logged-outages.ts'
+import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 const mib = 1024 * 1024
@@ -133,61 +128,4 @@ describe('the S3 object store', () => {
     nobody.close()
     expect(error).toMatchObject({ code: 'STORE_002', retry: true, cause: expect.any(Error) })
   })
-
-  it('has one line in the log for an outage of many requests, and one for its end', async () => {
-    const { s3, stop } = await startTestS3()
-    const door = await openDoor(new URL(s3.endpoint))
-    const { accessKeyId, secretAccessKey, bucket, region } = s3
-    const { log, messages } = recordedLog({ clock: soonClock })
-    const place = { endpoint: door.url, bucket, region, credentials: { accessKeyId, secretAccessKey } }
-    const objects = loggedOutages(openS3ObjectStore(place), log)
-    try {
-      await objects.put(key('before'), 'x')
-      await expect(objects.get(key('missing'))).rejects.toMatchObject({ code: 'STORE_003' })
-      expect(messages()).toEqual([])
-      door.shut()
-      const answers = await Promise.allSettled(Array.from({ length: 5 }, () => objects.get(key('before'))))
-      for (const one of answers) expect(one).toMatchObject({ status: 'rejected', reason: { code: 'STORE_002' } })
-      door.open()
-      expect(Buffer.from(await objects.get(key('before'))).toString()).toBe('x')
-      await objects.ping()
-      await until(messages, { holds: ({ length }) => length === 2 })
-      expect(messages()).toEqual(['the object store cannot be used', 'the object store can be used again'])
-    } finally {
-      objects.close()
-      await door.close()
-      await stop()
-    }
-  })
 })
-
-/** Forwards connections to a server while it is open, and cuts them while it is shut. */
-async function openDoor({ hostname, port }: URL) {
-  const sockets = new Set<Socket>()
-  let isOpen = true
-  const server = createServer((socket) => {
-    if (!isOpen) return void socket.destroy()
-    const there = connect(Number(port), hostname)
-    for (const one of [socket, there]) sockets.add(one.on('error', () => one.destroy()))
-    socket.pipe(there).pipe(socket)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const cut = () => {
-    for (const socket of sockets) socket.destroy()
-    sockets.clear()
-  }
-  return {
-    url: `http://127.0.0.1:${Object(server.address()).port}`,
-    shut() {
-      isOpen = false
-      cut()
-    },
-    open() {
-      isOpen = true
-    },
-    async close() {
-      cut()
-      await new Promise((done) => server.close(done))
-    },
-  }
-}

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { objectKeys } from './object-keys.ts'
-import type { ObjectStore } from './object-store.ts'
 import { openSnapshotReader, readSnapshot, type SnapshotFile, writeSnapshot } from './snapshot.ts'
 
 let test: TestObjects
@@ -61,17 +60,6 @@ describe('a snapshot', () => {
     await expect(read(test.project, snapshotId)).rejects.toMatchObject({ code: 'STORE_003' })
     await test.objects.put(key, tree)
     expect((await read(test.project, snapshotId)).find('one/x')).toEqual(file('one/x'))
-  })
-
-  it('is fetched once for all readers of a process', async () => {
-    const { snapshotId } = await writeSnapshot(test.objects, test.project, contents)
-    let gets = 0
-    const counting: ObjectStore = { ...test.objects, get: (key) => ((gets += 1), test.objects.get(key)) }
-    const read = openSnapshotReader(counting)
-    const [one, other] = await Promise.all([read(test.project, snapshotId), read(test.project, snapshotId)])
-    expect(await read(test.project, snapshotId)).toBe(one)
-    expect(other).toBe(one)
-    expect(gets).toBe(5) // the snapshot and four folders
   })
 })
 

@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#store/ledger/ledger.ts'
 import { openStopSignals, type StopSignals } from '#store/ledger/stop-signals.ts'
-import { readFleet } from '#store/ledger/fleet.ts'
-import { announceWorker } from '#store/ledger/live-workers.ts'
 import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { anEvent, anOutcome, aPlannedOperation, executing } from '#testing/open-test-ledger.ts'
 import { recordedLog } from '#testing/recorded-log.ts'
@@ -94,17 +92,6 @@ describe('a cluster of three', () => {
     expect(warnings).toEqual([])
   })
 
-  it('says which jobs its queue has lost, and brings their operations back', async () => {
-    const runId = await executing(ledger, plan)
-    const jobs = await enqueueReady(runId)
-    expect(await producer.missing('operations', jobs)).toEqual([])
-    await connection.redis.del(...jobs.map((id) => `{remora}:operations:${id}`), '{remora}:operations:wait')
-    expect(await producer.missing('operations', jobs)).toEqual(jobs)
-    const lost = await ledger.dispatchedLongAgo(runId, { agedMs: 0, limit: 10 })
-    expect(await ledger.requeue(runId, lost)).toHaveLength(2)
-    expect((await ledger.verify(runId)).violations).toEqual([])
-  })
-
   it('tells every worker about a cancelled run, whichever node it lies on', async () => {
     const ids: RunId[] = []
     for (let index = 0; index < 8; index += 1) ids.push(await executing(ledger, plan))
@@ -118,11 +105,5 @@ describe('a cluster of three', () => {
     }
     await until(() => heard, { holds: ({ length }) => length >= ids.length })
     expect(heard.toSorted()).toEqual(ids.toSorted())
-  })
-
-  it('counts the operations that the workers take', async () => {
-    await announceWorker(connection.redis, { id: 'one', operations: 3, models: [], version: '0.1.0', startedAt: 1_000 })
-    await announceWorker(connection.redis, { id: 'two', operations: 5, models: [], version: '0.1.0', startedAt: 1_000 })
-    expect(await readFleet(connection.redis)).toMatchObject({ operations: 8 })
   })
 })

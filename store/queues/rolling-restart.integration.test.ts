@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AppError } from '#domain/error.ts'
 import { until } from '#testing/until.ts'
 import { aJobId, aPayload, openTestQueue, type TestQueue } from './test-queue.fixture.ts'
 
@@ -25,21 +24,5 @@ describe('while two versions of the code run', () => {
     expect(seen).toEqual([3])
     expect(await queue.redis.zrange(queue.key('delayed'), '0', '-1')).toEqual([aJobId(1)])
     expect(await queue.redis.exists(queue.key(aJobId(2)))).toBe(0)
-  })
-
-  it('a newer consumer takes the run that an older one does not know', async () => {
-    await queue.add(1)
-    const refused: number[] = []
-    const taken: number[] = []
-    const older = queue.consume(async ({ dispatch }) => {
-      refused.push(dispatch)
-      throw new AppError('RUN_005', 'a run of a newer schema')
-    })
-    await until(() => refused, { holds: ({ length }) => length >= 2 })
-    queue.consume(async ({ dispatch }) => void taken.push(dispatch))
-    await older.close({ graceMs: 1_000 })
-    await until(() => taken, { holds: ({ length }) => length === 1 })
-    await until(() => queue.producer.missing('operations', [aJobId(1)]), { holds: ({ length }) => length === 1 })
-    expect(taken).toEqual([1])
   })
 })

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { redisName } from '#platform/log.ts'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
 import { until } from '#testing/until.ts'
 import { aJobId, openTestQueue, type TestQueue } from './test-queue.fixture.ts'
@@ -46,28 +45,6 @@ describe('the log of a consumer', () => {
       holds: (counts) => counts.filter((count) => count === 2).length === dispatches.length,
     })
     expect(queue.logged()).toHaveLength(1)
-    await queue.close()
-  })
-
-  it('has one line for all jobs that have lost their locks', async () => {
-    const queue = await openTestQueue()
-    const { letGo, counts } = await holdJobs(queue)
-    await loseLocks(queue)
-    await until(() => counts, { holds: ({ aborted }) => aborted === dispatches.length })
-    letGo()
-    await until(() => counts, { holds: ({ begun }) => begun === 2 * dispatches.length })
-    expect(queue.logged()).toHaveLength(1)
-    await queue.close()
-  })
-
-  it('has a line of its own for a bug that comes up while Redis cannot be used', async () => {
-    const queue = await openTestQueue()
-    queue.log.failing(redisName, {}, new Error('refused'))
-    await queue.add(1)
-    await queue.redis.hset(queue.key(aJobId(1)), 'data', 'not JSON')
-    queue.consume(async () => {})
-    await until(() => queue.logged(), { holds: ({ length }) => length > 1 })
-    expect(queue.logged()).toEqual(['Redis cannot be used', 'worker of a queue'])
     await queue.close()
   })
 

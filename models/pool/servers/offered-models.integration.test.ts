@@ -44,13 +44,6 @@ async function serve(answers: Listing[], asked: string[]): Promise<{ url: string
 const never = new AbortController().signal
 
 describe('the first model', () => {
-  it('is asked for once', async () => {
-    const { pool: opened, asked } = await poolOver([[models('small', 'large')]])
-    expect(await opened.firstModel(never)).toBe('small')
-    expect(await opened.firstModel(never)).toBe('small')
-    expect(asked).toEqual(['GET /v1/models'])
-  })
-
   it('is asked for again when the servers no longer have it', async () => {
     const gone = { status: 404, body: '' }
     const { pool: opened, asked } = await poolOver([[models('old'), gone, gone, models('new')]])
@@ -66,13 +59,6 @@ describe('the first model', () => {
     const { pool: opened, asked } = await poolOver([['reset', loading, models('small')]])
     expect(await opened.firstModel(never)).toBe('small')
     expect(asked).toHaveLength(3)
-  })
-
-  it('is asked for by the next caller when one has given up', async () => {
-    const { pool: opened, urls } = await poolOver([['reset', models('small')]], 0)
-    const message = expect.stringContaining(`${urls[0]}: no answer`)
-    await expect(opened.firstModel(never)).rejects.toMatchObject({ code: 'AGENT_002', phase: 'model', message })
-    expect(await opened.firstModel(never)).toBe('small')
   })
 
   it("is any server's that has one", async () => {

@@ -31,14 +31,6 @@ describe('a server that is overloaded', () => {
       expect(server.limit.current()).toBe(5)
     },
   )
-
-  it('is cut once for all that it refuses together', () => {
-    const { server, send } = serverWith(64)
-    const reservations = send(10)
-    for (const reservation of reservations) reservation.release()
-    for (const reservation of reservations.toReversed()) reservation.report('overloaded')
-    expect(server.limit.current()).toBe(5)
-  })
 })
 
 describe('a concurrency limit', () => {
@@ -52,12 +44,6 @@ describe('a concurrency limit', () => {
       limit.cut(sentAt)
     }
     expect(limit.current()).toBe(1)
-  })
-
-  it('is cut from what was in flight, where that is less', () => {
-    const limit = openConcurrencyLimit({ most: 64, now: () => 0 })
-    limit.cut(0, { inFlight: 10 })
-    expect(limit.current()).toBe(5)
   })
 
   it('is halved where one of a few was refused, however few they were', () => {

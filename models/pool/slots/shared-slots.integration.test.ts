@@ -82,15 +82,6 @@ describe.concurrent('slots that are shared', () => {
     expect(seen).toMatchObject({ most: 16, served: 600 })
   })
 
-  it('rotate when there are fewer than processes', async () => {
-    const { url, seen } = await countingServer(5)
-    const sharing = { namespace: uniqueNamespace() }
-    const pools = Array.from({ length: 5 }, () => sharingPool(url, 2, sharing))
-    const asked = pools.flatMap((pool) => Array.from({ length: 8 }, () => pool.complete(modelRequest('m'), never)))
-    await Promise.all(asked)
-    expect(seen).toMatchObject({ most: 2, served: 40 })
-  })
-
   it('are given up by the process that had them all, as soon as another waits', async () => {
     const { url, seen } = await countingServer(20)
     const sharing = { namespace: uniqueNamespace() }

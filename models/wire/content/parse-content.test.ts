@@ -16,25 +16,13 @@ const called = (content: string) => read(content).calls.map((call) => [call.name
 
 describe('parseContent', () => {
   it.for([
-    ['{"name":"read","arguments":{"path":"a"}}', '{"path":"a"}'],
-    ['\n {"name":"read","parameters":{}} \n', '{}'],
     ['{"name":"read","arguments":"{\\"path\\":1}"}', '{"path":1}'],
     ['{"type":"function","function":{"name":"read","arguments":"{}"}}', '{}'],
-    ['```json\n{"name":"read","arguments":{"path":"```"}}\n```', '{"path":"```"}'],
     ['<think>Read it.</think>\n{"name":"read","arguments":{}}', '{}'],
     ['I should read it.\n</think>\n{"name":"read","arguments":{}}', '{}'],
-    ['{"tool_calls":[{"id":"x","type":"function","function":{"name":"read","arguments":"{}"}}]}', '{}'],
-    ['<tool_call>\n{"name": "read", "arguments": {"path": "</tool_call>"}}\n</tool_call>', '{"path":"</tool_call>"}'],
     ['<tool_call>{"name":"read"}</tool_call>', '{}'],
-    ['<start_function_call>call:read{path:<escape>a}b<escape>}<end_function_call>', '{"path":"a}b"}'],
     ['<start_function_call>call:read{}<end_function_call><start_function_response>', '{}'],
-    [
-      '<tool_call>\n<function=read>\n<parameter=path>\n a\n\n</parameter>\n</function>\n</tool_call>',
-      '{"path":" a\\n"}',
-    ],
     ['<function=read>\n<parameter=count>\n3\n</parameter>\n</function>', '{"count":3}'],
-    ['<|python_tag|>{"name": "read", "parameters": {"path": "a"}}', '{"path":"a"}'],
-    ['[TOOL_CALLS][{"name": "read", "arguments": {}}]', '{}'],
     ['[TOOL_CALLS]read[ARGS]{"path": "a"}', '{"path": "a"}'],
     ['<|python_tag|>{"name": "read", "parameters": {}}<|eom_id|>', '{}'],
     ['{"name": "read", "parameters": {}}<|eot_id|>\n', '{}'],
@@ -44,11 +32,6 @@ describe('parseContent', () => {
   })
 
   it.for([
-    '[{"name":"read","arguments":{}},{"name":"write","parameters":{}}]',
-    '{"tool_calls":[{"name":"read","arguments":{}},{"name":"write"}]}',
-    '<tool_call>{"name":"read","arguments":{}}</tool_call>\n<tool_call>{"name":"write","arguments":{}}</tool_call>',
-    '<start_function_call>call:read{}<end_function_call><start_function_call>call:write{}<end_function_call>',
-    '<tool_call><function=read></function></tool_call><tool_call><function=write></function></tool_call>',
     '<|python_tag|>{"name":"read","parameters":{}}; {"name":"write","parameters":{}}',
     '[TOOL_CALLS]read[ARGS]{}[TOOL_CALLS]write{}',
     '{"name":"read","arguments":{}}\n{"name":"write","arguments":{}}',
@@ -69,10 +52,7 @@ describe('parseContent', () => {
 
   it.for([
     'I change this:\n```python\nx = 1\n```\n<tool_call>{"name":"read","arguments":{}}</tool_call>',
-    '```\nx = 1\n```\nNow:\n```json\n{"name":"read","arguments":{}}\n```',
-    '```json\n{"a": 1}\n```\n<start_function_call>call:read{}<end_function_call>',
     '```json\n{"name":"read","arguments":{"path":"example"}}\n```\nNow:\n<tool_call>{"name":"read"}</tool_call>',
-    '```python\nx = 1\n```\n{"name":"read","arguments":{}}',
     'As in `<tool_call>`, ``a`b`` and <start_function_call>:\n[TOOL_CALLS]read[ARGS]{}',
     '~~~\n```\n~~~\n<function=read></function>',
   ])('reads the call behind prose and code in %j', (content) => {
@@ -82,16 +62,11 @@ describe('parseContent', () => {
 
   it.for([
     'The README says:\n```xml\n<tool_call>{"name":"read","arguments":{}}</tool_call>\n```\nI will not follow that.',
-    'The README says:\n```xml\n<tool_call>{"name":"read","arguments":{}}</tool_call>\n```',
-    'It says `<tool_call>{"name":"read"}</tool_call>`',
     'It says ``<function=read></function>``, an injection.',
     'It says `<start_function_call>call:read{}<end_function_call>',
     'An example: ```json {"name":"read","arguments":{}}```. So there is nothing to do.',
     'An example:\n```json\n{"name":"read","arguments":{}}\n```\nSo there is nothing to do.',
     'Call it: <tool_call>{"name":"app"}</tool_call>',
-    'Call it: <start_function_call>call:app{}<end_function_call>',
-    'Call it: <function=app></function>',
-    'Call it: [TOOL_CALLS]app[ARGS]{}',
     'The result: {"summary":"<function=read></function>',
     'Hm.\n<think>Maybe <tool_call>{"name":"read"}</tool_call>',
   ])('calls nothing that is shown, thought of or not offered in %j', (content) => {
@@ -122,49 +97,35 @@ describe('parseContent', () => {
 
   it.for([
     '',
-    'hello',
     'null',
     '[1]',
-    '[]',
     '{"name":"read"}',
     '{"name":"","arguments":{}}',
     '{"name":"Bob","age":3}',
     '{"status":"success","summary":"wrote <tool_call>{\\"name\\":\\"read\\"}</tool_call>"}',
     '{"a":1} {}',
-    '{"tool_calls":[]}',
     'Use <tool_call> tags, or <function=name>, for calls.',
     'An example: {"name":"read","arguments":{}}',
     'A config:\n```json\n{"name":"app","parameters":{}}\n```',
     '<think>I could <tool_call>{"name":"read"}</tool_call>',
-    '<think><tool_call>{"name":"read"}</tool_call></think>No.',
   ])('leaves %j as the content it is', (content) => {
     expect(read(content)).toEqual({ calls: [], rest: content })
   })
 
   it.for([
-    '{"name":"read","arguments":{"path":"a"',
     '{"name":"read","arguments":{}} and so on',
     '[{"name":"read","arguments":{}},3]',
-    '{"tool_calls":[{"name":"read","arguments":{}},',
     '{"tool_calls":["read"]}',
-    '```json\n{"name":"read","arguments":{}}',
     'Now <tool_call>{"name":"read"}</tool_call> and so on',
     'A <tool_call>{"name":"read"}</tool_call> then B <tool_call>{"name":"read"}</tool_call>',
-    '<tool_call>',
-    '<tool_call>{"name":"read","arguments":{}}',
     '<tool_call>{"name":"read"}</tool_call><tool_call>{"name":"re',
     '<tool_call>{"name":"read"}</tool_call> <tool_',
     '<tool_call>{"arguments":{}}</tool_call>',
-    '<start_function_call>',
-    '<start_function_call>call:read{path:<escape>a',
     '<start_function_call>call:read{path:a}',
     '<start_function_call>call:read{path:<escape>a}<end_function_call>',
     `<start_function_call>call:read{${'a:{'.repeat(5000)}`,
-    '<function=read><parameter=path>a</parameter>',
     '<tool_call><function=read></function>',
     '<tool_call><function=read><parameter=path></parameter></function></tool_call></parameter></function>',
-    '<|python_tag|>{"name":"read"',
-    '[TOOL_CALLS]',
     '[TOOL_CALLS]read[ARGS]{}[TOOL_CALLS]write[ARGS]{',
   ])('finds a fault and no call in %j', (content) => {
     expect(read(content)).toEqual({ calls: [], rest: content, fault: expect.any(String) })

@@ -156,10 +156,6 @@ describe('openCompletionStream', () => {
     expect(read(text)).toMatchObject({ choices: [{ message: { content: 'Hello', reasoning_content: 'I think.' } }] })
   })
 
-  it('is no reply when nothing but [DONE] came', () => {
-    expect(() => read(events('{"choices":[]}', '[DONE]'))).toThrow(expect.objectContaining({ code: 'AGENT_008' }))
-  })
-
   it.for([
     ['{"error":{"message":"engine died","code":500}}', { status: 500 }],
     ['{"error":{"message":"slow down","type":"rate_limit_error","code":null}}', { status: 429 }],
@@ -208,7 +204,6 @@ describe('tool calls in a stream', () => {
       [named(0, 'f', '', 'a'), named(1, 'g', '', 'b'), piece(0, '{"x"'), piece(1, '{}'), piece(0, ':1}')],
       [a, b],
     ],
-    ['in another order', [named(1, 'g', '{}', 'b'), named(0, 'f', '{"x":1}', 'a')], [a, b]],
     [
       'without an index',
       [named(undefined, 'f', '{"x"', 'a'), piece(undefined, ':1}'), named(undefined, 'g', '{}', 'b')],
@@ -239,26 +234,12 @@ describe('tool calls in a stream', () => {
       [a],
     ],
     ['with arguments as an object', [named(undefined, 'f', { x: 1 }, 'a'), named(undefined, 'g', {}, 'b')], [a, b]],
-    [
-      'twice the same without ids',
-      [named(undefined, 'f', '{"x":1}'), named(undefined, 'f', '{"x":1}')],
-      [
-        { ...a, id: '' },
-        { ...a, id: '' },
-      ],
-    ],
     ['without arguments, a chunk each', [named(undefined, 'f', {}), named(undefined, 'f', {})], [empty, empty]],
-    [
-      'with the name repeated before any arguments',
-      [named(0, 'f', '', 'a'), named(0, 'f', ''), named(0, 'f', '{"x":1}')],
-      [a],
-    ],
     [
       'with brackets in strings',
       [named(0, 'f', '{"x":"}', 'a'), named(0, 'f', '\\"}"}')],
       [{ ...a, arguments: '{"x":"}\\"}"}' }],
     ],
-    ['cut by the token limit', [named(0, 'f', '{"x":', 'a')], [{ ...a, arguments: '{"x":' }]],
   ] as const)('are put together %s', ([_how, deltas, calls]) => {
     expect(callsOf(...deltas)).toEqual(calls)
   })
