@@ -151,12 +151,6 @@ describe('a run that is compared with an earlier state of the code', () => {
     },
   )
 
-  it('plans all of it without a request for what has changed', async () => {
-    const { run, summary } = await planOf(baseRun)
-    expect(run.counts).toMatchObject({ ready: 500, pending: 490 })
-    expect(summary).not.toHaveProperty('unchanged')
-  })
-
   it('keeps what it is compared with as long as it is kept itself', async () => {
     const { objects, ledger, retention, project } = stages.stores
     host.put(commitOf('e'), await hostArchive({ 'old.py': 'def old(): pass\n' }))

@@ -48,16 +48,6 @@ it('keeps the nodes of a run that has nothing to do, and what it passed over', a
 
 const twoFiles = { 'a.py': 'def one():\n    pass\n', 'vendor/b.py': 'def two():\n    pass\n' }
 
-it('leaves out what the request excludes, and says so', async () => {
-  const runId = await inDiscovery(twoFiles, { ...describing, exclude: ['vendor'] })
-  await runDiscoveryStage(runId, deps, signal)
-  const { operations } = await stores.ledger.listOperations(runId, { limit: 10 })
-  expect(new Set(operations.map(({ node }) => node.path))).toEqual(new Set(['a.py']))
-  const { nodeListKey, projectId } = await stores.ledger.getRun(runId)
-  const list = await openNodeLists(stores.objects).read({ projectId, runId, hash: nodeListKey ?? '' })
-  expect(list.skippedFiles).toContainEqual({ path: 'vendor/b.py', reason: 'excluded' })
-})
-
 it('plans operations on the nodes alone that the request names, and has nothing to do when it names none', async () => {
   const all = await inDiscovery(twoFiles, describing)
   await runDiscoveryStage(all, deps, signal)

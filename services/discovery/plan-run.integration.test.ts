@@ -34,7 +34,6 @@ async function planned(
   return { run, operations, names, plan, event: events.find(({ event }) => event === 'run.planned')?.data }
 }
 
-const clean = { 'a.py': '"""A module."""\n\n\ndef one():\n    """One."""\n    return 1\n' }
 const faulty = {
   'shop/stock.py':
     'import os\n\n\ndef label(row):\n    return f"shelf" + row\n\n\ndef total():\n    return undefined\n\n\ndef two():\n    return 2\n',
@@ -123,38 +122,6 @@ describe('planning a run', () => {
     ])
   })
 
-  it('goes on to the patch when there is nothing to do', async () => {
-    const { run, operations, plan } = await planned(clean, { agents: ['lint', 'docstring'] })
-    expect(run).toMatchObject({ status: 'running', phase: 'review', isPlanned: true })
-    expect(operations).toEqual([])
-    expect(plan?.agents).toMatchObject({ lint: { planned: 0, mechanical: 0 }, docstring: { planned: 0 } })
-  })
-
-  it('plans nothing in the ledger for a dry run, and keeps the plan', async () => {
-    const { run, operations, plan, event } = await planned(faulty, { ...servers, dryRun: true })
-    expect(run).toMatchObject({ status: 'running', phase: 'review' })
-    expect(operations).toEqual([])
-    expect(run.counts).toMatchObject({ ready: 0, pending: 0 })
-    expect(plan?.agents['lint']).toMatchObject({ planned: 1, mechanical: 1 })
-    expect(event).toMatchObject({ dry_run: true, operations: 0, agents: { lint: { planned: 1, mechanical: 1 } } })
-  })
-
-  it('takes fewer nodes with paths left out, languages and kinds', async () => {
-    const files = { ...faulty, 'old/b.py': 'import sys\n', 'web/c.rs': 'fn c() {}\n' }
-    expect((await planned(files, { exclude: ['old'] })).plan?.skippedFiles).toEqual([
-      { path: 'old/b.py', reason: 'excluded' },
-    ])
-    expect((await planned(files, { languages: ['rust'] })).run).toMatchObject({
-      errorCode: 'INTAKE_007',
-      reason: expect.stringMatching(
-        /^this agent works on .*Python.*; found: Rust 1 file; Python 3 files, left out by --languages rust$/,
-      ),
-    })
-    const functions = await planned(files, { ...servers, nodeKinds: ['function'] })
-    expect(functions.names).toEqual(['lint mechanical label', 'lint agent total'])
-    expect(functions.plan?.agents['lint']?.lookedAt).toBe(3)
-  })
-
   it('refuses a retry of operations that no agent has work on any more', async () => {
     const gone = operationId('n0000000000000000', 'lint')
     const { run, operations } = await planned(faulty, { ...servers, operations: [gone] })
@@ -164,14 +131,6 @@ describe('planning a run', () => {
       reason: expect.stringContaining('none of the operations to retry is planned any more'),
     })
     expect(operations).toEqual([])
-  })
-
-  it('tries again what did not end well, and nothing else', async () => {
-    const first = await planned(faulty, servers)
-    const [one] = first.operations
-    const again = await planned(faulty, { ...servers, operations: [one?.operationId ?? ''] })
-    expect(again.names).toEqual(['lint mechanical shop/stock.py'])
-    expect(again.run.phase).toBe('execution')
   })
 
   it('tries again what failed with the codes that a retry names, and refuses codes that nothing failed with', async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openOutline, type Outline } from './languages/outline.fixture.ts'
 
 /**
@@ -35,13 +35,6 @@ const cases = [
     left: ['method A.a', 'method A.b', 'function f'],
   },
   {
-    language: 'java',
-    name: 'in a class beside its methods',
-    source: 'class A {\n  ERROR\n  int a() { return 1; }\n  class B { int b() { return 2; } }\n}\n',
-    error: 'int x = = 1;',
-    left: ['method A.a', 'class A.B', 'method A.B.b'],
-  },
-  {
     language: 'cpp',
     name: 'in a namespace',
     source: 'namespace n {\nERROR\nclass A {\n  int a() { return 1; }\n};\n}\n',
@@ -55,19 +48,10 @@ const cases = [
     error: 'const X: u8 = = 1;',
     left: ['method A::a', 'method A::b'],
   },
-  {
-    language: 'c_sharp',
-    name: 'in a class beside its methods',
-    source: 'namespace N;\nclass A {\n  ERROR\n  int B() { return 1; }\n}\n',
-    error: 'int x = = 1;',
-    left: ['namespace N', 'method N.A.B'],
-  },
 ]
 
 const outlines = new Map<string, Outline>()
-beforeAll(async () => {
-  for (const { language } of cases) outlines.set(language, await openOutline(language))
-})
+for (const { language } of cases) outlines.set(language, await openOutline(language))
 
 describe('a syntax error', () => {
   it.each(cases)('$name ($language) leaves the others their ids, kinds and names', ({ language, ...one }) => {

@@ -83,13 +83,6 @@ describe('discoverNodes', () => {
     expect(skipped).toEqual([{ path: 'c.py', reason: 'does not parse: C.torn' }])
   })
 
-  it('gives equal content at two paths two ids and one hash', async () => {
-    const functions = (await discover(tree, { filters: { nodeKinds: ['function'] } })).nodes
-    expect(functions).toHaveLength(2)
-    expect(functions[0]?.hash).toBe(functions[1]?.hash)
-    expect(functions[0]?.nodeId).not.toBe(functions[1]?.nodeId)
-  })
-
   it('finds the same from the cache, and parses only what changed', async () => {
     const cache = memoryCache()
     const first = await discover(tree, { cache })

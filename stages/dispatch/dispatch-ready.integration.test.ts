@@ -102,19 +102,6 @@ describe('dispatchReady', () => {
     expect(await test.ledger.claim({ runId, ...first, dispatch: 2 }, 'token')).toMatchObject({ kind: 'claimed' })
   })
 
-  it('gives what a small run leaves of its share to the others, and a run that comes first the larger one', async () => {
-    const [small, large] = [await test.executing(operations.slice(0, 1)), await test.executing(operations)]
-    const { deps, count } = dispatcher()
-    await dispatchReady(deps)
-    expect([count(small), count(large)]).toEqual([1, 7])
-    await test.redis.del(indexKeys(test.namespace).active)
-    const first = await test.executing(operations, { priority: 0 })
-    const last = await test.executing(operations, { priority: 9 })
-    const other = dispatcher()
-    await dispatchReady(other.deps)
-    expect([other.count(first), other.count(last)]).toEqual([7, 1])
-  })
-
   it('gives nothing of the window to a run that waits for people, until it is answered or time is over', async () => {
     const waiting = await test.executing(operations.slice(0, 2))
     const [first, second] = await test.claimReady(waiting)
@@ -141,18 +128,6 @@ describe('dispatchReady', () => {
       status: 'running',
       counts: { blocked: 1, dispatched: 1 },
     })
-  })
-
-  it('gives nothing of the window to a run whose model is away', async () => {
-    const [away, busy] = [await test.executing(operations), await test.executing(operations)]
-    await test.ledger.setAway(away, [{ model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }])
-    const { deps, count } = dispatcher({ operations: 24, capacity: 8 / 3 })
-    for (let round = 0; round < 10; round++) await dispatchReady(deps)
-    expect([count(away), count(busy)]).toEqual([0, 8])
-    expect(await test.ledger.getRun(away)).toMatchObject({ status: 'waiting' })
-    await test.ledger.setAway(away, [])
-    for (let round = 0; round < 3; round++) await dispatchReady(deps)
-    expect(count(away)).toBe(4)
   })
 
   it('lets a large run whose model is away wait within a few rounds, while another is given as much as it can use', async () => {
@@ -184,15 +159,6 @@ describe('dispatchReady', () => {
     expect(await test.ledger.getRun(runId)).toMatchObject({ counts: { dispatched: 10 + 8 } })
   })
 
-  it('gives a run that begins its share while all that is under way waits for servers that are away', async () => {
-    const stuck = await test.executing(operations)
-    await test.ledger.dispatch(stuck, 10)
-    const { deps, count } = dispatcher({ operations: 24, capacity: 8 / 3, stuck: 10 })
-    const begun = await test.executing(operations)
-    for (let round = 0; round < 3; round++) await dispatchReady(deps)
-    expect(count(begun)).toBe((8 + 10) / 2)
-  })
-
   it('gives nothing of the window for what is held, while other operations of the run go on', async () => {
     const other = aPlannedOperation('other', { bundle: 'docstring' })
     const [mixed, busy] = [await test.executing([other, ...operations]), await test.executing(operations)]
@@ -203,23 +169,5 @@ describe('dispatchReady', () => {
     await test.ledger.setAway(mixed, [])
     for (let round = 0; round < 3; round++) await dispatchReady(deps)
     expect(count(mixed)).toBe(4)
-  })
-
-  it('brings a cancelled run with open questions to its end', async () => {
-    const runId = await test.executing(operations.slice(0, 1))
-    const [attempt] = await test.claimReady(runId)
-    if (attempt === undefined) throw new Error('nothing was ready')
-    const question = { text: 'Shall I?', choices: null }
-    await test.ledger.suspend(attempt, 1, {
-      question,
-      answerWithinMs: 60_000,
-      recordHash: 'r',
-      spent: aCost,
-      events: [],
-    })
-    await test.ledger.cancel(runId, { reason: 'not wanted', origin: { kind: 'human', id: 'me' } })
-    await dispatchReady(dispatcher().deps)
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'cancelled', counts: { cancelled: 1, waiting: 0 } })
-    expect((await test.ledger.verify(runId)).violations).toEqual([])
   })
 })

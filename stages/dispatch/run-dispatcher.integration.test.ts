@@ -6,6 +6,7 @@ import { until } from '#testing/until.ts'
 import { silentLog } from '#platform/log.ts'
 import { newToken } from '#domain/ids.ts'
 import { openTestQueue } from '#store/queues/test-queue.fixture.ts'
+import { openDispatcher } from './dispatcher.fixture.ts'
 import { dispatchStateOf, enqueueReady } from './enqueue-ready.ts'
 import { runDispatcher, windowOf } from './run-dispatcher.ts'
 
@@ -19,26 +20,14 @@ afterAll(() => test.close())
 function dispatcher(failing: number) {
   const seen = { rounds: 0 }
   let left = failing
+  const { deps } = openDispatcher(test)
   const stop = runDispatcher({
-    ledger: test.ledger,
-    producer: { addMany: async () => {}, discard: async () => {}, missing: async () => [] },
-    stageJobs: { ensure: async () => {} },
+    ...deps,
     async fleet() {
       if (left-- > 0) throw new AppError('STORE_001', 'the store is away')
       seen.rounds += 1
-      return {
-        operations: 10,
-        workers: 1,
-        capacity: undefined,
-        stuck: 0,
-        mostLeft: 0,
-        away: [],
-        working: new Set(),
-        served: new Set(),
-      }
+      return deps.fleet()
     },
-    awayModels: { note: async () => {} },
-    budgets: { count: async () => {}, note: async () => {} },
     log: silentLog,
   })
   return { stop, seen }

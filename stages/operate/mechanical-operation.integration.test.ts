@@ -197,22 +197,4 @@ describe('a mechanical operation', () => {
       expect(events.filter((one) => one.event === event)).toHaveLength(times)
     }
   })
-
-  it('is handed back when its worker stops in the middle', async () => {
-    const stop = new AbortController()
-    const check: OperationDeps['evidence']['check'] = (...asked) => {
-      stop.abort(new Error('the worker is shutting down'))
-      return bench.deps.evidence.check(...asked)
-    }
-    const planned = await plan()
-    await runOperation(planned.job, deps({ evidence: { check } }), stop.signal)
-    expect(await bench.operation(planned)).toMatchObject({ status: 'ready', attempt: 1, lost: 0, outcome: null })
-    expect((await eventsOf(planned.runId)).map(({ event }) => event)).not.toContain('change_set.created')
-  })
-
-  it('fails with TOOL_006 on a file that the linter cannot take, and says so in its record', async () => {
-    const { operation, record } = await done(`x = a${'.b()'.repeat(30_000)}\nimport os\n`)
-    expect(operation.outcome).toMatchObject({ status: 'failed', errorCode: 'TOOL_006', changedFiles: [] })
-    expect(record.changeSet).toBeNull()
-  })
 })

@@ -17,15 +17,9 @@ const single = Object.keys(allCapabilities).map((name) =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 /** Features that every turn of the loop asks for; it asks for the others in some turns, or never. */
-const ofEveryTurn = new Set([
-  'system_role',
-  'tools',
-  'required',
-  'strict_schemas',
-  'strict_arguments',
-  'lengths',
-  'parallel_calls',
-])
+const ofEveryTurn = new Set(
+  'system_role tools required strict_schemas strict_arguments lengths parallel_calls'.split(' '),
+)
 const combinations: [refused: string, names: string[]][] = [
   ...single.map((name): [string, string[]] => [name, [name]]),
   ['required and named', ['required', 'named']],

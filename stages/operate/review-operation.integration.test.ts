@@ -125,22 +125,6 @@ describe('an operation that only reports findings', () => {
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 
-  it('counts nothing of an attempt whose worker was given up, and all of the next one', async () => {
-    const planned = await bench.planned(await bench.bundle('review'), source, 'shelf')
-    const settle: OperationDeps['ledger']['settle'] = async (...ending) => {
-      await bench.ledger.sweep(planned.runId, 'abandoned')
-      return bench.ledger.settle(...ending)
-    }
-    await runOperation(planned.job, { ...bench.deps, ledger: { ...bench.ledger, settle } }, never)
-    expect(await bench.operation(planned)).toMatchObject({ status: 'ready', outcome: null })
-    expect((await bench.ledger.getRun(planned.runId)).findings).toBe(0)
-    const [job] = (await bench.ledger.dispatch(planned.runId, 1)).taken
-    await runOperation({ ...planned.job, ...job }, bench.deps, never)
-    expect((await bench.ledger.getRun(planned.runId)).findings).toBe(3)
-    const events = await bench.ledger.readEvents(planned.runId, { after: 0, limit: 1000 })
-    expect(events.filter(({ event }) => event === 'finding.reported')).toHaveLength(3)
-  })
-
   it('goes on after the answer of a person without reporting anything twice', async () => {
     const bundle = await bench.bundle('review')
     const { path = '' } = bundle.scripts['read_code'] ?? {}

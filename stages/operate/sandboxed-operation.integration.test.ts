@@ -4,7 +4,6 @@ import { sha256 } from '#domain/ids.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { call, scriptedModel, submitting } from './agent/scripted-agent.fixture.ts'
-import type { SnapshotPrograms } from './tools/programs/attempt-programs.ts'
 import { openBuiltLayer } from './workspace/built-layer.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
@@ -83,16 +82,6 @@ describe.skipIf(lack !== undefined)(`a tool that runs a program${lack === undefi
       { startLayer: (_attempt, base) => openBuiltLayer(base, [{ ...ids, evidence: [], files: [change] }]) },
     )
     expect(result).toMatchObject({ result: { exit_code: 0, output: '5\n' } })
-  })
-
-  it('has the files of the snapshot unpacked for the program that its model asks for, and for nothing else', async () => {
-    const unpacked: string[] = []
-    const archive: SnapshotPrograms['archive'] = (project, snapshotId) => {
-      unpacked.push(snapshotId)
-      return bench.deps.programs.archive(project, snapshotId)
-    }
-    await running({ code: '1' }, { programs: { ...bench.deps.programs, sandbox, archive } })
-    expect(unpacked).toHaveLength(1)
   })
 
   it('runs no program that its bundle does not name', async () => {

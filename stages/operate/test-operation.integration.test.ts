@@ -98,15 +98,6 @@ describe.skipIf(lack !== undefined)(`an operation that writes tests${lack === un
     expect(refused?.result.error).toContain('AssertionError: 3 != 4')
   })
 
-  it('fails with WORK_005 when they never pass, after as many tries as its bundle allows', async () => {
-    const bundle = await writingBundle(({ file }) => {
-      file.limits.verify_attempts = 1
-    })
-    const wrong = [[call('write_blindly', { text: asserting(4) })], [submitting('success')], [submitting('success')]]
-    const { outcome } = await running(bundle, { model: scriptedModel(wrong) })
-    expect(outcome).toMatchObject({ status: 'failed', errorCode: 'WORK_005', turns: 3 })
-  })
-
   it('is blocked before a model is asked for anything where there is no sandbox', async () => {
     const { outcome, record } = await running(await bench.bundle('test'), { programs: bench.deps.programs })
     const blocked = { status: 'blocked', errorCode: 'TOOL_005', reason: 'bubblewrap is not installed' }

@@ -49,26 +49,6 @@ describe('containment', () => {
   it('goes to the next level where the bundle does not take the direct one', () => {
     const inner = aBundle('doc', ['class', 'function'], { containment: 'inner_first' })
     expect(planned(nodesOf('a.py', nested), [inner])).toEqual(['doc inner', 'doc Outer < doc inner', 'doc last'])
-    const outer = aBundle('doc', ['file', 'function'], { containment: 'outer_first' })
-    expect(planned(nodesOf('a.py', nested), [outer])).toEqual([
-      'doc a.py',
-      'doc inner < doc a.py',
-      'doc last < doc a.py',
-    ])
-  })
-
-  it('goes on over a node that the filters of the run left out', () => {
-    const nodes = nodesOf('a.py', nested).filter(({ kind }) => kind !== 'class')
-    const bundle = aBundle('doc', ['file', 'method'], { containment: 'inner_first' })
-    expect(planned(nodes, [bundle])).toEqual(['doc first', 'doc second', 'doc a.py < doc first < doc second'])
-  })
-
-  it('does not reach from one file into another', () => {
-    const nodes = [...nodesOf('a.py', ['file', 'a.py']), ...nodesOf('b.py', ['function', 'f'])]
-    expect(planned(nodes, [aBundle('doc', ['file', 'function'], { containment: 'inner_first' })])).toEqual([
-      'doc a.py',
-      'doc f',
-    ])
   })
 
   it('of after and after_optional reaches the node itself and all nodes around it, and the second only orders', () => {

@@ -50,13 +50,6 @@ describe('planning operations', () => {
     )
   })
 
-  it('keeps to the number asked for, without waiting for what was cut off', () => {
-    const bundles = [aBundle('lint', ['file', 'function'], { containment: 'inner_first' })]
-    const plan = planOperations(nodes, bundles, { limit: 2 }).operations
-    expect(plan.map(({ node, after }) => `${node.name} ${after.length}`)).toEqual(['f 0', 'a.py 1'])
-    expect(planOperations(nodes, bundles, { limit: 1 }).operations).toEqual(plan.slice(0, 1))
-  })
-
   it('plans only what it is asked for, without waiting for what is left out', () => {
     const bundles = [aBundle('lint', ['file', 'function'], { containment: 'inner_first' })]
     const whole = planOperations(nodes, bundles).operations

@@ -33,12 +33,6 @@ function summary(over: Partial<Parameters<typeof summarisePlan>[0]> = {}) {
 }
 
 describe('the plan for people', () => {
-  it('counts per agent what was looked at, what is planned with a model and what without', () => {
-    const { agents } = summary()
-    expect(agents['lint']).toMatchObject({ lookedAt: 12, planned: 2, mechanical: 2 })
-    expect(agents['docstring']).toMatchObject({ lookedAt: 10, planned: 2, mechanical: 0 })
-  })
-
   it('says what an agent takes where nothing is there for it', () => {
     const go = nodesOf('flag.go', ['file', 'flag.go', ['function', 'Parse']], 'go')
     const files = nodesOf('a.py', ['file', 'a.py'])
@@ -47,34 +41,6 @@ describe('the plan for people', () => {
       'docstring takes function nodes in Python: there is nothing of that here',
     ])
     expect(summary({ nodes: [], unchanged: nodes }).notices).toEqual([])
-  })
-
-  it('counts the nodes without work by reason, with examples a person finds', () => {
-    const { agents } = summary()
-    expect(agents['lint']?.skipped).toEqual([
-      {
-        reason: 'no lint fault',
-        count: 8,
-        examples: [0, 1, 2, 3, 4].map((at) => `src/b.py:1 b.py.h${at}`),
-      },
-    ])
-  })
-
-  it('counts what the limit cut off: operations, and by agent the nodes that are left without one', () => {
-    const both = { of: () => () => ({ works: ['mechanical' as const, 'agent' as const] }) }
-    const limited = (limit: number | undefined) =>
-      summary({ planned: planOperations(nodes, bundles, { work: both, limit }) })
-    const { agents, beyondLimit, nodesLookedAt } = limited(5)
-    expect({ beyondLimit, nodesLookedAt }).toEqual({ beyondLimit: 39, nodesLookedAt: 12 })
-    const counts = Object.values(agents).map(({ lookedAt, planned, mechanical, skipped }) => {
-      return { lookedAt, planned, mechanical, skipped: skipped.map(({ reason, count }) => `${count} ${reason}`) }
-    })
-    expect(counts).toEqual([
-      { lookedAt: 12, planned: 2, mechanical: 2, skipped: ['10 beyond the limit of 5 operations'] },
-      { lookedAt: 10, planned: 0, mechanical: 1, skipped: ['9 beyond the limit of 5 operations'] },
-    ])
-    expect(limited(undefined)).toMatchObject({ beyondLimit: 0, agents: { lint: { skipped: [] } } })
-    expect(limited(44)).toMatchObject({ beyondLimit: 0, agents: { lint: { skipped: [] } } })
   })
 
   it('counts the nodes of a retry whose operations are not among those to retry', () => {

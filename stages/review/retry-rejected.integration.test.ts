@@ -83,19 +83,11 @@ describe('the retries of rejected changes', () => {
     expect(await notes()).toEqual([])
   })
 
-  it('of a run of another kind of model wait, and its decisions are not read again in each round', async () => {
+  it('of a run of another kind of model are left to the processes of that kind', async () => {
     const runId = await rejected({ labels: { 'remora.model': 'rehearsal' } })
     await age(runId)
     await end(runId)
-    let reads = 0
-    const readDecisions = (root: RunId) => {
-      reads += 1
-      return test.ledger.readDecisions(root)
-    }
-    const counted = { ...deps(), ledger: { ...test.ledger, readDecisions }, modelKind: 'servers' } as const
-    const looks: Parameters<typeof retryRejected>[1] = new Map()
-    for (let round = 0; round < 5; round += 1) await retryRejected(counted, looks)
-    expect(reads).toBe(1)
+    await retryRejected({ ...deps(), modelKind: 'servers' })
     expect(await notes()).toEqual([runId])
     await retryRejected({ ...deps(), modelKind: 'rehearsal' })
     expect(await retriesOf(runId)).toHaveLength(1)
@@ -115,13 +107,5 @@ describe('the retries of rejected changes', () => {
     expect(lines).toMatchObject([{ run_id: broken }])
     await retryRejected({ ...deps(), log }, looks)
     expect(lines).toHaveLength(1)
-  })
-
-  it('are left to a newer version, where a run is one of it', async () => {
-    const runId = await rejected()
-    await age(runId)
-    await test.redis.hset(`${test.namespace}:{${runId}}:run`, 'schema', 1_000)
-    await retryRejected(deps())
-    expect(await notes()).toEqual([runId])
   })
 })

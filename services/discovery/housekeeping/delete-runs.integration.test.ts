@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AppError } from '#domain/error.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { type ObjectStore, putHashedJson } from '#store/objects/object-store.ts'
 import { readSnapshot } from '#store/objects/snapshot.ts'
 import { silentLog } from '#platform/log.ts'
 import { aRequest } from '#testing/open-test-ledger.ts'
-import { recordedLog } from '#testing/recorded-log.ts'
-import { until } from '#testing/until.ts'
-import { deletionRound, type DeleteDeps, runDeletions } from './delete-runs.ts'
+import { deletionRound, type DeleteDeps } from './delete-runs.ts'
 import { housekeepingRound } from './run-housekeeping.ts'
 import {
   acceptRun,
@@ -76,20 +73,6 @@ describe('a deleted run', () => {
     expect(await round()).toEqual([])
     const after = await listed(run.runId)
     expect({ ...after, objects: after.objects.filter((key) => key !== 'ledger.json') }).toEqual(before)
-  })
-
-  it('leaves what another run shares with it', async () => {
-    const shared = { 'a.py': 'a = 1\n', 'lib/b.py': 'b = 2\n' }
-    const [run, other] = [await storeRun(stores, { ...shared, 'own.py': 'o = 1\n' }), await storeRun(stores, shared)]
-    const own = await blobOf(run, 'own.py')
-    await stores.ledger.requestDeletion(run)
-    expect(await round()).toEqual([])
-    expect(await isThere(blobKey(own))).toBe(false)
-    const view = await readSnapshot(stores.objects, other.projectId, other.snapshotId)
-    expect(await Promise.all(view.files.map(({ hash }) => isThere(blobKey(hash))))).toEqual([true, true])
-    expect(await isThere(other.uploadKey)).toBe(true)
-    const { compositionKey } = await stores.ledger.getRun(other.runId)
-    expect(await isThere(objectKeys.composition(stores.project, other.runId, compositionKey ?? ''))).toBe(true)
   })
 
   it('goes while another run executes, which loses nothing', async () => {
@@ -240,19 +223,3 @@ function dyingAfter(last: number): Pick<DeleteDeps, 'objects' | 'retention'> {
     })
   return { objects: dying(stores.objects), retention: dying(stores.retention) }
 }
-
-it('have one line in the log for an outage of a store, however often they are tried', async () => {
-  let tries = 0
-  const retention = {
-    ...stores.retention,
-    async runsBeingDeleted(): Promise<never> {
-      tries += 1
-      throw new AppError('STORE_001', `away at try ${tries}`, { cause: new Error('refused') })
-    },
-  }
-  const { log, entries } = recordedLog()
-  const stop = runDeletions(deps({ retention, log }))
-  await until(() => tries, { holds: (count) => count > 2 })
-  await stop()
-  expect(entries).toHaveLength(1)
-})

@@ -51,19 +51,6 @@ describe('the housekeeping', () => {
     ])
   })
 
-  it('archives the events of an ended run that it keeps', async () => {
-    const run = await storeRun(stores, files)
-    const asked: unknown[] = []
-    const archiveEvents = async (runId: string, options?: { keep?: number }) => {
-      asked.push({ runId, ...options })
-      return asked.length < 3 ? 1 : 0
-    }
-    const ledger = { ...stores.ledger, archiveEvents }
-    await housekeepingRound(deps({ ledger, retentionMs: 3_600_000, followedMs: 0 }), never)
-    expect(asked).toEqual(Array.from({ length: 3 }, () => ({ runId: run.runId, keep: 0 })))
-    expect(lines).toMatchObject([['housekeeping', { runs_forgotten: 0, segments_archived: 2 }]])
-  })
-
   it('is done by one process at a time, the forgetting by all', async () => {
     const runs = [await storeRun(stores, files), await storeRun(stores, files)]
     await stores.age()

@@ -127,19 +127,7 @@ it.skipIf(lacks('openssl')).each<[string, ConnectionOptions]>([
   ['a second message that the server asks for', { ecdhCurve: 'X25519:P-384' }],
 ])('carries %s', async (_, options) => {
   const [key, cert] = [join(dir, 'key'), join(dir, 'cert')]
-  const made = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-keyout',
-    key,
-    '-out',
-    cert,
-  ]
+  const made = [...'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout'.split(' '), key, '-out', cert]
   execFileSync('openssl', [...made, '-subj', '/CN=registry.example'], { stdio: 'ignore' })
   const identity = { key: await readFile(key), cert: await readFile(cert), ecdhCurve: 'P-384:P-256' }
   const secure = createTlsServer(identity, (socket) => void socket.on('data', () => socket.end('a package')))

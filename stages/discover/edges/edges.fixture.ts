@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { codeNodesOf } from '../node-index.ts'
@@ -7,28 +8,40 @@ import { linkEdges } from './link-edges.ts'
 import { isModuleFile } from './module-map.ts'
 import type { Reference } from './find-references.ts'
 
-const readSource = (text: string) => new TextEncoder().encode(text)
+type Sources = Readonly<Record<string, string>>
 
-/** `kind path#name -> path#name` of every edge of a repository given as path → source; `~` marks those by name. */
-export async function openEdgeReader(): Promise<(sources: Readonly<Record<string, string>>) => Promise<string[]>> {
+/** Sources as path → text with their edges as `kind path#name -> path#name`, where `~` marks those by name. */
+type EdgeCase = [name: string, sources: Sources, edges: string[]]
+
+/** Tests the edges of each case, whatever order its files come in. */
+export function describeEdges(language: string, cases: readonly EdgeCase[]): void {
+  describe(`edges of ${language}`, async () => {
+    const queries = await referenceQueries()
+
+    it.each(cases)('%s', async (_name, sources, edges) => {
+      expect(await edgesOf(sources, queries)).toEqual(edges)
+      const turned = Object.fromEntries(Object.entries(sources).toReversed())
+      expect(await edgesOf(turned, queries)).toEqual(edges)
+    })
+  })
+}
+
+async function referenceQueries(): Promise<Map<string, NodeQuery>> {
   const packs = await loadQueryPacks({ references: true })
   const queries = new Map<string, NodeQuery>()
   for (const language of ['python', 'typescript', 'tsx', 'javascript', 'go']) {
     const pack = packs.get(language)
     if (pack !== undefined) queries.set(language, await compileNodeQuery(pack))
   }
-  return (sources) => edgesOf(sources, queries)
+  return queries
 }
 
-async function edgesOf(
-  sources: Readonly<Record<string, string>>,
-  queries: ReadonlyMap<string, NodeQuery>,
-): Promise<string[]> {
+async function edgesOf(sources: Sources, queries: ReadonlyMap<string, NodeQuery>): Promise<string[]> {
   const nodes: CodeNode[] = []
   const references = new Map<string, readonly Reference[]>()
   for (const [path, text] of Object.entries(sources)) {
     const language = languageOf(path) ?? 'unknown'
-    const index = indexNodes(readSource(text), queries.get(language))
+    const index = indexNodes(Buffer.from(text), queries.get(language))
     nodes.push(...codeNodesOf(path, language, index.nodes))
     references.set(path, index.references ?? [])
   }

@@ -1,9 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { openEdgeReader } from './edges.fixture.ts'
+import { describeEdges } from './edges.fixture.ts'
 
-type Case = [name: string, sources: Record<string, string>, edges: string[]]
-
-const cases: Case[] = [
+describeEdges('Go', [
   [
     'packages by go.mod, files of one package, methods of receivers, fields and results, embedded types',
     {
@@ -40,16 +37,4 @@ const cases: Case[] = [
     },
     ['calls b.go#use -> a.go#A.Only ~'],
   ],
-]
-
-let edgesOf: Awaited<ReturnType<typeof openEdgeReader>>
-
-beforeAll(async () => {
-  edgesOf = await openEdgeReader()
-})
-
-describe('edges of Go', () => {
-  it.each(cases)('%s', async (_name, sources, edges) => {
-    expect(await edgesOf(sources)).toEqual(edges)
-  })
-})
+])

@@ -1,9 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { openEdgeReader } from './edges.fixture.ts'
+import { describeEdges } from './edges.fixture.ts'
 
-type Case = [name: string, sources: Record<string, string>, edges: string[]]
-
-const cases: Case[] = [
+describeEdges('Python', [
   [
     'modules, names, other names, and everything of a module',
     {
@@ -126,23 +123,4 @@ const cases: Case[] = [
     { 'm.py': 'def f(): pass\n', 'broken.py': 'from m import f\n\ndef g():\n    f()\n\ndef h(:\n' },
     ['calls broken.py#g -> m.py#f', 'imports broken.py -> m.py#f'],
   ],
-]
-
-let edgesOf: Awaited<ReturnType<typeof openEdgeReader>>
-
-beforeAll(async () => {
-  edgesOf = await openEdgeReader()
-})
-
-describe('edges of Python', () => {
-  it.each(cases)('%s', async (_name, sources, edges) => {
-    expect(await edgesOf(sources)).toEqual(edges)
-  })
-
-  it('are the same whatever order files come in', async () => {
-    for (const [, sources] of cases) {
-      const turned = Object.fromEntries(Object.entries(sources).toReversed())
-      expect(await edgesOf(turned)).toEqual(await edgesOf(sources))
-    }
-  })
-})
+])

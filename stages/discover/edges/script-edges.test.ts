@@ -1,9 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { openEdgeReader } from './edges.fixture.ts'
+import { describeEdges } from './edges.fixture.ts'
 
-type Case = [name: string, sources: Record<string, string>, edges: string[]]
-
-const cases: Case[] = [
+describeEdges('TypeScript and JavaScript', [
   [
     'named, default, namespace, re-exported and required names, and .js written for .ts',
     {
@@ -86,16 +83,4 @@ const cases: Case[] = [
       'tests a.test.ts#f > works -> a.ts#f',
     ],
   ],
-]
-
-let edgesOf: Awaited<ReturnType<typeof openEdgeReader>>
-
-beforeAll(async () => {
-  edgesOf = await openEdgeReader()
-})
-
-describe('edges of TypeScript and JavaScript', () => {
-  it.each(cases)('%s', async (_name, sources, edges) => {
-    expect(await edgesOf(sources)).toEqual(edges)
-  })
-})
+])

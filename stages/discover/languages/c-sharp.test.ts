@@ -1,14 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import { openOutline } from './outline.fixture.ts'
+import { describePack } from './describe-pack.fixture.ts'
 
-const csharp = await openOutline('c_sharp')
-
-const cases: { name: string; source: string; nodes: string[] }[] = [
-  {
-    name: 'types of all sorts in a namespace, and namespaces in one',
-    source:
-      'namespace A.B {\n  namespace C { class X {} }\n  struct S {}\n  interface I { void M(); }\n  enum E { One }\n  record R(int X);\n  record struct RS(int X);\n  delegate void D(int x);\n}\n',
-    nodes: [
+describePack('c_sharp', [
+  [
+    'types of all sorts in a namespace, and namespaces in one',
+    'namespace A.B {\n  namespace C { class X {} }\n  struct S {}\n  interface I { void M(); }\n  enum E { One }\n  record R(int X);\n  record struct RS(int X);\n  delegate void D(int x);\n}\n',
+    [
       'namespace A.B 1-9',
       'namespace A.B.C 2-2',
       'class A.B.C.X 2-2',
@@ -20,17 +16,16 @@ const cases: { name: string; source: string; nodes: string[] }[] = [
       'record A.B.RS 7-7',
       'delegate A.B.D 8-8',
     ],
-  },
-  {
-    name: 'a namespace over the rest of its file',
-    source: 'using System;\nnamespace A.B;\n\nclass X\n{\n}\n\nclass Y {}\n',
-    nodes: ['namespace A.B 2-8', 'class A.B.X 4-6', 'class A.B.Y 8-8'],
-  },
-  {
-    name: 'the members of a generic class, with their attributes',
-    source:
-      '[Serializable]\nclass Foo<T> : IBar where T : class\n{\n  [Obsolete]\n  public Foo(int x) {}\n  ~Foo() {}\n  public int P { get; set; }\n  public int this[int i] => 1;\n  public event Action E;\n  [A, B]\n  public async Task<U> Do<U>(U x) { void Local() {} }\n}\n',
-    nodes: [
+  ],
+  [
+    'a namespace over the rest of its file',
+    'using System;\nnamespace A.B;\n\nclass X\n{\n}\n\nclass Y {}\n',
+    ['namespace A.B 2-8', 'class A.B.X 4-6', 'class A.B.Y 8-8'],
+  ],
+  [
+    'the members of a generic class, with their attributes',
+    '[Serializable]\nclass Foo<T> : IBar where T : class\n{\n  [Obsolete]\n  public Foo(int x) {}\n  ~Foo() {}\n  public int P { get; set; }\n  public int this[int i] => 1;\n  public event Action E;\n  [A, B]\n  public async Task<U> Do<U>(U x) { void Local() {} }\n}\n',
+    [
       'class Foo 1-12',
       'constructor Foo.Foo 4-5',
       'destructor Foo.~Foo 6-6',
@@ -40,43 +35,20 @@ const cases: { name: string; source: string; nodes: string[] }[] = [
       'method Foo.Do 10-11',
       'function Foo.Do.Local 11-11',
     ],
-  },
-  {
-    name: 'operators by what they do',
-    source:
-      'class A {\n  public static A operator +(A a, A b) => a;\n  public static implicit operator int(A a) => 1;\n}\n',
-    nodes: ['class A 1-4', 'operator A.operator + 2-2', 'operator A.operator int 3-3'],
-  },
-  {
-    name: 'members that are written for an interface under its name',
-    source: 'class A : IB<int>, IC {\n  void IB<int>.M() {}\n  void IC.M() {}\n  int IC.P => 1;\n}\n',
-    nodes: ['class A 1-5', 'method A.IB<int>.M 2-2', 'method A.IC.M 3-3', 'property A.IC.P 4-4'],
-  },
-  {
-    name: 'what parses around a syntax error',
-    source: 'class A {\n  void Good() {}\n  void Bad() { var x = (1 + ; }\n}\nclass B { void M() {} }\n',
-    nodes: ['class A 1-4', 'method A.Good 2-2', 'class B 5-5', 'method B.M 5-5'],
-  },
-  {
-    name: 'lines that end with CRLF',
-    source: '// 😀\r\nclass A\r\n{\r\n  void M()\r\n  {\r\n  }\r\n}\r\n',
-    nodes: ['class A 2-7', 'method A.M 4-6'],
-  },
-]
-
-describe('the c_sharp pack', () => {
-  it.each(cases)('finds $name', ({ source, nodes }) => {
-    expect(csharp.of(source)).toEqual(nodes)
-  })
-
-  it('tells nodes of one name apart', () => {
-    const ids = csharp.nodesOf('class A { void M(int x) {} void M(string x) {} }').map(({ nodeId }) => nodeId)
-    expect(new Set(ids).size).toBe(4)
-  })
-
-  it('cuts a node out of its bytes behind a byte order mark and emoji', () => {
-    const bytes = new TextEncoder().encode('\uFEFF// 😀é\r\nclass A { string s = "𝔘"; string M() => "😀"; }\r\n')
-    const node = csharp.nodesOf(bytes).at(-1)
-    expect(new TextDecoder().decode(bytes.subarray(node?.startByte, node?.endByte))).toBe('string M() => "😀";')
-  })
-})
+  ],
+  [
+    'operators by what they do',
+    'class A {\n  public static A operator +(A a, A b) => a;\n  public static implicit operator int(A a) => 1;\n}\n',
+    ['class A 1-4', 'operator A.operator + 2-2', 'operator A.operator int 3-3'],
+  ],
+  [
+    'members that are written for an interface under its name',
+    'class A : IB<int>, IC {\n  void IB<int>.M() {}\n  void IC.M() {}\n  int IC.P => 1;\n}\n',
+    ['class A 1-5', 'method A.IB<int>.M 2-2', 'method A.IC.M 3-3', 'property A.IC.P 4-4'],
+  ],
+  [
+    'what parses around a syntax error',
+    'class A {\n  void Good() {}\n  void Bad() { var x = (1 + ; }\n}\nclass B { void M() {} }\n',
+    ['class A 1-4', 'method A.Good 2-2', 'class B 5-5', 'method B.M 5-5'],
+  ],
+])

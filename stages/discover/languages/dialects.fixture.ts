@@ -3,29 +3,6 @@ import type { Dialect, GeneratedDefinition, GeneratedPart } from './generated-so
 /** The kind of scope of a definition, where that changes how it is written. */
 type Place = 'file' | 'type' | 'code'
 
-type Writer = {
-  /** As many for every place. */
-  gaps: Readonly<Record<Place, readonly string[]>>
-  /** A definition around its contents, and the scope that it is for them. */
-  write(definition: GeneratedDefinition, place: Place): { head: string; inside: Place; tail: string }
-}
-
-type Braced = Writer & { language: string; path: string; deepest?: number; top?: string }
-
-/** A language whose definitions have a beginning and an end and need no indentation. */
-function braced({ language, path, deepest = 3, top = '', gaps, write }: Braced): Dialect {
-  const writePart = ({ gap, definition }: GeneratedPart, place: Place): string => {
-    const { head, inside, tail } = write(definition, place)
-    return `${gaps[place][gap]}${head}${definition.parts.map((part) => writePart(part, inside)).join('')}${tail}`
-  }
-  const writeFile = (parts: readonly GeneratedPart[]) => top + parts.map((part) => writePart(part, 'file')).join('')
-  return { language, path, gapCount: gaps.file.length, deepest, write: writeFile }
-}
-
-function ofForm(forms: readonly [string, string, string], form: number): string {
-  return forms[form] ?? forms[0]
-}
-
 const pythonGaps = [
   '',
   '# a comment 😀\n',
@@ -66,77 +43,37 @@ const scriptStatements = [
   '"function f() {}";\n',
   'z = `class f { ${x} }`;\n',
 ]
-const script: Writer = {
-  gaps: {
-    file: scriptStatements,
-    code: scriptStatements,
-    type: ['', '// f() {} 😀\n', '/* f() {} */\n', 'x = [1,\n 2];\n', '"f() {}";\n', 'static y = `f() {}`;\n', ';\n'],
-  },
-  write: ({ shape, name, form }, place) => {
-    if (place === 'type') {
-      return {
-        head: `${ofForm(['', '@decorated("é")\n', 'static async '], form)}${name}(x) {\n`,
-        inside: 'code',
-        tail: '}\n',
-      }
-    }
-    const before = place === 'file' && form === 1 ? 'export ' : ''
-    if (shape === 'outer') return { head: `${before}class ${name} {\n`, inside: 'type', tail: '}\n' }
-    if (form === 2) return { head: `const ${name} = async () => {\n`, inside: 'code', tail: '};\n' }
-    return { head: `${before}function ${name}(x) {\n`, inside: 'code', tail: '}\n' }
-  },
+/** As many for every place. */
+const scriptGaps: Readonly<Record<Place, readonly string[]>> = {
+  file: scriptStatements,
+  code: scriptStatements,
+  type: ['', '// f() {} 😀\n', '/* f() {} */\n', 'x = [1,\n 2];\n', '"f() {}";\n', 'static y = `f() {}`;\n', ';\n'],
 }
 
-const goGaps = [
-  '',
-  '// func f() {} 😀\n',
-  '/* type f struct {} */\n',
-  'var x = []int{1,\n 2}\n',
-  'const s = "func f() {}"\n',
-  'var r = `\nfunc f() {}\n`\n',
-]
-const go: Writer = {
-  gaps: { file: goGaps, code: goGaps, type: goGaps },
-  write: ({ shape, name, form }) => {
-    const type = ofForm(['struct { x int }', 'interface { x() }', 'map[string]int'], form)
-    const func = ofForm([name, `(s *T) ${name}`, `(s T[K]) ${name}`], form)
-    return shape === 'outer'
-      ? { head: `type ${name} ${type}\n`, inside: 'file', tail: '' }
-      : { head: `func ${func}(x int) {`, inside: 'code', tail: '}\n' }
-  },
+const typescript: Dialect = {
+  language: 'typescript',
+  path: 'pkg/mod.ts',
+  gapCount: scriptStatements.length,
+  deepest: 3,
+  write: (parts) => parts.map((part) => writeScript(part, 'file')).join(''),
 }
 
-const rustGaps = [
-  '',
-  '// fn f() {} 😀\n',
-  '/* mod f {} */\n',
-  'const X: [u8; 2] = [1,\n 2];\n',
-  'static S: &str = "fn f() {}";\n',
-  'use a::b;\n',
-  'm! { fn f() {} }\n',
-]
-const rust: Writer = {
-  gaps: { file: rustGaps, code: rustGaps, type: rustGaps },
-  write: ({ shape, name, form }) => {
-    const before = ofForm(['', '#[allow(é)]\n// in between\npub ', '/// fn f() {}\n'], form)
-    return shape === 'outer'
-      ? { head: `${before}mod ${name} {\n`, inside: 'file', tail: '}\n' }
-      : { head: `${before}fn ${name}(x: u8) {\n`, inside: 'code', tail: '}\n' }
-  },
+function writeScript({ gap, definition }: GeneratedPart, place: Place): string {
+  const { head, inside, tail } = aroundScript(definition, place)
+  return `${scriptGaps[place][gap]}${head}${definition.parts.map((part) => writeScript(part, inside)).join('')}${tail}`
 }
 
-const java: Writer = {
-  gaps: {
-    file: ['', '// class f {} 😀\n', '/* class f {} */\n', 'import a.b;\n', ';\n'],
-    type: ['', '// void f() {} 😀\n', '/* class f {} */\n', 'int[] x = {1,\n 2};\n', 'String s = "class f {}";\n'],
-    code: ['', '// class f {} 😀\n', '/* class f {} */\n', 'int[] x = {1,\n 2};\n', 'String s = "class f {}";\n'],
-  },
-  write: ({ shape, name, form }, place) => {
-    const before = ofForm(['', '@Ann("é") ', 'abstract '], form)
-    if (shape === 'outer') return { head: `${before}class ${name} {\n`, inside: 'type', tail: '}\n' }
-    if (place !== 'type') return { head: `${before}interface ${name} {\n`, inside: 'type', tail: '}\n' }
-    return { head: `${before}<T> void ${name}(int x) {\n`, inside: 'code', tail: '}\n' }
-  },
+type Around = { head: string; inside: Place; tail: string }
+
+function aroundScript({ shape, name, form }: GeneratedDefinition, place: Place): Around {
+  if (place === 'type') {
+    const before = ['', '@decorated("é")\n', 'static async '][form] ?? ''
+    return { head: `${before}${name}(x) {\n`, inside: 'code', tail: '}\n' }
+  }
+  const before = place === 'file' && form === 1 ? 'export ' : ''
+  if (shape === 'outer') return { head: `${before}class ${name} {\n`, inside: 'type', tail: '}\n' }
+  if (form === 2) return { head: `const ${name} = async () => {\n`, inside: 'code', tail: '};\n' }
+  return { head: `${before}function ${name}(x) {\n`, inside: 'code', tail: '}\n' }
 }
 
 const markdownGaps = [
@@ -171,12 +108,4 @@ function writeMarkdown({ gap, definition }: GeneratedPart, level: number): strin
 }
 
 /** How the languages are written whose identities are tested. */
-export const dialects: readonly Dialect[] = [
-  python,
-  braced({ language: 'typescript', path: 'pkg/mod.ts', ...script }),
-  braced({ language: 'javascript', path: 'pkg/mod.js', ...script }),
-  braced({ language: 'go', path: 'pkg/mod.go', deepest: 1, top: 'package p\n', ...go }),
-  braced({ language: 'rust', path: 'pkg/mod.rs', ...rust }),
-  braced({ language: 'java', path: 'pkg/Mod.java', ...java }),
-  markdown,
-]
+export const dialects: readonly Dialect[] = [python, typescript, markdown]

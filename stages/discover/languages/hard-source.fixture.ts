@@ -251,6 +251,14 @@ export function soundSource(language: string, name: string): string {
   return head + define(name)
 }
 
+/** A file with CRLF that defines `name` twice, behind a byte order mark and a comment of characters of two to four bytes. */
+export function twoDefinitions(language: string, name: string): { text: string; definition: string } {
+  const { head = '', commentLine, define } = difficultyOf(language)
+  const definition = define(name)
+  const text = `\uFEFF${head}${commentLine.replace('a', 'é → 😀')}${definition}${definition}`
+  return { text: text.replaceAll('\n', '\r\n'), definition }
+}
+
 function difficultyOf(language: string): Difficulty {
   const known = difficulties[language]
   if (known === undefined) throw new Error(`${language} has no row in hard-source.fixture.ts`)

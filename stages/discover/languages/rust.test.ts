@@ -1,14 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import { openOutline } from './outline.fixture.ts'
+import { describePack } from './describe-pack.fixture.ts'
 
-const outline = await openOutline('rust')
-
-const cases: { name: string; source: string; nodes: string[] }[] = [
-  {
-    name: 'items of every kind',
-    source:
-      'pub fn f() {}\npub struct S { a: u8 }\nenum E { A, B }\nunion U { a: u8, b: i8 }\ntrait T: Sized {\n    fn a(&self);\n    fn b(&self) {}\n}\ntype A = S;\nmacro_rules! m { () => {} }\nextern "C" { fn c(); }\n',
-    nodes: [
+describePack('rust', [
+  [
+    'items of every kind',
+    'pub fn f() {}\npub struct S { a: u8 }\nenum E { A, B }\nunion U { a: u8, b: i8 }\ntrait T: Sized {\n    fn a(&self);\n    fn b(&self) {}\n}\ntype A = S;\nmacro_rules! m { () => {} }\nextern "C" { fn c(); }\n',
+    [
       'function f 1-1',
       'struct S 2-2',
       'enum E 3-3',
@@ -20,93 +16,62 @@ const cases: { name: string; source: string; nodes: string[] }[] = [
       'macro m 10-10',
       'function c 11-11',
     ],
-  },
-  {
-    name: 'an impl under its type, and methods in it',
-    source:
-      'impl Point {\n    pub const fn new() -> Self { Point }\n}\nimpl<T> List<T> {\n    fn push(&mut self, x: T) {}\n}\n',
-    nodes: ['impl Point 1-3', 'method Point::new 2-2', 'impl List 4-6', 'method List::push 5-5'],
-  },
-  {
-    name: 'an impl of a trait under both names',
-    source:
-      "impl Display for Point {\n    fn fmt(&self) {}\n}\nimpl<'a, T> fmt::Debug for Wrapper<'a, T> {\n    type X = u8;\n}\nimpl From<&str> for [u8] {}\n",
-    nodes: [
+  ],
+  [
+    'an impl under its type, and methods in it',
+    'impl Point {\n    pub const fn new() -> Self { Point }\n}\nimpl<T> List<T> {\n    fn push(&mut self, x: T) {}\n}\n',
+    ['impl Point 1-3', 'method Point::new 2-2', 'impl List 4-6', 'method List::push 5-5'],
+  ],
+  [
+    'an impl of a trait under both names',
+    "impl Display for Point {\n    fn fmt(&self) {}\n}\nimpl<'a, T> fmt::Debug for Wrapper<'a, T> {\n    type X = u8;\n}\nimpl From<&str> for [u8] {}\n",
+    [
       'impl Display for Point 1-3',
       'method Display for Point::fmt 2-2',
       "impl fmt::Debug for Wrapper<'a, T> 4-6",
       "type fmt::Debug for Wrapper<'a, T>::X 5-5",
       'impl From<&str> for [u8] 7-7',
     ],
-  },
-  {
-    name: 'modules with what they hold, not where they are pointed to',
-    source: 'mod m {\n    pub fn f() {\n        fn inner() {}\n    }\n    mod n { struct S; }\n}\nmod elsewhere;\n',
-    nodes: ['module m 1-6', 'function m::f 2-4', 'function m::f::inner 3-3', 'module m::n 5-5', 'struct m::n::S 5-5'],
-  },
-  {
-    name: 'attributes and doc comments as part of their item',
-    source:
-      '/// Why.\n/// More.\n#[derive(Debug)]\n// a comment between\n#[repr(C)]\npub struct S;\n\n// no doc\nimpl S {\n    /// Of m.\n    #[inline]\n    fn m() {}\n}\n\n/** Block. */\nfn f() {}\n',
-    nodes: ['struct S 1-6', 'impl S 9-13', 'method S::m 10-12', 'function f 15-16'],
-  },
-  {
-    name: 'inner attributes and doc comments within what they stand in',
-    source: '//! Of the file.\n#![allow(x)]\nfn f() {\n    //! Of f.\n}\n',
-    nodes: ['function f 3-5'],
-  },
-  {
-    name: 'tests',
-    source:
-      '#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn works() {}\n\n    #[tokio::test]\n    #[ignore]\n    async fn waits() {}\n\n    #[cfg(unix)]\n    #[bench]\n    fn fast(b: &mut B) {}\n\n    #[testish]\n    fn helper() {}\n}\n',
-    nodes: [
+  ],
+  [
+    'modules with what they hold, not where they are pointed to',
+    'mod m {\n    pub fn f() {\n        fn inner() {}\n    }\n    mod n { struct S; }\n}\nmod elsewhere;\n',
+    ['module m 1-6', 'function m::f 2-4', 'function m::f::inner 3-3', 'module m::n 5-5', 'struct m::n::S 5-5'],
+  ],
+  [
+    'attributes and doc comments as part of their item',
+    '/// Why.\n/// More.\n#[derive(Debug)]\n// a comment between\n#[repr(C)]\npub struct S;\n\n// no doc\nimpl S {\n    /// Of m.\n    #[inline]\n    fn m() {}\n}\n\n/** Block. */\nfn f() {}\n',
+    ['struct S 1-6', 'impl S 9-13', 'method S::m 10-12', 'function f 15-16'],
+  ],
+  [
+    'inner attributes and doc comments within what they stand in',
+    '//! Of the file.\n#![allow(x)]\nfn f() {\n    //! Of f.\n}\n',
+    ['function f 3-5'],
+  ],
+  [
+    'tests',
+    '#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn works() {}\n\n    #[tokio::test]\n    #[ignore]\n    async fn waits() {}\n\n    #[cfg(unix)]\n    #[bench]\n    fn fast(b: &mut B) {}\n\n    #[testish]\n    fn helper() {}\n}\n',
+    [
       'module tests 1-18',
       'test tests::works 5-6',
       'test tests::waits 8-10',
       'test tests::fast 12-14',
       'function tests::helper 16-17',
     ],
-  },
-  {
-    name: 'generic functions',
-    source:
-      "pub async unsafe fn f<'a, T: Into<&'a str>>(x: T) -> impl Iterator<Item = u8>\nwhere\n    T: Copy,\n{\n    g()\n}\n",
-    nodes: ['function f 1-6'],
-  },
-  {
-    name: 'no closure and no comment that follows',
-    source: 'const F: fn() = || {};\nfn f() {\n    let g = |x| x;\n} // why\n',
-    nodes: ['function f 2-4'],
-  },
-  {
-    name: 'what parses around a syntax error',
-    source: 'fn good() {}\n\nfn bad( {\n}\n\nstruct After;\n',
-    nodes: ['function good 1-1', 'struct After 6-6'],
-  },
-  {
-    name: 'lines that end with CRLF',
-    source: '/// Why.\r\n#[inline]\r\nfn f() {\r\n}\r\n',
-    nodes: ['function f 1-4'],
-  },
-]
-
-describe('the rust pack', () => {
-  it.each(cases)('finds $name', ({ source, nodes }) => {
-    expect(outline.of(source)).toEqual(nodes)
-  })
-
-  it('counts bytes, not characters, behind an emoji', () => {
-    const source = '/* 🦀é */ const S: &str = "🦀"; fn f() -> &str { "🦀" }\n'
-    const [, node] = outline.nodesOf(source)
-    const bytes = new TextEncoder().encode(source).subarray(node?.startByte, node?.endByte)
-    expect(new TextDecoder().decode(bytes)).toBe('fn f() -> &str { "🦀" }')
-  })
-
-  it('gives definitions of one name ids of their own', () => {
-    const nodes = outline.nodesOf(
-      'impl A<u8> {\n    fn f() {}\n}\nimpl A<u16> {\n    fn f() {}\n}\n#[cfg(unix)]\nfn g() {}\n#[cfg(windows)]\nfn g() {}\n',
-    )
-    expect(nodes.map((node) => node.qualifiedName)).toEqual(['pkg/mod', 'A', 'A::f', 'A', 'A::f', 'g', 'g'])
-    expect(new Set(nodes.map((node) => node.nodeId)).size).toBe(nodes.length)
-  })
-})
+  ],
+  [
+    'generic functions',
+    "pub async unsafe fn f<'a, T: Into<&'a str>>(x: T) -> impl Iterator<Item = u8>\nwhere\n    T: Copy,\n{\n    g()\n}\n",
+    ['function f 1-6'],
+  ],
+  [
+    'no closure and no comment that follows',
+    'const F: fn() = || {};\nfn f() {\n    let g = |x| x;\n} // why\n',
+    ['function f 2-4'],
+  ],
+  [
+    'what parses around a syntax error',
+    'fn good() {}\n\nfn bad( {\n}\n\nstruct After;\n',
+    ['function good 1-1', 'struct After 6-6'],
+  ],
+])

@@ -77,14 +77,7 @@ describe('readAttributeRules', () => {
       .tuple(lead, fc.array(segment, { minLength: 1, maxLength: 4 }))
       .map(([slash, all]) => slash + all.join('/'))
     const attribute = fc.constantFrom(
-      'ident',
-      '-ident',
-      '!ident',
-      'binary',
-      '-diff',
-      'filter=x',
-      '-filter',
-      'linguist-vendored',
+      ...'ident -ident !ident binary -diff filter=x -filter linguist-vendored'.split(' '),
     )
     const rule = fc.tuple(pattern, fc.array(attribute, { minLength: 1, maxLength: 3 }))
     const text = fc

@@ -18,38 +18,20 @@ async function skippedOf(tree: Readonly<Record<string, string>>, include: SkipKi
 const empty = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, '']))
 
 describe('pathJudge', () => {
-  it.each([
-    'vendor',
-    'vendored',
-    '_vendor',
-    '_vendored',
-    'third_party',
-    'third-party',
-    'thirdparty',
-    'ThirdParty',
-    '3rdparty',
-    'extern',
-    'externals',
-    'Godeps',
-    'Pods',
-    'vendored_packages',
-  ])('takes the folder %s for vendored, once, however deep it lies', async (name) => {
-    expect(await skippedOf(empty(`src/a/${name}/x/y.py`, `src/a/${name}/z.py`, 'src/a/b.py'))).toEqual([
-      `src/a/${name}: vendored`,
-    ])
-    expect(await skippedOf(empty(`src/a/${name}/x/y.py`), ['vendored'])).toEqual([])
-  })
+  it.each(['vendor', '_vendored', 'third-party', 'ThirdParty', '3rdparty', 'Pods'])(
+    'takes the folder %s for vendored, once, however deep it lies',
+    async (name) => {
+      expect(await skippedOf(empty(`src/a/${name}/x/y.py`, `src/a/${name}/z.py`, 'src/a/b.py'))).toEqual([
+        `src/a/${name}: vendored`,
+      ])
+      expect(await skippedOf(empty(`src/a/${name}/x/y.py`), ['vendored'])).toEqual([])
+    },
+  )
 
   it('keeps names that only resemble them, and files that are called so', async () => {
     const own = [
-      'vendors/a.py',
-      'vending/a.py',
-      'external/a.py',
-      'packages/a.ts',
-      'src/vendor.py',
-      'lib/extern.c',
-      'deps/a.c',
-      'kube/pods/a.go',
+      ...'vendors/a.py vending/a.py external/a.py packages/a.ts src/vendor.py lib/extern.c deps/a.c'.split(' '),
+      ...'kube/pods/a.go'.split(' '),
     ]
     expect(await skippedOf(empty(...own))).toEqual([])
   })
@@ -77,17 +59,8 @@ describe('pathJudge', () => {
 
   it('knows what compilers of interfaces write, and lock files, by name', async () => {
     const generated = [
-      'a_pb2.py',
-      'dist/a.min.js',
-      'a_pb2_grpc.py',
-      'a_pb2.pyi',
-      'x.pb.go',
-      'x.pb.cc',
-      'Form.Designer.cs',
-      'package-lock.json',
-      'sub/uv.lock',
-      'go.sum',
-      'q/__generated__/a.ts',
+      ...'a_pb2.py dist/a.min.js a_pb2_grpc.py a_pb2.pyi x.pb.go x.pb.cc Form.Designer.cs'.split(' '),
+      ...'package-lock.json sub/uv.lock go.sum q/__generated__/a.ts'.split(' '),
     ]
     const found = await skippedOf(empty(...generated, 'pb2.py', 'lock.py', 'unlock.json', 'my.lock'))
     expect(found).toEqual(generated.map((path) => `${path.replace(/\/a\.ts$/, '')}: generated`).toSorted())
@@ -114,14 +87,11 @@ describe('pathJudge', () => {
   })
 
   it.each([
-    'app/migrations/0001_initial.py',
-    'db/migrate/20190102030405_create_users.rb',
-    'database/migrations/2014_10_12_000000_create_users.php',
-    'Data/Migrations/20200101000000_Init.cs',
-    'Data/Migrations/AppModelSnapshot.cs',
-    'src/main/resources/db/migration/V1_2__add.sql',
-    'prisma/migrations/20200101000000_init/migration.sql',
-    'migrations/Version20200101000000.php',
+    ...'app/migrations/0001_initial.py db/migrate/20190102030405_create_users.rb'.split(' '),
+    ...'database/migrations/2014_10_12_000000_create_users.php'.split(' '),
+    ...'Data/Migrations/20200101000000_Init.cs Data/Migrations/AppModelSnapshot.cs'.split(' '),
+    ...'src/main/resources/db/migration/V1_2__add.sql'.split(' '),
+    ...'prisma/migrations/20200101000000_init/migration.sql migrations/Version20200101000000.php'.split(' '),
   ])('takes %s for a migration', async (path) => {
     expect(await skippedOf(empty(path))).toEqual([`${path}: migration`])
     expect(await skippedOf(empty(path), ['migrations'])).toEqual([])
@@ -129,12 +99,8 @@ describe('pathJudge', () => {
 
   it('keeps what only lies near migrations', async () => {
     const own = [
-      'app/migrations/__init__.py',
-      'app/migrations/utils.py',
-      'alembic/env.py',
-      'tests/test_migrations/0001_a.py',
-      'migrations/operations/base.py',
-      '0001_a.py',
+      ...'app/migrations/__init__.py app/migrations/utils.py alembic/env.py'.split(' '),
+      ...'tests/test_migrations/0001_a.py migrations/operations/base.py 0001_a.py'.split(' '),
     ]
     expect(await skippedOf(empty(...own))).toEqual([])
   })
@@ -159,12 +125,8 @@ describe('pathJudge', () => {
     const tree = {
       'foo-1.0/.gitignore': '*.egg-info/\nbuild/\n_version.py\n!keep/_version.py\n/top.py\n',
       ...empty(
-        'foo-1.0/foo.egg-info/a.py',
-        'foo-1.0/src/build/b.py',
-        'foo-1.0/src/_version.py',
-        'foo-1.0/keep/_version.py',
-        'foo-1.0/top.py',
-        'foo-1.0/src/top.py',
+        ...'foo-1.0/foo.egg-info/a.py foo-1.0/src/build/b.py foo-1.0/src/_version.py'.split(' '),
+        ...'foo-1.0/keep/_version.py foo-1.0/top.py foo-1.0/src/top.py'.split(' '),
       ),
       'foo-1.0/src/.gitignore': '*.gen.py\n!/one.gen.py\n',
       ...empty('foo-1.0/src/a.gen.py', 'foo-1.0/src/one.gen.py', 'foo-1.0/b.gen.py'),

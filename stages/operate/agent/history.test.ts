@@ -62,12 +62,6 @@ describe('the history of a conversation', () => {
     expect(dense.history.fit().tooLong?.tokens).toBeGreaterThan(1000)
   })
 
-  it('is the conversation itself while it is within its limits', () => {
-    const { messages, history, last } = play(rounds(10), noTools)
-    expect(last).toEqual({ messages, leftOut: 0 })
-    expect(history.fit().messages).toBe(messages)
-  })
-
   it('leaves the oldest replies out with their results, and says so in the first message', () => {
     const { messages, last } = play(rounds(20), noTools)
     expect(last.leftOut).toBe(12)
@@ -86,12 +80,6 @@ describe('the history of a conversation', () => {
     expect(moves.length).toBeLessThan(100 / 4)
     const heads = new Set(sent.map(({ messages }) => messages[1]?.content))
     expect(heads.size).toBe(moves.length + 1)
-  })
-
-  it('asks what to say in the place of what is left out once for all requests that begin alike', () => {
-    let asked = 0
-    const { last } = play(rounds(20), { ...noTools, note: (leftOut) => `digest ${++asked} of ${leftOut.length}` })
-    expect(last.messages[1]?.content).toBe('user\n\ndigest 1 of 12')
   })
 
   it('takes four characters for a token until a server has counted', () => {
@@ -126,11 +114,6 @@ describe('the history of a conversation', () => {
       messages.push(...round(more, plain))
       expect(history.fit().messages.length).toBeLessThanOrEqual(22)
     }
-  })
-
-  it('cannot be halved when only the newest reply is there', () => {
-    const { history } = play(rounds(1), noTools)
-    expect(history.halve()).toBe(false)
   })
 
   it('goes on with a conversation that was long when it was opened', () => {

@@ -1,6 +1,5 @@
 import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
-import { ToolRun } from '#store/objects/attempt-record.ts'
 import { foldContext } from '../context/fold-context.ts'
 import type { Tool } from '../tools/tool-set.ts'
 import { refused } from '../tools/tool-set.ts'
@@ -66,12 +65,6 @@ describe('the note in place of messages that are left out', () => {
     `)
   })
 
-  it('is left to the messages themselves while all are there', async () => {
-    const { agent, requests } = scriptedAgent([...early.slice(0, 1), [submitting()]], {}, [lookTool()])
-    await runAgent(agent, never)
-    expect(requests.at(-1)?.messages[1]).toEqual({ role: 'user', content: 'user' })
-  })
-
   it('is the same in an attempt that goes on from the record of another', async () => {
     const { agent, transcript } = played([...early, [submitting()]])
     await runAgent(agent, never)
@@ -79,23 +72,6 @@ describe('the note in place of messages that are left out', () => {
     const { messages, toolRuns } = transcript
     const later = openTranscript(structuredClone({ messages, tools: toolRuns }))
     expect(leftOutNote(later, later.messages.slice(2, 8))).toBe(leftOutNote(transcript, leftOut))
-  })
-
-  it('passes over submissions that an older record has no verdict of, without reading their messages', async () => {
-    const { agent, transcript } = played([...early, [submitting()]])
-    await runAgent(agent, never)
-    const { messages, toolRuns } = structuredClone({ messages: transcript.messages, toolRuns: transcript.toolRuns })
-    const states = (runs: typeof toolRuns) =>
-      foldContext(replayedEvents(messages, runs)).shortTrack.actions.flatMap(({ tool, outcome }) =>
-        tool === 'submit_result' ? [outcome] : [],
-      )
-    expect(states(toolRuns)).toEqual(['refused', 'unverified'])
-    expect(toolRuns.map((run) => ToolRun.parse(run))).toEqual(toolRuns)
-    expect(toolRuns.filter(({ name }) => name === 'submit_result').map(({ result }) => result.errorCode)).toEqual([
-      'AGENT_005',
-      'WORK_005',
-    ])
-    expect(states(toolRuns.filter(({ name }) => name !== 'submit_result'))).toEqual(['refused'])
   })
 
   it('folds the record to the same context as the events that were emitted', async () => {

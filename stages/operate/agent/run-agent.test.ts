@@ -19,44 +19,11 @@ describe('the agent loop', () => {
     expect(requests.map((request) => request.toolChoice)).toEqual(['required', 'required', 'required'])
   })
 
-  it('answers every call of a reply, and runs nothing after the submission', async () => {
-    const calls = [
-      call('read_file', { path: 'a' }, 'c1'),
-      { ...submitting(), id: 'c2' },
-      call('read_file', { path: 'b' }, 'c3'),
-    ]
-    const { agent, ran, transcript } = open([calls])
-    await runAgent(agent, never)
-    expect(ran).toEqual(['a'])
-    const answered = transcript.messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : []))
-    expect(answered).toEqual(['c1', 'c2', 'c3'])
-  })
-
   it('forces the submission on the last turn and ends with AGENT_004 without one', async () => {
     const { agent, requests } = open([[call('read_file', { path: 'a' })]], 3)
     expect(await runAgent(agent, never)).toMatchObject({ kind: 'stopped', code: 'AGENT_004' })
     expect(requests.at(-1)?.toolChoice).toEqual({ name: 'submit_result' })
     expect(requests).toHaveLength(3)
-  })
-
-  it('corrects one reply without a tool call and ends the second time with AGENT_003', async () => {
-    const { agent, requests } = open(['I am done!', 'Really.'])
-    expect(await runAgent(agent, never)).toMatchObject({ kind: 'stopped', code: 'AGENT_003' })
-    expect(requests).toHaveLength(2)
-  })
-
-  it('goes on when the correction helps', async () => {
-    const { agent } = open(['I am done!', [submitting()]])
-    expect(await runAgent(agent, never)).toMatchObject({ kind: 'submitted' })
-  })
-
-  it('explains a submission that fails validation and ends with AGENT_005 when that does not help', async () => {
-    const { agent, transcript, requests } = open([[submitting('odd')]])
-    const ending = await runAgent(agent, never)
-    expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', phase: 'submission' })
-    expect(requests).toHaveLength(3)
-    const last = transcript.messages.at(-1)
-    expect(last?.content).toContain('got "odd"')
   })
 
   it.each([1, 2, 3])('ends with AGENT_005 when the last of %i turns brings a refused submission', async (maxTurns) => {

@@ -31,13 +31,6 @@ describe('the status of a submission', () => {
     expect(results()).toEqual([`Submitted. The status ${JSON.stringify(given)} was taken as "${status}".`])
   })
 
-  it('is not reported when it is a known status', async () => {
-    const { ending, received, results } = submitted([[submitting('skipped')]], [])
-    await ending
-    expect(received()[0]?.data).not.toHaveProperty('status_given')
-    expect(results()).toEqual(['Submitted.'])
-  })
-
   it.each(['partial', 'maybe done', '', 3, null, { status: 'done' }])('%j is refused with AGENT_005', async (given) => {
     const { ending, received } = submitted([[submitting(given)]], [])
     const reason = expect.stringContaining(`got ${JSON.stringify(given)}`)
@@ -117,15 +110,6 @@ describe('a submission that does not hold', () => {
     expect(await other.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
     expect(other.requests).toHaveLength(3)
   })
-
-  it.each([1, 2, 5])(
-    'tells the model once of what it only claims, where a failure goes back %i times',
-    async (times) => {
-      const run = submitted([[submitting()]], [overstated], { verifyAttempts: times })
-      expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
-      expect(run.requests).toHaveLength(2)
-    },
-  )
 
   it('is given up with the attempt that is stopped while it is verified', async () => {
     const { agent } = scriptedAgent([[submitting()]])

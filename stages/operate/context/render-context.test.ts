@@ -101,19 +101,6 @@ describe('the context as a model reads it', () => {
     )
     expect(shown).toMatch(/\n… 7 more$/)
   })
-
-  it('says that an earlier run failed at this, in its words', () => {
-    const failed = { event: 'operation.ended', operationId: 'o1', nodeId: 'n1', agent: 'docstring' } as const
-    const data = {
-      status: 'failed',
-      summary: 'x',
-      reason: 'lint_before_after failed for src/shop.py (2 before, 3 after)',
-    }
-    const context = foldContext([{ ...failed, status: 'error', errorCode: 'WORK_005', data }], scope)
-    expect(renderSections({ ...context, relatedCode }, { maxTokens: 800 }).last_error).toBe(
-      '## Last error\nAn earlier attempt at this failed (WORK_005): lint_before_after failed for src/shop.py (2 before, 3 after)',
-    )
-  })
 })
 
 const text = fc.string({ maxLength: 400, unit: 'binary' })

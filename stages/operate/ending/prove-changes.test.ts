@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { type Evidence, proofOf } from '#domain/change-set.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import { runRules } from '../evidence/run-rules.ts'
+import { baseOver } from '../workspace/base-over.fixture.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import { evidenceFault, openProof } from './prove-changes.ts'
 
 const never = new AbortController().signal
-const empty = { find: () => undefined, kindAt: () => undefined, list: () => [], read: async () => new Uint8Array() }
 
 const asked = { turn: 1, startedAt: 0, durationMs: 1, toolChoice: 'required', messages: 2, leftOut: 0 }
 
 /** Two new files that are checked one after the other; `checked` has the paths checked so far. */
 async function twoFiles(onCheck: () => void, model = 'other') {
-  const workspace = openWorkspace(empty)
+  const workspace = openWorkspace(baseOver({}))
   for (const path of ['a.py', 'b.md']) await workspace.writeText(path, 'x = 1\n')
   const checked: string[] = []
   const check = async ({ path }: { path: string }): Promise<Evidence[]> => {
@@ -71,10 +71,7 @@ describe('the proof of what an attempt changed', () => {
     'finds that in %s what is inserted above %j is of the definition below: %j',
     async (language, between, text, isIn) => {
       const [head, code] = ['package a\n\n', 'func F() {}']
-      const base = Buffer.from(`${head}${between}${code}\n`)
-      const file = { path: 'a.go', hash: 'h', size: base.length, executable: false }
-      const snapshot = { ...empty, find: () => file, kindAt: () => 'file' as const, read: async () => base }
-      const workspace = openWorkspace(snapshot)
+      const workspace = openWorkspace(baseOver({ 'a.go': `${head}${between}${code}\n` }))
       await workspace.writeText('a.go', `${head}${text}${between}${code}\n`)
       const startByte = Buffer.byteLength(head + between)
       const node = { path: 'a.go', language, startByte, endByte: startByte + code.length }

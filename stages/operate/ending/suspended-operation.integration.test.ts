@@ -151,20 +151,6 @@ answer
     ])
   })
 
-  it('stores its state in one object, with the work that is still to do', async () => {
-    const planned = await bench.planned(await asking(), source, 'shelf')
-    await work(planned)
-    const { suspensionHash } = await bench.operation(planned)
-    const { projectId } = await bench.ledger.getRun(planned.runId)
-    const kept = await getUnfinishedAttempt(bench.deps.objects, projectId, suspensionHash ?? '')
-    expect(kept).toMatchObject({
-      loop: { turn: 1, calls: [{ name: 'name_it' }] },
-      waiting: { inputs: { file_path: 'src/shop.py' }, asked: { name: 'ask_user' } },
-      written: [{ path: 'src/shop.py', text: `import os\n\n\n${source}` }],
-      reads: { contents: { 'src/shop.py': planned.file.hash } },
-    })
-  })
-
   it.each<[string, string, (waiting: WaitingScript) => Partial<WaitingScript>]>([
     ['its script is another', 'ASK_004', () => ({ scriptHash: 'another' })],
     ['it did something else before', 'ASK_004', ({ journal }) => ({ journal: journal.slice(1) })],

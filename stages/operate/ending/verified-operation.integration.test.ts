@@ -125,25 +125,4 @@ describe('an operation whose success is verified when it is claimed', () => {
     const details = { claimed_unchanged: ['other.py'] }
     expect(JSON.parse(await resultOf(runId))).toMatchObject({ changed_files: ['src/shop.py'], details })
   })
-
-  it.each([
-    ['one that exists', 'src/shop.py'],
-    ['one that does not', 'other.py'],
-  ])('has nothing to change when it goes on naming %s and changed none', async (_what, name) => {
-    const { runId, outcome, said, received, requests } = await run([submit(name)])
-    expect(outcome).toMatchObject({ status: 'unchanged', changedFiles: [] })
-    expect(requests).toHaveLength(2)
-    expect(said[0]).toBe(`Verification failed: changed_files names ${name}, not changed here (nothing was changed)`)
-    expect(received.map(({ errorCode, data }) => [errorCode, data['claimed_unchanged']])).toEqual([
-      ['AGENT_005', undefined],
-      [undefined, [name]],
-    ])
-    expect(JSON.parse(await resultOf(runId))).toMatchObject({ details: { claimed_unchanged: [name] } })
-  })
-
-  it.each(['shop.py', '/repo/src/shop.py', 'a/src/shop.py'])('is taken at once for the file named %j', async (name) => {
-    const { outcome, requests } = await run([write(sound), submit(name)])
-    expect(outcome).toMatchObject({ status: 'succeeded', turns: 2 })
-    expect(requests).toHaveLength(2)
-  })
 })

@@ -1,13 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { fileURLToPath } from 'node:url'
 import { loadBundles } from '#bundles/load-bundle.ts'
-import { defaultProject, sha256 } from '#domain/ids.ts'
+import { defaultProject } from '#domain/ids.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { openLinter } from '#languages/lint/linter.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { openTargetNode } from '../tools/target-node.ts'
+import { baseOver } from '../workspace/base-over.fixture.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import { promptsFor } from './prompts.ts'
 
@@ -25,12 +26,7 @@ const prepared = openPreparedBundles(async (_project, name) => {
 async function asked(agent: 'lint' | 'docstring', source: string, { part = source, modelTokens = 4_000 } = {}) {
   const bundle = await prepared(defaultProject, agent)
   const startByte = Buffer.byteLength(source.slice(0, source.indexOf(part)))
-  const workspace = openWorkspace({
-    find: () => ({ hash: sha256(source) }),
-    kindAt: () => 'file',
-    list: () => [],
-    read: async () => Buffer.from(source),
-  })
+  const workspace = openWorkspace(baseOver({ 'a.py': source }))
   const isFile = part === source
   const kind = isFile ? { kind: 'file', parentId: null } : { parentId: 'n0000000000000000' }
   const place = { path: 'a.py', startByte, endByte: startByte + Buffer.byteLength(part), ...kind }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode, Edge } from '#domain/code-node.ts'
-import { newToken, operationId, repeatedOperationId, type RunId } from '#domain/ids.ts'
+import { operationId, repeatedOperationId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { putEdgeList } from '#store/objects/edge-list.ts'
@@ -12,7 +12,6 @@ import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testi
 import { foldContext } from '../context/fold-context.ts'
 import { openOperationBench, type OperationBench } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
-import { openSurroundings } from './start-context.ts'
 
 const files = {
   'src/shop.py': `from util import price
@@ -216,32 +215,5 @@ describe('the context of an operation at its start', () => {
     expect((await work(retry)).user).toMatch(told)
     await repeat(retry, bundle)
     expect((await work(retry)).user).toMatch(told)
-  })
-
-  it('costs no round trip where there is nothing to ask, and one otherwise', async () => {
-    const { ledger, deps } = bench
-    const asked: number[] = []
-    const counting = {
-      ...ledger,
-      endedOperations: async (runId: RunId, ids: readonly string[]) => {
-        asked.push(ids.length)
-        return ledger.endedOperations(runId, ids)
-      },
-    }
-    const { startContext: read } = openSurroundings({ ledger: counting, objects: deps.objects })
-    const start = async (wanted: Wanted) => {
-      const runId = await running(wanted)
-      const [job] = (await ledger.dispatch(runId, 1)).taken
-      const answer = job && (await ledger.claim({ runId, ...job }, newToken()))
-      const bundle = wanted.bundles[0]?.file
-      if (answer?.kind !== 'claimed' || bundle === undefined) throw new Error('nothing was claimed')
-      await read(answer.attempt, bundle, { readText: async () => '' })
-    }
-    const [lint, docstring] = [await bench.bundle('lint'), await bench.bundle('docstring')]
-    await start({ bundles: [docstring], hasEdges: false })
-    await start({ bundles: [lint, docstring] })
-    expect(asked).toEqual([])
-    await start({ bundles: [docstring, lint] })
-    expect(asked).toEqual([5])
   })
 })

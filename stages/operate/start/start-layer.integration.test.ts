@@ -7,17 +7,12 @@ import { objectKeys } from '#store/objects/object-keys.ts'
 import { putHashedJson } from '#store/objects/object-store.ts'
 import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import type { BaseLayer } from '../workspace/base-layer.ts'
+import { baseOver } from '../workspace/base-over.fixture.ts'
 import { openStartLayers, type OpenStartLayer } from './start-layer.ts'
 
 const path = 'a.py'
 const source = 'one = 1\ntwo = 2\n'
-const snapshot: BaseLayer = {
-  find: (at) => (at === path ? { hash: sha256(source) } : undefined),
-  kindAt: (at) => (at === path ? 'file' : undefined),
-  list: () => [path],
-  read: async () => Buffer.from(source),
-}
+const snapshot = baseOver({ [path]: source })
 const first = aPlannedOperation('first')
 const second = aPlannedOperation('second', {}, [first])
 

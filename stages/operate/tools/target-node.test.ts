@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/ids.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { baseOver } from '../workspace/base-over.fixture.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import { nodeInputs } from './provided-inputs.ts'
 import { openTargetNode } from './target-node.ts'
@@ -14,12 +14,7 @@ const base = before + node.trimEnd() + after
 /** Where a script sees its node once the file has this text. */
 async function seenIn(text: string) {
   const { path } = aPlannedOperation('f').node
-  const workspace = openWorkspace({
-    find: () => ({ hash: sha256(base) }),
-    kindAt: (asked) => (asked === path ? 'file' : undefined),
-    list: () => [],
-    read: async () => Buffer.from(base),
-  })
+  const workspace = openWorkspace(baseOver({ [path]: base }))
   const startByte = Buffer.byteLength(before)
   const place = { startByte, endByte: startByte + Buffer.byteLength(node.trimEnd()), parentId: 'n0000000000000000' }
   const target = await openTargetNode({ ...aPlannedOperation('f').node, ...place }, workspace, { rules: wideRules })

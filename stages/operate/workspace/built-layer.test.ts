@@ -80,16 +80,6 @@ describe('a mode that an operation starts from', () => {
     expect(await composed([first, second])).toEqual({ faults: [], conflicts: [], made: [['a.sh', own, true]] })
   })
 
-  it('can be put back, and set once more', async () => {
-    const first = await setOn([], write('ONE\ntwo\nthree\n', true))
-    const back = await setOn([first], write('ONE\ntwo\nthree\n', false))
-    const made = [['a.sh', 'ONE\ntwo\nthree\n', undefined]]
-    expect(await composed([first, back])).toEqual({ faults: [], conflicts: [], made })
-    const again = await setOn([first, back], write('ONE\ntwo\nthree\n', true))
-    const set = [['a.sh', 'ONE\ntwo\nthree\n', true]]
-    expect(await composed([first, back, again])).toEqual({ faults: [], conflicts: [], made: set })
-  })
-
   it('is that of the snapshot where the file is deleted', async () => {
     const first = await setOn([], write('ONE\ntwo\nthree\n', true))
     const gone = await setOn([first], remove())
@@ -97,20 +87,6 @@ describe('a mode that an operation starts from', () => {
     const plain = await setOn([], write('#!/bin/bash\n', false, 'run'))
     const removed = await setOn([plain], remove('run'))
     expect(await composed([plain, removed])).toEqual({ faults: [], conflicts: [], made: [['run', null, true]] })
-  })
-
-  it.each([
-    [undefined, undefined],
-    [true, true],
-  ])('is gone where the file is deleted and made anew with %s', async (executable, result) => {
-    const first = await setOn([], write('ONE\ntwo\nthree\n', true))
-    const gone = await setOn([first], remove())
-    const anew = await setOn([first, gone], write('new\n', executable))
-    expect(await composed([first, gone, anew])).toEqual({
-      faults: [],
-      conflicts: [],
-      made: [['a.sh', 'new\n', result]],
-    })
   })
 })
 

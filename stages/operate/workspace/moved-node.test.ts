@@ -4,7 +4,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
 import { type LoadedLanguage, loadLanguage } from '#languages/syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
-import type { BaseLayer } from './base-layer.ts'
+import { baseOver } from './base-over.fixture.ts'
 import { openBuiltLayer } from './built-layer.ts'
 import { editsBetween } from '#change-sets/edits-between.ts'
 import { movedNode } from './moved-node.ts'
@@ -34,26 +34,12 @@ function nodeOf(code: string, over: Partial<CodeNode> = {}): CodeNode {
   const startByte = Buffer.byteLength(text.slice(0, text.indexOf(code)))
   const { node } = aPlannedOperation('price')
   const range = { startByte, endByte: startByte + Buffer.byteLength(code) }
-  return {
-    ...node,
-    kind: 'function',
-    name: 'price',
-    qualifiedName: 'price',
-    path,
-    language: 'python',
-    ...range,
-    ...over,
-  }
+  const names = { name: 'price', qualifiedName: 'price', path }
+  return { ...node, kind: 'function', language: 'python', ...names, ...range, ...over }
 }
 
 /** The code of the node after another operation has turned the file into `after`, and the lines it is on. */
 async function codeAfter(after: string | undefined, node = nodeOf(first)) {
-  const snapshot: BaseLayer = {
-    find: (at) => (at === path ? { hash: sha256(text) } : undefined),
-    kindAt: (at) => (at === path ? 'file' : undefined),
-    list: () => [path],
-    read: async () => Buffer.from(text),
-  }
   const { operationId, node: other } = aPlannedOperation('lint')
   const base = { path, baseHash: sha256(text) }
   const change: ChangeSet['files'][number] =
@@ -61,7 +47,7 @@ async function codeAfter(after: string | undefined, node = nodeOf(first)) {
       ? { kind: 'delete', ...base }
       : { kind: 'edit', ...base, edits: editsBetween(Buffer.from(text), Buffer.from(after)) }
   const set = { changeSetId: 'c1', operationId, bundle: 'lint', nodeId: other.nodeId, files: [change], evidence: [] }
-  const moved = movedNode(node, await openBuiltLayer(snapshot, [set]), python)
+  const moved = movedNode(node, await openBuiltLayer(baseOver({ [path]: text }), [set]), python)
   if (moved === undefined || after === undefined) return undefined
   const bytes = Buffer.from(after).subarray(moved.startByte, moved.endByte)
   expect(moved.hash).toBe(sha256(bytes))

@@ -118,26 +118,3 @@ describe('what a workspace lets be deleted, or renamed,', () => {
     expect(changed.changedPaths()).toEqual([])
   })
 })
-
-describe('what a workspace lets be written', () => {
-  it.each(['pkg', 'links', 'left'])('is not a folder: %j', async (path) => {
-    await expect(workspace().writeText(path, 'y = 2\n')).rejects.toMatchObject({ kind: 'refused' })
-  })
-
-  it.each([
-    ['new', 'new/deep/er.py'],
-    ['new/deep/er.py', 'new'],
-  ])('is not %j and %j at once', async (first, second) => {
-    const written = workspace()
-    await written.writeText(first, 'y = 2\n')
-    await expect(written.writeText(second, 'y = 2\n')).rejects.toMatchObject({ kind: 'refused' })
-    expect(written.changedPaths()).toEqual([first])
-  })
-
-  it('is what the base has, again', async () => {
-    const written = workspace()
-    await written.writeText('a.py', 'y = 2\n')
-    await written.writeText('a.py', source)
-    expect(await written.changes()).toEqual([])
-  })
-})

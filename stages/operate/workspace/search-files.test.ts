@@ -1,19 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/ids.ts'
-import { baseLayerOf } from './base-layer.ts'
+import { baseOver } from './base-over.fixture.ts'
 import { openWorkspace } from './open-workspace.ts'
 import { findFiles, openLineSearcher, type SearchQuery, searchFiles } from './search-files.ts'
 
 const searcher = openLineSearcher()
 afterAll(searcher.close)
 
-function workspaceWith(contents: Record<string, string | Uint8Array>) {
-  const blobs = new Map(Object.values(contents).map((content) => [sha256(content), Buffer.from(content)]))
-  const files = Object.entries(contents).map(([path, content]) => ({ path, hash: sha256(content) }))
-  const find = (path: string) => files.find((file) => file.path === path)
-  const get = async (_project: string, hash: string) => blobs.get(hash) ?? Buffer.alloc(0)
-  return openWorkspace(baseLayerOf({ files, links: [], skipped: [], find }, { get }, 'p'))
-}
+const workspaceWith = (contents: Parameters<typeof baseOver>[0]) => openWorkspace(baseOver(contents))
 
 const contents = {
   'a.py': 'import os\r\nx = 1',

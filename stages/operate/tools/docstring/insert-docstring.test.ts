@@ -33,7 +33,6 @@ async function insert(source: string, docstring = 'Do it.', text: Partial<TextSt
 describe('inserting a docstring', () => {
   const cases: [name: string, source: string, expected: string][] = [
     ['a plain body', 'def f(x):\n    return x\n', 'def f(x):\n    """Do it."""\n    return x\n'],
-    ['two-space indentation', 'def f():\n  return 1\n', 'def f():\n  """Do it."""\n  return 1\n'],
     [
       'a body on the same line, in a file whose first indented lines are in a text and in a call',
       'class A(B): pass\n\n\nTEXT = """\n  a\n"""\nx = dict(a=1,\n   b=2)\n\n\nclass C:\n    x = 1\n',
@@ -58,22 +57,14 @@ describe('inserting a docstring', () => {
       'def f(\n    a: int = {1: 2}[1],\n) -> int:\n    return a\n',
       'def f(\n    a: int = {1: 2}[1],\n) -> int:\n    """Do it."""\n    return a\n',
     ],
-    ['a body on the same line', 'def f(x): return x\n', 'def f(x):\n    """Do it."""\n    return x\n'],
     [
       'two statements on the same line',
       'def f(x): x += 1; return x\n',
       'def f(x):\n    """Do it."""\n    x += 1; return x\n',
     ],
     ['only pass', 'def f():\n    pass\n', 'def f():\n    """Do it."""\n'],
-    ['pass on the same line', 'class A(B): pass\n', 'class A(B):\n    """Do it."""\n'],
     ['only an ellipsis', 'def f(x):\n    ...\n', 'def f(x):\n    """Do it."""\n    ...\n'],
-    [
-      'a pragma on the line of the signature',
-      'def f(  # type: ignore[override]\n    x,\n) -> int:  # noqa: E704\n    return x\n',
-      'def f(  # type: ignore[override]\n    x,\n) -> int:  # noqa: E704\n    """Do it."""\n    return x\n',
-    ],
     ['an empty line first', 'def f():\n\n    return 1\n', 'def f():\n    """Do it."""\n    return 1\n'],
-    ['a decorator', '@cached(1)\ndef f():\n    return 1\n', '@cached(1)\ndef f():\n    """Do it."""\n    return 1\n'],
     ['a form feed before the body', 'def f():\n\f    return 1\n', 'def f():\n    """Do it."""\n\f    return 1\n'],
     [
       'a form feed within the indentation',
@@ -85,8 +76,6 @@ describe('inserting a docstring', () => {
       '\fdef f(): return 1\n',
       '\fdef f():\n    """Do it."""\n    return 1\n',
     ],
-    ['tabs behind blanks', 'def f():\n  \treturn 1\n', 'def f():\n  \t"""Do it."""\n  \treturn 1\n'],
-    ['async', 'async def f():\n    return 1\n', 'async def f():\n    """Do it."""\n    return 1\n'],
     ['no newline at the end', 'def f():\n    return 1', 'def f():\n    """Do it."""\n    return 1'],
     [
       'a nested definition first',
@@ -115,11 +104,6 @@ describe('inserting a docstring', () => {
       'def f():  # a \\\n    """Do it."""\n    return 1\n',
     ],
     ['an empty string in parentheses', 'def f():\n    ("")\n', 'def f():\n    """Do it."""\n'],
-    [
-      'emoji before the definition',
-      's = "🙂é"\ndef f():\n    return 1\n',
-      's = "🙂é"\ndef f():\n    """Do it."""\n    return 1\n',
-    ],
   ]
   it.each(cases)('finds the place with %s', async (_name, source, expected) => {
     expect(await insert(source)).toBe(expected)

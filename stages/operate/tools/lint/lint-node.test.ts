@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { CodeNode } from '#domain/code-node.ts'
-import { sha256 } from '#domain/ids.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
+import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { openLinter } from '#languages/lint/linter.ts'
+import { baseOver } from '../../workspace/base-over.fixture.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { lintExternals } from '../externals/node-externals.ts'
 import { openTargetNode } from '../target-node.ts'
@@ -19,26 +19,10 @@ type Opened = { path?: string; source?: string }
 async function open(kind: string, text: string, { path = 'a.py', source = module }: Opened = {}) {
   const start = kind === 'file' ? 0 : source.indexOf(text)
   const end = kind === 'file' ? source.length : source.indexOf('\n\n\n', start) + 1 || source.length
-  const node: CodeNode = {
-    nodeId: 'n0000000000000000',
-    kind,
-    name: 'f',
-    qualifiedName: 'f',
-    path,
-    language: 'python',
-    startLine: 1,
-    endLine: 1,
-    startByte: Buffer.byteLength(source.slice(0, start)),
-    endByte: Buffer.byteLength(source.slice(0, end)),
-    parentId: null,
-    hash: '',
-  }
-  const workspace = openWorkspace({
-    find: () => ({ hash: sha256(source) }),
-    kindAt: () => 'file',
-    list: () => [],
-    read: async () => Buffer.from(source),
-  })
+  const bytes = (index: number) => Buffer.byteLength(source.slice(0, index))
+  const place = { path, kind, startByte: bytes(start), endByte: bytes(end) }
+  const node = { ...aPlannedOperation('f').node, ...place }
+  const workspace = openWorkspace(baseOver({ [path]: source }))
   const target = await openTargetNode(node, workspace, { rules: wideRules })
   const { run_linter: lint, apply_lint_fix: fix } = lintExternals(workspace, target, deps)
   return { workspace, lint, fix: (code?: string) => fix([code]) }
@@ -76,12 +60,6 @@ describe('linting one node', () => {
     expect(await workspace.readText('a.py')).toBe(module.replace('f"é"', '"é"').replace('    import json\n', ''))
   })
 
-  it('keeps the unused imports of a package’s __init__.py', async () => {
-    const { fix, workspace } = await open('file', '', { path: 'pkg/__init__.py' })
-    expect(await fix('F401')).toMatchObject({ applied: 0, total: 1, fixable: 0 })
-    expect(workspace.changedPaths()).toEqual([])
-  })
-
   it.each([
     ['def f():\n    import os\n    # why\n    import sys\n'],
     ['def f():\n    if a:\n        import os  # why\n        import sys\n    return "x"\n'],
@@ -89,18 +67,6 @@ describe('linting one node', () => {
     const { fix, workspace } = await open('function', 'def f', { source })
     expect(await fix()).toMatchObject({ applied: 0, fixable: 0 })
     expect(workspace.changedPaths()).toEqual([])
-  })
-
-  it('reports, and leaves as it is, what an older Python could not run', async () => {
-    const source = 'from typing import Optional\n\n\ndef f(x: Optional[int]):\n    return x\n'
-    const { fix, workspace } = await open('function', 'def f', { source })
-    expect(await fix()).toMatchObject({ applied: 0, total: 1, fixable: 0, diagnostics: [{ code: 'UP045' }] })
-    expect(workspace.changedPaths()).toEqual([])
-  })
-
-  it('finds nothing in a stub, whose rules are others', async () => {
-    const { fix } = await open('function', 'def f', { path: 'a.pyi' })
-    expect(await fix()).toMatchObject({ applied: 0, total: 0 })
   })
 
   it('fails with TOOL_006 on a file that cannot be linted', async () => {

@@ -102,12 +102,6 @@ describe.skipIf(lack !== undefined)(`write_tests${lack === undefined ? '' : ` ($
 
   it.each([
     ['loops for ever', /its limit of time/, 'while True:\n            pass'],
-    // On a busy machine its many processes may reach the limit of memory first.
-    [
-      'forks without end',
-      /Resource temporarily unavailable|its limit of memory/,
-      'import os\n        while True:\n            os.fork()',
-    ],
     [
       'writes gigabytes',
       /No space left on device/,
@@ -189,13 +183,6 @@ if __name__ == '__main__':
     }
     const idle = inClass('    def test_it(self):\n        price(1)\n')
     expect(await written(idle, there)).toMatchObject({ refused: expect.stringContaining('whatever the code does') })
-  })
-
-  it('lets a test that deletes files in the sandbox delete nothing', async () => {
-    const deleting = inClass(
-      '    def test_it(self):\n        import os\n        os.remove("shop.py")\n        self.assertEqual(price(1), 3)\n',
-    )
-    expect(await written(deleting)).toMatchObject({ kept: 1 })
   })
 
   it('keeps what it wrote before when a later text is refused', async () => {
