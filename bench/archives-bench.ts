@@ -10,9 +10,9 @@ import { z } from 'zod'
 import { type Column, saveReport, sectionHead, table } from './reports/markdown-report.ts'
 import { rawTar } from '#stages/snapshot/raw-tar.fixture.ts'
 import { rawZip } from '#stages/snapshot/raw-zip.fixture.ts'
-import { peakMemory, type PeakMemory } from '../tests/e2e/living-processes.ts'
-import { openPrograms } from '../tests/e2e/program.ts'
-import { startServices, startStores } from '../tests/e2e/services.ts'
+import { peakMemory, type PeakMemory } from '../tests/living-processes.ts'
+import { openPrograms } from '../tests/program.ts'
+import { startServices, startStores } from '../tests/services.ts'
 import { redisVersion } from './ledger/bench-ledger.ts'
 
 /**

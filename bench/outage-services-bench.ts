@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
 import { redisVersion } from './ledger/bench-ledger.ts'
 import { type Column, saveReport, sectionHead, table, verdict } from './reports/markdown-report.ts'
-import { openPrograms, type Programs } from '../tests/e2e/program.ts'
-import { isReady, type Services, startServices, startStores } from '../tests/e2e/services.ts'
-import { sourceFolder } from '../tests/e2e/source-folder.ts'
+import { openPrograms, type Programs } from '../tests/program.ts'
+import { isReady, type Services, startServices, startStores } from '../tests/services.ts'
+import { sourceFolder } from '../tests/source-folder.ts'
 
 /**
  * `node bench/outage-services-bench.ts`: api, discovery, worker and the rehearsal model (no LLM) as processes of their own;

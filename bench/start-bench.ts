@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { delay } from '#platform/clock.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
-import { openPrograms, type Programs } from '../tests/e2e/program.ts'
-import { isReady, type Service, startStores, storeEnv, type Stores } from '../tests/e2e/services.ts'
+import { openPrograms, type Programs } from '../tests/program.ts'
+import { isReady, type Service, startStores, storeEnv, type Stores } from '../tests/services.ts'
 import { median, saveReport, sectionHead, spread, table } from './reports/markdown-report.ts'
 
 /**

@@ -23,10 +23,3 @@ it('reads no page that nobody asks for', async () => {
   for await (const number of pages('numbers', read)) if (number === 2) break
   expect(asked).toEqual([{}])
 })
-
-it('throws what a read throws, such as the reason of an abort', async () => {
-  const failing = pages('numbers', async (): Promise<{ numbers: number[]; next: null }> => {
-    throw new Error('stopped')
-  })
-  await expect(Array.fromAsync(failing)).rejects.toThrow('stopped')
-})

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { checkPaths } from '#bundles/check-paths.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { requireArtifactFolder, writeScriptArtifacts } from './write-script-artifacts.ts'
+import { useFreshFolder } from './fresh-folder.fixture.ts'
 
 const bundle = (name: string) => `name: ${name}
 description: Probes.
@@ -20,10 +20,7 @@ const typeChecker = openTypeChecker()
 afterAll(() => typeChecker.close())
 
 let dir = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'artifacts-'))
-})
-afterEach(() => rm(dir, { recursive: true, force: true }))
+useFreshFolder((path) => (dir = path))
 
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(join(dir, path)), { recursive: true })
@@ -101,14 +98,6 @@ describe('the artifacts of scripts', () => {
     const writing = writeOf(both, 'out')
     await expect(writing).rejects.toMatchObject({ code: 'CONFIG_003', message: /two bundles are named one/ })
     await expect(readdir(join(dir, 'out'))).rejects.toThrow('ENOENT')
-  })
-
-  it('of a script that parses no more are not left from when it did', async () => {
-    await put('a/x.pym', 'x = 1\nx\n')
-    await write(['x.pym'], 'out')
-    await put('a/x.pym', 'x = (\n')
-    await write(['x.pym'], 'out')
-    expect(Object.keys(await filesIn('out'))).toEqual(['_/x/check.json'])
   })
 
   it.each([

@@ -1,15 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readdir, readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
 import { gzippedTar, type TarItem } from '#platform/gzipped-tar.ts'
 import { fetchChanges } from './fetch-changes.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 let scratch = ''
-beforeEach(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'remora-fetched-'))
-})
-afterEach(() => rm(scratch, { recursive: true, force: true }))
+useFreshFolder((path) => (scratch = path))
 
 type Answer = { composition: string; items: TarItem[] } | undefined
 

@@ -1,19 +1,15 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
-import { serveApp } from '../../services/api/http/serve-app.ts'
+import { afterEach, beforeEach } from 'vitest'
+import type { Env } from '#platform/env.ts'
+import type { TestApi } from '../../services/api/app.fixture.ts'
 import { composeRun, playRun } from '../../services/api/played-run.fixture.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { buildProgram } from '../program.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
 type Content = string | Uint8Array
 /** Null: there is no such file on that side. */
 type Changes = Readonly<Record<string, { before: Content | null; after: Content | null }>>
-
-type Answer = { code: number; out: string; err: string }
 
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('')
 const ten = Array.from({ length: 10 }, (_none, at) => `line ${at}`)
@@ -23,16 +19,19 @@ export function tenLines(replaced: Readonly<Record<number, string>> = {}): strin
   return lines(ten.map((line, at) => replaced[at] ?? line))
 }
 
-/** The API with runs that propose changes, and `remora apply` in folders of their own. */
-export async function openApplying(searchPath: string | undefined) {
-  const api = await openTestApi(await testRedis(), await testObjects())
-  const served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+/** Has a served API with runs that propose changes, and `remora apply` in a folder of its own for each test. */
+export function useApplying(env: Env) {
+  const served = useServedApi()
+  const open: { copy?: WorkingCopy } = {}
+  beforeEach(async () => {
+    open.copy = await openFolder(served, env)
+  })
+  afterEach(() => open.copy?.remove())
   return {
-    proposing: (changes: Changes) => proposing(api, changes),
-    openFolder: () => openFolder({ PATH: searchPath, REMORA_API_URL: served.url, REMORA_TOKEN: api.token }),
-    async close() {
-      await served.close()
-      await api.close()
+    proposing: (changes: Changes) => proposing(served.api, changes),
+    get copy() {
+      if (open.copy === undefined) throw new Error('it is opened when a test begins')
+      return open.copy
     },
   }
 }
@@ -51,26 +50,14 @@ async function proposing(api: TestApi, changes: Changes): Promise<string> {
   return runId
 }
 
-export type WorkingCopy = Awaited<ReturnType<typeof openFolder>>
+type WorkingCopy = Awaited<ReturnType<typeof openFolder>>
 
-async function openFolder(env: Readonly<Record<string, string | undefined>>) {
+async function openFolder({ remoraWith }: Pick<ReturnType<typeof useServedApi>, 'remoraWith'>, env: Env) {
   const path = await mkdtemp(join(tmpdir(), 'remora-copy-'))
+  const given = { cwd: path, env }
   return {
     path,
-    /** A command that throws has printed nothing on stdout. */
-    async apply(runId: string, ...args: string[]): Promise<Answer> {
-      const answer: Answer = { code: 0, out: '', err: '' }
-      const io = {
-        out: (text: string) => void (answer.out += text),
-        err: (text: string) => void (answer.err += text),
-        exit: (code: number) => void (answer.code = code),
-      }
-      const config = readCliConfig(env)
-      const signal = new AbortController().signal
-      const context = { io, config, signal, terminal: undefined, colored: false, cwd: path }
-      await buildProgram(context).parseAsync(['apply', runId, '--of', 'proposed', ...args], { from: 'user' })
-      return answer
-    },
+    apply: (runId: string, ...args: string[]) => remoraWith(given, 'apply', runId, '--of', 'proposed', ...args),
     async write(files: Readonly<Record<string, Content>>): Promise<void> {
       for (const [name, content] of Object.entries(files)) {
         await mkdir(dirname(join(path, name)), { recursive: true })

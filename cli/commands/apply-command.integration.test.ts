@@ -3,20 +3,11 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
-import { openApplying, tenLines, type WorkingCopy } from './apply-command.fixture.ts'
+import { tenLines, useApplying } from './apply-command.fixture.ts'
 
-let applying: Awaited<ReturnType<typeof openApplying>>
-let copy: WorkingCopy
-beforeAll(async () => {
-  applying = await openApplying(process.env['PATH'])
-})
-beforeEach(async () => {
-  copy = await applying.openFolder()
-})
-afterEach(() => copy.remove())
-afterAll(() => applying.close())
+const applying = useApplying({ PATH: process.env['PATH'] })
 
 const before = tenLines()
 const after = tenLines({ 2: 'line two' })
@@ -28,48 +19,48 @@ describe('remora apply', () => {
       'new/deep/b.py': { before: null, after: 'b = 1' },
       'old/c.py': { before: 'c = 1\n', after: null },
     })
-    await copy.write({ 'a.py': before, 'old/c.py': 'c = 1\n' })
-    await chmod(join(copy.path, 'a.py'), 0o750)
-    expect(await copy.apply(runId)).toEqual({
+    await applying.copy.write({ 'a.py': before, 'old/c.py': 'c = 1\n' })
+    await chmod(join(applying.copy.path, 'a.py'), 0o750)
+    expect(await applying.copy.apply(runId)).toEqual({
       code: 0,
-      out: `a.py  changed\nnew/deep/b.py  created\nold/c.py  deleted\n3 files written: ${copy.path}\n`,
+      out: `a.py  changed\nnew/deep/b.py  created\nold/c.py  deleted\n3 files written: ${applying.copy.path}\n`,
       err: '',
     })
-    expect([await copy.read('a.py'), await copy.read('new/deep/b.py')]).toEqual([after, 'b = 1'])
-    expect((await stat(join(copy.path, 'a.py'))).mode & 0o777).toBe(0o750)
-    expect((await readdir(copy.path)).toSorted()).toEqual(['a.py', 'new'])
-    const state = await copy.everything()
-    expect((await copy.apply(runId)).out).toMatch(
+    expect([await applying.copy.read('a.py'), await applying.copy.read('new/deep/b.py')]).toEqual([after, 'b = 1'])
+    expect((await stat(join(applying.copy.path, 'a.py'))).mode & 0o777).toBe(0o750)
+    expect((await readdir(applying.copy.path)).toSorted()).toEqual(['a.py', 'new'])
+    const state = await applying.copy.everything()
+    expect((await applying.copy.apply(runId)).out).toMatch(
       /^a\.py {2}there already\nnew\S+ {2}there already\nold\S+ {2}there already\nall of it is there already: /,
     )
-    expect(await copy.everything()).toEqual(state)
+    expect(await applying.copy.everything()).toEqual(state)
   })
 
   it('has nothing to do before anything is accepted', async () => {
     const runId = await applying.proposing({ 'a.py': { before, after } })
-    await copy.write({ 'a.py': before })
-    expect(await copy.apply(runId, '--of', 'accepted')).toEqual({
+    await applying.copy.write({ 'a.py': before })
+    expect(await applying.copy.apply(runId, '--of', 'accepted')).toEqual({
       code: 0,
       out: `run ${runId}: nothing to apply, nothing of it is accepted\n`,
       err: '',
     })
-    expect(await copy.read('a.py')).toBe(before)
+    expect(await applying.copy.read('a.py')).toBe(before)
   })
 
   it.skipIf(lacks('git'))('merges with what has changed since, once', async () => {
     const runId = await applying.proposing({ 'a.py': { before, after } })
-    await copy.write({ 'a.py': tenLines({ 7: 'mine' }) })
-    const { out } = await copy.apply(runId, '--json')
+    await applying.copy.write({ 'a.py': tenLines({ 7: 'mine' }) })
+    const { out } = await applying.copy.apply(runId, '--json')
     expect(JSON.parse(out)).toEqual({
       run_id: runId,
       of: 'proposed',
-      folder: copy.path,
+      folder: applying.copy.path,
       files: [{ path: 'a.py', result: 'merged' }],
     })
     const merged = tenLines({ 2: 'line two', 7: 'mine' })
-    expect(await copy.read('a.py')).toBe(merged)
-    expect((await copy.apply(runId)).out).toContain('all of it is there already')
-    expect(await copy.read('a.py')).toBe(merged)
+    expect(await applying.copy.read('a.py')).toBe(merged)
+    expect((await applying.copy.apply(runId)).out).toContain('all of it is there already')
+    expect(await applying.copy.read('a.py')).toBe(merged)
   })
 
   it.skipIf(lacks('git'))('takes what was accepted after the last time, beside texts that occur often', async () => {
@@ -79,10 +70,10 @@ describe('remora apply', () => {
     const text = (all: readonly string[]) => all.join('\n')
     const once = await applying.proposing({ 'shop.py': { before: text(shop), after: text(first) } })
     const more = await applying.proposing({ 'shop.py': { before: text(shop), after: text(first.slice(3)) } })
-    await copy.write({ 'shop.py': `${text(shop)}\n\ndef own(x):\n    return x * 3\n` })
-    await copy.apply(once)
-    expect((await copy.apply(more)).out).toContain('shop.py  merged')
-    expect(await copy.read('shop.py')).toBe(`${text(first.slice(3))}\n\ndef own(x):\n    return x * 3\n`)
+    await applying.copy.write({ 'shop.py': `${text(shop)}\n\ndef own(x):\n    return x * 3\n` })
+    await applying.copy.apply(once)
+    expect((await applying.copy.apply(more)).out).toContain('shop.py  merged')
+    expect(await applying.copy.read('shop.py')).toBe(`${text(first.slice(3))}\n\ndef own(x):\n    return x * 3\n`)
   })
 
   it('adds the tests that were accepted after the last time to the file that the run has made or extended', async () => {
@@ -91,17 +82,17 @@ describe('remora apply', () => {
     const was = `from shop import price\n${test('price')}`
     const extended = `${was.replace('price', 'price, tax, total')}${test('tax')}${test('total')}`
     const extending = await applying.proposing({ [path]: { before: was, after: extended } })
-    await copy.write({ [path]: `${was.replace('price', 'price, total')}${test('total')}` })
-    expect((await copy.apply(extending)).out).toContain(`${path}  changed`)
-    expect(await copy.read(path)).toBe(extended)
+    await applying.copy.write({ [path]: `${was.replace('price', 'price, total')}${test('total')}` })
+    expect((await applying.copy.apply(extending)).out).toContain(`${path}  changed`)
+    expect(await applying.copy.read(path)).toBe(extended)
     const first = 'from shop import price\n\n\ndef test_price():\n    assert price(1) == 3\n'
     const all = `${first.replace('price\n', 'price, total\n')}\n\ndef test_total():\n    assert total(1) == 7\n`
     const more = await applying.proposing({ [path]: { before: null, after: all } })
-    await copy.write({ [path]: first })
-    expect((await copy.apply(more)).out).toContain(`${path}  changed`)
-    expect(await copy.read(path)).toBe(all)
-    await copy.write({ [path]: first.replace('== 3', '== 4') })
-    await expect(copy.apply(more)).rejects.toMatchObject({
+    await applying.copy.write({ [path]: first })
+    expect((await applying.copy.apply(more)).out).toContain(`${path}  changed`)
+    expect(await applying.copy.read(path)).toBe(all)
+    await applying.copy.write({ [path]: first.replace('== 3', '== 4') })
+    await expect(applying.copy.apply(more)).rejects.toMatchObject({
       message: expect.stringContaining('another file with that name'),
     })
   })
@@ -113,36 +104,32 @@ describe('remora apply', () => {
     ['bytes that are not UTF-8', (text: string) => Buffer.from(text.replaceAll('line', 'z\u00e9ro'), 'latin1')],
   ] as const)('keeps every byte of a file with %s, written and merged', async ([, encode]) => {
     const runId = await applying.proposing({ 'a.txt': { before: encode(before), after: encode(after) } })
-    await copy.write({ 'a.txt': encode(before) })
-    await copy.apply(runId)
-    expect(await readFile(join(copy.path, 'a.txt'))).toEqual(encode(after))
-    await copy.write({ 'a.txt': encode(tenLines({ 9: 'mine' })) })
-    await copy.apply(runId)
-    expect(await readFile(join(copy.path, 'a.txt'))).toEqual(encode(tenLines({ 2: 'line two', 9: 'mine' })))
+    await applying.copy.write({ 'a.txt': encode(before) })
+    await applying.copy.apply(runId)
+    expect(await readFile(join(applying.copy.path, 'a.txt'))).toEqual(encode(after))
+    await applying.copy.write({ 'a.txt': encode(tenLines({ 9: 'mine' })) })
+    await applying.copy.apply(runId)
+    expect(await readFile(join(applying.copy.path, 'a.txt'))).toEqual(encode(tenLines({ 2: 'line two', 9: 'mine' })))
   })
 
   it('says once that it is the wrong folder, and which one has the files', async () => {
     const runId = await applying.proposing({ 'src/a.py': { before, after }, 'b.py': { before, after } })
-    await copy.write({ 'part/src/a.py': before, 'part/b.py': before, 'part/src/deep/c.py': before })
+    await applying.copy.write({ 'part/src/a.py': before, 'part/b.py': before, 'part/src/deep/c.py': before })
     const where = (folder: string) => `they are in ${folder}: remora apply ${runId} --to ${folder}`
     const found = { code: 'WORK_002', message: expect.stringContaining(where('part')) }
-    await expect(copy.apply(runId)).rejects.toMatchObject(found)
-    await copy.write({ 'copy/src/a.py': before, 'copy/b.py': before })
+    await expect(applying.copy.apply(runId)).rejects.toMatchObject(found)
+    await applying.copy.write({ 'copy/src/a.py': before, 'copy/b.py': before })
     const unknown = { code: 'WORK_002', message: expect.stringContaining('with --to') }
-    await expect(copy.apply(runId)).rejects.toMatchObject(unknown)
-    await rm(join(copy.path, 'copy'), { recursive: true })
-    const above = copy.apply(runId, '--to', 'part/src/deep')
+    await expect(applying.copy.apply(runId)).rejects.toMatchObject(unknown)
+    await rm(join(applying.copy.path, 'copy'), { recursive: true })
+    const above = applying.copy.apply(runId, '--to', 'part/src/deep')
     await expect(above).rejects.toMatchObject({ message: expect.stringContaining(where('part')) })
-    expect(await copy.read('part/b.py')).toBe(before)
+    expect(await applying.copy.read('part/b.py')).toBe(before)
     if (lacks('git')) return
-    await promisify(execFile)('git', ['init', '-q'], { cwd: copy.path })
-    await promisify(execFile)('git', ['add', '-A'], { cwd: copy.path })
-    await expect(copy.apply(runId)).rejects.toMatchObject({ message: expect.stringContaining(where('part')) })
-    expect((await copy.apply(runId, '--to', 'part')).out).toContain('2 files written: part\n')
-  })
-
-  it('takes a folder that is not there for wrong usage', async () => {
-    await expect(copy.apply('r1', '--to', 'nowhere')).rejects.toMatchObject({ code: 'CONFIG_003', phase: 'usage' })
+    await promisify(execFile)('git', ['init', '-q'], { cwd: applying.copy.path })
+    await promisify(execFile)('git', ['add', '-A'], { cwd: applying.copy.path })
+    await expect(applying.copy.apply(runId)).rejects.toMatchObject({ message: expect.stringContaining(where('part')) })
+    expect((await applying.copy.apply(runId, '--to', 'part')).out).toContain('2 files written: part\n')
   })
 
   it.skipIf(lacks('git'))(
@@ -161,7 +148,7 @@ describe('remora apply', () => {
         'same-lines.py': { before, after },
         'taken/new.py': { before: null, after: 'x\n' },
       })
-      await copy.write({
+      await applying.copy.write({
         'a-fits.py': before,
         'binary.bin': Buffer.from([0, 1, 4]),
         'created.py': 'another\n',
@@ -169,12 +156,12 @@ describe('remora apply', () => {
         'same-lines.py': tenLines({ 2: 'not that' }),
         taken: 'a file',
       })
-      await mkdir(join(copy.path, 'folder.py'))
+      await mkdir(join(applying.copy.path, 'folder.py'))
       await writeFile(join(elsewhere, 'link.py'), before)
-      await symlink(elsewhere, join(copy.path, 'inside'))
-      await symlink(join(elsewhere, 'link.py'), join(copy.path, 'link.py'))
-      const state = await copy.everything()
-      const failed = await copy.apply(runId).then(
+      await symlink(elsewhere, join(applying.copy.path, 'inside'))
+      await symlink(join(elsewhere, 'link.py'), join(applying.copy.path, 'link.py'))
+      const state = await applying.copy.everything()
+      const failed = await applying.copy.apply(runId).then(
         () => undefined,
         (error: unknown) => error,
       )
@@ -191,7 +178,7 @@ describe('remora apply', () => {
         'same-lines.py: it has changed since in the same lines or right beside them: line 3',
         'taken/new.py: taken is no folder',
       ])
-      expect(await copy.everything()).toEqual(state)
+      expect(await applying.copy.everything()).toEqual(state)
       expect(await readFile(join(elsewhere, 'link.py'), 'utf8')).toBe(before)
       await rm(elsewhere, { recursive: true })
     },
@@ -205,24 +192,24 @@ describe('remora apply', () => {
       x: { before: null, after: 'a file\n' },
       'x/y.py': { before: null, after: 'below that file\n' },
     })
-    await copy.write({ 'a.py': before, 'gone/b.py': 'b\n' })
-    await chmod(join(copy.path, 'gone/b.py'), 0o700)
-    const state = await copy.everything()
-    await expect(copy.apply(runId)).rejects.toMatchObject({
+    await applying.copy.write({ 'a.py': before, 'gone/b.py': 'b\n' })
+    await chmod(join(applying.copy.path, 'gone/b.py'), 0o700)
+    const state = await applying.copy.everything()
+    await expect(applying.copy.apply(runId)).rejects.toMatchObject({
       code: 'WORK_002',
       message: expect.stringContaining('what had been written was put back, so nothing is changed'),
     })
-    expect(await copy.everything()).toEqual(state)
-    expect((await stat(join(copy.path, 'gone/b.py'))).mode & 0o777).toBe(0o700)
+    expect(await applying.copy.everything()).toEqual(state)
+    expect((await stat(join(applying.copy.path, 'gone/b.py'))).mode & 0o777).toBe(0o700)
   })
 
   it.for(['../out.py', '/etc/out.py', '.git/hooks/pre-commit', 'sub/.GIT/config', 'GIT~1/config', 'a//b.py'])(
     'does not write where a service says %s',
     async (path) => {
       const runId = await applying.proposing({ [path]: { before: null, after: 'x\n' } })
-      const state = await copy.everything()
-      await expect(copy.apply(runId)).rejects.toMatchObject({ code: 'INTAKE_002' })
-      expect(await copy.everything()).toEqual(state)
+      const state = await applying.copy.everything()
+      await expect(applying.copy.apply(runId)).rejects.toMatchObject({ code: 'INTAKE_002' })
+      expect(await applying.copy.everything()).toEqual(state)
     },
   )
 
@@ -230,16 +217,9 @@ describe('remora apply', () => {
     const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('remora-apply-'))
     const was = await left()
     const runId = await applying.proposing({ 'a.py': { before, after } })
-    await expect(copy.apply(runId)).rejects.toMatchObject({ code: 'WORK_002' })
-    await copy.write({ 'a.py': before })
-    await copy.apply(runId)
+    await expect(applying.copy.apply(runId)).rejects.toMatchObject({ code: 'WORK_002' })
+    await applying.copy.write({ 'a.py': before })
+    await applying.copy.apply(runId)
     expect(await left()).toEqual(was)
-  })
-
-  it('says that a folder is needed', async () => {
-    const runId = await applying.proposing({})
-    await copy.write({ 'a.py': before })
-    await expect(copy.apply(runId, '--to', 'a.py')).rejects.toMatchObject({ code: 'CONFIG_003' })
-    await expect(copy.apply(runId, '--to', 'nowhere')).rejects.toMatchObject({ code: 'CONFIG_003' })
   })
 })

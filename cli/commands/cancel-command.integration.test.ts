@@ -7,8 +7,7 @@ import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
 import type { ApiEnv } from '../../services/api/http/api-env.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { submitRun } from '../../services/api/played-run.fixture.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { buildProgram } from '../program.ts'
+import { runCommand } from './served-api.fixture.ts'
 
 let api: TestApi
 let served: ServedApp
@@ -29,16 +28,8 @@ afterAll(async () => {
 it('waits for the end of the run without reading what was before', async () => {
   const runId = await submitRun(api)
   const { seq } = await api.ledger.getRun(runId)
-  const printed = { out: '', code: 0 }
-  const io = {
-    out: (text: string) => void (printed.out += text),
-    err: () => {},
-    exit: (code: number) => void (printed.code = code),
-  }
-  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
-  const signal = new AbortController().signal
-  const program = buildProgram({ io, config, signal, terminal: undefined, colored: false, cwd: '.' })
-  const ended = program.parseAsync(['cancel', runId, '--reason', 'not wanted'], { from: 'user' })
+  const env = { REMORA_API_URL: served.url, REMORA_TOKEN: api.token }
+  const ended = runCommand(['cancel', runId, '--reason', 'not wanted'], { env })
   const pages = () => asked.map((url) => new URL(url)).filter(({ pathname }) => pathname.endsWith('/events'))
   await until(pages, { holds: ({ length }) => length > 0 })
   await api.ledger.endSlice(runId, 0)
@@ -48,8 +39,7 @@ it('waits for the end of the run without reading what was before', async () => {
     command: 'stop',
     events: [{ event: 'run.cancelled', phase: 'snapshot', origin: { kind: 'discovery', id: 'test' }, data: {} }],
   })
-  await ended
-  expect(printed).toEqual({ out: `${runId}: cancelled, no operation was planned\n`, code: 0 })
+  expect(await ended).toMatchObject({ out: `${runId}: cancelled, no operation was planned\n`, code: 0 })
   for (const { searchParams } of pages()) expect(Number(searchParams.get('after'))).toBeGreaterThanOrEqual(seq)
   expect(seq).toBeGreaterThan(0)
 })

@@ -1,13 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Command } from 'commander'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Env } from '#platform/env.ts'
 import { until } from '#testing/until.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { addCheckCommand } from './check-command.ts'
+import { runCommand } from './served-api.fixture.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 const bundle = `name: probe
 description: Probes.
@@ -23,33 +21,23 @@ tools:
 const Diagnostic = z.object({ line: z.int(), message: z.string() })
 let dir: string
 
+useFreshFolder((path) => (dir = path))
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'check-'))
   await mkdir(join(dir, 'agents/probe'), { recursive: true })
   await writeFile(join(dir, 'agents/probe/bundle.yaml'), bundle)
   await writeFile(join(dir, 'agents/probe/probe.pym'), 'x = 1\nx\n')
   await writeFile(join(dir, 'bad.pym'), 'x = 1\nclass A:\n  pass\n')
   await writeFile(join(dir, 'warned.pym'), 'from grail import Input\nx: int = Input("x")\ny = 1\ny\n')
 })
-afterEach(() => rm(dir, { recursive: true }))
 
-const check = (...args: string[]) => runCheck(args, {})
-const checkUntil = (signal: AbortSignal, ...args: string[]) => runCheck(args, { signal })
+const check = (...args: string[]) => runCheck(args)
 
 async function runCheck(
   args: readonly string[],
-  { signal = new AbortController().signal, env = {}, cwd = dir }: { signal?: AbortSignal; env?: Env; cwd?: string },
+  given: { signal?: AbortSignal; env?: Env; cwd?: string } = {},
 ): Promise<{ text: string; code: number }> {
-  const result = { text: '', code: 0 }
-  const program = new Command('remora').exitOverride()
-  const io = {
-    out: (text: string) => void (result.text += text),
-    err: (text: string) => void (result.text += text),
-    exit: (code: number) => void (result.code = code),
-  }
-  addCheckCommand(program, { io, signal, config: readCliConfig(env), cwd })
-  await program.parseAsync(['check', ...args], { from: 'user' })
-  return { ...result, text: result.text.replaceAll(`${dir}/`, '') }
+  const { out, err, code } = await runCommand(['check', ...args], { cwd: dir, ...given })
+  return { text: `${out}${err}`.replaceAll(`${dir}/`, ''), code }
 }
 
 describe('remora check', () => {
@@ -61,11 +49,6 @@ describe('remora check', () => {
     })
   })
 
-  it('prints a line per bundle of a folder', async () => {
-    expect(await check(join(dir, 'agents'))).toEqual({ text: 'probe: PASS (2 tools, max_turns 12)\n', code: 0 })
-    expect(await check(join(dir, 'agents/probe/'))).toMatchObject({ code: 0 })
-  })
-
   it('shows each fault with its line, checks the rest all the same, and exits with 1', async () => {
     const { text, code } = await check(join(dir, 'bad.pym'), join(dir, 'none.pym'), join(dir, 'agents'))
     expect(code).toBe(1)
@@ -74,19 +57,6 @@ describe('remora check', () => {
     )
     expect(text).toContain('none.pym:1:1 AGENT_001 there is no such file or folder\nnone.pym: FAIL\n')
     expect(text).toContain('probe: PASS')
-  })
-
-  it('names kinds and languages that nothing finds, and what was meant', async () => {
-    const path = join(dir, 'agents/probe/bundle.yaml')
-    const text = await readFile(path, 'utf8')
-    await writeFile(
-      path,
-      text.replace(/node_kinds: .*/, 'node_kinds: [fil]').replace(/languages: .*/, 'languages: [pyton]'),
-    )
-    const { text: output, code } = await check(join(dir, 'agents'))
-    expect(code).toBe(1)
-    expect(output).toContain('no query pack finds nodes of kind fil; did you mean file?')
-    expect(output).toContain('there is no language pyton; did you mean python?')
   })
 
   it('reports what is wrong in the rest of a bundle beside keys that do not fit, and nothing that follows from these', async () => {
@@ -196,13 +166,6 @@ limits: { max_turn: 3 }
     expect(await check('--profile', 'default', join(dir, 'agents'))).toMatchObject({ code: 1 })
   })
 
-  it('stops when it is interrupted', async () => {
-    const stop = new AbortController()
-    const checked = checkUntil(stop.signal, join(dir, 'agents'))
-    stop.abort(new Error('interrupted'))
-    await expect(checked).rejects.toThrow('interrupted')
-  })
-
   it('stops when it is interrupted in a script that the type checker never ends, and leaves no process', async () => {
     const processes = () => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap').length
     const before = processes()
@@ -210,7 +173,7 @@ limits: { max_turn: 3 }
       'x = 1\ny = 2\nwhile x:\n  x = (y, x)\n  y = [x, y]\n  while y:\n    y = {1: x, 2: (y, x)}\n    x = (x, y)\nx\n'
     await writeFile(join(dir, 'loop.pym'), loop)
     const stop = new AbortController()
-    const checked = checkUntil(stop.signal, join(dir, 'loop.pym'))
+    const checked = runCheck([join(dir, 'loop.pym')], { signal: stop.signal })
     await until(processes, { holds: (count) => count > before })
     stop.abort(new Error('interrupted'))
     await expect(checked).rejects.toThrow('interrupted')

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 const run = promisify(execFile)
 const remora = fileURLToPath(new URL('../remora.mjs', import.meta.url))
@@ -19,13 +19,10 @@ beforeAll(async () => {
 })
 
 let dir = ''
+useFreshFolder((path) => (dir = path))
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-completion-'))
   await mkdir(join(dir, 'shop'))
   await writeFile(join(dir, 'shelf.tar'), '')
-})
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true })
 })
 
 function bashStart(): string[] {

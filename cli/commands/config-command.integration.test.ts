@@ -1,35 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { loadSettings } from '#settings/load-settings.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { buildProgram } from '../program.ts'
+import { remoraHere } from '../../tests/remora-here.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 let dir = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-config-'))
-})
-afterEach(() => rm(dir, { recursive: true }))
+useFreshFolder((path) => (dir = path))
 
-async function config(args: readonly string[], own: Record<string, string> = {}) {
-  const printed = { out: '', err: '', code: 0 }
-  const io = {
-    out: (text: string) => void (printed.out += text),
-    err: (text: string) => void (printed.err += text),
-    exit: (code: number) => void (printed.code = code),
-  }
-  const { env, ...settings } = loadSettings(own, dir)
-  const signal = new AbortController().signal
-  const context = { io, config: readCliConfig(env, { ...settings, own }), signal, terminal: undefined, colored: false }
-  await buildProgram({ ...context, cwd: dir }).parseAsync(['config', ...args], { from: 'user' })
-  return printed
-}
+const config = (args: readonly string[], own: Record<string, string> = {}) =>
+  remoraHere({ path: dir }, ['config', ...args], own)
 
 describe('remora config', () => {
   it.each([
-    ['agents: { dir: nowhere }\n', 'CONFIG_001', /remora\.yaml:1: there is no folder \S+nowhere: make it, or mend/],
     [
       'agents:\n  settings:\n    docstring: { styl: google }\n',
       'CONFIG_004',
@@ -44,15 +27,17 @@ describe('remora config', () => {
   ])('refuses what every run refuses: %j', async (settings, code, message) => {
     await writeFile(join(dir, 'remora.yaml'), settings)
     for (const args of [[], ['--json']]) {
-      await expect(config(args)).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
+      const { err } = await config(args)
+      expect(err).toMatch(new RegExp(`^remora: ${code} `))
+      expect(err.trimEnd()).toMatch(message)
     }
   })
 
   it('says which variable has the fault, where that counts instead of the file', async () => {
     await writeFile(join(dir, 'remora.yaml'), 'agents: { settings: { docstring: { style: google } } }\n')
-    const message = expect.stringMatching(/^REMORA_AGENTS_SETTINGS: agents\.settings\.docstring\.styl: /)
     const own = { REMORA_AGENTS_SETTINGS: '{"docstring":{"styl":"google"}}' }
-    await expect(config([], own)).rejects.toMatchObject({ code: 'CONFIG_004', message })
+    const { err } = await config([], own)
+    expect(err).toMatch(/^remora: CONFIG_004 REMORA_AGENTS_SETTINGS: agents\.settings\.docstring\.styl: /)
   })
 
   it('prints what counts as a settings file, each value with where it comes from', async () => {
@@ -108,8 +93,8 @@ describe('remora config', () => {
   it.each(['http://sk-secret@127.0.0.1:1/v1', 'http://127.0.0.1:1/v1?api_key=secret'])(
     'refuses a model server whose address is %s, and shows nothing secret of it',
     async (address) => {
-      const message = expect.stringMatching(/^bad environment: REMORA_MODEL_URLS: (?!.*secret).*must be without a/)
-      await expect(config([], { REMORA_MODEL_URLS: address })).rejects.toMatchObject({ code: 'CONFIG_003', message })
+      const { err } = await config([], { REMORA_MODEL_URLS: address })
+      expect(err).toMatch(/^remora: CONFIG_003 bad environment: REMORA_MODEL_URLS: (?!.*secret).*must be without a/)
     },
   )
 

@@ -1,35 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { FileChange } from '#domain/change-set.ts'
 import { changeSetId } from '#domain/ids.ts'
-import type { TestApi } from '../../services/api/app.fixture.ts'
 import { plannedOperation, type PlayedEnding, playRun } from '../../services/api/played-run.fixture.ts'
-import { readCliConfig } from '../cli-config.ts'
 import { openApiClient } from '../api-client.ts'
-import { buildProgram } from '../program.ts'
-import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
-let api: TestApi
-let served: ServedApi
+const served = useServedApi()
+const { remora } = served
 let baseHash: string
 beforeAll(async () => {
-  served = await openServedApi()
-  api = served.api
-  baseHash = await api.blobs.put(api.project, Buffer.from('a = 1\nb = 2\n'))
+  baseHash = await served.api.blobs.put(served.api.project, Buffer.from('a = 1\nb = 2\n'))
 })
-afterAll(() => served.close())
-
-async function remora(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const answer = { code: 0, out: '', err: '' }
-  const io = {
-    out: (text: string) => void (answer.out += text),
-    err: (text: string) => void (answer.err += text),
-    exit: (code: number) => void (answer.code = code),
-  }
-  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
-  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
-  await buildProgram(context).parseAsync(args, { from: 'user' })
-  return answer
-}
 
 const changes = (start: number, end: number, text: string): FileChange[] => [
   { kind: 'edit', path: 'a.py', baseHash, edits: [{ start, end, text }] },
@@ -43,25 +24,7 @@ const idOf = ({ name, changes: files, builtOn }: Extract<PlayedEnding, { changes
     files,
     builtOn?.map(() => idOf(fix())),
   )
-const played = () => playRun(api, [fix(), doc()])
-
-describe('more change sets than one request takes', () => {
-  it('are rejected, also where those that are built on one come in a later request', async () => {
-    const runId = await played()
-    const unknown = Array.from({ length: 999 }, (_none, at) => `c${at}`)
-    const sets = [idOf(fix()), ...unknown, idOf(doc())]
-    const client = openApiClient({ url: served.url, token: api.token, signal: new AbortController().signal })
-    const decided = await client.decide(runId, { verdict: 'reject', sets })
-    await client.close()
-    expect(decided).toMatchObject({
-      made: 2,
-      refused_count: 999,
-      by_agent: { lint: { made: 2, before: 0, refused: 0 } },
-    })
-    expect(decided.decisions.map((one) => one.qualified_name)).toEqual(['doc', 'fix'])
-    expect(new Set(decided.refused.map((one) => one.error_code))).toEqual(new Set(['RUN_004']))
-  })
-})
+const played = () => playRun(served.api, [fix(), doc()])
 
 describe('change sets that are built on others, on the command line', () => {
   it('say so', async () => {
@@ -114,5 +77,27 @@ describe('change sets that are built on others, on the command line', () => {
     })
     expect((await remora('accept', runId, idOf(fix()), idOf(doc()))).code).toBe(0)
     expect((await remora('undo', runId, '--all', '--also-decided')).code).toBe(0)
+  })
+})
+
+describe('more change sets than one request takes', () => {
+  it('are rejected, also where those that are built on one come in a later request', async () => {
+    const runId = await played()
+    const unknown = Array.from({ length: 999 }, (_none, at) => `c${at}`)
+    const sets = [idOf(fix()), ...unknown, idOf(doc())]
+    const client = openApiClient({
+      url: served.env().REMORA_API_URL,
+      token: served.api.token,
+      signal: new AbortController().signal,
+    })
+    const decided = await client.decide(runId, { verdict: 'reject', sets })
+    await client.close()
+    expect(decided).toMatchObject({
+      made: 2,
+      refused_count: 999,
+      by_agent: { lint: { made: 2, before: 0, refused: 0 } },
+    })
+    expect(decided.decisions.map((one) => one.qualified_name)).toEqual(['doc', 'fix'])
+    expect(new Set(decided.refused.map((one) => one.error_code))).toEqual(new Set(['RUN_004']))
   })
 })

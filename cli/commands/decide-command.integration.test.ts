@@ -1,37 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { changeSetIdsOf } from '#domain/operation.ts'
-import type { TestApi } from '../../services/api/app.fixture.ts'
 import { plannedOperation, type PlayedEnding, playOperations, playRun } from '../../services/api/played-run.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
-import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
-let api: TestApi
-let served: ServedApi
+const served = useServedApi()
+const { remora } = served
 let baseHash: string
 beforeAll(async () => {
-  served = await openServedApi()
-  api = served.api
-  baseHash = await api.blobs.put(api.project, Buffer.from('a = 1\nb = 2\nc = 3\n'))
+  baseHash = await served.api.blobs.put(served.api.project, Buffer.from('a = 1\nb = 2\nc = 3\n'))
 })
-afterAll(() => served.close())
-
-type Answer = { code: number; out: string; err: string }
-
-/** A command line that throws has printed nothing on stdout. */
-async function remora(...args: string[]): Promise<Answer> {
-  const answer: Answer = { code: 0, out: '', err: '' }
-  const io = {
-    out: (text: string) => void (answer.out += text),
-    err: (text: string) => void (answer.err += text),
-    exit: (code: number) => void (answer.code = code),
-  }
-  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
-  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
-  await buildProgram(context).parseAsync(args, { from: 'user' })
-  return answer
-}
 
 function changing(name: string, start: number, end: number, text: string): PlayedEnding {
   return { name, changes: [{ kind: 'edit', path: 'a.py', baseHash, edits: [{ start, end, text }] }] }
@@ -39,7 +19,7 @@ function changing(name: string, start: number, end: number, text: string): Playe
 
 /** `one` and `two` change the first line. */
 const played = () =>
-  playRun(api, [
+  playRun(served.api, [
     changing('one', 0, 5, 'a = 10'),
     changing('two', 4, 5, '20'),
     changing('three', 12, 17, 'c = 30'),
@@ -77,12 +57,6 @@ describe('remora accept, reject and undo', () => {
     )
     expect((await remora('diff', runId, idOf('three'))).err).toContain(': pending again, by human/')
     expect((await remora('diff', runId, idOf('one'))).err).toMatch(/change set c[0-9a-f]{16}: pending$/m)
-  })
-
-  it('decide on several by their ids', async () => {
-    const runId = await played()
-    const answer = await remora('accept', runId, await setOf(runId, 'three'), idOf('one'))
-    expect(answer.out).toBe('accepted  lint  a.py three  +1 -1\naccepted  lint  a.py one    +1 -1\n')
   })
 
   it('decide on all in a file, and show what is refused with both texts and the way on', async () => {
@@ -140,7 +114,7 @@ describe('remora accept, reject and undo', () => {
     const file = (name: string) => ({ kind: 'create' as const, path: `${name}.py`, content: 'x = 1\n' })
     const names = Array.from({ length: 30 }, (_, at) => `f${at}`)
     const runId = await playRun(
-      api,
+      served.api,
       names.map((name) => ({ name, changes: [file(name)] })),
     )
     expect((await remora('accept', runId, idOf('f3'))).code).toBe(0)
@@ -170,7 +144,7 @@ describe('remora accept, reject and undo', () => {
 })
 
 const complete = (runId: string) =>
-  api.ledger.move(runId, {
+  served.api.ledger.move(runId, {
     from: [{ status: 'running' }],
     to: { status: 'completed' },
     command: 'compose',
@@ -182,7 +156,7 @@ describe('remora reject --retry', () => {
     remora('reject', runId, 'lint', 'a.py', name, '--because', because, '--retry')
 
   it('says when it is tried again, in which run, and when nothing is', async () => {
-    const runId = await playRun(api, [changing('one', 0, 5, 'a = 10'), changing('three', 12, 17, 'c = 30')])
+    const runId = await playRun(served.api, [changing('one', 0, 5, 'a = 10'), changing('three', 12, 17, 'c = 30')])
     const early = await reject(runId, 'one', 'too much')
     expect(early.out.split('\n')).toEqual([
       'rejected  lint  a.py one  +1 -1',
@@ -196,7 +170,7 @@ describe('remora reject --retry', () => {
     expect((await remora('show', runId)).out).toMatch(new RegExp(`^retried by +${retry}$`, 'm'))
     expect((await remora('show', retry ?? '')).out).toMatch(new RegExp(`^retry of +${runId}$`, 'm'))
     expect((await reject(runId, 'three', 'too little')).out).toContain(`tried again in run ${retry}`)
-    await playOperations(api, retry ?? '', [changing('one', 0, 5, 'a = 10')])
+    await playOperations(served.api, retry ?? '', [changing('one', 0, 5, 'a = 10')])
     const later = await reject(retry ?? '', 'one', 'still too much')
     expect(later.out).toContain(`to be tried again when run ${retry} has ended`)
   })
@@ -206,50 +180,17 @@ describe('remora reject --retry of hundreds of sets', () => {
   it('brings one retry of all of them', { timeout: 60_000 }, async () => {
     const names = Array.from({ length: 501 }, (_none, at) => `f${at}`)
     const runId = await playRun(
-      api,
+      served.api,
       names.map((name) => changing(name, 0, 5, `a = ${name}`)),
     )
     await complete(runId)
     const operations = names.map((name) => plannedOperation(name).operationId)
-    const sets = (await api.ledger.endedOperations(runId, operations)).flatMap(({ outcome }) => changeSetIdsOf(outcome))
+    const sets = (await served.api.ledger.endedOperations(runId, operations)).flatMap(({ outcome }) =>
+      changeSetIdsOf(outcome),
+    )
     const rejected = await remora('reject', runId, ...sets, '--because', 'é'.repeat(2_000), '--retry')
     expect(rejected.out).toMatch(/^501 operations tried again in run \S+: /m)
-    expect((await api.ledger.getRun(runId)).retries).toHaveLength(1)
-  })
-})
-
-describe('a retry', () => {
-  it('decides on what the run before has changed, but for what it has made again', async () => {
-    const former = await playRun(api, [changing('one', 0, 5, 'a = 10'), changing('three', 12, 17, 'c = 30')])
-    await api.ledger.move(former, {
-      from: [{ status: 'running' }],
-      to: { status: 'completed' },
-      command: 'compose',
-      events: [{ event: 'run.completed', phase: 'review', origin: { kind: 'discovery', id: 'test' }, data: {} }],
-    })
-    const answer = await api.ask(`/v1/runs/${former}/retry`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ operations: [idOf('one')] }),
-    })
-    const { run_id: retry } = z.looseObject({ run_id: z.string() }).parse(await answer.json())
-    await playOperations(api, retry, [changing('one', 0, 5, 'a = 11')])
-    expect((await remora('accept', retry, 'a.py')).out).toBe(
-      'accepted  lint  a.py one    +1 -1\naccepted  lint  a.py three  +1 -1\n',
-    )
-    expect((await remora('undo', retry, 'lint', 'a.py', 'three')).out).toContain('pending  lint  a.py three')
-    expect((await remora('diff', retry, 'a.py', 'three')).out).toContain('+c = 30\n')
-    const old = await setOf(retry, 'one', former)
-    const shown = await remora('diff', retry, 'a.py', 'one')
-    expect(shown.out).toContain('+a = 11\n')
-    expect(shown.out).not.toContain('+a = 10\n')
-    expect(shown.err).toContain(
-      `  change set ${old}: pending\n  of an earlier attempt: remora diff ${former} ${idOf('one')}\n  | --- a/a.py\n`,
-    )
-    expect(shown.err).toContain('\n  | -a = 1\n  | +a = 10\n')
-    expect((await remora('undo', retry, idOf('one'))).code).toBe(0)
-    expect((await remora('accept', retry, old)).out).toBe('accepted  lint  a.py one  +1 -1\n')
-    expect((await remora('diff', retry, 'a.py', 'one')).out).toContain('+a = 10\n')
+    expect((await served.api.ledger.getRun(runId)).retries).toHaveLength(1)
   })
 })
 

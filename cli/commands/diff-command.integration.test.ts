@@ -1,43 +1,27 @@
 import { changeSetId } from '#domain/ids.ts'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TestApi } from '../../services/api/app.fixture.ts'
+import { beforeAll, expect, it } from 'vitest'
 import { composeRun, plannedOperation, playRepeat, playRun } from '../../services/api/played-run.fixture.ts'
 import { openPlayedReview } from '../../services/api/routes/review/played-review.fixture.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { buildProgram } from '../program.ts'
-import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
-let api: TestApi
-let served: ServedApi
+const served = useServedApi()
 let runId = ''
 beforeAll(async () => {
-  served = await openServedApi()
-  api = served.api
-  runId = await playRun(api, [
+  runId = await playRun(served.api, [
     { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
     { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
     { name: 'three', leaves: 'no fix was made; left alone: F401 in line 3 (why)' },
   ])
 })
-afterAll(() => served.close())
 
 let stderr = ''
 const diff = (...args: string[]) => diffOf(runId, ...args)
-
 const diffOf = (run: string, ...args: string[]) => remora('diff', run, ...args)
 
 async function remora(...args: string[]): Promise<string> {
-  let stdout = ''
-  stderr = ''
-  const io = {
-    out: (text: string) => void (stdout += text),
-    err: (text: string) => void (stderr += text),
-    exit: () => {},
-  }
-  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
-  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
-  await buildProgram(context).parseAsync(args, { from: 'user' })
-  return stdout
+  const printed = await served.remora(...args)
+  stderr = printed.err
+  return printed.out
 }
 
 const idOf = (name: string) => plannedOperation(name).operationId
@@ -54,7 +38,7 @@ it('prints what an operation changed', async () => {
 
 it('prints a change set that was left out of the patch, and what keeps it out', async () => {
   const changes = [{ kind: 'create' as const, path: 'one.py', content: 'y = 2\n' }]
-  const other = await playRun(api, [{ name: 'one', changes }])
+  const other = await playRun(served.api, [{ name: 'one', changes }])
   const left = {
     changeSetId: changeSetId(idOf('one'), changes),
     operationId: idOf('one'),
@@ -70,7 +54,7 @@ it('prints a change set that was left out of the patch, and what keeps it out', 
       text: 'z = 3\n',
     },
   }
-  await composeRun(api, other, { files: [], conflicts: [left] })
+  await composeRun(served.api, other, { files: [], conflicts: [left] })
   expect(await diffOf(other, idOf('one'))).toContain('+y = 2\n')
   expect(stderr).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
   expect(stderr).toContain('   would make of it:\n  | y = 2\n  docstring one.py f makes of it:\n  | z = 3\n')
@@ -81,12 +65,12 @@ it('prints a change set that was left out of the patch, and what keeps it out', 
 })
 
 it('prints an earlier change set that several runs of a chain have made once', async () => {
-  const review = openPlayedReview(api)
+  const review = openPlayedReview(served.api)
   const made = (content: string) => [{ name: 'one', changes: [{ kind: 'create' as const, path: 'one.py', content }] }]
-  const chain = [await playRun(api, made('y = 1\n'))]
+  const chain = [await playRun(served.api, made('y = 1\n'))]
   for (const content of ['y = 1\n', 'y = 2\n']) {
     const former = chain.at(-1) ?? ''
-    await composeRun(api, former, { files: [] })
+    await composeRun(served.api, former, { files: [] })
     chain.push(await review.retried(former, made(content)))
   }
   const [first, second, third = ''] = chain
@@ -101,9 +85,9 @@ it('names a change set that was made again in its run by its id, by which it can
     name: 'one',
     changes: [{ kind: 'create' as const, path: 'one.py', content }],
   })
-  const run = await playRun(api, [made('y = 1\n')])
+  const run = await playRun(served.api, [made('y = 1\n')])
   const first = changeSetId(idOf('one'), made('y = 1\n').changes)
-  await playRepeat(api, run, made('y = 2\n'), [first])
+  await playRepeat(served.api, run, made('y = 2\n'), [first])
   expect(await diffOf(run, idOf('one'))).toBe('')
   expect(stderr).toContain(`  of an earlier attempt: to have it all the same: remora accept ${run} ${first}\n`)
   await expect(remora('accept', run, idOf('one'))).rejects.toMatchObject({
@@ -147,7 +131,7 @@ it('prints of a path what all operations in that file changed', async () => {
 
 it('says of an operation that goes on that it has not ended, beside others without failing', async () => {
   const asks = { text: 'Which?', choices: null }
-  const waiting = await playRun(api, [
+  const waiting = await playRun(served.api, [
     { name: 'one', leaves: 'nothing to do' },
     { name: 'two', asks },
   ])
@@ -155,13 +139,6 @@ it('says of an operation that goes on that it has not ended, beside others witho
   await expect(diffOf(waiting, idOf('two'))).rejects.toMatchObject({ code: 'RUN_006', message })
   expect(await diffOf(waiting, 'a.py')).toBe('')
   expect(stderr).toContain(`${idOf('two')}  a.py two  has not ended: it is waiting\n`)
-})
-
-it('says of an operation the run does not have that it is not there', async () => {
-  await expect(diff('o0123456789abcdef')).rejects.toMatchObject({
-    code: 'RUN_004',
-    message: expect.stringContaining('o0123456789abcdef'),
-  })
 })
 
 it('says that the patch of a run that goes on is not there yet', async () => {

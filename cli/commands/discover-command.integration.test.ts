@@ -1,20 +1,14 @@
-import { Command } from 'commander'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { languages } from '#languages/syntax/grammars.ts'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { addDiscoverCommand } from './discover-command.ts'
-import { addQueriesCommand } from './queries-command.ts'
+import { runCommand } from './served-api.fixture.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 let top: string
 
-beforeEach(async () => {
-  top = await mkdtemp(join(tmpdir(), 'remora-cli-'))
-})
-afterEach(() => rm(top, { recursive: true }))
+useFreshFolder((path) => (top = path))
 
 const remora = (...args: string[]) => remoraUntil(new AbortController().signal, ...args)
 
@@ -31,23 +25,8 @@ async function writePack(path: string, text: string): Promise<string> {
   return join(top, 'packs')
 }
 
-async function remoraUntil(signal: AbortSignal, ...args: string[]) {
-  const printed = { out: '', err: '', code: 0 }
-  const io = {
-    out: (text: string) => void (printed.out += text),
-    err: (text: string) => void (printed.err += text),
-    exit: (code: number) => void (printed.code = code),
-  }
-  const program = new Command()
-    .exitOverride()
-    .configureOutput({ writeErr: io.err })
-    .configureHelp({ showGlobalOptions: true })
-  const config = readCliConfig({ XDG_CACHE_HOME: join(top, '.cache'), ...environment })
-  addDiscoverCommand(program, { io, signal, config, cwd: top })
-  addQueriesCommand(program, { io, signal, config })
-  await program.parseAsync(['node', 'remora', ...args])
-  return printed
-}
+const remoraUntil = (signal: AbortSignal, ...args: string[]) =>
+  runCommand(args, { signal, cwd: top, env: { XDG_CACHE_HOME: join(top, '.cache'), ...environment } })
 
 const source = 'class A:\n    @dec\n    def m(self):\n        pass\n'
 
@@ -124,13 +103,6 @@ describe('remora discover', () => {
     environment = { ...environment, REMORA_QUERY_PACK: 'mine' }
     expect((await remora('discover', join(top, 'src'))).out).toContain('2 nodes in 1 file: 1 class, 1 file ')
   })
-
-  it('refuses a folder that is not there and a count that is none', async () => {
-    await expect(remora('discover', join(top, 'none'))).rejects.toMatchObject({ code: 'DISC_005' })
-    await expect(remora('discover', top, '--workers', 'many')).rejects.toMatchObject({
-      code: 'commander.invalidArgument',
-    })
-  })
 })
 
 describe('remora queries', () => {
@@ -155,12 +127,6 @@ describe('remora queries', () => {
     expect(out).toContain('python/mine: PASS (1 queries)\n')
     expect(out).toMatch(/^python\/default: PASS /m)
     expect(out).not.toContain('DISC_004')
-  })
-
-  it('exits with 1 and names every fault', async () => {
-    const { out, code } = await remora('queries', 'check', '--dir', join(top, 'none'), '--json')
-    expect(code).toBe(1)
-    expect(JSON.parse(out).faults).toEqual([expect.objectContaining({ code: 'DISC_001', fault: 'missing_folder' })])
   })
 
   it('says how a folder is to be laid out that is not', async () => {

@@ -1,20 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Command } from 'commander'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { addDiscoverCommand } from './discover-command.ts'
+import { runCommand } from './served-api.fixture.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 const gitless = lacks('git')
 
 let top: string
 
+useFreshFolder((path) => (top = path))
 beforeEach(async () => {
-  top = await mkdtemp(join(tmpdir(), 'remora-since-'))
   await write('src', {
     'money.py': 'class Price:\n    def total(self):\n        return 1\n\n    def tax(self):\n        return 2\n',
     'old.py': 'def helps():\n    return "help"\n',
@@ -22,7 +20,6 @@ beforeEach(async () => {
     'big.py': 'def big(): pass\n',
   })
 })
-afterEach(() => rm(top, { recursive: true }))
 
 async function write(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
@@ -32,13 +29,8 @@ async function write(folder: string, files: Readonly<Record<string, string>>): P
 }
 
 async function discover(...args: string[]): Promise<string> {
-  let out = ''
-  const io = { out: (text: string) => void (out += text), err: () => {}, exit: () => {} }
-  const program = new Command().exitOverride()
-  const signal = new AbortController().signal
-  addDiscoverCommand(program, { io, signal, cwd: top, config: readCliConfig({ XDG_CACHE_HOME: join(top, 'cache') }) })
-  await program.parseAsync(['node', 'remora', 'discover', join(top, 'src'), '--workers', '1', ...args])
-  return out
+  const given = { cwd: top, env: { XDG_CACHE_HOME: join(top, 'cache') } }
+  return (await runCommand(['discover', join(top, 'src'), '--workers', '1', ...args], given)).out
 }
 
 /** What a day's work may do to the files of `src`. */
@@ -84,12 +76,6 @@ describe('remora discover --since', () => {
     expect(out).toBe(
       `${afterEdit}\nSince ${join(top, 'before')}: 1 added, 1 removed, 4 changed, 3 moved, 1 unchanged\n${passedOver}`,
     )
-  })
-
-  it('tells the same of an earlier --json output, which is all that is needed of it', async () => {
-    await writeFile(join(top, 'before.json'), await discover('--json'))
-    await edit()
-    expect(await discover('--since', join(top, 'before.json'))).toContain(afterEdit)
   })
 
   it.skipIf(gitless)('tells the same of a git revision, read without a checkout', async () => {

@@ -3,15 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { buildProgram } from '../program.ts'
-import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
-let served: ServedApi
+const served = useServedApi()
 let runId = ''
 let dir = ''
 beforeAll(async () => {
-  served = await openServedApi()
   runId = await playRun(served.api, [
     {
       name: 'one',
@@ -25,20 +22,9 @@ beforeAll(async () => {
   ])
   dir = await mkdtemp(join(tmpdir(), 'remora-findings-'))
 })
-afterAll(async () => {
-  await served.close()
-  await rm(dir, { recursive: true })
-})
+afterAll(() => rm(dir, { recursive: true }))
 
-async function findings(...args: string[]): Promise<string> {
-  let printed = ''
-  const io = { out: (text: string) => void (printed += text), err: () => {}, exit: () => {} }
-  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: served.api.token })
-  const signal = new AbortController().signal
-  const context = { io, config, signal, terminal: undefined, colored: false, cwd: dir }
-  await buildProgram(context).parseAsync(args, { from: 'user' })
-  return printed
-}
+const findings = async (...args: string[]) => (await served.remoraWith({ cwd: dir }, ...args)).out
 
 describe('remora findings', () => {
   it('prints them by path and line, as editors read it', async () => {

@@ -1,26 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
 import type { Delivery, HandledDelivery } from '#code-hosts/delivery.ts'
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { Publication } from '#domain/publication.ts'
-import type { TestApi } from '../../services/api/app.fixture.ts'
 import { submitRun } from '../../services/api/played-run.fixture.ts'
-import { remoraHere } from '../../tests/remora-here.ts'
-import { openServedApi, type ServedApi } from './served-api.fixture.ts'
 import { testSigner } from '#testing/test-signer.ts'
+import { remoraHere } from '../../tests/remora-here.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
-let api: TestApi
-let served: ServedApi
+const served = useServedApi()
 beforeAll(async () => {
-  served = await openServedApi()
-  api = served.api
-  await api.installations.note({ installationId: 7, projectId: api.project, account: 'octocat', isSuspended: false })
-  await api.installations.addRepositories(7, [{ id: 1, owner: 'octocat', name: 'hello' }])
+  await served.api.installations.note({
+    installationId: 7,
+    projectId: served.api.project,
+    account: 'octocat',
+    isSuspended: false,
+  })
+  await served.api.installations.addRepositories(7, [{ id: 1, owner: 'octocat', name: 'hello' }])
 })
-afterAll(() => served.close())
 
-const remora = (...args: string[]) =>
-  remoraHere({ path: '.' }, args, { REMORA_API_URL: served.url, REMORA_TOKEN: api.token, REMORA_CONFIG: 'none' })
+const remora = (...args: string[]) => remoraHere({ path: '.' }, args, { ...served.env(), REMORA_CONFIG: 'none' })
 
 const submit = ['submit', '--agents', 'lint', '--repository']
 
@@ -28,7 +27,7 @@ describe('remora submit --repository', () => {
   it('has the service fetch the code', async () => {
     const { out, code } = await remora(...submit, 'https://github.com/octocat/hello', '--ref', 'dev', '--limit', '3')
     expect(code).toBe(0)
-    const { request } = await api.ledger.getRun(out.trim())
+    const { request } = await served.api.ledger.getRun(out.trim())
     expect(request).toMatchObject({ repository: { repository: { id: 1 }, ref: 'dev' }, limits: { operations: 3 } })
     const shown = (await remora('show', out.trim())).out
     expect(shown).toMatch(/^repository +octocat\/hello dev$/m)
@@ -53,7 +52,7 @@ describe('remora publish', () => {
     const runId = (await remora(...submit, 'octocat/hello')).out.trim()
     const first = await remora('publish', runId)
     expect(first.out).toMatch(/^r\w+: asked for\n {2}one branch with what is accepted, and one pull request for /)
-    const before = (await api.ledger.getRun(runId)).publication ?? Publication.parse({})
+    const before = (await served.api.ledger.getRun(runId)).publication ?? Publication.parse({})
     const url = 'https://github.com/octocat/hello/pull/12'
     const [head, base] = ['a'.repeat(40), 'b'.repeat(40)]
     const pull = {
@@ -67,14 +66,14 @@ describe('remora publish', () => {
       isDraft: false,
     }
     const publication = { ...before, pulls: [{ ...pull, changeSetIds: ['c1'], carried: [] }] }
-    await api.ledger.notePublication(runId, { publication })
+    await served.api.ledger.notePublication(runId, { publication })
     expect((await remora('publish', runId)).out).toContain(`brought up to date: ${url}`)
     expect((await remora('show', runId)).out).toContain(url)
     expect(JSON.parse((await remora('publish', runId, '--json')).out)).toMatchObject({ run_id: runId })
   })
 
   it('says what to do for a run whose code was uploaded', async () => {
-    const { code, err } = await remora('publish', await submitRun(api))
+    const { code, err } = await remora('publish', await submitRun(served.api))
     expect([code, err]).toEqual([1, expect.stringContaining('PUBLISH_004')])
     expect(err).toContain('--to')
   })
@@ -85,7 +84,7 @@ describe('remora github', () => {
     const { out } = await remora('github', 'installations')
     expect(out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
       ['installation', 'account', 'project', 'repositories'],
-      ['7', 'octocat', api.project, '1'],
+      ['7', 'octocat', served.api.project, '1'],
       [''],
     ])
     await remora('project', 'create', 'shop')
@@ -98,7 +97,7 @@ describe('remora github', () => {
 
   it('lists what became of webhooks', async () => {
     expect((await remora('github', 'deliveries', '--all')).out).toBe('no webhook was handled yet\n')
-    const inbox = openDeliveryInbox(api.redis, api.namespace, { signer: testSigner })
+    const inbox = openDeliveryInbox(served.api.redis, served.api.namespace, { signer: testSigner })
     const about = { deliveryId: 'd1', event: 'push' }
     const delivery: Delivery = {
       ...about,

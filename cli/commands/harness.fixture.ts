@@ -6,33 +6,23 @@ import { CommanderError } from 'commander'
 import { z } from 'zod'
 import { boundPort } from '#platform/http-health.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
-import { readCliConfig } from '../cli-config.ts'
 import { describeFailure } from '../describe-failure.ts'
-import { buildProgram } from '../program.ts'
+import { type Printed, runCommand } from './served-api.fixture.ts'
 
-type Output = { out: string; err: string; code: number }
+type Given = Parameters<typeof runCommand>[1]
 
-/** `remora harness` as `main` runs it, with its exit code. */
-export async function harness(args: readonly string[], given: Given = {}): Promise<Output> {
-  const printed: Output = { out: '', err: '', code: 0 }
-  const io = {
-    out: (text: string) => void (printed.out += text),
-    err: (text: string) => void (printed.err += text),
-    exit: (code: number) => void (printed.code = code),
-  }
-  const { env = {}, signal = new AbortController().signal, terminal } = given
-  const context = { io, config: readCliConfig(env), signal, terminal, colored: false, cwd: '/' }
+/** Runs `remora harness` with the exit code and the words for a failure that `main` has. */
+export async function harness(args: readonly string[], given: Given = {}): Promise<Printed> {
+  const printed = { out: '', err: '', code: 0 }
   try {
-    await buildProgram(context).parseAsync(['harness', ...args], { from: 'user' })
+    return await runCommand(['harness', ...args], { cwd: '/', ...given, printed })
   } catch (error) {
-    if (signal.aborted) throw error
+    if (given.signal?.aborted === true) throw error
     printed.code = error instanceof CommanderError ? 2 : 1
     if (printed.code === 1) printed.err += describeFailure(error).text
   }
   return printed
 }
-
-type Given = { env?: Record<string, string>; signal?: AbortSignal; terminal?: { write(text: string): unknown } }
 
 const Rates = z.looseObject({
   requests: z.int(),

@@ -1,7 +1,7 @@
 import { type BaseFiles, openBase, setOf } from '#stages/publish/composed.fixture.ts'
 import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { composeRun, type PlayedEnding, playedSetId, playRun } from '../../services/api/played-run.fixture.ts'
-import type { ServedApi } from './served-api.fixture.ts'
+import type { TestApi } from '../../services/api/app.fixture.ts'
 
 export const source = 'import os\n\n\ndef f():\n    return 1\n'
 const [secret] = plantedSecrets
@@ -27,10 +27,13 @@ export const endings: PlayedEnding[] = [
   { name: 'port', agent: 'lint', changes: [base.editing('conf.py', ['port = 1', 'port = 2'])] },
 ]
 
-type Api = ServedApi['api']
-
-/** The run ends with these changes, on which nobody has decided. */
-export async function compose(api: Api, runId: string, all: readonly PlayedEnding[]): Promise<void> {
+/** A run that has ended with these changes, on which nobody has decided. */
+export async function proposing(api: TestApi, all: readonly PlayedEnding[]): Promise<string> {
+  const tree = Object.entries(files).map(([path, file]) => [
+    path,
+    typeof file === 'string' ? { content: file, executable: false } : file,
+  ])
+  const runId = await playRun(api, all, { tree: Object.fromEntries(tree) })
   const sets = all.flatMap((ending) => {
     if (!('changes' in ending)) return []
     const needed = all.filter(({ name }) => ending.builtOn?.includes(name)).map((one) => playedSetId(one, all))
@@ -43,15 +46,5 @@ export async function compose(api: Api, runId: string, all: readonly PlayedEndin
     }
   }
   await composeRun(api, runId, { files: [...composition.files] })
-}
-
-/** A run that has ended with these changes. */
-export async function proposing(api: Api, all: readonly PlayedEnding[]): Promise<string> {
-  const tree = Object.entries(files).map(([path, file]) => [
-    path,
-    typeof file === 'string' ? { content: file, executable: false } : file,
-  ])
-  const runId = await playRun(api, all, { tree: Object.fromEntries(tree) })
-  await compose(api, runId, all)
   return runId
 }

@@ -6,79 +6,18 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { startFakeGitea } from '#testing/fake-gitea.ts'
 import { lacks } from '#testing/this-machine.ts'
-import type { PlayedEnding } from '../../services/api/played-run.fixture.ts'
-import { openPlayedReview } from '../../services/api/routes/review/played-review.fixture.ts'
-import { compose, endings, proposing as propose, source } from './proposed-commits.fixture.ts'
+import { endings, proposing as propose, source } from './proposed-commits.fixture.ts'
 import { gitEnv, useRemote } from './published-to-remote.fixture.ts'
 
 const execute = promisify(execFile)
 
 const at = useRemote()
 const { git, bare, write, commit, publish, publishIn } = at
-const proposing = (all: readonly PlayedEnding[]) => propose(at.api, all)
-
-const Commits = z.object({
-  commit: z.string().nullable(),
-  commits: z.array(
-    z.looseObject({
-      agent: z.string(),
-      message: z.string(),
-      files: z.array(
-        z.object({
-          path: z.string(),
-          executable: z.boolean(),
-          changes_mode: z.boolean(),
-          content_base64: z.string().nullable(),
-          base_sha1: z.string().nullable(),
-          change_set_ids: z.array(z.string()),
-        }),
-      ),
-    }),
-  ),
-})
-
-describe.skipIf(lacks('git'))('POST /v1/runs/{run_id}/commits', () => {
-  const commitsOf = async (runId: string, asked: object) => {
-    const headers = { 'content-type': 'application/json' }
-    const init = { method: 'POST', headers, body: JSON.stringify(asked) }
-    const answer = await at.api.ask(`/v1/runs/${runId}/commits`, init)
-    expect(answer.status).toBe(200)
-    return Commits.parse(await answer.json()).commits
-  }
-
-  it('has a commit for each agent with its bytes, and none where nothing is accepted', async () => {
-    const runId = await proposing(endings)
-    const commits = await commitsOf(runId, { of: 'proposed' })
-    expect(commits.map(({ agent }) => agent)).toEqual(['lint', 'docstring', 'test'])
-    expect(commits[0]?.message).toContain('Fix lint findings in 2 files\n\n- a.py: imports, port\n')
-    const last = commits[2]?.files.map(({ path, executable, content_base64: content, base_sha1: sha }) => {
-      return [path, executable, content && Buffer.from(content, 'base64').toString(), sha?.length ?? null]
-    })
-    expect(last).toEqual([
-      ['crlf.txt', false, 'one\r\nzwei\r\n', 40],
-      ['run.sh', false, null, 40],
-      ['tests/tést.sh', true, 't\n', null],
-    ])
-    expect(await commitsOf(runId, {})).toEqual([])
-  })
-
-  it('has what the run that it retries has made, too', async () => {
-    const [, , third] = endings
-    const former = await proposing(endings.slice(0, 2))
-    const again: PlayedEnding = { name: 'f', changes: third && 'changes' in third ? third.changes : [], agent: 'test' }
-    const retry = await openPlayedReview(at.api).retried(former, [again])
-    await compose(at.api, retry, [...endings.slice(0, 2), again])
-    expect((await commitsOf(retry, { of: 'proposed' })).map(({ agent }) => agent)).toEqual([
-      'lint',
-      'docstring',
-      'test',
-    ])
-  })
-})
+const proposing = () => propose(at.api, endings)
 
 describe.skipIf(lacks('git'))('remora publish --to', () => {
   it('makes one commit for each agent of which the last has the tree of the archive, and nothing the second time', async () => {
-    const runId = await proposing(endings)
+    const runId = await proposing()
     const { out, code } = await publish(runId)
     const head = await bare('rev-parse', 'remora/main')
     expect(code).toBe(0)
@@ -113,7 +52,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
   })
 
   it('commits as whom git knows in the folder of the caller, and says so where it knows nobody there', async () => {
-    const runId = await proposing(endings)
+    const runId = await proposing()
     await git('local', 'config', 'user.name', 'Lin, at work')
     await git('local', 'config', 'user.email', 'lin@work.example')
     const anonymous = {
@@ -138,7 +77,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
   })
 
   it('goes on top of a base that has moved, as long as the files are the same there, and else names them', async () => {
-    const runId = await proposing(endings)
+    const runId = await proposing()
     await publish(runId)
     await write({ 'other.py': 'o\n', 'a.py': { content: source, executable: true } })
     await chmod(join(at.dir, 'local/a.py'), 0o755)
@@ -165,7 +104,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
   })
 
   it('has nothing to push once all is merged, and the rest where a part is', async () => {
-    const runId = await proposing(endings)
+    const runId = await proposing()
     await publish(runId)
     await git('local', 'pull', '-q', 'origin', 'remora/main')
     await git('local', 'reset', '-q', '--hard', 'HEAD~')
@@ -177,7 +116,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
   })
 
   it('leaves alone what a person has added to the branch', async () => {
-    const runId = await proposing(endings)
+    const runId = await proposing()
     await publish(runId)
     await git('local', 'fetch', '-q')
     await git('local', 'checkout', '-q', 'remora/main')
@@ -193,7 +132,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
   })
 
   it('says what there is nothing to publish of, and where it cannot', async () => {
-    const runId = await proposing(endings)
+    const runId = await proposing()
     const refusals: [string, string[]][] = [
       ['PUBLISH_001', ['--of', 'accepted']],
       ['HOST_002', ['--to', 'none']],
@@ -210,7 +149,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
     const gitea = await startFakeGitea()
     try {
       await git('local', 'push', '-q', gitea.url, 'main')
-      const runId = await proposing(endings)
+      const runId = await proposing()
       const to = ['--to', gitea.url, '--pull-request']
       const { out } = await publish(runId, ...to)
       expect(out).toMatch(/\ndraft pull request 1 opened: http\S+\/ada\/shop\/pulls\/1\n$/)

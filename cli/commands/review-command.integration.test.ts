@@ -1,36 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestApi } from '../../services/api/app.fixture.ts'
+import { describe, expect, it } from 'vitest'
 import { plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
-import { readCliConfig } from '../cli-config.ts'
-import { buildProgram } from '../program.ts'
-import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
-let api: TestApi
-let served: ServedApi
-beforeAll(async () => {
-  served = await openServedApi()
-  api = served.api
-})
-afterAll(() => served.close())
+const served = useServedApi()
 
 /** In a pipe. */
 async function review(...args: string[]): Promise<{ out: string; err: string; failed: unknown }> {
-  const answer = { out: '', err: '' }
-  const io = {
-    out: (text: string) => void (answer.out += text),
-    err: (text: string) => void (answer.err += text),
-    exit: () => {},
-  }
-  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
-  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
-  const ended = buildProgram({ ...context, interactive: () => undefined }).parseAsync(['review', ...args], {
-    from: 'user',
-  })
-  const failed = await ended.then(
+  const printed = { code: 0, out: '', err: '' }
+  const failed = await served.remoraWith({ printed, interactive: () => undefined }, 'review', ...args).then(
     () => undefined,
     (error: unknown) => error,
   )
-  return { ...answer, failed }
+  return { ...printed, failed }
 }
 
 const creating = (name: string) => ({
@@ -46,7 +27,7 @@ describe('remora review in a pipe', () => {
   })
 
   it('prints with --json the changes that are to be looked at, with their evidence, and decides nothing', async () => {
-    const runId = await playRun(api, [creating('one'), creating('two')])
+    const runId = await playRun(served.api, [creating('one'), creating('two')])
     const { out } = await review(runId, '--json')
     expect(JSON.parse(out)).toMatchObject({
       run_id: runId,
@@ -68,7 +49,7 @@ describe('remora review in a pipe', () => {
   })
 
   it('refuses conditions that are none, and an agent that the run does not have', async () => {
-    const runId = await playRun(api, [creating('one')])
+    const runId = await playRun(served.api, [creating('one')])
     expect((await review(runId, '--json', '--where', 'bundle=lint')).err).toContain('It must be a condition KEY=VALUE')
     expect((await review(runId, '--json', '--where', 'agent=lnt')).failed).toMatchObject({
       code: 'RUN_002',

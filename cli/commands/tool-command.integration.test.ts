@@ -53,13 +53,6 @@ describe('remora tool run', () => {
     ])
   })
 
-  it('opens the file for events before the script does anything', async () => {
-    const file = await script('x = 1\nx\n')
-    const { out, err, code } = await toolRun(file, '--events', join(dir, 'missing/events.jsonl'))
-    expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toContain('CONFIG_003')
-  })
-
   it('names every missing, unknown, unreadable and mistyped input at once, with what is declared', async () => {
     const file = await script(
       'count: int = Input("count")\nname: str = Input("name")\ntags: list[str] = Input("tags")\nnode_text: str = Input("node_text")\nx = [count, name, tags, node_text]\nx\n',
@@ -76,9 +69,7 @@ describe('remora tool run', () => {
   })
 
   it.each([
-    ['no file', [], 2],
     ['an input without =', ['FILE', '-i', 'path'], 2],
-    ['an input without a name', ['FILE', '-i', '=3'], 2],
     ['an input given twice', ['FILE', '-i', 'n=1', '-i', 'n=2'], 2],
     ['a missing input', ['FILE'], 2],
     ['an input the script does not have', ['FILE', '-i', 'n=1', '-i', '__proto__=1'], 2],
@@ -86,7 +77,6 @@ describe('remora tool run', () => {
     ['limits there are not', ['FILE', '-i', 'n=1', '--limits', 'none'], 2],
     ['an unknown option', ['FILE', '-i', 'n=1', '--frobnicate'], 2],
     ['a script that is not there', ['DIR/none.pym'], 1],
-    ['a script that is a folder', ['DIR'], 1],
     ['inputs that are not there', ['FILE', '--inputs', 'DIR/none.json'], 1],
     ['a workspace that is a file', ['FILE', '-i', 'n=1', '--workspace', 'FILE'], 1],
     ['a node of no file', ['FILE', '-i', 'n=1', '--workspace', 'DIR', '--node', 'none.py:f'], 1],
@@ -125,11 +115,12 @@ describe('remora tool run', () => {
     await expect(stat(join(top, 'new.txt'))).rejects.toThrow('ENOENT')
   })
 
-  it('names the limit that was hit', async () => {
-    const file = await script('n = 1\nwhile n > 0:\n    n = n + 1\nn\n')
-    const { err, code } = await toolRun(file, '--limits', 'strict')
-    expect(code).toBe(1)
-    expect(err).toMatch(/^probe\.pym: stopped: TOOL_003 .*\(limit: duration\)\n$/)
+  it('goes on with an answer, and takes only one of the choices that a script gives', async () => {
+    const file = await script(
+      `@external\nasync def ask_user(question: str, choices: list[str] | None = None) -> str: ...\nx = await ask_user("Which?", ["one", "other"])\nx\n`,
+    )
+    expect(await toolRun(file, '--answer', 'other')).toMatchObject({ code: 0, out: expect.stringContaining('other') })
+    expect((await toolRun(file, '--answer', 'neither')).err).toContain('ASK_005')
   })
 
   it('uses the profile that is chosen', async () => {

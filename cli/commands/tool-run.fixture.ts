@@ -5,9 +5,8 @@ import { CommanderError } from 'commander'
 import { afterEach, beforeEach } from 'vitest'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
-import { readCliConfig } from '../cli-config.ts'
 import { describeFailure } from '../describe-failure.ts'
-import { buildProgram } from '../program.ts'
+import { type Printed, runCommand } from './served-api.fixture.ts'
 
 // A project to try scripts on.
 export const head = 'from typing import Any\nfrom grail import Input, external\n'
@@ -38,24 +37,13 @@ export async function put(path: string, text: string): Promise<string> {
 
 export const script = (body: string): Promise<string> => put('probe.pym', `${head}${body}`)
 
-type Output = { out: string; err: string; code: number }
-
-/** The command as `main` runs it, with its exit code. */
-export async function toolRun(...args: string[]): Promise<Output> {
-  const printed: Output = { out: '', err: '', code: 0 }
-  const io = {
-    out: (text: string) => void (printed.out += text),
-    err: (text: string) => void (printed.err += text),
-    exit: (code: number) => void (printed.code = code),
-  }
-  const signal = new AbortController().signal
-  const context = { io, config: readCliConfig({}), signal, terminal: undefined, colored: false, cwd: dir }
-  try {
-    await buildProgram(context).parseAsync(['tool', 'run', ...args], { from: 'user' })
-  } catch (error) {
+/** Runs the command with the exit code and the words for a failure that `main` has. */
+export async function toolRun(...args: string[]): Promise<Printed> {
+  const printed = { out: '', err: '', code: 0 }
+  await runCommand(['tool', 'run', ...args], { cwd: dir, printed }).catch((error: unknown) => {
     printed.code = error instanceof CommanderError ? 2 : 1
     if (printed.code === 1) printed.err += describeFailure(error).text
-  }
+  })
   return { ...printed, err: printed.err.replaceAll(`${dir}/`, '') }
 }
 

@@ -31,18 +31,6 @@ describe('the workspace of remora tool run', () => {
     expect(await readFile(join(top, 'src/sums.py'), 'utf8')).toBe(module)
   })
 
-  it('takes the changes with --apply, and keeps the permissions of a file', async () => {
-    await chmod(join(top, 'src/sums.py'), 0o750)
-    const { err, code } = await toolRun(await script(change), '--workspace', top, '--apply')
-    expect({ code, isReported: err.endsWith('2 changed files written to the workspace\n') }).toEqual({
-      code: 0,
-      isReported: true,
-    })
-    expect(await readFile(join(top, 'src/sums.py'), 'utf8')).toBe(module.replace('import os\n', ''))
-    expect(await readFile(join(top, 'new dir/a.txt'), 'utf8')).toBe('a')
-    expect((await stat(join(top, 'src/sums.py'))).mode & 0o777).toBe(0o750)
-  })
-
   it('loses and renames files, and changes their modes, as the script did, with --apply', async () => {
     await chmod(await put('project/run.sh', '#!/bin/sh\r\n'), 0o755)
     await put('project/gone/x.txt', 'x')
@@ -136,12 +124,6 @@ tools: [{ builtin: submit_result }]
     expect(await toolRunJson(...args, '-i', 'settings={"depth": 9}', '-i', 'node_name=other')).toMatchObject({
       value: [{ depth: 9 }, 'other', text],
     })
-  })
-
-  it('gives a script the file of its node as `files`', async () => {
-    const file = await script('files: dict[str, str] = Input("files")\nfiles\n')
-    const args = ['--workspace', top, '--node', 'src/sums.py:add']
-    expect(await toolRunJson(file, ...args)).toMatchObject({ value: { 'src/sums.py': module } })
   })
 
   it('tells a program what the script asked of its host and was answered, in order', async () => {

@@ -1,32 +1,23 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { dayOf } from '#store/ledger/usage.ts'
-import type { TestApi } from '../../services/api/app.fixture.ts'
 import { playRun } from '../../services/api/played-run.fixture.ts'
 import { remoraHere } from '../../tests/remora-here.ts'
-import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
-let api: TestApi
-let served: ServedApi
-beforeAll(async () => {
-  served = await openServedApi()
-  api = served.api
-})
-afterAll(() => served.close())
-
-const remora = (...args: string[]) =>
-  remoraHere({ path: '.' }, args, { REMORA_API_URL: served.url, REMORA_TOKEN: api.token, REMORA_CONFIG: 'none' })
+const served = useServedApi()
+const remora = (...args: string[]) => remoraHere({ path: '.' }, args, { ...served.env(), REMORA_CONFIG: 'none' })
 
 it('shows what ended operations used, each counted once however often its result is passed on', async () => {
   expect((await remora('usage')).out).toMatch(/^no operation ended from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\n$/)
   const today = dayOf(Date.now())
-  const runId = await playRun(api, [
+  const runId = await playRun(served.api, [
     { name: 'a', fails: { code: 'AGENT_003', reason: 'no' } },
     { name: 'b', fails: { code: 'AGENT_003', reason: 'no' } },
     { name: 'c', fails: { code: 'AGENT_004', reason: 'no' } },
   ])
-  await Promise.all([api.ledger.relayResults(runId), api.ledger.relayResults(runId)])
-  await api.ledger.relayResults(runId)
-  const { operations } = await api.ledger.listOperations(runId, { limit: 10 })
+  await Promise.all([served.api.ledger.relayResults(runId), served.api.ledger.relayResults(runId)])
+  await served.api.ledger.relayResults(runId)
+  const { operations } = await served.api.ledger.listOperations(runId, { limit: 10 })
   const used = operations.map(({ outcome }) => outcome)
   const total = (figure: 'turns' | 'promptTokens' | 'completionTokens') =>
     used.reduce((sum, outcome) => sum + (outcome?.[figure] ?? 0), 0)

@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { announceWorker } from '#store/ledger/live-workers.ts'
-import type { TestApi } from '../../services/api/app.fixture.ts'
-import { remoraHere } from '../../tests/remora-here.ts'
-import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+import { useServedApi } from './served-api.fixture.ts'
 
-let api: TestApi
-let served: ServedApi
-beforeAll(async () => {
-  served = await openServedApi()
-  api = served.api
-})
-afterAll(() => served.close())
-
-const remora = (...args: string[]) =>
-  remoraHere({ path: '.' }, args, { REMORA_API_URL: served.url, REMORA_TOKEN: api.token, REMORA_CONFIG: 'none' })
+const served = useServedApi()
+const { remora } = served
 
 it('lists the workers that live with what they take, what they can reach and what is away', async () => {
   expect((await remora('workers')).out).toBe('no worker lives\n')
@@ -25,14 +15,14 @@ it('lists the workers that live with what they take, what they can reach and wha
   const self = { version: '1.2.3', startedAt: Date.UTC(2026, 0, 1) }
   const pool = { waiting: 3, servers, left: 0.1 }
   await announceWorker(
-    api.redis,
+    served.api.redis,
     { id: 'w1', operations: 0, models: [away], pool, store: { state: 'full', message: 'no room' }, ...self },
-    api.namespace,
+    served.api.namespace,
   )
   await announceWorker(
-    api.redis,
+    served.api.redis,
     { id: 'w2', operations: 8, models: [], version: '0.1.0', startedAt: 1_000 },
-    api.namespace,
+    served.api.namespace,
   )
   const { out } = await remora('workers')
   expect(out.split('\n')).toEqual([

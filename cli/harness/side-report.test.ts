@@ -87,23 +87,6 @@ describe('the report of a side', () => {
     })
   })
 
-  it('takes faults together whose first words differ in figures alone, the most frequent first', () => {
-    const fault = (code: string, message: string) => resultOf(0, { faults: [{ code, message }] })
-    const { faults } = reportSide(
-      side,
-      [
-        fault('AGENT_007', 'too long'),
-        fault('AGENT_002', 'http://a:1: 503 (2 tries in 210 ms)'),
-        fault('AGENT_002', 'http://a:1: 503 (4 tries in 99 ms)'),
-      ],
-      1,
-    )
-    expect(faults.map(({ code, count, agents }) => [code, count, agents])).toEqual([
-      ['AGENT_002', 2, 2],
-      ['AGENT_007', 1, 1],
-    ])
-  })
-
   it('shows three misses of every prompt, those with a fault among them, and what went well not at all', () => {
     const missed = [0, 3, 6, 9].map((at) => resultOf(at, { verdict: wrong }))
     const refused = resultOf(1, { faults: [{ code: 'TOOL_002', message: 'x' }] })

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { aRun } from '../answers.fixture.ts'
-import { openPaint } from '../terminal-text.ts'
 import { holdLine } from './describe-hold.ts'
-import { openWaitingNotices } from './describe-waiting.ts'
 import { eventsOf, plannedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { emptyProgress } from './progress-state.ts'
-import { renderScreen } from './render-progress.ts'
 
 const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
 
@@ -31,18 +28,5 @@ describe('a run in which nothing moves', () => {
     expect(holdLine(fold(events), aRun({ ...run, status: 'completed' }), 42_800)).toBeUndefined()
     const waits = { ...run, waiting_for: [{ kind: 'answer', questions: 1 }] }
     expect(holdLine(fold(events), aRun(waits), 42_800)).toBeUndefined()
-  })
-
-  it('says so on the screen and, once a minute, in a pipe, until something moves', () => {
-    const held = { ...fold(atWork), held: 'nothing has moved for 42.0 s: …' }
-    const screen = (state: typeof held) => renderScreen(state, { width: 120, elapsedMs: 0, paint: openPaint(false) })
-    expect(screen(held)).toContain(held.held)
-    const notices = openWaitingNotices()
-    expect([0, 2_000, 59_000, 61_000].flatMap((ms) => notices(held, ms))).toEqual([held.held, held.held])
-    const [last] = eventsOf([...atWork, of('o3', 'tool.returned')]).slice(-1)
-    if (last === undefined) throw new Error('there is an event')
-    const moved = foldProgress(held, last)
-    expect(moved).toMatchObject({ held: undefined, doing: { o1: 'the model', o2: 'the model' } })
-    expect(notices(moved, 62_000)).toEqual([])
   })
 })

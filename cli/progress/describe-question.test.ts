@@ -20,7 +20,6 @@ const asks = (id: string, data: object = {}) => [
 ]
 const waiting = [...plannedRun, ...asks('q1'), { event: 'run.waiting', data: { questions: 1 } }]
 const resumed = { event: 'operation.resumed', operation_id: 'oq1', agent: 'lint', data: { request_id: 'q1', ...node } }
-const ended = { event: 'operation.ended', operation_id: 'oq1', agent: 'lint', data: { ...node, status: 'succeeded' } }
 
 describe('a run that asks', () => {
   it('waits, with nothing running, until it is answered', () => {
@@ -29,13 +28,6 @@ describe('a run that asks', () => {
     const again = fold([...waiting, resumed, { event: 'operation.started', operation_id: 'oq1', agent: 'lint' }])
     expect(again).toMatchObject({ status: 'running', questions: [], agents: { lint: { running: 1 } } })
     expect(fold([...waiting, resumed]).questions).toEqual([])
-  })
-
-  it('counts an operation that nobody answered once, and takes it from no other', () => {
-    const blocked = { ...ended, error_code: 'ASK_003', data: { ...node, status: 'blocked' } }
-    const other = { event: 'operation.started', operation_id: 'o2', agent: 'lint' }
-    const state = fold([...waiting, other, blocked])
-    expect(state).toMatchObject({ questions: [], agents: { lint: { running: 1, failed: 1 } } })
   })
 
   it('shows what is asked and how to answer it', () => {

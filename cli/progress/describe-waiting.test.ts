@@ -61,13 +61,6 @@ describe('a run whose model is away', () => {
     ])
   })
 
-  it('is one whose servers are checked while none has answered and the command ends such a run', () => {
-    const never = aRun({ waiting_for: [{ kind: 'models', model: 'default', since, servers: [wrong] }] })
-    const state = { ...fold([...plannedRun, away]), checksServers: true }
-    expect(waitingLines(withRunView(state, never))[0]).toBe('checks the servers of the model: none has answered yet')
-    expect(waitingLines(asked(state))[0]).toMatch(/^waits for the model: /) // one has
-  })
-
   it('is printed to a pipe once its servers are known, again once a minute, and when it is back', () => {
     const noticesOf = openWaitingNotices()
     const before = fold([...plannedRun, away])
@@ -80,20 +73,6 @@ describe('a run whose model is away', () => {
     expect(noticesOf(fold(plannedRun), 60_003)).toEqual([])
     noticesOf(known, 60_004)
     expect(noticesOf(fold([...plannedRun, { event: 'run.cancelled' }]), 60_005)).toEqual([])
-  })
-
-  it('is described in a few words', () => {
-    expect(waitingText(run.waiting_for)).toBe('waits for the model and 1 answer')
-    expect(waitingText([])).toBe('')
-    const { recent } = fold([
-      ...plannedRun,
-      { event: 'run.waiting', data: { waiting_for: [{ kind: 'answer', questions: 1 }] } },
-      back,
-    ])
-    expect(recent.slice(-2)).toEqual([
-      'nothing can move: the run waits for 1 answer',
-      'the model works again, after 34.0 s',
-    ])
   })
 })
 
@@ -140,12 +119,5 @@ describe('a run whose budget is used up', () => {
     expect(waitingText([{ kind: 'budget', of: 'run' }])).toBe('waits for tokens')
     expect(fold([...plannedRun, reached, waiting, renewed])).toMatchObject({ status: 'running', budgets: [] })
     expect(fold([...plannedRun, reached, { event: 'run.cancelled' }]).budgets).toEqual([])
-  })
-
-  it('says so once a minute where the output is no terminal, and when there are tokens again', () => {
-    const notices = openWaitingNotices()
-    const state = fold([...plannedRun, reached])
-    expect([notices(state, 0), notices(state, 59_000), notices(state, 60_000)]).toEqual([[ofRun], [], [ofRun]])
-    expect(notices(fold([...plannedRun, reached, renewed]), 61_000)).toEqual(['the run has tokens again'])
   })
 })

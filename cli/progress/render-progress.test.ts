@@ -26,13 +26,6 @@ operations  3 done · 1 running · 1 failed
 `)
   })
 
-  it('counts cancelled operations when there are any', () => {
-    const waiting = { event: 'operation.skipped', operation_id: 'o5', agent: 'lint', data: { status: 'cancelled' } }
-    const stopped = eventsOf([waiting]).reduce(foldProgress, worked)
-    const lines = renderScreen(stopped, { width: 80, elapsedMs: 0, paint: openPaint(false) })
-    expect(lines).toContain('operations  4 done · 1 running · 1 failed · 1 cancelled')
-  })
-
   it('fits the terminal, however narrow it is and whatever the names are', () => {
     const ended = { event: 'operation.ended', operation_id: 'o7', agent: 'lint' }
     const long = { ...ended, data: { status: 'failed', reason: `${'x'.repeat(300)}\u001B[2J\nnext` } }
@@ -67,6 +60,8 @@ operations  3 done · 1 running · 1 failed
     expect(review(workedRun)).toBe('review      ░░░░░░░')
     expect(review(ended)).toBe('review      ▒▒▒▒▒▒▒ 1 change')
     expect(review(composed)).toBe('review      ▒▒▒▒▒▒▒ 1 change')
+    const late = { event: 'operation.started', operation_id: 'o5', agent: 'lint' }
+    expect(review([...composed, late])).toBe('review      ▒▒▒▒▒▒▒ 1 change')
     expect(review([...composed, { event: 'run.completed' }])).toBe('review      ███████ 1 change')
     expect(review([...ended, { event: 'run.cancelled' }])).toBe('review      ░░░░░░░')
   })
@@ -136,24 +131,6 @@ describe('progress for a pipe', () => {
       '[1.0 s] execution: 100/2000 operations done, 0 running, 0 failed',
     ])
     expect(lines.at(-1)).toBe('[20.0 s] review: 2000/2000 operations done, 0 running, 0 failed')
-  })
-
-  it('says no more than the phases of a run that is over in a moment', () => {
-    expect(linesOf(200, 1)).toHaveLength(4 + 1)
-  })
-
-  it('says so when a second has passed and something ended', () => {
-    const lineFor = openPlainLines()
-    const planned = eventsOf(plannedRun.map((event) => ({ ...event, data: { operations: 2000 } })))
-    const start = planned.reduce(foldProgress, emptyProgress('r1'))
-    const [ended] = eventsOf([
-      { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'unchanged' } },
-    ])
-    const next = ended === undefined ? start : foldProgress(start, ended)
-    lineFor(start, 0)
-    expect(lineFor(next, 999)).toBeUndefined()
-    expect(lineFor(next, 1000)).toContain('1/2000')
-    expect(lineFor(next, 9000)).toBeUndefined()
   })
 
   it('says what runs, with the time that has passed, when nothing begins or ends', () => {

@@ -94,18 +94,6 @@ Then try what failed again: remora retry r1
 `)
   })
 
-  it('has a column for cancelled operations only when there are any', () => {
-    const waiting = { event: 'operation.skipped', operation_id: 'o5', agent: 'lint', data: { status: 'cancelled' } }
-    const stopped = eventsOf([...workedRun, waiting]).reduce(foldProgress, emptyProgress('r1'))
-    const report = renderReport({ state: stopped, run, patch: undefined }, plain)
-    expect(report).toContain(`
-agent      operations  succeeded  unchanged  skipped  failed  cancelled  left out  tokens
-docstring           2          0          0        1       1          0         0       0
-lint                2          1          0        0       0          1         0   1,200
-`)
-    expect(report).toContain('1 operation failed:')
-  })
-
   it('says that nothing is to be changed when there is no patch', () => {
     const quiet = { state: emptyProgress('r1'), run: bare, patch: undefined }
     expect(renderReport(quiet, plain)).toBe('run r1 completed in 3.2 s\n\nNothing to change: no patch was written.\n')
@@ -159,21 +147,6 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
     })
   })
 
-  it('names the first reasons why nodes got no operation, and counts the others', () => {
-    const of = (count: number) => Array.from({ length: count }, (_, at) => ({ reason: `reason ${at}`, count: 9 - at }))
-    const long = { reason: `its faults have no safe fix, ${'and more words '.repeat(9)}`, count: 1 }
-    const lint = { looked_at: 50, planned: 0, mechanical: 0 }
-    const lineOf = (skipped: object[]) => {
-      const data = { operations: 0, looked_at: 50, nodes_looked_at: 50, agents: { lint: { ...lint, skipped } } }
-      const looked = eventsOf([{ event: 'run.planned', data }]).reduce(foldProgress, emptyProgress('r1'))
-      return /none on (.*)/.exec(renderReport({ state: looked, run, patch }, plain))?.[1]
-    }
-    const three = '9 (reason 0), 8 (reason 1), 7 (reason 2)'
-    expect(lineOf(of(4))).toBe(`${three}, 6 (reason 3)`)
-    expect(lineOf(of(6))).toBe(`${three}, 15 for 3 more reasons (--json has them)`)
-    expect(lineOf([long])).toBe('1 (its faults have no safe fix, and more words and more words …)')
-  })
-
   it('breaks the lines that are wider than the terminal, and cuts nothing', () => {
     const reason = `the tests ${'and what they use '.repeat(10)}are gone`
     const planned = {
@@ -195,12 +168,6 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
     expect(words(narrow)).toBe(words(renderReport(parts, plain)))
   })
 
-  it('says that there was nothing to do in a run without operations', () => {
-    const idle = eventsOf([{ event: 'run.planned', data: { operations: 0 } }]).reduce(foldProgress, emptyProgress('r1'))
-    const report = renderReport({ state: idle, run: bare, patch: undefined }, plain)
-    expect(report).toContain('Nothing to do: no operation was needed, and no patch was written.')
-  })
-
   it('does not let a run in which nothing went well pass for one with nothing to change', () => {
     const failed = { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'failed' } }
     const fruitless = eventsOf([failed]).reduce(foldProgress, emptyProgress('r1'))
@@ -210,46 +177,6 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
     expect(report).toContain('No patch was written: every operation failed.')
     expect(report).toContain('Try what failed again: remora retry r1 --model http://127.0.0.1:8000/v1')
     expect(report).not.toContain('Nothing to change')
-  })
-
-  it('says of a run that failed because nothing ended well that there is no patch, and how to try again', () => {
-    const events = [
-      { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'failed' } },
-      { event: 'run.composed', data: { change_sets: 0, files: 0 } },
-      { event: 'run.failed', error_code: 'AGENT_002', data: { reason: 'no operation ended well: 1 failed' } },
-    ]
-    const reason = 'no operation ended well: 1 failed'
-    const ended = aRun({ ...bare, status: 'failed', error_code: 'AGENT_002', reason })
-    const composed = eventsOf(events).reduce(foldProgress, emptyProgress('r1'))
-    const parts = { state: composed, run: ended, patch: undefined }
-    const report = renderReport(parts, plain)
-    expect(report).toContain('run r1 failed in 3.2 s: AGENT_002 no operation ended well: 1 failed')
-    expect(report).toContain('No patch was written: every operation failed.')
-    expect(report).toContain('remora retry r1')
-  })
-
-  it('gives the code and the reason of a run that failed, and speaks of no patch', () => {
-    const why = { status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes' }
-    const failed = aRun({ ...bare, ...why })
-    const parts = { state: emptyProgress('r1'), run: failed, patch: undefined }
-    expect(renderReport(parts, plain)).toBe('run r1 failed in 3.2 s: INTAKE_007 no nodes\n')
-  })
-
-  it('says what the patch of a retry holds of the run before', () => {
-    const composed = { event: 'run.composed', data: { change_sets: 3, earlier_change_sets: 3, files: 2 } }
-    const idle = eventsOf([composed]).reduce(foldProgress, emptyProgress('r1'))
-    const retry = { ...run, request: { ...run.request, retry_of: 'r0' }, checks: {}, conflicts: 0 }
-    expect(renderReport({ state: idle, run: retry, patch }, plain)).toBe(`run r1 completed in 3.2 s
-
-Proposed patch: out.patch
-  with 3 change sets of the run before (retry of r0)
-Apply it:       git apply out.patch
-Look at each change, take some and reject others: remora review r1
-`)
-    expect(resultView({ state: idle, run: retry, patch }).result).toMatchObject({
-      retry_of: 'r0',
-      earlier_change_sets: 3,
-    })
   })
 
   it('says how much of it is accepted where the run accepts by itself', () => {
@@ -264,27 +191,11 @@ Look at each change, take some and reject others: remora review r1
     expect(report).toContain('remora review r1')
   })
 
-  it('names no patch of a watched run that had nothing to do', () => {
-    const parts = { state: { ...emptyProgress('r1'), total: 0 }, run: bare, patch: { printedBy: 'remora diff r1' } }
-    expect(renderReport(parts, plain)).not.toContain('remora diff')
-  })
-
   it('names the way on from a run that stopped at its first failure', () => {
     const stopped = aRun({ ...run, status: 'failed', request: { error_policy: 'stop_run' } })
     const wayOn = 'remora retry r1 --error-policy skip_downstream'
     const reportOf = (of: typeof state) => renderReport({ state: of, run: stopped, patch: undefined }, plain)
     expect(reportOf(state)).toContain(wayOn)
     expect(reportOf(emptyProgress('r1'))).not.toContain(wayOn)
-  })
-
-  it('says the same as one JSON document', () => {
-    expect(resultView({ state, run, patch }).result).toMatchObject({
-      run_id: 'r1',
-      status: 'completed',
-      rehearsal: true,
-      agents: { lint: { operations: 1, succeeded: 1, tokens: 1200 }, docstring: { operations: 2, failed: 1 } },
-      conflicts: [{ change_set_id: 'c1', operation_id: 'o1', error_code: 'WORK_001', with: { operation_id: 'o0' } }],
-      patch: { path: 'out.patch', applied: false, apply_with: 'git apply out.patch' },
-    })
   })
 })

@@ -54,11 +54,6 @@ describe('the rows of a diff', () => {
     ])
   })
 
-  it('show control characters instead of sending them to the terminal', () => {
-    const rows = readDiff(diffOf('a\r\n', 'a\u001B[31m\r\n'))
-    expect(shown(rows)).toEqual(['a.py', '1 removed a', '1 added a\\u001b[31m'])
-  })
-
   it('show a line end only where most lines of the file have another one', () => {
     const mixed = readDiff(diffOf('a\r\nb\r\nc\r\nd', 'a\r\nb\r\nnew\nc\r\nd') + diffOf('a\nb\n', 'a\nb\r\n'))
     expect(shown(mixed)).toEqual([

@@ -44,14 +44,6 @@ describe('the keys of a terminal', () => {
     expect(await keysOf(`x${esc}\u007Fall`)).toEqual(['"x"', 'alt-backspace', '"a"', '"l"', '"l"'])
   })
 
-  it('are nothing where a sequence means no key', async () => {
-    expect(await keysOf(`${esc}[0m`, `${esc}[38;5;196mred${esc}[0m`, `${esc}[97;5u`, `${esc}.`)).toEqual([
-      '"r"',
-      '"e"',
-      '"d"',
-    ])
-  })
-
   it('are an Escape, whatever key comes just behind it by itself', async () => {
     expect(await keysOf(esc, 'a', 'b')).toEqual(['escape', '"b"'])
     expect(await keysOf(esc, '[D')).toEqual(['left'])

@@ -127,29 +127,6 @@ describe('the screen of a change', () => {
     expect(screen).toContain('left out of the patch: WORK_001  o-one a.py collides with docstring o-zero a.py\n')
     expect(screen).toContain('docstring makes of the same place:\n  | zero\n')
   })
-
-  it('breaks long lines of code between words, and leaves nothing out', () => {
-    const code = 'def first(alpha, beta, gamma, delta, epsilon, zeta):'
-    const screen = looking(aChange('one', { diff: tenLineDiff('a.py', code) }), { columns: 40, rows: 40 }).screen()
-    expect(screen).toContain(' 6 + def first(alpha, beta, gamma,\n   + delta, epsilon, zeta):\n')
-  })
-
-  it('says of the fixes of one rule what they are, and not what all of their operation are', () => {
-    const change = aChange('one', { rules: ['F401'] })
-    const review = looking(change)
-    const summary = 'fixed without a model: E713 (1); F401 (2)'
-    review.take({ kind: 'looked', id: 'one', changes: [change], summary })
-    expect(review.screen()).toContain('the safe fixes of F401 in this file')
-    expect(review.screen()).not.toContain('E713')
-  })
-
-  it('names the files of a change of several', () => {
-    const diff = tenLineDiff('a.py', 'x') + tenLineDiff('b.py', 'y')
-    const screen = looking(aChange('one', { diff }), { rows: 40 }).screen()
-    expect(screen).toContain('\na.py\n')
-    expect(screen).toContain('\nb.py\n')
-    expect(looking().screen()).not.toContain('\na.py\n')
-  })
 })
 
 describe('a screen with little room', () => {
@@ -164,38 +141,6 @@ describe('a screen with little room', () => {
     expect(telling.screen().replaceAll(/\s+/g, ' ')).toContain(refused.trim())
     expect(telling.screen()).toContain('+ by one')
     expect(telling.screen().split('\n')).toHaveLength(before)
-  })
-
-  it('leaves a part of the change when a message is longer than the screen', () => {
-    const telling = review(40, 14)
-    telling.press('a')
-    telling.fail('word '.repeat(500))
-    const lines = telling.screen().split('\n')
-    expect(lines).toHaveLength(14)
-    expect(lines.filter((line) => line.endsWith('…'))).toHaveLength(1)
-    expect(telling.screen()).toContain('Did it.')
-  })
-
-  it('stays at the same lines when the terminal gets another size', () => {
-    const lines = Array.from({ length: 200 }, (_none, at) => `+this is line ${at} of the new file\n`).join('')
-    const diff = `diff --git a/n.py b/n.py\nnew file mode 100644\n--- /dev/null\n+++ b/n.py\n@@ -0,0 +1,200 @@\n${lines}`
-    const long = looking(aChange('one', { diff }))
-    long.press(' ', ' ', ' ')
-    const [, , , top] = long.screen().split('\n')
-    long.take({ kind: 'resized', size: { columns: 25, rows: 12 } })
-    expect(top).toContain(`this is line ${/line (\d+)/.exec(long.screen().split('\n')[3] ?? '')?.[1]} of`)
-    long.take({ kind: 'resized', size: { columns: 60, rows: 24 } })
-    expect(long.screen().split('\n')[3]).toBe(top)
-  })
-
-  it('still shows the change, and which lines of it', () => {
-    const small = review(20, 8)
-    expect(small.screen()).toContain('Did it.\n')
-    expect(small.screen()).toMatch(/── lines 1-2 of \d+ ─/)
-    expect(small.screen()).toContain('a accept · r reject')
-    expect(small.screen().split('\n')).toHaveLength(8)
-    small.press(' ', ' ', ' ', ' ')
-    expect(small.screen()).toMatch(/line \d/)
   })
 })
 
@@ -249,14 +194,5 @@ describe('every screen', () => {
     check()
     review.take({ kind: 'resized', size: { columns: 40, rows: 12 } })
     expect(renderReview(review.state(), openPaint(false))).toHaveLength(12)
-  })
-
-  it('shows the keys at ?, and the end of a line that is typed', () => {
-    const review = looking()
-    review.press('?')
-    expect(review.screen()).toContain('w      reject it with a word')
-    review.press('q', 'w', ...charactersOf('x'.repeat(80)), 'y')
-    expect(review.screen()).toContain('xy▏')
-    expect(review.screen()).toContain('Enter rejects · Esc cancels')
   })
 })

@@ -35,23 +35,6 @@ describe('the list', () => {
     expect(review.screen()).toContain('lint a.py one')
   })
 
-  it('is read by one poll at a time, however often the reviewer looks again, and also after they have typed', () => {
-    const review = reviewing([], { run: 'goes on' })
-    review.press('n')
-    expect(review.kinds()).toEqual(['list'])
-    review.list([], { run: 'goes on' })
-    expect(review.kinds()).toEqual([])
-    review.press('f', 'ctrl-u', 'return')
-    review.list([], { run: 'goes on' })
-    expect(review.kinds()).toEqual([])
-    review.press('f')
-    review.take({ kind: 'waited' })
-    expect(review.kinds()).toEqual(['wait'])
-    review.press('escape')
-    review.take({ kind: 'waited' })
-    expect(review.kinds()).toEqual(['list'])
-  })
-
   it('is that of other conditions when somebody asks for these; answers for the ones before no longer count', () => {
     const review = reviewing()
     review.press('f', 'ctrl-u', ...charactersOf('agent=nobody'), 'return')
@@ -133,32 +116,6 @@ describe('the end', () => {
       'next      remora apply r1  # in the folder of the run, or with --to FOLDER',
       '          remora retry r1 --rejected',
     ])
-  })
-
-  it('names the retry of what was sent back with a word while the run went on', () => {
-    const review = reviewing(threeChanges(), { run: 'goes on' })
-    review.press('w', 'n', 'o', 'return')
-    expect(review.sent()).toMatchObject([{ verdict: 'reject', reason: 'no', retry: true }])
-    const rejected = madeDecisions({ id: 'one', verdict: 'rejected', reason: 'no' })
-    review.answer({ ...rejected, retry: { retry_of: 'r1', run_id: null, operations: 1 } })
-    review.press('w', 'n', 'o', 'return')
-    const second = madeDecisions({ id: 'two', verdict: 'rejected', reason: 'no' })
-    review.answer({ ...second, retry: { retry_of: 'r1', run_id: null, operations: 1 } })
-    expect(summaryLines(review.state())).toEqual([
-      'accepted  0',
-      'rejected  2 (2 with a word)',
-      'skipped   0',
-      'left      1',
-      'again     2, when run r1 has ended: remora show r1 names the retry',
-    ])
-    review.press('r')
-    expect(review.sent()).toEqual([{ change_set_id: 'three', verdict: 'reject', version: 0 }])
-    review.answer({ ...rejected, retry: { retry_of: 'r1', run_id: 'r2', operations: 1 } })
-    expect(summaryLines(review.state())).toContain('again     2, in run r2')
-    review.press('n')
-    review.list([aChange('four')], { run: 'ended' })
-    review.press('w', 'n', 'o', 'return')
-    expect(review.sent()).toMatchObject([{ change_set_id: 'four', retry: true }])
   })
 
   it('offers no retry for what a program would make again as it is', () => {

@@ -53,14 +53,6 @@ describe('a decision', () => {
     expect(review.sent()).toEqual([{ change_set_id: 'one', verdict: 'reject', version: 0, reason: 'too long' }])
   })
 
-  it('on others, which the service made with it, is shown and said as well', () => {
-    const review = reviewing()
-    review.press('a')
-    review.answer(madeDecisions({ id: 'one', verdict: 'accepted' }, { id: 'three', verdict: 'accepted' }))
-    expect(review.screen()).toContain('accepted lint a.py one; also accepted lint a.py three')
-    expect(review.screen()).toContain('2 accepted, 0 rejected')
-  })
-
   it('is taken back: that on the shown change, else the last one', () => {
     const review = reviewing()
     review.press('a')
@@ -104,24 +96,6 @@ describe('what the service answers', () => {
     })
     expect(review.screen()).toContain('0 accepted, 1 rejected')
   })
-
-  it('has of a set that a retry has made again just the same the one of the retry', () => {
-    const review = reviewing([
-      aChange('one', { run_id: 'r2' }),
-      aChange('one', { is_redone: true, verdict: 'accepted' }),
-    ])
-    expect(review.state().sets).toMatchObject([{ change: { run_id: 'r2' } }])
-  })
-
-  it('does not put a transcript over a line that is typed', () => {
-    const review = reviewing()
-    review.press('t', 'w', 'n')
-    review.take({ kind: 'transcript', title: 'transcript', text: '# said' })
-    expect(review.screen()).toContain('Why? n▏')
-    review.press('escape', 't')
-    review.take({ kind: 'transcript', title: 'transcript', text: '# said' })
-    expect(review.screen()).toContain('# said')
-  })
 })
 
 describe('a change that collides with an accepted one', () => {
@@ -152,16 +126,6 @@ describe('a change that collides with an accepted one', () => {
     expect(screen).toContain('lint a.py one would make of it:\n  | b = 1\n')
     expect(screen).toContain('docstring a.py zero, which is accepted, makes of it:\n  | b = 0\n')
     expect(screen).toContain('i this one instead')
-  })
-
-  it('breaks what is said of the texts between words, and knows no other keys than it shows', () => {
-    const review = collided()
-    review.take({ kind: 'resized', size: { columns: 30, rows: 30 } })
-    expect(review.screen()).toContain('  docstring a.py zero, which\n    is accepted, makes of it:\n  | b = 0\n')
-    review.press('a')
-    expect(review.sent()).toEqual([])
-    expect(review.screen()).toContain('no such key here')
-    expect(review.state().mode.kind).toBe('refused')
   })
 
   it('is accepted instead of the other one as it was seen, in one request', () => {
@@ -208,29 +172,6 @@ describe('a change that collides with an accepted one', () => {
     expect(review.state().at).toBe(1)
   })
 
-  it('is accepted instead of both when a third one is in the way, or leaves both as they are', () => {
-    const thirdInWay = () => {
-      const review = collided()
-      review.press('i')
-      const third = { ...conflict, with: { ...other, change_set_id: 'third' } }
-      const [first] = refused.map((one) => ({ ...one, conflict: third, with_decision: { ...accepted, version: 6 } }))
-      review.answer({ ...madeDecisions(), refused_count: 1, refused: first === undefined ? [] : [first] })
-      return review
-    }
-    const review = thirdInWay()
-    expect(review.screen()).toContain('nothing is changed yet: this one collides with 2')
-    expect(review.screen()).toContain('i this one instead of all these')
-    review.press('i')
-    expect(review.sent()).toEqual([
-      { change_set_id: 'zero', verdict: 'undo', version: 5 },
-      { change_set_id: 'third', verdict: 'undo', version: 6 },
-      { change_set_id: 'one', verdict: 'accept', version: 0 },
-    ])
-    const keeping = thirdInWay()
-    keeping.press('k')
-    expect(keeping.screen()).toContain('left as it is')
-  })
-
   it.each([
     ['one', 'it is rejected'],
     ['zero', 'it is accepted'],
@@ -242,27 +183,6 @@ describe('a change that collides with an accepted one', () => {
     review.answer({ ...madeDecisions(), refused_count: 2, refused: [{ ...late, decision }, ...refused] })
     expect(review.screen()).toContain(`not sent: ${late.detail}`)
     expect(review.state()).toMatchObject({ at: 0, mode: { kind: 'looking' } })
-  })
-
-  it('is rejected, also with a word, or left as it is', () => {
-    const review = collided()
-    review.press('k')
-    expect(review.screen()).toContain('left as it is')
-    expect(review.state().at).toBe(0)
-    const rejecting = collided()
-    rejecting.press('r')
-    expect(rejecting.sent()).toEqual([{ change_set_id: 'one', verdict: 'reject', version: 0 }])
-    const telling = collided()
-    telling.press('w', 'n', 'o', 'return')
-    expect(telling.sent()).toMatchObject([{ verdict: 'reject', reason: 'no' }])
-  })
-
-  it('is not offered instead where something else was refused than to accept it', () => {
-    const review = collided('r')
-    expect(review.screen()).toContain('Not rejected: WORK_001')
-    expect(review.screen()).not.toContain('i this one instead')
-    review.press('i')
-    expect(review.effects()).toEqual([])
   })
 })
 
@@ -283,16 +203,5 @@ describe('a change that others are built on', () => {
       madeDecisions({ id: 'two', verdict: 'rejected', reason: 'no' }, { id: 'one', verdict: 'rejected', reason: 'no' }),
     )
     expect(review.screen()).toContain('0 accepted, 2 rejected')
-  })
-
-  it('is not rejected otherwise', () => {
-    const review = reviewing()
-    review.press('r')
-    review.answer({ ...madeDecisions(), refused_count: 1, refused })
-    review.press('i')
-    expect(review.effects()).toEqual([])
-    review.press('k')
-    expect(review.screen()).toContain('left as it is')
-    expect(review.screen()).toContain('0 accepted, 0 rejected')
   })
 })

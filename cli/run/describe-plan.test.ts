@@ -57,16 +57,6 @@ ruff.toml: the rule CPY001 is not supported
 `)
 })
 
-it('breaks what is wider than the terminal, and cuts nothing', () => {
-  const text = describePlan(plan, { ...view, width: 50 })
-  expect(text).toContain(`
-  9 nodes: beyond the limit of 6 operations, such
-    as src/b.py g
-`)
-  const words = (of: string) => of.split(/\s+/).join(' ')
-  expect(words(text)).toBe(words(describePlan(plan, view)))
-})
-
 it('says so when there is nothing to do', () => {
   expect(
     describePlan(

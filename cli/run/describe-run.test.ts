@@ -18,52 +18,6 @@ conflicts   0
 `)
 })
 
-it('does not count conflicts that the service cannot read just now, and says so', () => {
-  const run = aRun({ ...running, unread: ['composition', 'skipped_files'] })
-  const lines = describeRun(run, [], manner).trimEnd().split('\n')
-  expect(lines.some((line) => line.startsWith('conflicts'))).toBe(false)
-  expect(lines.at(-1)).toMatch(/^not read +checks and conflicts and skipped files/)
-})
-
-it('names the run it tries again, an unusual priority and policy, and why it was cancelled', () => {
-  const request = { error_policy: 'stop_run', priority: 0, retry_of: 'r0' }
-  const ended = { status: 'cancelled', duration_ms: 1200, reason: 'wrong branch', checks: {} }
-  expect(describeRun(aRun({ ...running, ...ended, request }), [], manner)).toBe(`run         r1
-status      cancelled
-reason      wrong branch
-retry of    r0
-agents      lint
-priority    0
-policy      stop_run
-accepted    2026-05-01T12:00:00.000Z
-took        1.2 s
-operations  2 ready
-conflicts   0
-`)
-})
-
-it('says the code of a failed run and its reason once', () => {
-  const failed = { status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes' }
-  const text = describeRun(aRun({ ...running, ...failed }), [], manner)
-  expect(text).toContain('status      failed: INTAKE_007 no nodes\n')
-  expect(text.split('no nodes')).toHaveLength(2)
-})
-
-it('counts failures by error code, with one example each', () => {
-  const first = { operation_id: 'o1', agent: 'lint', path: 'a.py', qualified_name: 'f', reason: 'no server answers' }
-  const failures = [
-    { ...first, error_code: 'AGENT_002', count: 1639 },
-    { ...first, error_code: null, count: 1 },
-  ]
-  const text = describeRun(aRun({ ...running, failures }), [], manner)
-  expect(text.slice(text.indexOf('conflicts'))).toBe(`conflicts   0
-
-failed or blocked, by error code, each with the first:
-AGENT_002 (1,639 operations)  lint o1  a.py f: no server answers
-no error code  lint o1  a.py f: no server answers
-`)
-})
-
 it('counts what became of the changes of each agent, of a run that is not composed only what was decided', () => {
   const counts = { generated: 4, valid: 3, verified: 2, accepted: 1, accepted_unverified: 1, rejected: 1, merged: 0 }
   const unknown = {
@@ -144,21 +98,6 @@ waits for the model "docs": no server of it works since 2026-11-01 00:00:00Z; it
   expect(describeRun(run, [], { ...manner, isWaiting: true })).not.toContain('goes on by itself')
 })
 
-it('says what of the archive was passed over, and why', () => {
-  const files = Array.from('abcdefghijklmn', (path) => ({ path, reason: 'said\nso' }))
-  const of = (skipped: number) =>
-    describeRun(aRun({ ...running, skipped, skipped_files: files.slice(0, skipped) }), [], manner)
-  expect(of(4)).toContain('skipped     4\n')
-  expect(of(4)).toMatch(/\nskipped, as a whole:\n {2}a {2}said\\u000aso\n(.*\n){2} {2}d {2}said\\u000aso\n$/)
-  expect(of(14)).toMatch(/ {2}j .*\n {2}… and 4 more: remora show r1 --json lists all\n$/)
-  expect(of(200)).toMatch(/ {2}… and 190 more: remora show r1 --json lists the first 14\n$/)
-})
-
-it('says of a run that no stack works on that it waits, and how to go on', () => {
-  const text = describeRun(aRun({ ...running }), [], { isWaiting: true, width: Infinity })
-  expect(text).toMatch(/^status +nothing works on it now, .* \w+: "remora run --resume r1" continues it/m)
-})
-
 const node = aNode({
   node_id: 'n0123456789abcdef',
   kind: 'function',
@@ -201,10 +140,4 @@ called by
 
 tested by
   3-4         a.py test_it`)
-})
-
-it('lists fifty of a kind and counts the rest', () => {
-  const lines = describeNode({ node, edges: Array.from({ length: 53 }, (_, at) => caller(`f${at}`)) }).split('\n')
-  expect(lines.filter((line) => line.includes('a.py f'))).toHaveLength(50)
-  expect(lines.at(-1)).toBe('  … and 3 more: --json lists all')
 })

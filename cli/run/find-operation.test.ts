@@ -27,10 +27,6 @@ function runWith(...agents: string[]): Pick<ApiClient, 'getRun' | 'getNode' | 'l
   }
 }
 
-it('takes the only operation on a node, whoever did it', async () => {
-  expect(await findOperation(runWith('docstring'), runId, ['src/shop.py', 'total'])).toBe('o-of-docstring')
-})
-
 it('names the operations when several agents worked on the node', async () => {
   const both = runWith('lint', 'docstring')
   await expect(findOperation(both, runId, ['src/shop.py total'])).rejects.toThrow(
@@ -77,12 +73,6 @@ function runInside(...functions: string[]): ReturnType<typeof runWith> {
   }
 }
 
-it('takes a path for all operations in the file, or for the only one', async () => {
-  expect(await findOperations(runInside('f', 'g'), runId, ['src/shop.py'])).toEqual(['o-of-f', 'o-of-g'])
-  expect(await findOperations(runInside('f', 'g'), runId, ['lint', 'src/shop.py'])).toEqual(['o-of-f', 'o-of-g'])
-  expect(await findOperation(runInside('f'), runId, ['src/shop.py'])).toBe('o-of-f')
-})
-
 it('names those in the file where one is wanted and there are several', async () => {
   await expect(findOperation(runInside('f', 'g'), runId, ['src/shop.py'])).rejects.toThrow(
     'Several operations are in "src/shop.py": name one of lint src/shop.py f (o-of-f), lint src/shop.py g (o-of-g)',
@@ -119,14 +109,6 @@ function runOfFiles(...paths: string[]): ReturnType<typeof runWith> {
     listOperations: async () => ({ operations, next: null }),
   }
 }
-
-it('takes several paths and ids, each for itself', async () => {
-  const client = runOfFiles('a.py', 'test/b.py', 'c.py')
-  const id = 'o0123456789abcdef'
-  expect(await findOperations(client, runId, ['a.py', 'test/b.py'])).toEqual(['o-in-a.py', 'o-in-test/b.py'])
-  expect(await findOperations(client, runId, ['c.py', id, 'c.py'])).toEqual(['o-in-c.py', id])
-  await expect(findOperations(client, runId, ['a.py', 'gone.py'])).rejects.toThrow('has no node "a.py gone.py"')
-})
 
 it('points from a folder to the condition that takes all in it', async () => {
   const client = runOfFiles('src/shop/a.py')

@@ -1,16 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { requireWritable, openLineFile, writeWhole } from './output-file.ts'
+import { describe, expect, it } from 'vitest'
+import { requireWritable, writeWhole } from './output-file.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 let dir = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-out-'))
-})
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true })
-})
+useFreshFolder((path) => (dir = path))
 
 async function* chunks(...texts: string[]) {
   for (const text of texts) yield Buffer.from(text)
@@ -25,14 +20,6 @@ describe('the place a patch goes to', () => {
   it('is checked without leaving anything there', async () => {
     await requireWritable(join(dir, 'out.patch'))
     expect(await readdir(dir)).toEqual([])
-  })
-
-  it('is refused when it is a folder, in no folder, or under a file', async () => {
-    await mkdir(join(dir, 'folder'))
-    await writeFile(join(dir, 'file'), '')
-    for (const path of ['folder', 'missing/out.patch', 'file/out.patch']) {
-      await expect(requireWritable(join(dir, path))).rejects.toMatchObject({ code: 'CONFIG_003' })
-    }
   })
 
   it('is refused in words of the folder that was named', async () => {
@@ -53,19 +40,5 @@ describe('the place a patch goes to', () => {
     await expect(writeWhole(path, breaksOff())).rejects.toThrow('connection lost')
     expect(await readFile(path, 'utf8')).toBe('one\ntwo\n')
     expect(await readdir(dir)).toEqual(['out.patch'])
-  })
-})
-
-describe('a file of lines', () => {
-  it('has every line once it is closed', async () => {
-    const file = await openLineFile(join(dir, 'events.jsonl'))
-    file.add('{"seq":1}')
-    file.add('{"seq":2}')
-    await file.close()
-    expect(await readFile(join(dir, 'events.jsonl'), 'utf8')).toBe('{"seq":1}\n{"seq":2}\n')
-  })
-
-  it('is refused where none can be', async () => {
-    await expect(openLineFile(join(dir, 'missing', 'events.jsonl'))).rejects.toMatchObject({ code: 'CONFIG_003' })
   })
 })

@@ -1,28 +1,25 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { aRun } from '../answers.fixture.ts'
 import { applyElsewhereHint, applyHint, applyPatch, fitsFolder, takePatch } from './take-patch.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 const execute = promisify(execFile)
 const diff = 'diff --git a/f.txt b/f.txt\n--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n-old\n+new\n'
 
 let dir = ''
 let patch = ''
+useFreshFolder((path) => (dir = path))
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-apply-'))
   patch = join(dir, 'out.patch')
   await mkdir(join(dir, 'part one'))
   await writeFile(join(dir, 'part one', 'f.txt'), 'old\n')
   await writeFile(patch, diff)
-})
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true })
 })
 
 const content = () => readFile(join(dir, 'part one', 'f.txt'), 'utf8')

@@ -1,32 +1,21 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { execFile, execFileSync } from 'node:child_process'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { giveAway, lacks } from '#testing/this-machine.ts'
 import { makeDataFolder } from './data-folder.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 const gitless = lacks('git')
 
 const run = promisify(execFile)
 
 let dir = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-data-'))
-})
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true })
-})
+useFreshFolder((path) => (dir = path))
 
 describe('the data folder', () => {
-  it('is made with the folders above it, and may be there already', async () => {
-    await makeDataFolder(join(dir, 'a', 'b'))
-    await makeDataFolder(join(dir, 'a', 'b'))
-    expect(await readdir(join(dir, 'a'))).toEqual(['b'])
-  })
-
   it('hides itself from git when it is made, and writes nothing into a folder that was there', async () => {
     await makeDataFolder(join(dir, '.remora'))
     expect(await readFile(join(dir, '.remora', '.gitignore'), 'utf8')).toBe('*\n')
@@ -126,13 +115,6 @@ describe('the data folder', () => {
     await makeDataFolder(join(dir, 'mixed'))
     const mode = async (name: string) => (await stat(join(dir, name))).mode & 0o777
     expect([await mode('mixed'), await mode('mixed/s3'), await mode('mixed/photos')]).toEqual([0o755, 0o700, 0o755])
-  })
-
-  it('is refused when it is of another user', async (test) => {
-    await mkdir(join(dir, '.remora'))
-    const refused = await giveAway(join(dir, '.remora'))
-    if (refused !== undefined) return test.skip(refused)
-    await expect(makeDataFolder(join(dir, '.remora'))).rejects.toThrow(/belongs to another user/)
   })
 
   it('is refused under a file, and where the system makes no folders', async () => {

@@ -1,20 +1,17 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { startGuardedRedis } from './guarded-redis.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 const entry = fileURLToPath(new URL('guarded-redis-main.ts', import.meta.url))
 
 let dir = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-guard-'))
-})
-afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
+useFreshFolder((path) => (dir = path))
 
 /** The Redis process that a guard has started, as soon as there is one. */
 async function serverOf(guard: ChildProcess): Promise<number | undefined> {

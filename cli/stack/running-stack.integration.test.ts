@@ -1,18 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { lockStack } from './running-stack.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 let dir = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-lock-'))
-})
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true })
-})
+useFreshFolder((path) => (dir = path))
 
 /** A process that does nothing until `end` is called. */
 function idleProcess() {

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findRunningStack, publishAccess } from './running-stack.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 const access = {
   url: 'http://127.0.0.1:8420',
@@ -18,12 +18,7 @@ const access = {
 }
 
 let dir = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-access-'))
-})
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true })
-})
+useFreshFolder((path) => (dir = path))
 
 describe('the access to a running stack', () => {
   it('can be read only by its user, until it is removed', async () => {

@@ -45,10 +45,6 @@ describe('the environment of a worker of the embedded stack', () => {
     })
   })
 
-  it('reads no settings file, which is in its variables already', () => {
-    expect(envOfWorker({ REMORA_CONFIG: '/remora.yaml' })).toMatchObject({ REMORA_CONFIG: 'none' })
-  })
-
   it('knows the certificates and the proxy of this machine, which does not stand before the stack itself', () => {
     const certificates = { NODE_EXTRA_CA_CERTS: '/ca.pem', TMPDIR: '/scratch' }
     expect(envOfWorker({ ...certificates, SSL_CERT_FILE: '' })).toEqual({ ...envOfWorker({}), ...certificates })

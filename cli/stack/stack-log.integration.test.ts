@@ -1,17 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openStackLog } from './stack-log.ts'
+import { useFreshFolder } from '../fresh-folder.fixture.ts'
 
 let dir = ''
 let path = ''
+useFreshFolder((fresh) => (dir = fresh))
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-log-'))
   path = join(dir, 'stack.log')
 })
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 const open = (append: boolean) => openStackLog({ path, append, level: 'info' })
 

@@ -159,14 +159,6 @@ describe('remora up', () => {
     expect(texts[discovery]).toContain('remora_window ')
   })
 
-  it('refuses a second stack in the same folder, and says who has it', async () => {
-    const second = await inFolder('up', '--port', '0', '--workers', '1')
-    expect(second).toMatchObject({
-      code: 1,
-      err: expect.stringContaining(`CONFIG_006 Process ${up.child.pid} already runs the services`),
-    })
-  })
-
   it('is found by the other commands in its folder', async () => {
     const { url, token } = ready
     await writeFile(join(dir, 'a.py'), 'def price():\n    return f"price"\n')
@@ -186,17 +178,6 @@ describe('remora up', () => {
 
     const run = await inFolder('run', '.', '--agents', 'lint')
     expect(run).toMatchObject({ code: 1, err: expect.stringMatching(/already runs the services in .*"remora submit"/) })
-  })
-
-  it('starts a killed worker again', async () => {
-    const worker = pidOf('worker')
-    const before = await childrenOf(up.child.pid ?? 0)
-    expect(before).toContain(worker)
-    process.kill(worker, 'SIGKILL')
-    await until(() => childrenOf(up.child.pid ?? 0), {
-      holds: (children) => children.some((pid) => !before.includes(pid)),
-    })
-    expect(await childrenOf(up.child.pid ?? 0)).not.toContain(worker)
   })
 
   it('takes everything with it when it is killed outright', async () => {

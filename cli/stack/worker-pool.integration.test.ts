@@ -61,38 +61,12 @@ describe('the worker pool', () => {
     expect(reported).toHaveLength(length)
   })
 
-  it('begins with the shortest pause again after a worker that lived long', async () => {
-    const entry = await entryOf('process.send({ healthPort: 8423 }, () => process.exit(7))')
-    const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses: { ...pauses, steadyMs: 0 }, entry })
-    await until(() => reported, { holds: ({ length }) => length >= 3 })
-    expect(reported.filter((line) => !line.endsWith('another starts in 0.02 s'))).toEqual([])
-    await pool.stop()
-  })
-
   it('gives up on workers that cannot live, with their last words', async () => {
     const entry = await entryOf("process.stderr.write('no such bucket\\n'); process.exit(3)")
     const pool = startWorkerPool({ count: 1, env: {}, log, say, entry })
     await expect(pool.failed).rejects.toThrow(
       'ended 6 times within a minute, the last with exit code 3: no such bucket',
     )
-    await pool.stop()
-  })
-
-  it('says what a worker threw, not where the trace of it ends', async () => {
-    const entry = await entryOf("throw new TypeError('no such model')")
-    const pool = startWorkerPool({ count: 1, env: {}, log, say, entry })
-    await expect(pool.failed).rejects.toThrow('the last with exit code 1: TypeError: no such model')
-    await pool.stop()
-  })
-
-  it('says nothing of the log of a worker that was killed at its normal work, however long that is', async () => {
-    const line = '{"time":"2026-01-01T00:00:00Z","level":"info","message":"a turn","completion_tokens":10}'
-    const entry = await entryOf(`
-      const work = Array.from({ length: 200 }, () => ${JSON.stringify(`${line}\n`)}).join('')
-      process.send({ healthPort: 8423 }, () => process.stderr.write(work, () => process.kill(process.pid, 'SIGKILL')))`)
-    const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses, entry })
-    await until(() => reported, { holds: ({ length }) => length >= 1 })
-    expect(reported[0]).toMatch(/^worker process \d+ ended with SIGKILL; another starts in 0\.02 s$/)
     await pool.stop()
   })
 

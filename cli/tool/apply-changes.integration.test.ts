@@ -20,12 +20,6 @@ afterEach(() => rm(top, { recursive: true, force: true }))
 const read = (path: string) => readFile(join(top, path), 'utf8')
 
 describe('changes that are applied to a folder', () => {
-  it('are written file by file, and leave nothing else behind', async () => {
-    await applyChanges(top, [edit('a.txt'), create('c/d.txt')])
-    expect([await read('a.txt'), await read('c/d.txt')]).toEqual(['new\n', 'new\n'])
-    expect(await readdir(top)).toEqual(['a.txt', 'b.txt', 'c'])
-  })
-
   it('may be deletions, after which a folder that is empty is gone, and a folder may be where a file was', async () => {
     await mkdir(join(top, 'c'))
     await writeFile(join(top, 'c/d.txt'), old)
@@ -35,20 +29,6 @@ describe('changes that are applied to a folder', () => {
     await writeFile(join(top, 'b.txt'), 'mine\n')
     await expect(applyChanges(top, [remove('b.txt')])).rejects.toMatchObject({ code: 'WORK_002' })
     expect(await read('b.txt')).toBe('mine\n')
-  })
-
-  it('make files executable, or no longer so, for those who may read them', async () => {
-    await chmod(join(top, 'a.txt'), 0o640)
-    await chmod(join(top, 'b.txt'), 0o755)
-    const changes = [
-      { ...edit('a.txt'), executable: true },
-      { ...edit('b.txt'), executable: false },
-      { ...create('c.sh'), executable: true },
-    ]
-    await applyChanges(top, changes)
-    const modes = await Promise.all(['a.txt', 'b.txt', 'c.sh'].map(async (path) => (await stat(join(top, path))).mode))
-    expect(modes.map((mode) => mode & 0o700)).toEqual([0o700, 0o600, 0o700])
-    expect(modes.slice(0, 2).map((mode) => mode & 0o777)).toEqual([0o750, 0o644])
   })
 
   it.each([

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
 import { RunId } from '#domain/ids.ts'
-import type { RunApi } from '../e2e/run-api.ts'
+import type { RunApi } from '../run-api.ts'
 import type { Submission } from './draw-history.ts'
 
 // Callers of the API that repeat a call until it is answered, because the API is killed and restarted meanwhile.

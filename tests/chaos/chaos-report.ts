@@ -8,7 +8,7 @@ import type { NetworkTally } from './chaos-network.ts'
 import { describeFault, faultNames, hostFaultNames, machineNames, networkFaultNames } from './fault.ts'
 import type { HistoryOutcome } from './run-history.ts'
 import { type Column, table } from '../../bench/reports/markdown-report.ts'
-import { repository } from '../e2e/program.ts'
+import { repository } from '../program.ts'
 
 /** `seed 17  4 faults (kill_worker, wipe_queues …)  2 runs  61 operations  5 retried  3 answered  4.1 s  0 violations` */
 export function historyLine(outcome: HistoryOutcome): string {

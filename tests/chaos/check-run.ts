@@ -10,7 +10,7 @@ import { type Endings, foldEndings } from './fold-endings.ts'
 import type { GeneratedSource, Submission } from './draw-history.ts'
 import type { FaultName } from './fault.ts'
 import { cleanWithinMs } from './find-leftovers.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 /** A run of a history, and what was requested for it. */
 export type HistoryRun = {

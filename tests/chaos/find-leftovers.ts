@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import type { RunId } from '#domain/ids.ts'
 import { until } from '#testing/until.ts'
-import { stillRunning } from '../e2e/living-processes.ts'
+import { stillRunning } from '../living-processes.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { jobsOfRun } from './queue-faults.ts'
 

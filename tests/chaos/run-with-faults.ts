@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RunId } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
-import { sourceFolder } from '../e2e/source-folder.ts'
+import { sourceFolder } from '../source-folder.ts'
 import type { PushedHistory } from './chaos-host.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import type { HistoryRun } from './check-run.ts'

@@ -11,7 +11,7 @@ import { until } from '#testing/until.ts'
 import { openTestApi, tarOf, type TestApi } from '../../services/api/app.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { composeRun, playOperations, type PlayedEnding } from '../../services/api/played-run.fixture.ts'
-import { repository } from '../e2e/program.ts'
+import { repository } from '../program.ts'
 
 const program = 'examples/typescript-client/submit-run.ts'
 

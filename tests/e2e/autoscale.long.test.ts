@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { delay } from '#platform/clock.ts'
 import { readMetric } from '#testing/metric-value.ts'
 import { until } from '#testing/until.ts'
-import { openPrograms, type Program } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { openPrograms, type Program } from '../program.ts'
+import { type Services, startServices, startStores, storeEnv, type Stores } from '../services.ts'
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
 
 const most = 3
 /** What a worker with two slots takes at once is 14; less is asked of each here, so that all are needed. */

@@ -1,43 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
-
-const RunState = z.looseObject({
-  status: z.string(),
-  counts: z.looseObject({ running: z.int(), ready: z.int(), succeeded: z.int() }),
-  budget: z.object({ tokens: z.int().nullable(), used: z.int() }),
-  waiting_for: z.array(z.looseObject({ kind: z.string() })),
-})
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
+import { useServices } from '../use-services.ts'
 
 describe('budgets, over two discoveries and two workers of which one is killed', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let stores: Stores
-  let services: Services
-
-  beforeAll(async () => {
-    stores = open.stores = await startStores()
-    const env = { REMORA_WORKER_SLOTS: '2', REMORA_LEASE_MS: '1000' }
-    services = await startServices(programs, stores, { env, workers: ['worker-1', 'worker-2'] })
-    programs.start(['scripts/service.mjs', 'discovery'], {
-      env: { ...storeEnv(stores), ...env, REMORA_DISCOVERY_HEALTH_PORT: '0' },
+  const env = { REMORA_WORKER_SLOTS: '2', REMORA_LEASE_MS: '1000' }
+  const services = useServices({ env, workers: ['worker-1', 'worker-2'] })
+  beforeAll(() => {
+    services.programs.start(['scripts/service.mjs', 'discovery'], {
+      env: { ...services.storeEnv, ...env, REMORA_DISCOVERY_HEALTH_PORT: '0' },
     })
-  })
-  afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
   })
 
   const remora = async (...args: string[]) => {
-    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token, REMORA_CONFIG: 'none' }
-    const program = programs.start(['cli/remora.mjs', ...args], { env })
+    const reached = {
+      REMORA_API_URL: services.named('api').origin,
+      REMORA_TOKEN: services.token,
+      REMORA_CONFIG: 'none',
+    }
+    const program = services.programs.start(['cli/remora.mjs', ...args], { env: reached })
     expect(await program.exited, program.out()).toBe(0)
     return program.out()
   }
-  const stateOf = async (runId: string) => RunState.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+  const stateOf = (runId: string) => services.api.run(runId)
   const waits = (runId: string) =>
     until(() => stateOf(runId), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
   const submit = async (request: object) => {
@@ -46,11 +31,6 @@ describe('budgets, over two discoveries and two workers of which one is killed',
     await folder.remove()
     return runId
   }
-  const verified = async (runId: string) => {
-    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-    expect(await verify.exited, verify.out()).toBe(0)
-  }
-
   it('hold a run until its budget is raised', async () => {
     const runId = await submit({ budget: { tokens: 2_000 } })
     await until(() => stateOf(runId), { holds: ({ budget }) => budget.used > 0, withinMs: 60_000 })
@@ -70,6 +50,6 @@ describe('budgets, over two discoveries and two workers of which one is killed',
     expect(status).toBe('completed')
     const names = events.map(({ event }) => event).filter((name) => name.startsWith('budget.'))
     expect(names.slice(0, 3)).toEqual(['budget.reached', 'budget.set', 'budget.renewed'])
-    await verified(runId)
+    await services.verify(runId)
   }, 180_000)
 })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { startTestS3 } from '#testing/s3.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, storeEnv, type Stores } from './services.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { openPrograms } from '../program.ts'
+import { type Services, startServices, storeEnv, type Stores } from '../services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 describe('the services on a cluster of Redis', () => {
   const programs = openPrograms()

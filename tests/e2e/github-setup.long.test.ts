@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { type FakeGitHub, startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { lastDocument, openPrograms, type Program, remora } from './program.ts'
-import { layOutRehearsedDocstrings } from './rehearsed-docstrings.ts'
+import { lastDocument, openPrograms, type Program, remora } from '../program.ts'
+import { layOutRehearsedDocstrings } from '../rehearsed-docstrings.ts'
 
 const Made = z.object({ app_id: z.int(), environment: z.record(z.string(), z.string()) })
 

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type LocalRedis, startLocalRedis } from '#platform/local-redis.ts'
 import { until } from '#testing/until.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
+import { openPrograms } from '../program.ts'
+import { type Services, startServices, startStores, type Stores } from '../services.ts'
 
 const programs = openPrograms()
 const Line = z.object({ level: z.string(), message: z.string() })

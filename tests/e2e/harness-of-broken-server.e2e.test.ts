@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { afterAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort } from '#platform/http-health.ts'
-import { openPrograms } from './program.ts'
+import { openPrograms } from '../program.ts'
 
 const Side = z.looseObject({
   total: z.looseObject({ called: z.int() }),

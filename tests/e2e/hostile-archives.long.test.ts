@@ -5,13 +5,12 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rawTar } from '#stages/snapshot/raw-tar.fixture.ts'
 import { rawZip } from '#stages/snapshot/raw-zip.fixture.ts'
-import { peakMemory } from './living-processes.ts'
-import { openPrograms } from './program.ts'
-import { startServices, startStores, type Services, type Stores } from './services.ts'
+import { peakMemory } from '../living-processes.ts'
+import { openPrograms } from '../program.ts'
+import { startServices, startStores, type Services, type Stores } from '../services.ts'
 
 const mib = 1024 * 1024
 const good = { name: 'good.py', content: 'x = 1\n' }
-const passedOver = [{ path: '.git', reason: "Git's own data" }]
 
 /** A tar of a gigabyte of zeros in a megabyte of gzip, in one member per 64 MiB. */
 function gigabyteOfZeros(): Buffer {
@@ -72,30 +71,6 @@ describe('hostile archives, sent to the services', () => {
     expect([last?.event, last?.error_code, typeof last?.data['reason']]).toEqual(['run.failed', code, 'string'])
     const run = await (await services.api.ask(`/v1/runs/${runId}`)).json()
     expect(run).toMatchObject({ status: 'failed', error_code: code, reason: last?.data['reason'] })
-  })
-
-  it('an upload that is no archive is refused, and the answer names what to send', async () => {
-    const form = new FormData()
-    form.set('request', JSON.stringify({ agents: ['lint'] }))
-    form.set('archive', new Blob([new Uint8Array(Buffer.from('Rar!\x1a\x07\x01\x00', 'latin1'))]), 'x.zip')
-    const answer = await services.api.ask('/v1/runs', { method: 'POST', body: form })
-    expect(answer.status).toBe(422)
-    const detail = 'The archive is a RAR archive: send a .tar, .tar.gz, .tgz or .zip instead.'
-    expect(await answer.json()).toMatchObject({ error_code: 'INTAKE_001', detail })
-  })
-
-  it('leaves them able to take a zip to a completed run, which lists what was passed over', async () => {
-    const archive = rawZip([
-      { ...good, content: 'import os\n' },
-      { ...good, name: '.git/HEAD' },
-    ])
-    const runId = await services.api.submit(archive, { agents: ['lint'] })
-    const { events, status } = await services.api.follow(runId)
-    expect(status).toBe('completed')
-    const stored = events.find(({ event }) => event === 'snapshot.stored')
-    expect(stored?.data).toMatchObject({ files: 1, skipped: 1, skipped_files: passedOver })
-    const run = await (await services.api.ask(`/v1/runs/${runId}`)).json()
-    expect(run).toMatchObject({ skipped: 1, skipped_files: passedOver })
   })
 
   it('has put nothing on the disk, and never had a bomb in memory', async () => {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePorts } from '#testing/this-machine.ts'
 import { grammarFile, languages } from '#languages/syntax/grammars.ts'
-import { openPrograms, repository } from './program.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { openPrograms, repository } from '../program.ts'
+import { type Services, startServices, startStores, type Stores } from '../services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 /** What infra/Dockerfile copies into its image, without Docker: the Node there is the one here. */
 describe('what the container image has', () => {

@@ -8,8 +8,8 @@ import type { Moment } from '#testing/fake-github/network-faults.ts'
 import { openResendProxy, type ResendProxy } from '#testing/resend-proxy.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { startWithGitHub } from './github-host.ts'
-import { openPrograms } from './program.ts'
+import { startWithGitHub } from '../github-host.ts'
+import { openPrograms } from '../program.ts'
 
 // A kill takes some seconds: the publisher starts again, and what the dead one had taken has to be silent for the lease.
 const leaseMs = 1_000

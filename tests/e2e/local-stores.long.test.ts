@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { freePorts } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { openPrograms } from './program.ts'
-import { isReady } from './services.ts'
+import { openPrograms } from '../program.ts'
+import { isReady } from '../services.ts'
 import { testSigningKey } from '#testing/test-signer.ts'
 
 const programs = openPrograms()

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readMetric } from '#testing/metric-value.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { descendantsOf, stillRunning } from './living-processes.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder, undocumented } from './source-folder.ts'
+import { descendantsOf, stillRunning } from '../living-processes.ts'
+import { manyFunctions, sourceFolder, undocumented } from '../source-folder.ts'
+import { useServices } from '../use-services.ts'
 
 type Way = { way: string; signal: 'SIGKILL' | 'SIGTERM'; exit: string | number; reason: string; leaseMs: string }
 
@@ -26,26 +25,12 @@ export const toldToStop: Way = {
 /** Declares the tests of a worker that ends this way with operations in its hands. */
 export function testLostOperations({ way, signal, exit, reason, leaseMs }: Way): void {
   describe(`a worker that is ${way} while it runs operations`, () => {
-    const programs = openPrograms()
-    const open: { stores?: Stores } = {}
-    let services: Services
-    let stores: Stores
-
-    beforeAll(async () => {
-      stores = open.stores = await startStores()
-      const workerEnv = { REMORA_LEASE_MS: leaseMs, REMORA_WORKER_SLOTS: '4', REMORA_DRAIN_MS: '1' }
-      services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv })
-    })
-    afterAll(async () => {
-      await programs.end()
-      await open.stores?.stop()
+    const services = useServices({
+      workers: ['worker-1', 'worker-2'],
+      workerEnv: { REMORA_LEASE_MS: leaseMs, REMORA_WORKER_SLOTS: '4', REMORA_DRAIN_MS: '1' },
     })
 
-    const answerAfter = async (ms: number) => {
-      const { origin } = services.named('rehearsal')
-      const answer = await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms }) })
-      expect(answer.status).toBe(200)
-    }
+    const answerAfter = (ms: number) => services.setModel('latency', { ms })
 
     /** Operations that `worker` has begun and not ended. */
     async function heldBy(worker: string, runId: string): Promise<string[]> {
@@ -90,8 +75,7 @@ export function testLostOperations({ way, signal, exit, reason, leaseMs }: Way):
       await folder.apply(await patch.text())
       expect(await folder.read('prices.py')).not.toMatch(undocumented)
       await folder.remove()
-      const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-      expect(await verify.exited, verify.out()).toBe(0)
+      await services.verify(runId)
     })
   })
 }

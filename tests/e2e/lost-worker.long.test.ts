@@ -2,11 +2,11 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { openStoreProxy } from '../chaos/store-proxy.ts'
-import { descendantsOf, stillRunning } from './living-processes.ts'
+import { descendantsOf, stillRunning } from '../living-processes.ts'
 import { killed, testLostOperations, toldToStop } from './lost-operations.ts'
-import { openPrograms } from './program.ts'
-import { startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder, undocumented } from './source-folder.ts'
+import { openPrograms } from '../program.ts'
+import { startServices, startStores, storeEnv, type Stores } from '../services.ts'
+import { manyFunctions, sourceFolder, undocumented } from '../source-folder.ts'
 
 testLostOperations(toldToStop)
 

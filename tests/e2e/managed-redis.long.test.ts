@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
 import { startTestS3 } from '#testing/s3.ts'
 import { freePorts, lacks } from '#testing/this-machine.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices } from './services.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { openPrograms } from '../program.ts'
+import { type Services, startServices } from '../services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 /** As docs/guide/deploy.md gives it. */
 const acl = 'user remora on >a-password-of-some-length ~remora:* ~{remora* &remora:* +@all -@admin -@dangerous +info'

@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import { describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { openPrograms } from './program.ts'
-import { isReady, type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
+import { useServices } from '../use-services.ts'
 
-const RunState = z.looseObject({
-  status: z.string(),
-  counts: z.looseObject({ failed: z.int(), blocked: z.int(), running: z.int(), ready: z.int(), succeeded: z.int() }),
-})
 const limits = {
   REMORA_WORKER_SLOTS: '4',
   REMORA_MODEL_RETRY_BUDGET_MS: '1000',
@@ -16,28 +10,9 @@ const limits = {
 }
 
 describe('a run whose model servers stop working', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let stores: Stores
-  let services: Services
+  const services = useServices({ workers: ['worker-1', 'worker-2'], workerEnv: limits })
 
-  beforeAll(async () => {
-    stores = open.stores = await startStores()
-    services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv: limits })
-  })
-  afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
-  })
-
-  const set = async (what: 'latency' | 'faults', settings: object) => {
-    const answer = await fetch(`${services.named('rehearsal').origin}/${what}`, {
-      method: 'POST',
-      body: JSON.stringify(settings),
-    })
-    expect(answer.status).toBe(200)
-  }
-  const stateOf = async (runId: string) => RunState.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+  const stateOf = (runId: string) => services.api.run(runId)
   const readiness = async (name: string) => (await fetch(`${services.named(name).origin}/readyz`)).status
   const submit = async (functions: number) => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(functions) })
@@ -49,18 +24,18 @@ describe('a run whose model servers stop working', () => {
   it.each(['503', 'hang'])(
     'waits while they play %s, and so does a run submitted meanwhile; both go on by themselves and pay no turn twice',
     async (what) => {
-      await set('latency', { ms: 300 })
+      await services.setModel('latency', { ms: 300 })
       const first = await submit(60)
       await until(() => stateOf(first), { holds: ({ counts }) => counts.succeeded > 3, withinMs: 60_000 })
-      await set('faults', { shares: { [what]: 1 } })
+      await services.setModel('faults', { shares: { [what]: 1 } })
       await until(() => stateOf(first), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
       const second = await submit(5)
       await until(() => stateOf(second), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
       expect(await stateOf(first)).toMatchObject({ counts: { failed: 0, blocked: 0, running: 0 } })
       expect([await readiness('worker-1'), await readiness('api')]).toEqual([503, 200])
 
-      await set('latency', { ms: 0 })
-      await set('faults', { shares: {} })
+      await services.setModel('latency', { ms: 0 })
+      await services.setModel('faults', { shares: {} })
       for (const [runId, count] of [
         [first, 60],
         [second, 5],
@@ -82,16 +57,15 @@ describe('a run whose model servers stop working', () => {
       const retried = (await services.api.follow(first)).events.filter(({ event }) => event === 'operation.retried')
       expect(retried.length).toBeGreaterThan(0)
       expect(new Set(retried.map(({ data }) => data['reason']))).toEqual(new Set(['models']))
-      const verify = programs.start(['cli/remora.mjs', 'verify', first], { env: storeEnv(stores) })
-      expect(await verify.exited, verify.out()).toBe(0)
+      await services.verify(first)
     },
     180_000,
   )
 
   it('loses nothing to a worker whose own model URL is wrong, which is not ready and takes no work', async () => {
-    const lost = programs.start(['scripts/service.mjs', 'worker'], {
+    const lost = services.programs.start(['scripts/service.mjs', 'worker'], {
       env: {
-        ...storeEnv(stores),
+        ...services.storeEnv,
         ...limits,
         REMORA_WORKER_ID: 'worker-lost',
         REMORA_WORKER_HEALTH_PORT: '0',
@@ -108,18 +82,4 @@ describe('a run whose model servers stop working', () => {
     lost.kill('SIGTERM')
     await lost.exited
   })
-
-  it('goes on when the server is started again', async () => {
-    await set('latency', { ms: 300 })
-    const runId = await submit(20)
-    await until(() => stateOf(runId), { holds: ({ counts }) => counts.succeeded > 3, withinMs: 60_000 })
-    const { port } = new URL(services.named('rehearsal').origin)
-    services.named('rehearsal').kill('SIGKILL')
-    await services.named('rehearsal').exited
-    await until(() => stateOf(runId), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
-    const again = programs.start(['scripts/service.mjs', 'rehearsal'], { env: { REMORA_REHEARSAL_PORT: port } })
-    await isReady({ ...again, name: 'rehearsal', origin: services.named('rehearsal').origin })
-    expect((await services.api.follow(runId)).status).toBe('completed')
-    expect((await stateOf(runId)).counts).toMatchObject({ failed: 0, succeeded: 20 })
-  }, 180_000)
 })

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { repository } from './program.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { repository } from '../program.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 const call = promisify(execFile)
 

@@ -1,30 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readMetric } from '#testing/metric-value.ts'
 import { until } from '#testing/until.ts'
-import { openPrograms } from './program.ts'
-import { type Service, type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { type Service } from '../services.ts'
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
+import { useServices } from '../use-services.ts'
 
 const poison = 'price_7'
 
 describe('an operation that kills its worker every time', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let services: Services
-  let stores: Stores
   const names = ['worker-1', 'worker-2', 'worker-3', 'worker-4']
-
-  beforeAll(async () => {
-    stores = open.stores = await startStores()
-    const workerEnv = { REMORA_LEASE_MS: '1500', REMORA_WORKER_SLOTS: '4' }
-    services = await startServices(programs, stores, { workers: names, workerEnv })
-    const { origin } = services.named('rehearsal')
-    await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms: 300 }) })
-  })
-  afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
-  })
+  const services = useServices({ workers: names, workerEnv: { REMORA_LEASE_MS: '1500', REMORA_WORKER_SLOTS: '4' } })
+  beforeAll(() => services.setModel('latency', { ms: 300 }))
 
   /** Kills every worker that begins the operation; returns the killed workers. */
   async function killStartingWorker(runId: string, operationId: string): Promise<Service[]> {
@@ -61,7 +47,6 @@ describe('an operation that kills its worker every time', () => {
     const ended = 'remora_operations_total{agent="docstring",status="failed",error_code="TOOL_004"}'
     expect(await readMetric(services.named('discovery').health, ended)).toBe(1)
     await folder.remove()
-    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-    expect(await verify.exited, verify.out()).toBe(0)
+    await services.verify(runId)
   })
 })

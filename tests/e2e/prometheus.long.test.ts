@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { openPrograms, repository } from './program.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { openPrograms, repository } from '../program.ts'
+import { type Services, startServices, startStores, type Stores } from '../services.ts'
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
 
 const Answer = z.object({
   status: z.string(),

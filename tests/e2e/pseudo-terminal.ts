@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { until } from '#testing/until.ts'
-import { repository } from './program.ts'
+import { repository } from '../program.ts'
 
 /** Runs a command in a pseudo-terminal of its own, and connects that to the pipes of this program. */
 const relay = `

@@ -9,8 +9,8 @@ import { aclFile, type RedisService, redisUser } from '#store/ledger/redis-users
 import { startTestS3 } from '#testing/s3.ts'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { startWithGitHub } from './github-host.ts'
-import { openPrograms } from './program.ts'
+import { startWithGitHub } from '../github-host.ts'
+import { openPrograms } from '../program.ts'
 
 const passwordOf = (service: RedisService) => `the-password-of-the-${service}`
 const shop = { 'shop/prices.py': 'import os\n\n\ndef price(amount: int) -> int:\n    return amount * 3\n' }

@@ -5,8 +5,8 @@ import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { lastDocument, openPrograms, type Program, remora } from './program.ts'
-import { manyFunctions, smallSource, sourceFolder, type SourceFolder, undocumented } from './source-folder.ts'
+import { lastDocument, openPrograms, type Program, remora } from '../program.ts'
+import { manyFunctions, smallSource, sourceFolder, type SourceFolder, undocumented } from '../source-folder.ts'
 
 const programs = openPrograms()
 afterEach(() => programs.end())
@@ -65,15 +65,6 @@ describe('a run whose whole stack is killed', () => {
       expect(await verify.exited, verify.out()).toBe(0)
     },
   )
-
-  it('is named when it is not there, and takes no option that was decided when it was submitted', async () => {
-    const unknown = remora(programs, folder, ['run', '--resume', 'r00000000'])
-    expect(await unknown.exited).toBe(1)
-    expect(unknown.err()).toContain('RUN_001')
-    const mixed = remora(programs, folder, ['run', '--resume', 'r00000000', '--limit', '3'])
-    expect(await mixed.exited).toBe(2)
-    expect(mixed.err()).toContain('--limit')
-  })
 })
 
 describe('a run that was begun with a model server', () => {

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { atWork, processesNaming, stillRunning } from './living-processes.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { exampleCopy, manyFunctions, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { atWork, processesNaming, stillRunning } from '../living-processes.ts'
+import { lastDocument, openPrograms, remora } from '../program.ts'
+import { inMidRun, wayOn, written } from './stopped-run.ts'
+import { exampleCopy, manyFunctions, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 const untestable = lacks('git', 'python3')
 
@@ -16,11 +16,6 @@ const programs = openPrograms()
 afterEach(() => programs.end())
 
 const threeModules = 'src/inventory/{__init__,cli,units}.py'
-/** What a run may leave in the folder besides its data: nothing but what was asked for. */
-async function written(folder: SourceFolder): Promise<string[]> {
-  return (await readdir(folder.path)).filter((name) => name.includes('.patch') || name.includes('.part'))
-}
-
 describe('remora run on a folder', () => {
   let folder: SourceFolder
   beforeAll(async () => {
@@ -59,18 +54,8 @@ describe('remora run that is stopped on the way', () => {
   })
   afterEach(() => folder.remove())
 
-  const wayOn = (runId: string) =>
-    `To continue it: remora run --resume ${runId}   To stop it for good: remora cancel ${runId}\n`
-
-  async function inMidRun() {
-    const run = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--out', 'half.patch', '--json'])
-    const started = await atWork(run)
-    await until(() => run.out(), { holds: (text) => text.includes('"operation.ended"'), withinMs: 30_000 })
-    return { run, started }
-  }
-
   it('leaves no process and no patch behind after Ctrl-C, and prints that the run can be resumed', async () => {
-    const { run, started } = await inMidRun()
+    const { run, started } = await inMidRun(programs, folder)
     run.interrupt()
     expect(await run.exited).toBe(130)
     expect(await stillRunning(started)).toEqual([])
@@ -78,12 +63,11 @@ describe('remora run that is stopped on the way', () => {
     expect(await written(folder)).toEqual([])
     expect(existsSync(join(folder.path, '.remora', 'stack.lock'))).toBe(false)
 
-    const [, runId = ''] = /Run (\S+) is kept in \.remora\. To continue it: /.exec(run.err()) ?? []
-    expect(run.err()).toContain(wayOn(runId))
+    expect(run.err()).toContain(wayOn(run.err()))
   })
 
   it('ends the processes it started when it is killed with SIGKILL', async () => {
-    const { run, started } = await inMidRun()
+    const { run, started } = await inMidRun(programs, folder)
     run.kill('SIGKILL')
     expect(await run.exited).toBe('SIGKILL')
     await until(() => stillRunning(started), { holds: ({ length }) => length === 0 })

@@ -1,10 +1,10 @@
-import { readdir } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { until } from '#testing/until.ts'
-import { atWork, processesNaming, stillRunning } from './living-processes.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { exampleCopy, manyFunctions, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { processesNaming, stillRunning } from '../living-processes.ts'
+import { lastDocument, openPrograms, remora } from '../program.ts'
+import { inMidRun, wayOn, written } from './stopped-run.ts'
+import { exampleCopy, manyFunctions, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 const programs = openPrograms()
 afterEach(() => programs.end())
@@ -19,11 +19,6 @@ const Result = z.object({
   }),
 })
 const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) })
-
-/** What a run may leave in the folder besides its data: nothing but what was asked for. */
-async function written(folder: SourceFolder): Promise<string[]> {
-  return (await readdir(folder.path)).filter((name) => name.includes('.patch') || name.includes('.part'))
-}
 
 it('remora run works a second time in the same folder, prints JSON to its last line, and remembers both runs', async () => {
   const folder = await exampleCopy()
@@ -63,18 +58,8 @@ describe('remora run that is stopped on the way', () => {
   })
   afterEach(() => folder.remove())
 
-  const wayOn = (runId: string) =>
-    `To continue it: remora run --resume ${runId}   To stop it for good: remora cancel ${runId}\n`
-
-  async function inMidRun() {
-    const run = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--out', 'half.patch', '--json'])
-    const started = await atWork(run)
-    await until(() => run.out(), { holds: (text) => text.includes('"operation.ended"'), withinMs: 30_000 })
-    return { run, started }
-  }
-
   it('continues with the next one after Ctrl-C', async () => {
-    const { run } = await inMidRun()
+    const { run } = await inMidRun(programs, folder)
     run.interrupt()
     expect(await run.exited).toBe(130)
     const [, runId = ''] = /Run (\S+) is kept in \.remora\. To continue it: /.exec(run.err()) ?? []
@@ -85,20 +70,19 @@ describe('remora run that is stopped on the way', () => {
   })
 
   it('ends at once, saying why, when its Redis dies', async () => {
-    const { run, started } = await inMidRun()
+    const { run, started } = await inMidRun(programs, folder)
     const redis = started.find(({ name }) => /^(?:redis|valkey)-server$/.test(name))
     expect(redis).toBeDefined()
     if (redis !== undefined) process.kill(redis.pid, 'SIGKILL')
     expect(await run.exited).toBe(1)
     expect(lastDocument(run.out())).toMatchObject({ error: { error_code: 'STORE_001' } })
-    const [, runId = ''] = /Run (\S+) is kept in/.exec(run.err()) ?? []
-    expect(run.err()).toContain(wayOn(runId))
+    expect(run.err()).toContain(wayOn(run.err()))
     expect(await stillRunning(started)).toEqual([])
     expect(await written(folder)).toEqual([])
   })
 
   it('leaves data that can be read when it is killed with SIGKILL', async () => {
-    const { run, started } = await inMidRun()
+    const { run, started } = await inMidRun(programs, folder)
     run.kill('SIGKILL')
     expect(await run.exited).toBe('SIGKILL')
     await until(() => stillRunning(started), { holds: ({ length }) => length === 0 })

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startSentinel, type TestSentinel } from '#testing/redis-sentinel.ts'
 import { startTestS3 } from '#testing/s3.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, storeEnv, type Stores } from './services.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { openPrograms } from '../program.ts'
+import { type Services, startServices, storeEnv, type Stores } from '../services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 describe.skipIf(lacks('redis-server'))('the services with sentinels', () => {
   const programs = openPrograms()

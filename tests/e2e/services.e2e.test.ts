@@ -6,15 +6,10 @@ import { metricCatalogue } from '#platform/metrics/metric-catalogue.ts'
 import { openLedger } from '#store/ledger/ledger.ts'
 import { RunId } from '#domain/ids.ts'
 import { metricValue } from '#testing/metric-value.ts'
-import { lacks } from '#testing/this-machine.ts'
-import { openPrograms } from './program.ts'
-import type { RunEvent } from './run-api.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
-
-const gitless = lacks('git')
-
-const Result = z.looseObject({ operation_id: z.string(), status: z.string(), evidence: z.array(z.looseObject({})) })
+import { openPrograms } from '../program.ts'
+import type { RunEvent } from '../run-api.ts'
+import { type Services, startServices, startStores, storeEnv, type Stores } from '../services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 const LogLine = z.looseObject({
   service: z.string(),
@@ -101,13 +96,6 @@ describe('the services as processes of their own', () => {
     ).toEqual([])
   })
 
-  it('let nobody in without the token', async () => {
-    const { origin } = services.named('api')
-    const bare = await fetch(`${origin}/v1/runs/${run.id}`)
-    expect(bare.status).toBe(401)
-    expect(await bare.json()).toMatchObject({ error_code: 'AUTH_001' })
-  })
-
   it('take an archive of the system tar to a completed run, every event in order', () => {
     expect(run.status).toBe('completed')
     expect(run.events.map(({ seq }) => seq)).toEqual(run.events.map((_event, at) => at + 1))
@@ -120,16 +108,6 @@ describe('the services as processes of their own', () => {
     expect(reported.filter((event) => event === 'model.responded')).toHaveLength(
       reported.filter((event) => event === 'model.requested').length,
     )
-  })
-
-  it('show every operation with how it ended', async () => {
-    const operations = await services.api.operations(run.id)
-    const ended = operations.map(({ agent, node, status }) => `${agent} ${node.qualified_name} ${status}`)
-    expect(ended.toSorted()).toEqual([
-      'docstring Stock.count succeeded',
-      'docstring shelf_label succeeded',
-      'lint shop/stock.py succeeded',
-    ])
   })
 
   it('log that the run is accepted, starts and ends, and each attempt with what it cost', async () => {
@@ -176,31 +154,6 @@ describe('the services as processes of their own', () => {
     }
   })
 
-  it.skipIf(gitless)('propose a patch that git applies, with the work of both agents on one function', async () => {
-    const answer = await services.api.ask(`/v1/runs/${run.id}/patch`)
-    expect(answer.status).toBe(200)
-    await folder.apply(await answer.text())
-    const after = await folder.read('shop/stock.py')
-    expect(after).toMatch(/def shelf_label\(shelf, row\):\n {4}"""[^"]+"""\n {4}return "shelf" \+/)
-    expect(after).not.toContain('import os')
-    expect(after).toContain('if name not in self.items')
-  })
-
-  it('publish one result per operation for other programs', async () => {
-    const redis = new Redis(stores.redisUrl)
-    const entries = await redis.xrange('remora:results', '-', '+')
-    await redis.quit()
-    const results = entries.flatMap(([, fields]) => {
-      const { run_id: runId, result = '' } = Object.fromEntries(fields.flatMap((_f, at) => pairAt(fields, at)))
-      return runId === run.id ? [Result.parse(JSON.parse(result))] : []
-    })
-    const operations = await services.api.operations(run.id)
-    const outline = (all: readonly { operation_id: string; status: string }[]) =>
-      all.map(({ operation_id: id, status }) => `${id} ${status}`).toSorted()
-    expect(outline(results)).toEqual(outline(operations))
-    expect(results.filter(({ status, evidence }) => status === 'succeeded' && evidence.length === 0)).toEqual([])
-  })
-
   it('leave a ledger that agrees with its events, by `remora verify`', async () => {
     const redis = new Redis(stores.redisUrl)
     const { violations, operations } = await openLedger(redis).verify(RunId.parse(run.id))
@@ -219,11 +172,6 @@ describe('the services as processes of their own', () => {
     expect(codes).toEqual(services.all.map(({ name }) => `${name} 0`))
   })
 })
-
-/** Field and value of a stream entry, whose fields come in one list. */
-function pairAt(fields: readonly string[], at: number): [string, string][] {
-  return at % 2 === 0 ? [[fields[at] ?? '', fields[at + 1] ?? '']] : []
-}
 
 describe('a service with a bad environment', () => {
   const programs = openPrograms()

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { type PackageRegistry, startPackageRegistry } from '#testing/package-registry.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument, openPrograms, remora } from '../program.ts'
+import { sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 const { lack } = await testSandbox(process.env)
 const files = {

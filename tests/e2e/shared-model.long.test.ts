@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
 import { until } from '#testing/until.ts'
-import { descendantsOf, memoryOfTree, threadsOf } from './living-processes.ts'
-import { openPrograms } from './program.ts'
-import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { descendantsOf, memoryOfTree, threadsOf } from '../living-processes.ts'
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
+import { useServices } from '../use-services.ts'
 
-const programs = openPrograms()
-const open: { stores?: Stores } = {}
-let services: Services
-beforeAll(async () => {
-  open.stores = await startStores()
-  const workerEnv = { REMORA_MODEL_MAX_IN_FLIGHT: '2', REMORA_WORKER_SLOTS: '4' }
-  const discoveryEnv = { REMORA_MAX_TIMEOUT_S: '3' }
-  services = await startServices(programs, open.stores, { workers: ['worker-1', 'worker-2'], workerEnv, discoveryEnv })
-})
-afterAll(async () => {
-  await programs.end()
-  await open.stores?.stop()
+const services = useServices({
+  workers: ['worker-1', 'worker-2'],
+  workerEnv: { REMORA_MODEL_MAX_IN_FLIGHT: '2', REMORA_WORKER_SLOTS: '4' },
+  discoveryEnv: { REMORA_MAX_TIMEOUT_S: '3' },
 })
 
 /** The number of requests that the model server reports as running, polled far more often than an answer takes, until `isOver`. */
@@ -34,7 +25,7 @@ async function requestsRunning(origin: string, isOver: () => boolean): Promise<S
 
 it('two workers keep the limit of a model server together, and fill it', async () => {
   const { origin } = services.named('rehearsal')
-  await (await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms: 150 }) })).text()
+  await services.setModel('latency', { ms: 150 })
   const folder = await sourceFolder({ 'prices.py': manyFunctions(12) })
   let isOver = false
   const running = requestsRunning(origin, () => isOver)
@@ -50,8 +41,7 @@ it('two workers keep the limit of a model server together, and fill it', async (
 })
 
 it('no operation fails for waiting, though all wait longer together than one may work', async () => {
-  const { origin } = services.named('rehearsal')
-  await (await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms: 150 }) })).text()
+  await services.setModel('latency', { ms: 150 })
   const folder = await sourceFolder({ 'prices.py': manyFunctions(60) })
   const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
   const { status, events } = await services.api.follow(runId)

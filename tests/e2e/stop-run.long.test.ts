@@ -1,35 +1,20 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder, undocumented } from './source-folder.ts'
+import { manyFunctions, sourceFolder, undocumented } from '../source-folder.ts'
+import { useServices } from '../use-services.ts'
 
 const Retried = z.object({ run_id: z.string(), retry_of: z.string() })
 
 describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let services: Services
-  let stores: Stores
-
-  beforeAll(async () => {
-    stores = open.stores = await startStores()
+  const services = useServices({
+    workers: ['worker-1', 'worker-2'],
     // A heartbeat is sent after a third of the lease: the signal ends the attempts below, not a heartbeat.
-    const workerEnv = { REMORA_LEASE_MS: '3600000', REMORA_WORKER_SLOTS: '4' }
-    services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv })
-  })
-  afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
+    workerEnv: { REMORA_LEASE_MS: '3600000', REMORA_WORKER_SLOTS: '4' },
   })
 
-  const answerAfter = async (ms: number) => {
-    const { origin } = services.named('rehearsal')
-    await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms }) })
-  }
+  const answerAfter = (ms: number) => services.setModel('latency', { ms })
   const post = async (path: string): Promise<unknown> => {
     const answer = await services.api.ask(`/v1/runs/${path}`, { method: 'POST' })
     expect(answer.status).toBe(202)
@@ -82,33 +67,7 @@ describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', 
     expect(await folder.read('prices.py')).not.toMatch(undocumented) // the patch has what succeeded before the cancel, too
     await folder.remove()
     for (const id of [runId, again]) {
-      const verify = programs.start(['cli/remora.mjs', 'verify', id], { env: storeEnv(stores) })
-      expect(await verify.exited, verify.out()).toBe(0)
+      await services.verify(id)
     }
-  })
-
-  it('that had done all but its patch gives it when it is tried again, without doing anything twice', async () => {
-    await answerAfter(0)
-    const folder = await sourceFolder({ 'prices.py': manyFunctions(3) })
-    const redis = new Redis(stores.redisUrl)
-    const compositions = '{remora}:compositions:meta'
-    await redis.hset(compositions, 'paused', '1') // as BullMQ pauses a queue: no worker takes a job of it
-    const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
-    const State = z.object({ phase: z.string(), status: z.string() })
-    const state = async () => State.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
-    await until(state, { holds: ({ phase }) => phase === 'review', withinMs: 30_000 })
-    await post(`${runId}/cancel`)
-    await until(state, { holds: ({ status }) => status === 'cancelled' })
-    await redis.hdel(compositions, 'paused')
-    redis.disconnect()
-    const { run_id: again } = Retried.parse(await post(`${runId}/retry`))
-    const retried = await services.api.follow(again)
-    expect(retried.status).toBe('completed')
-    expect(retried.events.filter(({ event }) => event === 'operation.started')).toEqual([])
-    await folder.apply(await (await services.api.ask(`/v1/runs/${again}/patch`)).text())
-    expect(await folder.read('prices.py')).not.toMatch(undocumented)
-    await folder.remove()
-    const verify = programs.start(['cli/remora.mjs', 'verify', again], { env: storeEnv(stores) })
-    expect(await verify.exited, verify.out()).toBe(0)
   })
 })

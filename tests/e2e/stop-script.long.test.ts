@@ -1,12 +1,12 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { openPrograms, repository } from './program.ts'
-import type { RunEvent } from './run-api.ts'
-import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { repository } from '../program.ts'
+import type { RunEvent } from '../run-api.ts'
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
+import { useServices } from '../use-services.ts'
 
 /** The shipped bundles, but the script that reads docstrings computes until its time limit. */
 async function spinningAgents(): Promise<string> {
@@ -19,22 +19,14 @@ async function spinningAgents(): Promise<string> {
 }
 
 describe('a run that is cancelled while tool scripts compute', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores; agents?: string } = {}
-  let services: Services
-  let stores: Stores
-
-  beforeAll(async () => {
-    stores = open.stores = await startStores()
+  const open: { agents?: string } = {}
+  const services = useServices(async () => {
     const agents = (open.agents = await spinningAgents())
     // A heartbeat is sent after a third of the lease: the signal ends the scripts below, not a heartbeat.
     const workerEnv = { REMORA_LEASE_MS: '3600000', REMORA_WORKER_SLOTS: '4', REMORA_WORKER_SCRIPT_PROCESSES: '1' }
-    const discoveryEnv = { REMORA_AGENTS_DIR: agents }
-    services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv, discoveryEnv })
+    return { workers: ['worker-1', 'worker-2'], workerEnv, discoveryEnv: { REMORA_AGENTS_DIR: agents } }
   })
   afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
     if (open.agents !== undefined) await rm(open.agents, { recursive: true, force: true })
   })
 
@@ -60,7 +52,6 @@ describe('a run that is cancelled while tool scripts compute', () => {
     const outcomes = new Map((await services.api.operations(runId)).map((one) => [one.operation_id, one.outcome]))
     for (const { operation_id: id = '' } of ended) expect(outcomes.get(id)?.error_code).toBe('AGENT_010')
     await folder.remove()
-    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-    expect(await verify.exited, verify.out()).toBe(0)
+    await services.verify(runId)
   })
 })

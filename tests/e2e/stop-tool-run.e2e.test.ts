@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { descendantsOf, stillRunning } from './living-processes.ts'
-import { openPrograms } from './program.ts'
+import { descendantsOf, stillRunning } from '../living-processes.ts'
+import { openPrograms } from '../program.ts'
 
 describe('a tool script that is tried', () => {
   const programs = openPrograms()

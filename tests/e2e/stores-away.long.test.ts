@@ -3,13 +3,12 @@ import { z } from 'zod'
 import { until } from '#testing/until.ts'
 import { openStoreProxy, type StoreProxy } from '../chaos/store-proxy.ts'
 import { remoraHere } from '../remora-here.ts'
-import { openPrograms } from './program.ts'
-import { type Services, startServices, startStores, type Stores } from './services.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { openPrograms } from '../program.ts'
+import { type Services, startServices, startStores, type Stores } from '../services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 const programs = openPrograms()
 const Line = z.object({ level: z.string(), message: z.string() })
-const State = z.looseObject({ status: z.string(), unread: z.array(z.string()), counts: z.record(z.string(), z.int()) })
 
 let stores: Stores
 let proxy: StoreProxy
@@ -29,11 +28,15 @@ afterAll(async () => {
 })
 
 const submit = async () => services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
-const stateOf = async (runId: string) => State.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+const stateOf = (runId: string) => services.api.run(runId)
 
 /** Lines of a service that ask for somebody's attention. */
 function complaints(name: string): z.infer<typeof Line>[] {
-  const lines = services.named(name).err().trim().split('\n')
+  const lines = services
+    .named(name)
+    .err()
+    .split('\n')
+    .filter((line) => line !== '')
   return lines.map((line) => Line.parse(JSON.parse(line))).filter(({ level }) => level === 'warn' || level === 'error')
 }
 
@@ -83,5 +86,43 @@ describe('while the object store is away', () => {
     for (const name of ['api', 'discovery', 'worker-1']) {
       expect(complaints(name).filter(({ level }) => level === 'error')).toEqual([])
     }
+  })
+})
+
+const ofWorker = () => complaints('worker-1').map(({ message }) => message)
+const takesNone = 'takes no operations: the object store cannot be used'
+const takesAgain = 'takes operations again'
+
+describe('a worker whose object store is full or away', () => {
+  it('says so once, waits with what it has, and goes on: no turn is paid twice, and no operation fails', async () => {
+    const worker = services.named('worker-1')
+    worker.kill('SIGSTOP')
+    const runId = await submit()
+    await until(() => stateOf(runId), { holds: ({ counts }) => counts.dispatched !== 0, withinMs: 60_000 })
+    proxy.setFault('full')
+    worker.kill('SIGCONT')
+    const waits = { kind: 'store', store: 'object_store', state: 'full' }
+    await until(() => stateOf(runId), { holds: ({ waiting_for }) => waiting_for.some(({ kind }) => kind === 'store') })
+    expect(await stateOf(runId)).toMatchObject({ status: 'running', waiting_for: [waits] })
+    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
+    const { out } = await remoraHere(folder, ['runs'], env)
+    expect(out).toContain('waits for the object store')
+    expect(ofWorker().filter((line) => line === takesNone)).toHaveLength(1)
+    proxy.setFault(undefined)
+    const { events } = await services.api.follow(runId)
+    expect(await stateOf(runId)).toMatchObject({ status: 'completed', waiting_for: [] })
+    expect(events.filter(({ event }) => event === 'operation.retried')).toEqual([])
+    await until(ofWorker, { holds: (lines) => lines.includes(takesAgain) })
+    expect(ofWorker().filter((line) => line === takesNone || line === takesAgain)).toEqual([takesNone, takesAgain])
+  })
+
+  it('notices also without any operation that the store is away, and that it is back', async () => {
+    const before = ofWorker().length
+    proxy.setFault('reset')
+    await until(ofWorker, { holds: (lines) => lines.slice(before).includes(takesNone) })
+    proxy.setFault(undefined)
+    await until(ofWorker, { holds: (lines) => lines.slice(before).includes(takesAgain) })
+    const runId = await submit()
+    expect((await services.api.follow(runId)).status).toBe('completed')
   })
 })

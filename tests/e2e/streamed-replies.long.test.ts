@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { openPrograms } from './program.ts'
-import { isReady, type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
-import { manyFunctions, sourceFolder } from './source-folder.ts'
+import { isReady } from '../services.ts'
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
+import { useServices } from '../use-services.ts'
 
 const streaming = {
   REMORA_MODEL_STREAM: 'true',
@@ -15,25 +15,9 @@ const functions = 30
 
 /** The rehearsal model as a process, so that it can die in the middle of a reply. */
 describe('a run whose replies are streamed', () => {
-  const programs = openPrograms()
-  const open: { stores?: Stores } = {}
-  let stores: Stores
-  let services: Services
-
-  beforeAll(async () => {
-    stores = open.stores = await startStores()
-    services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv: streaming })
-  })
-  afterAll(async () => {
-    await programs.end()
-    await open.stores?.stop()
-  })
+  const services = useServices({ workers: ['worker-1', 'worker-2'], workerEnv: streaming })
 
   const model = () => services.named('rehearsal')
-  const set = async (what: 'latency' | 'faults', settings: object) => {
-    const answer = await fetch(`${model().origin}/${what}`, { method: 'POST', body: JSON.stringify(settings) })
-    expect(answer.status).toBe(200)
-  }
   const running = async () => {
     const metrics = await (await fetch(`${model().origin}/metrics`)).text()
     return Number(/vllm:num_requests_running\{[^}]*\} (\d+)/.exec(metrics)?.[1])
@@ -54,38 +38,28 @@ describe('a run whose replies are streamed', () => {
     const answered = events.filter((one) => one.event === 'model.responded' && one['status'] === 'ok')
     const turns = answered.map(({ operation_id: operation, data }) => `${operation} ${String(data['turn'])}`)
     expect(turns).toEqual([...new Set(turns)])
-    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-    expect(await verify.exited, verify.out()).toBe(0)
+    await services.verify(runId)
     return events
   }
 
   it('goes on after its server has died in the middle of replies and is started again', async () => {
-    await set('latency', { ms: 300 }) // most operations are still to come when the first one is done
+    await services.setModel('latency', { ms: 300 }) // most operations are still to come when the first one is done
     const runId = await submit()
     await until(() => services.api.operations(runId), {
       holds: (operations) => operations.some(({ status }) => status === 'succeeded'),
       withinMs: 120_000,
     })
-    await set('faults', { shares: { stall: 1 } })
+    await services.setModel('faults', { shares: { stall: 1 } })
     await until(running, { holds: (count) => count >= 4, withinMs: 120_000 })
     const { port } = new URL(model().origin)
     model().kill('SIGKILL')
     await model().exited
-    const again = programs.start(['scripts/service.mjs', 'rehearsal'], { env: { REMORA_REHEARSAL_PORT: port } })
+    const again = services.programs.start(['scripts/service.mjs', 'rehearsal'], {
+      env: { REMORA_REHEARSAL_PORT: port },
+    })
     await isReady({ ...again, name: 'rehearsal', origin: model().origin })
     const events = await wholeRun(runId)
     const retried = events.filter(({ event }) => event === 'operation.retried')
     expect(retried.filter(({ data }) => data['reason'] !== 'models')).toEqual([])
-  }, 300_000)
-
-  it('goes on at another worker when one is told to stop in the middle of replies, which ends at once', async () => {
-    await set('faults', { shares: { stall: 1 } })
-    const runId = await submit()
-    await until(running, { holds: (count) => count >= 4, withinMs: 60_000 })
-    const worker = services.named('worker-2')
-    worker.kill('SIGTERM')
-    expect(await worker.exited, worker.err()).toBe(0)
-    await set('faults', { shares: {} })
-    await wholeRun(runId)
   }, 300_000)
 })

@@ -7,8 +7,8 @@ import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { type Answer, remoraHere } from '../remora-here.ts'
-import { openPrograms, remora } from './program.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { openPrograms, remora } from '../program.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 const gitless = lacks('git')
 const programs = openPrograms()
@@ -41,13 +41,13 @@ afterAll(async () => {
 
 const Failure = z.object({ error: z.object({ error_code: z.string().nullable(), message: z.string().min(1) }) })
 const lint = ['--agents', 'lint']
+const operation = 'o0123456789abcdef'
 type Mistake = { args: readonly string[]; env?: Readonly<Record<string, string>>; says: RegExp }
 
 /** Wrong usage: exit code 2, before anything is done. */
 const misuses: Mistake[] = [
   { args: [], says: /Usage: remora \[options\] \[command\]/ },
   { args: ['rnu'], says: /unknown command 'rnu'\n\(Did you mean run\?\)\nSee: remora --help/ },
-  { args: ['subimt', '.'], says: /Did you mean submit\?/ },
   { args: ['help', 'watc'], says: /unknown command 'watc'\n\(Did you mean watch\?\)/ },
   { args: ['help', 'queries', 'chek'], says: /unknown command 'chek'\n\(Did you mean check\?\)/ },
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
@@ -63,7 +63,6 @@ const misuses: Mistake[] = [
   { args: ['run', '--agents'], says: /argument missing/ },
   { args: ['run', '.', 'other', ...lint], says: /too many arguments for 'run'\. Expected 1 argument but got 2/ },
   { args: ['run', ...lint, '--limit', 'few'], says: /'few' is invalid\. It must be a whole number above 0/ },
-  { args: ['run', ...lint, '--limit', '-3'], says: /'-3' is invalid\. It must be a whole number above 0/ },
   {
     args: ['run', ...lint, '--verify', ''],
     says: /'--verify <command>' argument '' is invalid\. It must be a command/,
@@ -73,6 +72,10 @@ const misuses: Mistake[] = [
   { args: ['run', ...lint, '--priority', '10'], says: /It must be a whole number, 0 to 9/ },
   { args: ['run', ...lint, '--model', 'localhost:8000'], says: /It must be "rehearsal" or the http\(s\) URL/ },
   { args: ['run', ...lint, '--error-policy', 'stop'], says: /Allowed choices are continue, skip_downstream, stop_run/ },
+  { args: ['run', ...lint, '--accept', 'all'], says: /Allowed choices are / },
+  { args: ['run', ...lint, '--workers', '0'], says: /It must be a whole number above 0/ },
+  { args: ['retry', 'r1', operation, '--code', 'AGENT_002'], says: /^error: / },
+  { args: ['retry', 'r1', operation, '--rejected'], says: /^error: / },
   { args: ['run', '--resume', 'r1', ...lint], says: /--agents cannot be used with --resume/ },
   ...[
     ['run', ...lint, '--model', 'http://127.0.0.1:1/v1'],
@@ -88,14 +91,6 @@ const misuses: Mistake[] = [
   { args: ['up', 'here'], says: /too many arguments for 'up'/ },
   { args: ['show'], says: /missing required argument 'run'\nSee: remora show --help/ },
   { args: ['diff'], says: /missing required argument 'run'/ },
-  { args: ['acept', 'r1'], says: /unknown command 'acept'\n\(Did you mean accept\?\)/ },
-  {
-    args: ['accept', 'r1'],
-    says: /nothing chosen: name an operation, or give --where or --all\nSee: remora accept --help/,
-  },
-  { args: ['reject', 'r1', 'a.py', '--all', '--because', 'no'], says: /give --where or --all: only one of them/ },
-  { args: ['undo', 'r1', '--where', 'bundle=lint'], says: /one of the keys agent, path, evidence, verdict/ },
-  { args: ['accept', 'r1', '--where', 'verdict=accept'], says: /must be one of pending, accepted, rejected/ },
   { args: ['accept', 'r1', '--where'], says: /argument missing/ },
   { args: ['apply'], says: /missing required argument 'run'\nSee: remora apply --help/ },
   { args: ['apply', 'r1', 'src'], says: /too many arguments for 'apply'/ },
@@ -136,11 +131,6 @@ const failures: Mistake[] = [
   { args: ['run', 'shop/stock.py', ...lint], says: /INTAKE_001 .*for one file, name its folder and --paths stock\.py/ },
   {
     args: ['run', ...lint],
-    env: { REMORA_AGENTS_DIR: 'nowhere' },
-    says: /CONFIG_001 REMORA_AGENTS_DIR: there is no folder \S*nowhere: make it, or mend the setting agents\.dir/,
-  },
-  {
-    args: ['agents'],
     env: { REMORA_AGENTS_DIR: 'nowhere' },
     says: /CONFIG_001 REMORA_AGENTS_DIR: there is no folder \S*nowhere: make it, or mend the setting agents\.dir/,
   },

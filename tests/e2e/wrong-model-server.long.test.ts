@@ -1,13 +1,10 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { z } from 'zod'
-import { boundPort, closeServer } from '#platform/http-health.ts'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { lastDocument, openPrograms, type Program, remora } from './program.ts'
-import { isReady } from './services.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument, openPrograms, type Program, remora } from '../program.ts'
+import { isReady } from '../services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 const Failure = z.object({ error: z.object({ error_code: z.string(), message: z.string() }) })
 const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) })
@@ -18,8 +15,6 @@ const ofOneFile = ['--agents', 'docstring', '--paths', 'shop/stock.py']
 describe.concurrent('remora run with a model server that it cannot use', () => {
   const programs = openPrograms()
   let rehearsalUrl = ''
-  /** Knows none of the paths. */
-  let elsewhere: Server
   beforeAll(async () => {
     const [port] = await freePorts(1)
     const rehearsal = programs.start(['scripts/service.mjs', 'rehearsal'], {
@@ -28,13 +23,8 @@ describe.concurrent('remora run with a model server that it cannot use', () => {
     const origin = `http://127.0.0.1:${port}`
     await isReady({ ...rehearsal, name: 'rehearsal', origin })
     rehearsalUrl = `${origin}/v1`
-    elsewhere = createServer((_request, response) => response.writeHead(404).end('not found')).listen(0, '127.0.0.1')
-    await once(elsewhere, 'listening')
   })
-  afterAll(async () => {
-    await programs.end()
-    await closeServer(elsewhere)
-  })
+  afterAll(() => programs.end())
 
   async function openFolder({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<SourceFolder> {
     const folder = await sourceFolder(smallSource)
@@ -68,14 +58,6 @@ describe.concurrent('remora run with a model server that it cannot use', () => {
     expect(program.err()).toContain('checks the servers of the model: none has answered yet\n')
     expect(program.err()).toMatch(/\nremora: CONFIG_005 no model server can be used: .* check the URL in --model/)
     expect(program.err()).not.toMatch(/waits for|goes on by itself|\d cancelled/)
-  })
-
-  it('ends in the same way when it answers 404 to everything', async (test) => {
-    const folder = await openFolder(test)
-    const program = run(folder, '--model', `http://127.0.0.1:${boundPort(elsewhere)}/api`, '--json')
-    expect(await program.exited).toBe(1)
-    expect(errorOf(program)).toMatchObject({ error_code: 'CONFIG_005' })
-    expect(errorOf(program).message).toMatch(/\/api answers 404 to \/models; .*--model/)
   })
 
   it.skipIf(lacks('git'))('keeps a run that is resumed with it, so that the right one continues it', async (test) => {

@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '#settings/load-settings.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { repository } from '../e2e/program.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { repository } from '../program.ts'
+import { sourceFolder, type SourceFolder } from '../source-folder.ts'
 import { remoraHere } from '../remora-here.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { type OneProcess, startInOneProcess } from '../one-process.ts'
 
 /** A fenced block of the guide, and the file that the text before it names last. */
 type Block = { language: string; text: string; file: string | undefined }

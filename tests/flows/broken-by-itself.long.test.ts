@@ -1,10 +1,9 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { editingAgent } from '../e2e/editing-agent.ts'
-import { lastDocument } from '../e2e/program.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { editingAgent } from '../editing-agent.ts'
+import { lastDocument } from '../program.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const agents = {
   ...editingAgent('unused', { from: 'return price', to: 'import json\n    return price' }),
@@ -20,21 +19,14 @@ const files = {
 const Run = z.object({ result: z.looseObject({ run_id: z.string() }) })
 
 describe('a change set that breaks its file by itself', () => {
-  let services: OneProcess
-  let folder: SourceFolder
+  const folder = useSourceFolder({ ...agents, ...files })
+  const services = useOneProcess(() => ({ env: { REMORA_AGENTS_DIR: join(folder.path, 'agents') } }))
   let runId: string
-  const ask = (...args: string[]) => services.remora(folder, args, { REMORA_AGENTS_DIR: 'agents' })
-
   beforeAll(async () => {
-    folder = await sourceFolder({ ...agents, ...files })
-    services = await startInOneProcess({ env: { REMORA_AGENTS_DIR: join(folder.path, 'agents') } })
     const run = await ask('run', 'src', '--agents', 'unused,half,using,import', '--json')
     runId = Run.parse(lastDocument(run.out)).result.run_id
   })
-  afterAll(async () => {
-    await services.close()
-    await folder.remove()
-  })
+  const ask = (...args: string[]) => services.remora(folder, args, { REMORA_AGENTS_DIR: 'agents' })
 
   it('is not accepted, with the check that fails, and the others of a request are', async () => {
     const alone = await ask('accept', runId, 'unused', 'prices.py', 'gross')

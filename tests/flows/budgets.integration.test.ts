@@ -1,31 +1,19 @@
 import { tmpdir } from 'node:os'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import { describe, expect, it } from 'vitest'
 import { readMetric } from '#testing/metric-value.ts'
 import { until } from '#testing/until.ts'
-import { manyFunctions, sourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
-
-const RunState = z.looseObject({
-  status: z.string(),
-  counts: z.looseObject({ running: z.int(), ready: z.int(), succeeded: z.int() }),
-  budget: z.object({ tokens: z.int().nullable(), used: z.int() }),
-  waiting_for: z.array(z.looseObject({ kind: z.string() })),
-})
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
+import { useOneProcess } from '../use-services.ts'
 
 describe('budgets', () => {
-  let services: OneProcess
-  beforeAll(async () => {
-    services = await startInOneProcess({ env: { REMORA_WORKER_SLOTS: '2' }, workers: ['worker-1', 'worker-2'] })
-  })
-  afterAll(() => services.close())
+  const services = useOneProcess({ env: { REMORA_WORKER_SLOTS: '2' }, workers: ['worker-1', 'worker-2'] })
 
   const remora = async (...args: string[]) => {
     const answer = await services.remora({ path: tmpdir() }, args, { REMORA_CONFIG: 'none' })
     expect(answer).toMatchObject({ code: 0 })
     return answer.out
   }
-  const stateOf = async (runId: string) => RunState.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+  const stateOf = (runId: string) => services.api.run(runId)
   const waits = (runId: string) =>
     until(() => stateOf(runId), { holds: ({ status }) => status === 'waiting', withinMs: 60_000 })
   const submit = async (request: object) => {

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
-import { smallSource, sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
+import { type OneProcess, startInOneProcess } from '../one-process.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
 let services: OneProcess
 let folder: SourceFolder

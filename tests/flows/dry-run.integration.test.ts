@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { PlanView } from '#schemas/plan-schema.ts'
 import { lacks } from '#testing/this-machine.ts'
 import type { Answer } from '../remora-here.ts'
-import { lastDocument } from '../e2e/program.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { lastDocument } from '../program.ts'
+import { sourceFolder, type SourceFolder } from '../source-folder.ts'
+import { startInOneProcess } from '../one-process.ts'
+import { useOneProcess } from '../use-services.ts'
 
 const files = {
   'shop/stock.py':
@@ -18,35 +20,14 @@ const files = {
 }
 const clean = { 'shop/stock.py': '"""Stock."""\n\n\ndef label(row):\n    """Label a row."""\n    return row\n' }
 
-const Plan = z.object({
-  plan: z.object({
-    nodes_looked_at: z.number(),
-    beyond_limit: z.number(),
-    agents: z.record(
-      z.string(),
-      z.object({
-        looked_at: z.number(),
-        planned: z.number(),
-        mechanical: z.number(),
-        skipped: z.array(z.object({ reason: z.string(), count: z.number() })),
-        folders: z.array(z.object({ path: z.string(), planned: z.number() })),
-      }),
-    ),
-    skipped_files: z.array(z.object({ path: z.string(), reason: z.string() })),
-    notices: z.array(z.string()),
-  }),
-})
+const Plan = z.object({ plan: PlanView })
 
 /** The files of a run in the folder, without its data, which is hidden. */
 async function shownIn(folder: SourceFolder): Promise<string[]> {
   return (await readdir(folder.path)).filter((name) => !name.startsWith('.')).toSorted()
 }
 
-let services: OneProcess
-beforeAll(async () => {
-  services = await startInOneProcess()
-})
-afterAll(() => services.close())
+const services = useOneProcess()
 
 async function planned(folder: SourceFolder, ...args: string[]): Promise<Answer> {
   return services.remora(folder, ['run', '.', '--dry-run', ...args])

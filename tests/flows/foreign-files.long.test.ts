@@ -1,9 +1,8 @@
 import { rm } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { lastDocument } from '../e2e/program.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { lastDocument } from '../program.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const faulty = 'def f(items, name):\n    if not name in items:\n        return 1\n'
 const skips: Readonly<Record<string, string>> = {
@@ -45,16 +44,8 @@ const NodePage = z.looseObject({
 })
 const Result = z.object({ result: z.looseObject({ run_id: z.string(), status: z.string() }) })
 
-let services: OneProcess
-let folder: SourceFolder
-beforeAll(async () => {
-  folder = await sourceFolder(source)
-  services = await startInOneProcess()
-})
-afterAll(async () => {
-  await services.close()
-  await folder.remove()
-})
+const folder = useSourceFolder(source)
+const services = useOneProcess()
 
 async function found(runId: string) {
   const answer = await services.api.ask(`/v1/runs/${runId}/nodes?limit=1000`)
@@ -94,17 +85,6 @@ describe('what is not a repository’s own', () => {
       .looseObject({ request: z.looseObject({ include: z.array(z.string()) }) })
       .parse(await (await services.api.ask(`/v1/runs/${runId}`)).json()).request
     expect(include).toEqual(kinds)
-  })
-
-  it('is recognised in the same way after a run that included all, and one kind can be included alone', async () => {
-    expect((await found(await runOf(await folder.pack(), {}))).skipped).toEqual(skips)
-    const { paths } = await found(await runOf(await folder.pack(), { include: ['generated'] }))
-    expect(paths).toEqual(['src/api_pb2.py', 'src/made.py', 'src/own.py'])
-  })
-
-  it('is refused as INTAKE_008 where it is of no known kind', async () => {
-    const request = services.api.submit(await folder.pack(), { agents: ['lint'], include: ['everything'] })
-    await expect(request).rejects.toThrow(/422.*INTAKE_008/)
   })
 
   it('is the same for a folder that the command line sends, whose flags open it', async () => {

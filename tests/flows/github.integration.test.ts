@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import type { FakeRepository } from '#testing/fake-github/host-repository.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { startHost, untilChecked } from '../e2e/github-host.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { openPersonClone, startHost, untilChecked } from '../github-host.ts'
+import { type OneProcess, startInOneProcess } from '../one-process.ts'
 
 const shop = {
   'shop/stock.py':
@@ -28,6 +28,37 @@ describe.skipIf(lacks('git'))('a repository with the GitHub App', () => {
   })
   const checked = (repository: FakeRepository, commit: string) =>
     untilChecked(repository, commit, { log: () => services.log.join('') })
+
+  it('that a person pushes to gets a check run and one pull request, which a later push keeps and a person merges', async () => {
+    const { github } = host
+    const repository = await github.addRepository({ owner: 'acme', name: 'shop', files: { 'README.md': '# Shop\n' } })
+    const clone = await openPersonClone(repository.gitPath)
+    onTestFinished(clone.remove)
+    await checked(repository, await clone.push(shop, 'The shop'))
+    expect(repository.checkRuns()).toMatchObject([{ conclusion: 'neutral' }])
+    expect(repository.pulls()).toMatchObject([{ state: 'open', draft: true, head: { ref: 'remora/main' } }])
+    await clone.git('fetch', '--quiet', 'origin')
+    expect(await clone.git('log', '--format=%an %s', 'origin/main..origin/remora/main')).toMatch(
+      /^remora-test\[bot\] .+\nremora-test\[bot\] .+$/,
+    )
+    const changed = `${shop['shop/stock.py']}\n\ndef triple(number: int) -> int:\n    return number * 3\n`
+    const second = await clone.push({ 'shop/stock.py': changed }, 'Triple')
+    const runId = await checked(repository, second)
+    expect(repository.pulls()).toHaveLength(1)
+    await clone.git('fetch', '--quiet', 'origin')
+    const kept = await clone.git('show', 'origin/remora/main:shop/stock.py')
+    expect(kept).toMatch(/def count.*\n {4}"""[^]*def triple.*\n {4}"""/)
+    expect(await clone.git('show', 'origin/remora/main:shop/prices.py')).not.toMatch(/^import os/)
+    expect(await clone.git('merge-base', 'origin/main', 'origin/remora/main')).toBe(second)
+
+    await repository.mergePull(1)
+    const run = async () => (await services.api.ask(`/v1/runs/${runId}`)).text()
+    await until(run, { holds: (text) => text.includes('"state":"merged"'), withinMs: 30_000 })
+    expect(JSON.parse(await run())).toMatchObject({
+      funnel: expect.arrayContaining([expect.objectContaining({ merged: 1 })]),
+    })
+    expect(await repository.read('main', 'shop/stock.py')).toBe(`${kept}\n`)
+  })
 
   it('that a bot pushes to works on nothing, and brings the open pull request to the new commit', async () => {
     const { github } = host

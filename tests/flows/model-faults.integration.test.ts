@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { lastDocument } from '../e2e/program.ts'
-import { smallSource, sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { lastDocument } from '../program.ts'
+import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
+import { useOneProcess } from '../use-services.ts'
 
 const Result = z.object({
   result: z.looseObject({
@@ -23,16 +23,9 @@ const Readiness = z.looseObject({ parts: z.looseObject({ models: z.looseObject({
 const unlucky = 'def unlucky():\n    # [[rehearsal:fault=503]]\n    return f"never"\n'
 
 describe('a run whose model has trouble', () => {
-  let services: OneProcess
+  // A failing try and another fit into the budget: there are at most 200 ms between them.
+  const services = useOneProcess({ workerEnv: { REMORA_MODEL_RETRY_BUDGET_MS: '400' } })
   let folder: SourceFolder
-
-  beforeAll(async () => {
-    // A failing try and another fit into the budget: there are at most 200 ms between them.
-    services = await startInOneProcess({ workerEnv: { REMORA_MODEL_RETRY_BUDGET_MS: '400' } })
-  })
-  afterAll(async () => {
-    await services.close()
-  })
   beforeEach(async () => {
     folder = await sourceFolder({ ...smallSource, 'shop/unlucky.py': unlucky })
   })

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const label = 'def label(row):\n    return f"shelf" + row\n'
 const stock = `import json\nimport os\nimport sys\n\n\n${label}`
@@ -17,16 +16,10 @@ const files = {
 }
 
 describe.skipIf(lacks('git'))('remora run on a part of a repository', () => {
-  let services: OneProcess
-  let folder: SourceFolder
+  const folder = useSourceFolder(files)
+  const services = useOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
   beforeAll(async () => {
-    folder = await sourceFolder(files)
     await promisify(execFile)('git', ['init', '-q', folder.path])
-    services = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
-  })
-  afterAll(async () => {
-    await services.close()
-    await folder.remove()
   })
 
   const run = async (...args: string[]) => {
@@ -44,12 +37,5 @@ describe.skipIf(lacks('git'))('remora run on a part of a repository', () => {
       expect(await folder.read(path)).toBe(files[path])
       expect(patch).not.toContain(path)
     }
-  })
-
-  it('takes the folder alone with --folder-only', async () => {
-    const { patch, printed } = await run('src/shop', '--folder-only')
-    expect(printed).toContain('git apply --directory=src/shop proposed.patch')
-    expect(patch).toContain('-    return f"shelf" + row\n')
-    expect(patch).toContain('-import json\n')
   })
 })

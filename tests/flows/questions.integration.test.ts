@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { askingAgent } from '../e2e/asking-agent.ts'
-import { lastDocument } from '../e2e/program.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { askingAgent } from '../asking-agent.ts'
+import { lastDocument } from '../program.ts'
+import { sourceFolder, type SourceFolder } from '../source-folder.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const source = 'def shelf():\n    return 1\n\n\ndef price():\n    return 2\n'
 const Line = z.looseObject({ event: z.string(), run_id: z.string() })
@@ -31,16 +31,8 @@ const choosingAgent = {
 }
 
 describe('a run whose agents ask a person', () => {
-  let services: OneProcess
-  let bundles: SourceFolder
-  beforeAll(async () => {
-    bundles = await sourceFolder({ ...askingAgent, ...choosingAgent })
-    services = await startInOneProcess({ env: { REMORA_AGENTS_DIR: join(bundles.path, 'agents') } })
-  })
-  afterAll(async () => {
-    await services.close()
-    await bundles.remove()
-  })
+  const bundles = useSourceFolder({ ...askingAgent, ...choosingAgent })
+  const services = useOneProcess(() => ({ env: { REMORA_AGENTS_DIR: join(bundles.path, 'agents') } }))
   const begin = (folder: SourceFolder, ...args: string[]) => {
     const printed = { out: '', err: '' }
     const env = { REMORA_AGENTS_DIR: join(bundles.path, 'agents') }

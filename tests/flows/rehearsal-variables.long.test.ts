@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { lastDocument } from '../e2e/program.ts'
-import { smallSource, sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { remoraHere } from '../remora-here.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { lastDocument } from '../program.ts'
+import { smallSource } from '../source-folder.ts'
+import { startInOneProcess } from '../one-process.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const Result = z.object({
   result: z.looseObject({
@@ -13,16 +13,8 @@ const Result = z.object({
 })
 
 describe('the rehearsal model', () => {
-  let services: OneProcess
-  let folder: SourceFolder
-  beforeAll(async () => {
-    folder = await sourceFolder(smallSource)
-    services = await startInOneProcess()
-  })
-  afterAll(async () => {
-    await services.close()
-    await folder.remove()
-  })
+  const folder = useSourceFolder(smallSource)
+  const services = useOneProcess()
 
   const docstring = ['run', '--agents', 'docstring', '--paths', 'shop']
   /** What its variable would name, once it runs. */
@@ -58,12 +50,5 @@ describe('the rehearsal model', () => {
     const failed = Result.parse(lastDocument(out)).result.failures
     expect({ code, failed }).toEqual({ code: 0, failed: [] })
     expect(out).toContain('tools: described in the prompt')
-  })
-
-  it('has the faults that its variable names, in a harness', async () => {
-    const args = ['harness', '--requests', '1', '--shapes', 'boolean', '--json']
-    const { code, out } = await remoraHere(folder, args, { REMORA_REHEARSAL_FAULTS: 'no_tool_call:1' })
-    expect(code).toBe(1)
-    expect(JSON.parse(out)).toMatchObject({ passed: false, sides: [{ total: { called: 0 } }] })
   })
 })

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { sourceFolder } from '../source-folder.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const execute = promisify(execFile)
 
@@ -21,30 +21,15 @@ def discount(amount):
     return amount / 2
 `
 
-const Change = z.looseObject({
-  change_set_id: z.string(),
-  agent: z.string(),
-  qualified_name: z.string(),
-  verdict: z.string(),
-})
-const Counted = z.looseObject({ funnel: z.array(z.looseObject({ agent: z.string() })) })
-const Accepted = z.looseObject({ run_id: z.string() })
 const Decided = z.looseObject({ made: z.int(), refused_count: z.int() })
 
 describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
-  let services: OneProcess
-  let folder: SourceFolder
+  const folder = useSourceFolder({ 'shop.py': source })
+  const services = useOneProcess()
   let runId: string
-
   beforeAll(async () => {
-    services = await startInOneProcess()
-    folder = await sourceFolder({ 'shop.py': source })
     runId = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
     await services.api.follow(runId)
-  })
-  afterAll(async () => {
-    await services.close()
-    await folder.remove()
   })
 
   const asJson = (body: object) => ({
@@ -58,7 +43,7 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`)
     return JSON.parse(text)
   }
-  const changes = async () => z.array(Change).parse(await services.api.changes(runId))
+  const changes = () => services.api.changes(runId)
   const idOf = async (agent: string, name: string) =>
     (await changes()).find((one) => one.agent === agent && one.qualified_name.endsWith(name))?.change_set_id ?? ''
 
@@ -105,14 +90,6 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     const both = await patched('accepted')
     expect(docstrings(both)).toEqual(['price'])
     expect(both).not.toContain('import os')
-  })
-
-  it('is counted by agent', async () => {
-    const run = Counted.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
-    expect(run.funnel).toMatchObject([
-      { agent: 'docstring', generated: 2, valid: 2, verified: 0, accepted: 0, rejected: 1 },
-      { agent: 'lint', accepted: 1, rejected: 0 },
-    ])
   })
 
   it('is applied to a working copy that has changed since, and committed without what else is changed there', async () => {
@@ -182,39 +159,6 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     expect(accepted).not.toMatch(/^\+ +"""/m)
     expect(proposed).toMatch(/^\+ +"""/m)
     expect(await services.verify(auto)).toMatchObject({ code: 0, err: '' })
-  })
-
-  it('is tried again with what was said of it, and stays rejected when the same is made again', async () => {
-    const id = await idOf('docstring', 'discount')
-    const because = 'Say what the amount is: a price in cents.'
-    const decisions = [{ change_set_id: id, verdict: 'reject', reason: because }]
-    await post(`/v1/runs/${runId}/decisions`, { decisions })
-    const { run_id: retry } = Accepted.parse(await post(`/v1/runs/${runId}/retry`, { rejected: true }))
-    expect((await services.api.follow(retry)).status).toBe('completed')
-    const [again, ...others] = await services.api.operations(retry)
-    expect(others).toEqual([])
-    expect(again).toMatchObject({ agent: 'docstring', node: { qualified_name: 'discount' } })
-    const transcript = await services.api.ask(
-      `/v1/runs/${retry}/operations/${again?.operation_id}/transcript?format=markdown`,
-    )
-    const text = await transcript.text()
-    expect(text).toContain('## What a reviewer said')
-    expect(text).toContain(because)
-    const shown = z.array(Change).parse(await services.api.changes(retry))
-    const ofDiscount = shown.filter(({ qualified_name: name, agent }) => name === 'discount' && agent === 'docstring')
-    expect(ofDiscount).toMatchObject([
-      { change_set_id: id, verdict: 'rejected', run_id: retry, is_redone: false },
-      { change_set_id: id, verdict: 'rejected', run_id: runId, is_redone: true },
-    ])
-    const answer = await services.api.ask(`/v1/runs/${retry}/patch?of=proposed`)
-    expect(await answer.text()).not.toContain('discount(amount):\n+')
-    expect(await services.verify(retry)).toMatchObject({ code: 0, err: '' })
-    const nothingNew = await services.api.ask(`/v1/runs/${retry}/retry`, asJson({ rejected: true }))
-    expect(await nothingNew.json()).toMatchObject({ error_code: 'INTAKE_007' })
-    const more = [{ change_set_id: id, verdict: 'reject', reason: 'It is still not said.' }]
-    await post(`/v1/runs/${retry}/decisions`, { decisions: more })
-    const third = Accepted.parse(await post(`/v1/runs/${retry}/retry`, { rejected: true }))
-    expect((await services.api.follow(third.run_id)).status).toBe('completed')
   })
 
   it('leaves a run that verify finds nothing wrong with', async () => {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, describe, it } from 'vitest'
+import { expect, describe, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { sourceFolder } from '../source-folder.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const source = `import os
 
@@ -19,37 +19,22 @@ def discount(amount):
 const Started = z.looseObject({ run_id: z.string() })
 const Retried = z.looseObject({ retried_by: z.string().nullable() })
 const Counted = z.looseObject({ funnel: z.array(z.unknown()) })
-const Change = z.looseObject({
-  change_set_id: z.string(),
-  agent: z.string(),
-  qualified_name: z.string(),
-  verdict: z.string(),
-  run_id: z.string(),
-})
-
 describe.skipIf(lacks('git'))('the way of a reviewer', () => {
-  let services: OneProcess
-  let folder: SourceFolder
-  beforeAll(async () => {
-    services = await startInOneProcess()
-    folder = await sourceFolder({ 'shop.py': source })
-  })
-  afterAll(async () => {
-    await services.close()
-    await folder.remove()
-  })
+  const folder = useSourceFolder({ 'shop.py': source })
+  const services = useOneProcess()
 
   it('goes from a run over decisions and a second try to a working copy, and back', async () => {
     const cli = (...args: string[]) => services.remora(folder, args)
-    const changesOf = async (run: string) => z.array(Change).parse(await services.api.changes(run))
     const verdictsOf = async (run: string) =>
-      (await changesOf(run)).map(({ agent, qualified_name: name, verdict }) => `${agent} ${name} ${verdict}`).toSorted()
+      (await services.api.changes(run))
+        .map(({ agent, qualified_name: name, verdict }) => `${agent} ${name} ${verdict}`)
+        .toSorted()
 
     const submitted = await cli('submit', '.', '--agents', 'lint,docstring', '--json')
     const { run_id: run } = Started.parse(JSON.parse(submitted.out))
     await services.api.follow(run)
     const listed = await cli('review', run, '--json')
-    expect(z.object({ changes: z.array(Change) }).parse(JSON.parse(listed.out)).changes).toHaveLength(4)
+    expect(z.object({ changes: z.array(z.unknown()) }).parse(JSON.parse(listed.out)).changes).toHaveLength(4)
 
     // The docstring of price is built on the fix of its f-string; the unused import stays for now.
     const accepted = await cli('accept', run, 'docstring', 'shop.py', 'price')

@@ -1,37 +1,17 @@
-import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
-import { remoraHere } from '../remora-here.ts'
 import { rawZip } from '#stages/snapshot/raw-zip.fixture.ts'
-import { smallSource, sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { smallSource } from '../source-folder.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const good = { name: 'good.py', content: 'import os\n' }
 
 describe('remora run on an archive', () => {
-  let services: OneProcess
-  let place: SourceFolder
-  let unpacked: SourceFolder
-  beforeAll(async () => {
-    place = await sourceFolder({})
-    unpacked = await sourceFolder(smallSource)
-    services = await startInOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
-  })
-  afterAll(async () => {
-    await services.close()
-    await place.remove()
-    await unpacked.remove()
-  })
-
-  it('is refused in one line that names the format and what to send, before anything starts', async () => {
-    await writeFile(join(place.path, 'x.zip'), '# v2 git bundle\n')
-    const run = await remoraHere(place, ['run', 'x.zip', '--agents', 'lint'])
-    expect(run.code).toBe(1)
-    expect(run.err).toMatch(/^remora: INTAKE_001 [^\n]*x\.zip is a git bundle: send [^\n]*git archive[^\n]*\n$/)
-    expect(existsSync(join(place.path, '.remora'))).toBe(false)
-  })
+  const place = useSourceFolder({})
+  const unpacked = useSourceFolder(smallSource)
+  const services = useOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
 
   it.skipIf(lacks('git'))(
     'writes a patch for the folder that a zip unpacks to, says how to apply it, and what was passed over',

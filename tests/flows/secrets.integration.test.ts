@@ -7,9 +7,9 @@ import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
 import { plantedSecrets, privateKey } from '#testing/planted-secrets.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { repository } from '../e2e/program.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { repository } from '../program.ts'
+import { sourceFolder, type SourceFolder } from '../source-folder.ts'
+import { type OneProcess, startInOneProcess } from '../one-process.ts'
 
 const modelKey = 'key-of-the-model-that-nobody-may-see'
 

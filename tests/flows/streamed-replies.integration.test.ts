@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { manyFunctions, sourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { manyFunctions, sourceFolder } from '../source-folder.ts'
+import { useOneProcess } from '../use-services.ts'
 
 const streaming = { REMORA_MODEL_STREAM: 'true', REMORA_MODEL_RETRY_BUDGET_MS: '3000', REMORA_MODEL_TIMEOUT_MS: '3000' }
 const functions = 8
 const FailedTries = z.array(z.looseObject({ error_code: z.string() })).default([])
 
 describe('a run whose replies are streamed', () => {
-  let services: OneProcess
-  beforeAll(async () => {
-    services = await startInOneProcess({ workerEnv: streaming })
-  })
-  afterAll(() => services.close())
+  const services = useOneProcess({ workerEnv: streaming })
 
   const setFaults = async (settings: object) => {
     const { origin } = services.named('rehearsal')

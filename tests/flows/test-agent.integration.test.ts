@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
-import { lastDocument } from '../e2e/program.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { lastDocument } from '../program.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const exec = promisify(execFile)
 const { lack, bubblewrap } = await testSandbox(process.env)
@@ -36,18 +35,9 @@ const Change = z.object({ change_set_id: z.string(), qualified_name: z.string(),
 const Reviewed = z.object({ changes: z.array(Change) })
 
 describe.skipIf(lack !== undefined)(`the agent that writes tests${lack === undefined ? '' : ` (${lack})`}`, () => {
-  let services: OneProcess
-  let folder: SourceFolder
+  const folder = useSourceFolder(files)
+  const services = useOneProcess({ workerEnv: { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap } })
   const ask = (...args: string[]) => services.remora(folder, args)
-
-  beforeAll(async () => {
-    folder = await sourceFolder(files)
-    services = await startInOneProcess({ workerEnv: { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap } })
-  })
-  afterAll(async () => {
-    await services.close()
-    await folder.remove()
-  })
 
   it('proposes one file of tests for a module, in the style of the repository, and what is accepted of it passes outside, too', async () => {
     const options = ['--agents', 'test', '--accept', 'auto', '--verify', 'python3 -m unittest', '--json']

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attributeOf, type CollectedSpan, startTraceCollector, type TraceCollector } from '#testing/trace-collector.ts'
-import { smallSource, sourceFolder } from '../e2e/source-folder.ts'
-import { startInOneProcess } from './one-process.ts'
+import { smallSource, sourceFolder } from '../source-folder.ts'
+import { startInOneProcess } from '../one-process.ts'
 
 describe('a run of services that have a collector of traces', () => {
   let collector: TraceCollector

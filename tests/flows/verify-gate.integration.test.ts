@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
-import { editingAgent } from '../e2e/editing-agent.ts'
-import { lastDocument } from '../e2e/program.ts'
-import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
-import { type OneProcess, startInOneProcess } from './one-process.ts'
+import { editingAgent } from '../editing-agent.ts'
+import { lastDocument } from '../program.ts'
+import { sourceFolder, type SourceFolder } from '../source-folder.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 const { lack, bubblewrap } = await testSandbox(process.env)
 const count = 30
@@ -39,26 +39,17 @@ const Run = z.object({
 describe.skipIf(lack !== undefined)(
   `a run whose changes must keep the tests passing${lack === undefined ? '' : ` (${lack})`}`,
   () => {
-    let services: OneProcess
-    let folder: SourceFolder
-    const askIn = (place: SourceFolder, ...args: string[]) =>
+    const folder = useSourceFolder({
+      ...agents,
+      ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`repo/${path}`, text])),
+    })
+    const services = useOneProcess(() => ({
+      env: { REMORA_AGENTS_DIR: join(folder.path, 'agents') },
+      workerEnv: { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap },
+    }))
+    const askIn = (place: Pick<SourceFolder, 'path'>, ...args: string[]) =>
       services.remora(place, args, { REMORA_AGENTS_DIR: join(folder.path, 'agents') })
     const ask = (...args: string[]) => askIn(folder, ...args)
-
-    beforeAll(async () => {
-      folder = await sourceFolder({
-        ...agents,
-        ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`repo/${path}`, text])),
-      })
-      services = await startInOneProcess({
-        env: { REMORA_AGENTS_DIR: join(folder.path, 'agents') },
-        workerEnv: { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap },
-      })
-    })
-    afterAll(async () => {
-      await services.close()
-      await folder.remove()
-    })
 
     it('leaves out the changes with which a test fails that passed, and names the test', async () => {
       const options = ['--paths', 'src/**', '--verify', 'python3 -m unittest', '--json']

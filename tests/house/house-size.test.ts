@@ -17,11 +17,6 @@ function docComments(text: string): string[] {
   return [...text.matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, inner = '']) => inner.replaceAll(/^\s*\*/gm, '').trim())
 }
 
-it('a comment that begins with a fragment is told from a sentence', () => {
-  const comments = docComments('/** What it is. */\n/**\n * Returns it.\n */\n/** Offers it. */\n/** Of a run. */')
-  expect(comments.map((comment) => fragment.test(comment))).toEqual([true, false, false, true])
-})
-
 it("the house's size is printed", () => {
   const code = filesMatching('**/*.{ts,tsx,lua,mjs}').map((path) => ({ path, text: readRepositoryFile(path) }))
   const of = (kind: Kind) => code.filter(({ path }) => kindOf(path) === kind)

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { benchPackages } from '../../bench/repositories/bench-packages.ts'
 import { cacheFolder, unpackedPackage } from '../../bench/repositories/prepare-package.ts'
-import { repository } from '../e2e/program.ts'
+import { repository } from '../program.ts'
 import { measureBare, type BareRates } from '../../bench/peers/harness-client.ts'
 import {
   measureHarness,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { z } from 'zod'
-import { repository } from '../e2e/program.ts'
+import { repository } from '../program.ts'
 
 const Percentiles = z.object({ p50: z.number(), p95: z.number() }).nullable()
 const Side = z.object({

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { repository } from '../e2e/program.ts'
+import { repository } from '../program.ts'
 
 export type PythonEnvironment = {
   python: string

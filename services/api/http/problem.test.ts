@@ -71,16 +71,6 @@ describe('problemHandler', () => {
     expect(await request()).toMatchObject({ status: 500, body: { error_code: 'HTTP_007' } })
     expect(lines.join('')).toContain('x is not a function')
   })
-
-  it('says STORE_001 for a refused connection', async () => {
-    const { request } = appThatThrows(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
-    expect(await request()).toMatchObject({ status: 503, body: { error_code: 'STORE_001' } })
-  })
-
-  it('does not blame Redis for what the caller did', async () => {
-    const { request } = appThatThrows(new AppError('RUN_002', 'limit: too big'), { redisReady: false })
-    expect(await request()).toMatchObject({ status: 400, body: { error_code: 'RUN_002' } })
-  })
 })
 
 describe('storeOutages', () => {
@@ -92,13 +82,5 @@ describe('storeOutages', () => {
     const failed = appThatThrows(new AppError('STORE_001', 'away', { cause: new Error('refused') }))
     await failed.request()
     expect(failed.lines.join('')).toContain('Redis cannot be used')
-  })
-})
-
-describe('unknownRoute', () => {
-  it('names what was asked for', async () => {
-    const answer = await appThatThrows(new Error('unused')).app.request('/v2/runs', { method: 'POST' })
-    expect(answer.status).toBe(404)
-    expect(await answer.json()).toMatchObject({ status: 404, detail: 'There is no POST /v2/runs.' })
   })
 })

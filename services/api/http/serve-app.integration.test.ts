@@ -45,16 +45,6 @@ describe('serveApp', () => {
     await until(() => socket.closed)
   })
 
-  it('says which port is taken', async () => {
-    const app = new Hono<ApiEnv>()
-    const first = await serveApp(app, { ...local, graceMs: 50 })
-    const port = Number(new URL(first.url).port)
-    const second = serveApp(app, { ...local, port, graceMs: 50 })
-    await expect(second).rejects.toMatchObject({ code: 'CONFIG_006' })
-    await expect(second).rejects.toThrow(`port ${port} is taken: use --port`)
-    await first.close()
-  })
-
   it('answers and logs a fault that no route has answered, under one id', async () => {
     const { log, lines } = recordedLog({ level: 'info' })
     const app = new Hono<ApiEnv>().get('/', () => {

@@ -97,14 +97,6 @@ describe('a body', () => {
     expect(slow()).toEqual([request])
   })
 
-  it('that has come is watched no more', async () => {
-    const { clock, slow, begin } = await watched((request) => request.resume())
-    const sending = await begin(3)
-    await sent(3, sending)
-    clock.now += limits.windowMs
-    expect(slow()).toEqual([])
-  })
-
   it('is watched no more when its client has gone', async () => {
     const { clock, slow, begin } = await watched((request) => request.resume().on('error', () => {}))
     const { socket, request } = await begin()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { code, fenced, fencedValue, lengthOfTime } from './markdown-text.ts'
+import { code, fenced, fencedValue } from './markdown-text.ts'
 import { transcriptMarkdown } from './transcript-markdown.ts'
 import { anAskingRecord, aConversation, anEndedRecord, anOperation } from './transcript.fixture.ts'
 import { transcriptView } from './transcript-view.ts'
@@ -51,29 +51,12 @@ describe('a transcript as Markdown', () => {
     expect(text).toMatch(/## Outcome: failed: `AGENT_007` \(model\)\n\nReason:\n\n```\ntoo long\n```\n$/)
   })
 
-  it('cuts nothing of a long answer and says what the model was shown of it', () => {
-    const record = anEndedRecord()
-    const long = Array.from({ length: 9000 }, (_, index) => `line ${index}`)
-    const [run, ...others] = record.tools
-    if (run === undefined) throw new Error('the fixture has a tool run')
-    const text = ended({ ...record, tools: [{ ...run, result: { ...run.result, result: long } }, ...others] })
-    expect(text.match(/"line \d+"/g)).toHaveLength(9000)
-    expect(text).toContain('- the model was shown 35 characters of it')
-  })
-
   it('leaves the prompts out where that is set, but not what was said later', () => {
     const text = ended(anEndedRecord(), { fullPrompts: false })
     expect(text).not.toContain('def total()\n')
     expect(text).not.toContain('You fix')
     expect(text).toContain('## System prompt\n\n21 characters, left out here: `llm_log.include_full_prompts` is false.')
     expect(text).toContain('You answered without a tool call.')
-  })
-
-  it('of an attempt that asked no model has its messages', () => {
-    const text = ended({ ...anEndedRecord(), exchanges: [] })
-    expect(text).toContain(
-      '## Turn 2\n\nThe model wrote:\n\n```\nLet me think. # No heading\n```\n\nIt called no tool.',
-    )
   })
 })
 
@@ -104,15 +87,5 @@ describe('a text of others', () => {
   it('of several lines within a value is shown in its lines', () => {
     expect(fencedValue({ a: 1 })).toBe('```json\n{\n  "a": 1\n}\n```')
     expect(fencedValue({ a: ['x\n  y: "z"'] })).toBe('```yaml\na:\n  - |-\n    x\n      y: "z"\n```')
-  })
-
-  it.each([
-    [0.44, '0.4 ms'],
-    [850.4, '850 ms'],
-    [12_340, '12.34 s'],
-    [245_000, '4 min 05 s'],
-    [12_000_000, '3 h 20 min'],
-  ])('%d ms are told as %s', (ms, told) => {
-    expect(lengthOfTime(ms)).toBe(told)
   })
 })

@@ -137,15 +137,6 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     expect(problem.detail).toContain('it failed (TOOL_004 lost three workers) and its attempt left no record')
   })
 
-  it('says of one that was cancelled before it began that there is none', async () => {
-    const { runId, dispatch } = await dispatched()
-    await api.ledger.cancel(runId, { reason: 'enough', origin: { kind: 'api', id: 'test' } })
-    await api.ledger.claim({ runId, operationId, dispatch }, 'a token')
-    const problem = await problemOf(await api.ask(addressOf(runId)))
-    expect(problem).toMatchObject({ status: 404, error_code: 'RUN_004' })
-    expect(problem.detail).toContain('it was cancelled before it began')
-  })
-
   it('knows no other run, operation or project', async () => {
     const { runId } = await ended()
     const codes = await Promise.all([

@@ -2,53 +2,27 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { until } from '#testing/until.ts'
-import { type Answer, remoraHere } from '../remora-here.ts'
-import { lastDocument, openPrograms, remora, repository } from './program.ts'
-import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument, repository } from '../program.ts'
+import { smallSource } from '../source-folder.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
-const programs = openPrograms()
-const Ready = z.object({ url: z.string(), token: z.string() })
 const Accepted = z.object({ run_id: z.string() })
 const Result = z.object({ result: z.looseObject({ run_id: z.string(), status: z.string() }) })
 
-let home: SourceFolder
-let folder: SourceFolder
-let access: z.infer<typeof Ready>
-beforeAll(async () => {
-  home = await sourceFolder({})
-  folder = await sourceFolder(smallSource)
-  const up = remora(programs, home, ['up', '--port', '0', '--workers', '1', '--json'])
-  const line = await until(() => up.out(), { holds: (text) => text.includes('\n'), withinMs: 60_000 })
-  access = Ready.parse(JSON.parse(line))
-})
-afterAll(async () => {
-  await programs.end()
-  await folder.remove()
-  await home.remove()
-})
+const folder = useSourceFolder(smallSource)
+const services = useOneProcess()
 
-async function client(args: readonly string[], token = access.token): Promise<Answer> {
-  return remoraHere(folder, args, { REMORA_API_URL: access.url, REMORA_TOKEN: token })
-}
+const client = (args: readonly string[], token = services.token) =>
+  services.remora(folder, args, { REMORA_TOKEN: token })
 
 describe('the commands against a running service', () => {
   let runId = ''
 
   it('run goes from the folder to its patch, and starts nothing', async () => {
-    const run = await client([
-      'run',
-      '.',
-      '--agents',
-      'lint,docstring',
-      '--out',
-      'x.patch',
-      '--json',
-      '--events',
-      'x.jsonl',
-    ])
+    const files = ['--out', 'x.patch', '--events', 'x.jsonl']
+    const run = await client(['run', '.', '--agents', 'lint,docstring', '--json', ...files])
     expect(run.code, run.err).toBe(0)
     const { result } = Result.parse(lastDocument(run.out))
     expect(result.status).toBe('completed')
@@ -103,12 +77,6 @@ describe('the commands against a running service', () => {
       expect(refused.err).toMatch(/^remora: AUTH_001 [^\n]*REMORA_TOKEN[^\n]*\n$/)
     }
     expect((await client(['doctor'], 'wrong-token-of-mine')).out).toMatch(/^missing +api .*REMORA_TOKEN/m)
-  })
-
-  it('an unknown operation is reported with where they are listed', async () => {
-    const unknown = await client(['diff', runId, 'o0123456789abcdef'])
-    expect(unknown).toMatchObject({ code: 1 })
-    expect(unknown.err).toMatch(/^remora: RUN_004 [^\n]*remora show RUN --operations/)
   })
 })
 

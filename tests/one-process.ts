@@ -6,22 +6,24 @@ import { startLocalRedis } from '#platform/local-redis.ts'
 import { type Logging, openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
-import { parseConfig as parseApi } from '../../services/api/api-config.ts'
-import { startApi } from '../../services/api/api-service.ts'
-import { parseConfig as parseDiscovery } from '../../services/discovery/discovery-config.ts'
-import { startDiscovery } from '../../services/discovery/discovery-service.ts'
-import { parseConfig as parsePublisher } from '../../services/publisher/publisher-config.ts'
-import { startPublisher } from '../../services/publisher/publisher-service.ts'
-import { noWaiting } from '../../services/publisher/test-publisher.fixture.ts'
-import { parseConfig as parseRehearsal } from '../../services/rehearsal/rehearsal-config.ts'
-import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
-import { parseConfig as parseWorker } from '../../services/worker/worker-config.ts'
-import { startWorker } from '../../services/worker/worker-service.ts'
-import { openRunApi, type RunApi } from '../e2e/run-api.ts'
-import { serviceEnvs, type ServicesOptions, type StoreAddress, storeEnv, token } from '../e2e/services.ts'
-import { type Answer, remoraHere } from '../remora-here.ts'
+import { parseConfig as parseApi } from '../services/api/api-config.ts'
+import { startApi } from '../services/api/api-service.ts'
+import { parseConfig as parseDiscovery } from '../services/discovery/discovery-config.ts'
+import { startDiscovery } from '../services/discovery/discovery-service.ts'
+import { parseConfig as parsePublisher } from '../services/publisher/publisher-config.ts'
+import { startPublisher } from '../services/publisher/publisher-service.ts'
+import { noWaiting } from '../services/publisher/test-publisher.fixture.ts'
+import { parseConfig as parseRehearsal } from '../services/rehearsal/rehearsal-config.ts'
+import { startRehearsal } from '../services/rehearsal/rehearsal-server.ts'
+import { parseConfig as parseWorker } from '../services/worker/worker-config.ts'
+import { startWorker } from '../services/worker/worker-service.ts'
+import { openRunApi, type RunApi } from './run-api.ts'
+import { serviceEnvs, type ServicesOptions, type StoreAddress, storeEnv, token } from './services.ts'
+import { type Answer, remoraHere } from './remora-here.ts'
 
 type Place = { origin: string; health: string }
+
+export type OneProcessOptions = Omit<ServicesOptions, 'checkout'>
 
 export type OneProcess = {
   api: RunApi
@@ -50,7 +52,7 @@ export type OneProcess = {
  * (`serviceEnvs`; only the publisher does not pause between its writes), over a Redis and a bucket of their own. It costs a third of the processes (decision 73); what ends, drains, or reads its own
  * environment is tested with those (`startServices`).
  */
-export async function startInOneProcess(options: Omit<ServicesOptions, 'checkout'> = {}): Promise<OneProcess> {
+export async function startInOneProcess(options: OneProcessOptions = {}): Promise<OneProcess> {
   const releaser = openReleaser()
   try {
     return await startAll(options, releaser)

@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { ChangePage, type ChangeView } from '#schemas/change-schema.ts'
 import { EventPage, type EventView } from '#schemas/event-schema.ts'
 import { OperationPage, type OperationView } from '#schemas/operation-schema.ts'
-import { RunAccepted } from '#schemas/run-schema.ts'
-import { pages, type PageStart } from '../../cli/api-lists.ts'
+import { RunAccepted, RunView } from '#schemas/run-schema.ts'
+import { pages, type PageStart } from '../cli/api-lists.ts'
 
 // A client of the HTTP API like any other program. The schemas are strict: an answer with anything that is not declared fails.
 
@@ -16,6 +16,7 @@ export type RunApi = {
   events(runId: string, after: number, limit?: number): Promise<EventPage>
   /** Every event from the first to the run's end, page by page. */
   follow(runId: string): Promise<{ events: RunEvent[]; status: string }>
+  run(runId: string): Promise<RunView>
   operations(runId: string): Promise<OperationView[]>
   changes(runId: string): Promise<ChangeView[]>
 }
@@ -49,6 +50,7 @@ export function openRunApi({ url, token }: { url: string; token: string }): RunA
       return RunAccepted.parse(JSON.parse(text)).run_id
     },
     follow: (runId) => followTo(runId, events),
+    run: (runId) => get(`/v1/runs/${runId}`, RunView),
     operations(runId) {
       const read = (from: PageStart) => get(`/v1/runs/${runId}/operations?${pageQuery(from)}`, OperationPage)
       return Array.fromAsync(pages('operations', read))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** The repository's root. */
-export const repository = fileURLToPath(new URL('../../', import.meta.url))
+export const repository = fileURLToPath(new URL('../', import.meta.url))
 
 /** The Node that comes with the package: what npx and npm scripts start. */
 const node = `${repository}node_modules/.bin/node`

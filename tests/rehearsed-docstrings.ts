@@ -1,7 +1,7 @@
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const shipped = new URL('../../agents/docstring', import.meta.url)
+const shipped = new URL('../agents/docstring', import.meta.url)
 
 /**
  * Puts the shipped bundle of docstrings into a folder of agents, without the check that a text says something: what the rehearsal model
