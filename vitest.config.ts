@@ -20,6 +20,7 @@ const programs = [
   'platform/unified-diff.integration.test.ts',
   'sandbox/open-sandbox.integration.test.ts',
   'tool-scripts/{answer-external,check-script-property,script-pool}.integration.test.ts',
+  'agents/test/host/externals/*.integration.test.ts',
   'stages/discover/unwanted/*.integration.test.ts',
   'stages/compose/gate/run-gate.integration.test.ts',
   'stages/operate/tools/tests/*.integration.test.ts',

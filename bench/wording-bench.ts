@@ -6,9 +6,9 @@ import { describedBy } from '#languages/python/docstring-parameters.ts'
 import { docstringContent, docstringSiteOf } from '#languages/python/docstring-site.ts'
 import { emptyWording } from '#languages/syntax/empty-wording.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
-import { docstringFor } from '../services/rehearsal/docstring-template.ts'
-import { Signature } from '../services/rehearsal/signature.ts'
-import { describeDefinition } from '#stages/operate/tools/docstring/describe-definition.ts'
+import { docstringFor } from '#agents/docstring/host/rehearsal/docstring-template.ts'
+import { Signature } from '#agents/docstring/host/rehearsal/signature.ts'
+import { describeDefinition } from '#stages/operate/tools/externals/describe-definition.ts'
 
 /**
  * `node bench/wording-bench.ts`: what `says_something` refuses of 500 docstrings that people wrote, drawn from the standard library of

@@ -201,6 +201,12 @@ describe('loadBundle', () => {
     expect(hashOf((await load(moved)).bundle)).toBe(hash)
     expect(hashOf((await load(yaml, {}, `${script}\n`)).bundle)).not.toBe(hash)
   })
+
+  it('leaves what a folder has for the services out of the bundle and its hash', async () => {
+    const hash = hashOf((await load(yaml)).bundle)
+    await write({ 'probe/host/survey.ts': 'export const probed = 1\n', 'probe/host/survey/a.ts': '' })
+    expect(hashOf((await load(yaml)).bundle)).toBe(hash)
+  })
 })
 
 describe('loadBundles', () => {

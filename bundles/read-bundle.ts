@@ -1,6 +1,6 @@
 import { basename, join, relative, resolve } from 'node:path'
 import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
-import { isTestCheck } from '#domain/change-set.ts'
+import { isTestCheck } from '#domain/checks.ts'
 import type { YamlPath } from '#platform/yaml-source.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
 import { checkScript, type ScriptCheckOptions } from '#tool-scripts/check-script.ts'

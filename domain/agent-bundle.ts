@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { NodeKind } from './code-node.ts'
 import { ShellCommand } from './setup.ts'
-import { changeChecks, evidenceChecks } from './change-set.ts'
+import { changeChecks, EvidenceCheck, isTestCheck } from './checks.ts'
 import { DecodingConstraint, type ToolDefinition } from './turn.ts'
 
 /**
@@ -26,7 +26,6 @@ export type ScriptUse = z.infer<typeof ScriptUse>
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
 const bundleName = z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/)
 const Scalar = z.union([z.string(), z.number(), z.boolean()])
-const Check = z.enum(evidenceChecks)
 
 const ScriptTool = z.strictObject({
   name: name.describe('what the model calls it: at most 64 small letters, digits and `_`'),
@@ -228,15 +227,15 @@ export const BundleFile = z.strictObject({
   allow_parallel_calls: z.boolean().default(false).describe('whether a reply may have several calls'),
   limits: BundleLimits.prefault({}),
   evidence: z
-    .array(Check)
+    .array(EvidenceCheck)
     .default([...changeChecks])
-    .describe('what must be [proved](../guide/configuration.md#evidence) of every file that an operation changes'),
+    .describe('the [checks](#checks) that every file must pass that an operation changes'),
   accept_when: z
-    .array(Check)
+    .array(EvidenceCheck)
     .min(1)
     .optional()
     .describe(
-      'with `--accept auto`, a change is accepted that has passed all of these on each of its files; without it, none is',
+      'with `--accept auto`, a change is accepted of which each file has passed all of these that apply to its language, and at least one check; without it, none is',
     ),
   requires_context: z
     .boolean()
@@ -257,7 +256,7 @@ export function awaitedBundles({
 
 /** Is true when its work ends in tests that are run. */
 export function provesTests({ when, evidence }: Pick<BundleFile, 'when' | 'evidence'>): boolean {
-  return when === 'untested' || evidence.some((check) => check.startsWith('tests_'))
+  return when === 'untested' || evidence.some(isTestCheck)
 }
 
 /** The adapter or model that a bundle names; `default` for the workers' own. */

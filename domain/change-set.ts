@@ -1,68 +1,16 @@
 import { z } from 'zod'
+import { EvidenceCheck, evidenceChecks } from './checks.ts'
 import { NodeId, OperationId } from './id-schemas.ts'
 import { RepoPath } from './repo-path.ts'
 
-/** Every harmless change passes these checks, whatever its purpose. */
-export const changeChecks = [
-  'parses',
-  'lint_before_after',
-  'comments_kept',
-  'names_kept',
-  'needed_imports_kept',
-  'line_length',
-  'bodies_kept',
-  'operands_kept',
-] as const
-
-export function isChangeCheck(check: string): boolean {
-  return changeChecks.some((one) => one === check)
-}
-
-/** These checks run the tests of a change: they need a sandbox, and the files as its operation has them. */
-export const testChecks = ['tests_collected', 'tests_pass', 'tests_kill_mutants'] as const
-export type TestCheck = (typeof testChecks)[number]
-
 /**
- * These checks say whether a change is worth accepting, apart from its being harmless. A change that fails one is
- * proposed all the same, and only a person accepts it.
- */
-const worthChecks = ['says_something'] as const
-
-export function isWorthCheck(check: string): boolean {
-  return worthChecks.some((one) => one === check)
-}
-
-/** These checks need nothing but the text of a file, apart from those of `readsOtherFiles`. */
-export const textChecks = [
-  ...changeChecks,
-  'docstring_only',
-  'parameters_documented',
-  'only_node_changed',
-  'samples_match',
-  ...worthChecks,
-] as const
-export type TextCheck = (typeof textChecks)[number]
-
-/** Is true for a check that looks at other files than the changed one, too: its result holds with these as they were then. */
-export function readsOtherFiles(check: string): boolean {
-  return check === 'samples_match'
-}
-
-/** The checks that a bundle may ask for. */
-export const evidenceChecks = [...textChecks, ...testChecks] as const
-export type EvidenceCheck = (typeof evidenceChecks)[number]
-
-export function isTestCheck(check: string): check is TestCheck {
-  return testChecks.some((one) => one === check)
-}
-
-/**
- * The result of one check on one file of a change set: the tool that made it, and its figures. `not_checked` proves
- * nothing: the check named in `of` was asked for, but does not exist for the file's language.
+ * The result of one check on one file of a change set: the tool that made it, and its figures. Two states name in `of` the check that was
+ * asked for: `not_checked` proves nothing, since it could not be made of this change; `not_applicable` asks for nothing, since the check
+ * says nothing about files of that language.
  */
 export const Evidence = z.strictObject({
-  check: z.enum([...evidenceChecks, 'not_checked']),
-  of: z.enum(evidenceChecks).optional(),
+  check: z.enum([...evidenceChecks, 'not_checked', 'not_applicable']),
+  of: EvidenceCheck.optional(),
   path: z.string(),
   ok: z.boolean(),
   tool: z.string(),
@@ -133,13 +81,27 @@ export const ChangeSet = z.strictObject({
 })
 export type ChangeSet = z.infer<typeof ChangeSet>
 
-/** Sums up the evidence of a change set. Without any check, and where a check that was asked for does not exist, nothing is proved. */
+/** Tells whether the check was made, and so passed or failed. */
+export function isMade({ check }: Pick<Evidence, 'check'>): boolean {
+  return check !== 'not_checked' && check !== 'not_applicable'
+}
+
+/** Names the check that was asked for. */
+export function checkOf({ check, of }: Pick<Evidence, 'check' | 'of'>): EvidenceCheck {
+  if (of !== undefined) return of
+  if (check === 'not_checked' || check === 'not_applicable') throw new TypeError(`${check} names no check`)
+  return check
+}
+
+/** Sums up the evidence of a change set. A file is proved by at least one check; one that could not be made leaves the set unchecked. */
 export const ProofState = z.enum(['passed', 'failed', 'unchecked'])
 export type ProofState = z.infer<typeof ProofState>
 
 export function proofOf({ evidence }: Pick<ChangeSet, 'evidence'>): ProofState {
-  if (evidence.some(({ check, ok }) => check !== 'not_checked' && !ok)) return 'failed'
-  return evidence.length === 0 || evidence.some(({ check }) => check === 'not_checked') ? 'unchecked' : 'passed'
+  if (evidence.some(({ ok }) => !ok)) return 'failed'
+  const proved = new Set(evidence.filter(isMade).map(({ path }) => path))
+  const isUnproved = ({ check, path }: Evidence) => check === 'not_checked' || !proved.has(path)
+  return evidence.length === 0 || evidence.some(isUnproved) ? 'unchecked' : 'passed'
 }
 
 /** Lines of a file before the run, from 1, both included. */

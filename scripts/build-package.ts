@@ -12,7 +12,7 @@ import { z } from 'zod'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const dist = join(root, 'dist')
 const Manifest = z.object({ imports: z.record(z.string(), z.string()) })
-const readByPath = ['agents', 'queries', 'package.json']
+const readByPath = ['queries', 'package.json']
 
 /** Import specifiers and URLs of our own modules; only these are string literals that end in `.ts` in such places. */
 const ownModule = /((?:from|import|import\(|new URL\() ?'(?:#|\.{0,2}\/?)[\w/.-]*)\.ts'/g

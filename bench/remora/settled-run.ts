@@ -1,4 +1,5 @@
-import { type ChangeSet, changeChecks, type Edit, type Evidence } from '#domain/change-set.ts'
+import type { ChangeSet, Edit, Evidence } from '#domain/change-set.ts'
+import { changeChecks } from '#domain/checks.ts'
 import { changeSetId, defaultProject, newToken, type RunId, sha256 } from '#domain/ids.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { AttemptRecord } from '#store/objects/attempt-record.ts'

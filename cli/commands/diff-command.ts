@@ -196,7 +196,7 @@ function decisionText({ verdict, decision }: ChangeView): string {
 
 function evidenceLine({ check, of, path, ok, detail }: ChangeView['evidence'][number]): string {
   const more = detail === undefined ? '' : `: ${detail}`
-  if (check === 'not_checked') return `  ${of ?? 'something'} not checked  ${path}${more}`
+  if (of !== undefined) return `  ${of} ${check.replaceAll('_', ' ')}  ${path}${more}`
   return `  ${check} ${ok ? 'holds' : 'fails'}  ${path}${more}`
 }
 

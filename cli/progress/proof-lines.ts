@@ -59,16 +59,15 @@ function checkText(counts: CheckView, paint: Paint): string {
     with_errors: withErrors = 0,
     in_part: inPart = 0,
     not_checked: notChecked = 0,
+    not_applicable: notApplicable = 0,
     planted = 0,
   } = counts
-  if (total === 0) return paint('yellow', `${plural(notChecked, 'file')} not checked`)
   const tone = ok < total ? 'red' : withErrors + notChecked > 0 ? 'yellow' : 'green'
   const also = (count: number, words: string) => (count === 0 ? '' : `, ${words}`)
+  const apart = `${also(notChecked, `${notChecked} not checked`)}${also(notApplicable, `not applicable to ${notApplicable}`)}`
+  if (total === 0) return paint(notChecked === 0 ? 'dim' : 'yellow', `no file${apart}`)
   const broken = also(withErrors, `${withErrors} with syntax errors it had before`)
   const part = also(inPart, `${inPart} of them for some of the changes`)
   const faults = also(planted, `${counts.noticed} of ${plural(planted, 'planted fault')} noticed`)
-  return paint(
-    tone,
-    `${ok} of ${plural(total, 'file')}${broken}${part}${also(notChecked, `${notChecked} not checked`)}${faults}`,
-  )
+  return paint(tone, `${ok} of ${plural(total, 'file')}${broken}${part}${apart}${faults}`)
 }

@@ -16,7 +16,7 @@ const run = aRun({
   duration_ms: 3210,
   checks: {
     parses: { ok: 2, total: 2, with_errors: 1, not_checked: 1 },
-    lint_before_after: { ok: 0, total: 0, not_checked: 3 },
+    lint_before_after: { ok: 0, total: 0, not_checked: 2, not_applicable: 1 },
     docstring_only: { ok: 3, total: 3, in_part: 1 },
     tests_kill_mutants: { ok: 2, total: 2, planted: 14, noticed: 7 },
   },
@@ -51,7 +51,7 @@ lint                1          1          0        0       0         0   1,200
 
 Checked on the changed files:
   parses             2 of 2 files, 1 with syntax errors it had before, 1 not checked
-  lint_before_after  3 files not checked
+  lint_before_after  no file, 2 not checked, not applicable to 1
   docstring_only     3 of 3 files, 1 of them for some of the changes
   tests_kill_mutants 2 of 2 files, 7 of 14 planted faults noticed
 

@@ -1,3 +1,4 @@
+import { isMade } from '#domain/change-set.ts'
 import { secretMark } from '#platform/secrets/redactor.ts'
 import type { ChangeView } from '#schemas/change-schema.ts'
 import { leftOutText } from '../progress/result-report.ts'
@@ -82,9 +83,10 @@ function earlierDiffLines({ diff, change_set_id: id }: ChangeView, view: View): 
 
 /** One line when everything holds; what fails, or could not be checked, in full. */
 function evidenceLines({ evidence }: ChangeView, { width, paint }: View): string[] {
-  const holding = evidence.filter(({ check, ok }) => ok && check !== 'not_checked')
-  const failing = evidence.filter(({ check, ok }) => !ok && check !== 'not_checked')
-  const unchecked = evidence.filter(({ check }) => check === 'not_checked')
+  const asked = evidence.filter(({ check }) => check !== 'not_applicable')
+  const holding = asked.filter((one) => one.ok && isMade(one))
+  const failing = asked.filter(({ ok }) => !ok)
+  const unchecked = asked.filter(({ check }) => check === 'not_checked')
   const more = (detail: string | undefined) => (detail === undefined ? '' : `: ${detail}`)
   const faults = failing.flatMap(({ check, path, detail }) =>
     foldProse(`${check} fails  ${path}${more(detail)}`, width),
@@ -92,10 +94,12 @@ function evidenceLines({ evidence }: ChangeView, { width, paint }: View): string
   const unknown = unchecked.flatMap(({ of = 'something', path, detail }) =>
     foldProse(`${of} not checked  ${path}${more(detail)}`, width),
   )
+  const other = evidence.length - asked.length
+  const others = other === 0 ? '' : `; ${other} not applicable`
   return [
     ...faults.map((line) => paint('red', line)),
     ...unknown.map((line) => paint('yellow', line)),
-    ...foldProse(`${holdingText(evidence.length, holding.length)}${noticedText(holding)}`, width).map((line) =>
+    ...foldProse(`${holdingText(asked.length, holding.length)}${others}${noticedText(holding)}`, width).map((line) =>
       paint(holding.length === 0 ? 'yellow' : 'green', line),
     ),
   ]

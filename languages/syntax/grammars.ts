@@ -117,6 +117,12 @@ const names: ReadonlyMap<string, string> = new Map([
   ['yaml', 'YAML'],
 ])
 
+/** Names the files of a language in a sentence; undefined stands for no language with a grammar. */
+export function fileKind(path: string, language: string | undefined): string {
+  if (language !== undefined) return languageName(language)
+  return extname(path) === '' ? 'files without an ending' : `${extname(path)} files`
+}
+
 /** A language as a sentence writes it: `Python` for `python`, `other` for files of no known language. */
 export function languageName(language: string): string {
   return names.get(language) ?? `${language.charAt(0).toUpperCase()}${language.slice(1)}`

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { BundleFile } from '#domain/agent-bundle.ts'
+import { checkRows } from '#domain/checks.ts'
+import { languageName } from '#languages/syntax/grammars.ts'
 import { shownValue, tableRow, typeText } from './table-cells.ts'
 
-/** The text of docs/reference/bundle.md: every key of `bundle.yaml`, made from its schema. */
+/** The text of docs/reference/bundle.md: every key of `bundle.yaml`, made from its schema, and every check that it may ask for. */
 export function bundleReference(): string {
   return [
     '# bundle.yaml',
@@ -15,7 +17,28 @@ export function bundleReference(): string {
     '| --- | --- | --- | --- |',
     ...rowsOf(Schema.parse(z.toJSONSchema(BundleFile, { io: 'input' })), { path: '', fallback: '' }),
     '',
+    '## Checks',
+    '',
+    'What `evidence` may list; by default those that apply to any change. A check is `not_applicable` to a file of a language that it is',
+    'not of: it refuses nothing, and the others prove the file. [The guide](../guide/configuration.md#evidence) has the details.',
+    '',
+    '| check | of | proved is |',
+    '| --- | --- | --- |',
+    ...checkRows.map(({ check, of: { proof, languages }, proves }) =>
+      tableRow([`\`${check}\`${proof === 'harmless' ? ' (default)' : ''}`, languagesText(languages), proves]),
+    ),
+    '',
   ].join('\n')
+}
+
+const languageWords = {
+  any: 'every file',
+  grammar: 'every language with a grammar',
+  code: 'every language of code; but for Python, JavaScript and TypeScript only where nothing but comments, or the format of Go, changes',
+} as const
+
+function languagesText(languages: (typeof checkRows)[number]['of']['languages']): string {
+  return typeof languages === 'string' ? languageWords[languages] : languages.map(languageName).join(', ')
 }
 
 const Schema = z.looseObject({

@@ -1,7 +1,7 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import { unreachable } from '#domain/error.ts'
 import type { FaultName } from './faults.ts'
-import type { Move } from './rules/rule.ts'
+import type { Move } from './rule.ts'
 import { type AssistantMessage, spoil } from './spoil-message.ts'
 import type { CallForm } from './plain-request.ts'
 

@@ -1,13 +1,13 @@
 import { isRecord } from '#domain/json.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { type Conversation, filePath, lastResult, readConversation } from './conversation.ts'
-import { docstring } from './rules/docstring.ts'
-import { harness } from './rules/harness-rule.ts'
-import { lint } from './rules/lint.ts'
-import { review } from './rules/review.ts'
-import { sampleData } from './rules/sample-data.ts'
-import { testWriting } from './rules/test-writing.ts'
-import { call, type Conclusion, type Move, offering, type Rule } from './rules/rule.ts'
+import { docstring } from '#agents/docstring/host/rehearsal.ts'
+import { harness } from '#agents/harness/host/rehearsal.ts'
+import { lint } from '#agents/lint/host/rehearsal.ts'
+import { review } from '#agents/review/host/rehearsal.ts'
+import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
+import { testWriting } from '#agents/test/host/rehearsal.ts'
+import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts'
 
 /** The rehearsal model's reply, by rules alone: the same request gives the same move. */
 export function nextMove(request: ChatRequest): Move {

@@ -1,4 +1,5 @@
-import { type ChangeSet, type EvidenceCheck, proofOf } from '#domain/change-set.ts'
+import { type ChangeSet, checkOf, proofOf } from '#domain/change-set.ts'
+import type { EvidenceCheck } from '#domain/checks.ts'
 import { neededFirst } from '#change-sets/independent-groups.ts'
 import type { Run } from '#domain/run.ts'
 import { type Decisions, maxDecisionsAtOnce } from '#store/ledger/decisions.ts'
@@ -76,7 +77,7 @@ async function neededEvidence(
 }
 
 /**
- * Every check that was made has passed, none is missing, and each that is needed was made on each file. No check proves that nobody
+ * Every check has passed or does not apply, each file has one that has passed, and each check that is needed is among them. None proves that nobody
  * needs a deleted file, or a mode that changes.
  */
 function hasEvidence(set: ChangeSet, needed: readonly EvidenceCheck[] | undefined): boolean {
@@ -85,6 +86,6 @@ function hasEvidence(set: ChangeSet, needed: readonly EvidenceCheck[] | undefine
     ({ path, kind, executable }) =>
       kind !== 'delete' &&
       executable === undefined &&
-      needed.every((check) => set.evidence.some((one) => one.check === check && one.path === path && one.ok)),
+      needed.every((check) => set.evidence.some((one) => checkOf(one) === check && one.path === path)),
   )
 }

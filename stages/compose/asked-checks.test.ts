@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { ChangeSet, Edit, Evidence, TextCheck } from '#domain/change-set.ts'
+import type { ChangeSet, Edit, Evidence } from '#domain/change-set.ts'
+import type { TextCheck } from '#domain/checks.ts'
 import { sha256 } from '#domain/ids.ts'
 import { openLinter } from '#languages/lint/linter.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'

@@ -1,4 +1,5 @@
-import { type ChangeSet, type Evidence, isTestCheck, type TextCheck, readsOtherFiles } from '#domain/change-set.ts'
+import { type ChangeSet, checkOf, type Evidence } from '#domain/change-set.ts'
+import { checkRow, isTestCheck, type TextCheck } from '#domain/checks.ts'
 import type { FileResult } from '#change-sets/changes-at-path.ts'
 import { composeChangeSets, type KnownSets } from '#change-sets/compose-change-sets.ts'
 import type { ComposedEvidence, ComposedFile } from '#store/objects/composition.ts'
@@ -8,7 +9,7 @@ import { moduleNamesOf, moduleUsesOf } from '#languages/python/module-uses.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { LoadedLanguage } from '#languages/syntax/parser.ts'
 import { checksOfFile, type EvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
-import type { ReadFile } from '#stages/operate/evidence/samples-match.ts'
+import type { ReadFile } from '#stages/operate/evidence/python-facts.ts'
 import type { RunRules } from '#stages/operate/evidence/run-rules.ts'
 import type { ComposedModule } from './composed-names.ts'
 import { type RunJoinedTests, testChecksOf } from './run-joined-tests.ts'
@@ -35,15 +36,16 @@ export type ProvedBefore = (
 
 /**
  * Returns what operations of the run have proved of a file that one of these sets makes alone: it is theirs to the
- * byte, under the same rules. Only a check that was passed counts, made by the `tools` of this process; anything else
+ * byte, under the same rules. Only a check counts that was passed or does not apply, made by the `tools` of this process; anything else
  * is checked again.
  */
 export function provedByOperation(sets: readonly ChangeSet[], tools: ReadonlySet<string>): ProvedBefore {
   const onBase = new Map(sets.flatMap((set) => (set.builtOn === undefined ? [[set.changeSetId, set.evidence]] : [])))
   return ({ path, changeSetIds: [id = '', ...others] }, checks) => {
     const made = others.length === 0 ? (onBase.get(id) ?? []) : []
-    const passed = made.filter((one) => one.path === path && one.ok && tools.has(one.tool))
-    const found = checks.map((check) => passed.find((one) => one.check === check))
+    const isKnown = ({ check, tool }: Evidence) => check === 'not_applicable' || tools.has(tool)
+    const passed = made.filter((one) => one.path === path && one.ok && isKnown(one))
+    const found = checks.map((check) => passed.find((one) => checkOf(one) === check))
     return found.every((one) => one !== undefined) ? found : undefined
   }
 }
@@ -72,7 +74,9 @@ async function proofOf(file: FileResult, only: TextCheck | undefined, deps: File
   const asked = checksFor(file).map(({ checks, of }) => ({ of, checks: checks.filter((one) => one === (only ?? one)) }))
   const checks = asked.flatMap((one) => one.checks)
   const made = { path: file.path, changeSetIds: file.sets.map((set) => set.changeSetId) }
-  const known = checks.some(readsOtherFiles) ? undefined : deps.provedBefore?.(made, checks)
+  const known = checks.some((check) => checkRow(check).reads === 'other files')
+    ? undefined
+    : deps.provedBefore?.(made, checks)
   const evidence = known ?? (await checkTogether(file, { asked, contents }, deps))
   const isSound = only === undefined && evidence.every(({ ok }) => ok)
   return { file, ...contents, evidence: [...evidence, ...(await testEvidenceOf(file, isSound ? deps : {}))] }
@@ -124,9 +128,7 @@ async function testEvidenceOf(
   { runTests }: Pick<FileProofDeps, 'runTests'>,
 ): Promise<ComposedEvidence[]> {
   const { path, sets } = file
-  const ran = sets
-    .flatMap(({ evidence }) => evidence)
-    .filter((one) => one.path === path && isTestCheck(one.of ?? one.check))
+  const ran = sets.flatMap(({ evidence }) => evidence).filter((one) => one.path === path && isTestCheck(checkOf(one)))
   const checks = testChecksOf(file)
   if (sets.length === 1 || checks.length === 0) return ran
   const detail = 'several changes made this file, and its tests were not run with all of them'
@@ -180,8 +182,7 @@ function checksFor({ path, sets, kind }: FileResult): AskedChecks[] {
   const askedBy = new Map<TextCheck, ChangeSet[]>()
   for (const set of sets) {
     const own = set.evidence.filter((one) => one.path === path && (one.check !== 'docstring_only' || one.ok))
-    const named = own.flatMap(({ check, of = [] }) => (check === 'not_checked' ? of : check))
-    for (const check of checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...named]))
+    for (const check of checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...own.map(checkOf)]))
       getOrMake(askedBy, check, () => []).push(set)
   }
   askedBy.delete('only_node_changed')

@@ -1,4 +1,5 @@
-import { type ChangeSet, type Evidence, textChecks } from '#domain/change-set.ts'
+import type { ChangeSet, Evidence } from '#domain/change-set.ts'
+import { isTextCheck } from '#domain/checks.ts'
 import { type FileResult, inConflict } from '#change-sets/changes-at-path.ts'
 import { composeChangeSets, type KnownSets, type LeftOutSet } from '#change-sets/compose-change-sets.ts'
 import { neededFirst, withNeeded } from '#change-sets/independent-groups.ts'
@@ -23,7 +24,7 @@ export async function fileCulprit(file: FileResult, deps: CulpritDeps): Promise<
   const { path, sets } = file
   const first = (await deps.prove(file)).evidence.find((one) => !one.ok)?.check
   // The other checks would only cost time: each takes tens of milliseconds on a large file.
-  const only = textChecks.find((check) => check === first)
+  const only = first !== undefined && isTextCheck(first) ? first : undefined
   const faultOf = async (some: readonly ChangeSet[]) => {
     const part = composePart(some, deps).find((one) => one.path === path)
     return part && (await deps.prove(part, only)).evidence.find((one) => !one.ok)

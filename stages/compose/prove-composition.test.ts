@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { type ChangeSet, type Edit, type Evidence, type FileChange } from '#domain/change-set.ts'
+import type { EvidenceCheck } from '#domain/checks.ts'
 import { sha256 } from '#domain/ids.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
@@ -31,7 +32,7 @@ const exporter = 'import json\nimport os\n\n\ndef dump():\n    return 1\n'
 const user = 'import shop.compat\n\n\ndef main():\n    return shop.compat.dump()\n'
 const bases = new Map([exporter, user].map((text) => [sha256(text), text]))
 
-const provedBy = (checks: readonly Exclude<Evidence['check'], 'not_checked'>[]): Evidence[] =>
+const provedBy = (checks: readonly EvidenceCheck[]): Evidence[] =>
   checks.map((check) => ({ check, path: 'a.py', ok: true, tool: 'test' }))
 
 /** A set that replaces one text of a file and was asked for no evidence. */

@@ -1,10 +1,11 @@
-import { type ChangeSet, readsOtherFiles } from '#domain/change-set.ts'
+import { type ChangeSet, checkOf } from '#domain/change-set.ts'
+import { checkRow } from '#domain/checks.ts'
 import { sha256 } from '#domain/ids.ts'
 import { composeChangeSets, type KnownSets, type LeftOutSet } from '#change-sets/compose-change-sets.ts'
 import { independentGroups, withNeeded } from '#change-sets/independent-groups.ts'
 import type { ComposedFile } from '#store/objects/composition.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
-import type { ReadFile } from '#stages/operate/evidence/samples-match.ts'
+import type { ReadFile } from '#stages/operate/evidence/python-facts.ts'
 import type { ComposedModule } from './composed-names.ts'
 import { contentsOf } from './contents-of.ts'
 import { type FileProof, type FileProofDeps, isProved, moduleOf, openFileProofs, storeFile } from './file-proofs.ts'
@@ -45,7 +46,7 @@ export async function proveComposition(sets: readonly ChangeSet[], options: Proo
 
 /** A set with evidence that other files than its own have part in. */
 function isProvedByOthers({ evidence }: ChangeSet): boolean {
-  return evidence.some(({ check, of = check }) => readsOtherFiles(of))
+  return evidence.some((one) => checkRow(checkOf(one)).reads === 'other files')
 }
 
 function knownOf(sets: readonly ChangeSet[], { others }: Pick<ProofDeps, 'others'>): KnownSets {

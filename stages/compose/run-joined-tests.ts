@@ -1,7 +1,8 @@
 import { composeChangeSets, type KnownSets } from '#change-sets/compose-change-sets.ts'
 import type { FileResult } from '#change-sets/changes-at-path.ts'
 import { withNeeded } from '#change-sets/independent-groups.ts'
-import { type ChangeSet, type Evidence, isTestCheck, type TestCheck } from '#domain/change-set.ts'
+import { type ChangeSet, checkOf, type Evidence } from '#domain/change-set.ts'
+import { isTestCheck, type TestCheck } from '#domain/checks.ts'
 import { hasCode } from '#domain/error.ts'
 import type { Run } from '#domain/run.ts'
 import type { ComposedEvidence } from '#store/objects/composition.ts'
@@ -117,5 +118,5 @@ function joinedEvidence(
 /** The checks that run tests which the sets of a file have, or have asked for. */
 export function testChecksOf({ path, sets }: FileResult): TestCheck[] {
   const own = sets.flatMap(({ evidence }) => evidence.filter((one) => one.path === path))
-  return [...new Set(own.map(({ check, of = check }) => of).filter(isTestCheck))]
+  return [...new Set(own.map(checkOf).filter(isTestCheck))]
 }

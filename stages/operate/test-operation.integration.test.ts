@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
-import { testChecks } from '#domain/change-set.ts'
+import { testChecks } from '#domain/checks.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { call, scriptedModel, submitting } from './agent/scripted-agent.fixture.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { BundleFile } from '#domain/agent-bundle.ts'
 import { joinedPrograms, type ProgramReport } from '#domain/program-report.ts'
-import { aBundle, nodesOf } from './planning.fixture.ts'
+import { aBundle } from './planning.fixture.ts'
 import { gateNotice, programLack, type ProgramFacts } from './lacking-programs.ts'
-import { findWork } from './node-work.ts'
 
 const bundle = aBundle('test', ['function'])
 const testing = BundleFile.parse({ ...bundle.bundle.file, when: 'untested', languages: ['python', 'javascript', 'go'] })
@@ -20,11 +19,6 @@ describe('what no worker can run is known before a model is asked', () => {
     const reason = 'its tests run with mocha, which Remora cannot run'
     expect(lack(script, { runnerOf })).toBe(reason)
     expect(lack(script, { runnerOf, programs: everything })).toBe(reason)
-    const tested = { reasonToSkip: () => undefined, runnerOf }
-    const pinned = { ...bundle, bundle: { ...bundle.bundle, file: testing } }
-    const nodes = nodesOf('lib/a.js', ['function', 'f'], 'javascript')
-    const work = findWork(nodes, [pinned], { survey: undefined, tested, labels: {} })
-    expect(nodes.map(work.of(pinned))).toEqual([{ works: [], reason }])
   })
 
   it('is everything that runs programs where there is no sandbox, and nothing else', () => {
@@ -43,7 +37,6 @@ describe('what no worker can run is known before a model is asked', () => {
     expect(lack(python, { programs, environment })).toBeUndefined()
     const node = { programs, runnerOf: () => ({ kind: 'node' }) as const }
     expect(lack(script, node)).toBe('its tests need node, which the sandbox of no worker has')
-    expect(lack({ path: 'a.go', language: 'go' }, { programs }, { when: 'lint_faults' })).toBe('no worker has gofmt')
   })
 
   it('is vitest without a setup, where the snapshot does not bring it either', () => {

@@ -1,6 +1,5 @@
 import { type BundleFile, provesTests } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { isGo } from '#domain/path-rules.ts'
 import { type GateRequest, settingsBefore } from '#domain/gate.ts'
 import { type ProgramReport, soughtPrograms } from '#domain/program-report.ts'
 import { folderOf } from '#domain/repo-path.ts'
@@ -26,8 +25,6 @@ export function programLack(
   facts: ProgramFacts,
 ): string | undefined {
   const { programs, environment } = facts
-  if (file.when === 'lint_faults' && isGo(node.path) && programs?.names.includes('gofmt') === false)
-    return 'no worker has gofmt'
   const isTesting = provesTests(file)
   if (!isTesting && (file.programs ?? []).length === 0) return undefined
   const runner = isTesting ? facts.runnerOf?.(node.path) : undefined

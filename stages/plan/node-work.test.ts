@@ -49,7 +49,8 @@ function surveyOf(files: Readonly<Record<string, string>>, faults: Readonly<Reco
     notUtf8: new Set(),
     isTestData: (path) => path.startsWith('tests/data/'),
     docstrings: foldDocstringFacts(new Map(facts), () => ({})),
-    samples: { reasonToSkip: () => undefined },
+    types: new Map(),
+    files: [],
     notices: [],
   }
 }
@@ -78,55 +79,70 @@ const fault: LintFault = {
 describe('the work of agents on nodes', () => {
   const file = nodesOf('a.py', ['file', 'a.py', ['function', 'f'], ['function', 'g'], ['function', 'h']])
   const survey = surveyOf({ 'a.py': '' }, { 'a.py': [fault] })
-  const worksOf = (pinned: PinnedBundle, labels: Readonly<Record<string, string>>) => {
-    const work = findWork(file, [pinned], { survey, labels })
+  const worksOf = async (pinned: PinnedBundle, labels: Readonly<Record<string, string>>) => {
+    const work = await findWork(file, [pinned], { survey, labels })
     return { works: file.flatMap((node) => work.of(pinned)(node).works), ...work }
   }
 
-  it('leaves what needs a model alone with the rehearsal model, and says how much that is', () => {
-    const { works, notices } = worksOf(aLinter('auto'), rehearsal)
+  it('leaves what needs a model alone with the rehearsal model, and says how much that is', async () => {
+    const { works, notices } = await worksOf(aLinter('auto'), rehearsal)
     expect(works).toEqual([])
     expect(notices).toEqual([
       'lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked (lint.depth: safe)',
     ])
   })
 
-  it.each(['safe', 'model'])('says how many unused imports stay for the users of a library, at depth %s', (depth) => {
-    const offered: LintFault = { ...fault, code: 'F401', mustStay: 'others may import x', withheld: 'offered' }
-    const linter = aLinter(depth)
-    const noticesOf = (...faults: LintFault[]) =>
-      findWork(file, [linter], { survey: surveyOf({ 'a.py': '' }, { 'a.py': faults }), labels: {} }).notices
-    expect(noticesOf(offered, { ...offered, line: 2 })).toEqual([
-      'lint: 2 unused imports in 1 file left: others may import what they bind from a public module; once __all__ lists what a module offers, the rest may go',
-    ])
-    expect(noticesOf({ ...offered, withheld: 'ours' })).toEqual([])
+  it.each(['safe', 'model'])(
+    'says how many unused imports stay for the users of a library, at depth %s',
+    async (depth) => {
+      const offered: LintFault = { ...fault, code: 'F401', mustStay: 'others may import x', withheld: 'offered' }
+      const linter = aLinter(depth)
+      const noticesOf = async (...faults: LintFault[]) =>
+        (await findWork(file, [linter], { survey: surveyOf({ 'a.py': '' }, { 'a.py': faults }), labels: {} })).notices
+      expect(await noticesOf(offered, { ...offered, line: 2 })).toEqual([
+        'lint: 2 unused imports in 1 file left: others may import what they bind from a public module; once __all__ lists what a module offers, the rest may go',
+      ])
+      expect(await noticesOf({ ...offered, withheld: 'ours' })).toEqual([])
+    },
+  )
+
+  it('asks a model of servers, and also the rehearsal model where the settings say so', async () => {
+    expect(await worksOf(aLinter('auto'), { 'remora.model': 'servers' })).toMatchObject({
+      works: ['agent'],
+      notices: [],
+    })
+    expect(await worksOf(aLinter('auto'), {})).toMatchObject({ works: ['agent'] })
+    expect(await worksOf(aLinter('model'), rehearsal)).toMatchObject({ works: ['agent'] })
+    expect(await worksOf(aLinter('safe'), {})).toMatchObject({ works: [] })
   })
 
-  it('asks a model of servers, and also the rehearsal model where the settings say so', () => {
-    expect(worksOf(aLinter('auto'), { 'remora.model': 'servers' })).toMatchObject({ works: ['agent'], notices: [] })
-    expect(worksOf(aLinter('auto'), {})).toMatchObject({ works: ['agent'] })
-    expect(worksOf(aLinter('model'), rehearsal)).toMatchObject({ works: ['agent'] })
-    expect(worksOf(aLinter('safe'), {})).toMatchObject({ works: [] })
-  })
-
-  it('is not in the data of tests, unless the settings ask for all', () => {
+  it('is not in the data of tests, unless the settings ask for all', async () => {
     const path = 'tests/data/a.py'
     const data = nodesOf(path, ['file', path, ['function', 'f'], ['function', 'g']])
     const surveyed = surveyOf({ [path]: '' }, { [path]: [{ ...fault, isFixable: true }] })
-    const found = (scope: string) => {
+    const found = async (scope: string) => {
       const linter = aLinter('auto')
       const { file: bundle } = linter.bundle
       const settings = { ...bundle.settings, scope: { default: scope } }
       const scoped = { ...linter, bundle: { ...linter.bundle, file: { ...bundle, settings } } }
-      return data.map(findWork(data, [scoped], { survey: surveyed, labels: {} }).of(scoped))
+      return data.map((await findWork(data, [scoped], { survey: surveyed, labels: {} })).of(scoped))
     }
-    expect(found('code')[0]).toMatchObject({ works: [], reason: expect.stringContaining('is test data') })
-    expect(found('all')[0]).toMatchObject({ works: ['mechanical'] })
+    expect((await found('code'))[0]).toMatchObject({ works: [], reason: expect.stringContaining('is test data') })
+    expect((await found('all'))[0]).toMatchObject({ works: ['mechanical'] })
   })
 
-  it('notes for the workers where each agent works, of all agents together', () => {
+  it('is not in Go where no worker has gofmt', async () => {
+    const nodes = nodesOf('a.go', ['function', 'f'], 'go')
+    const linter = asking(aLinter('model'), { languages: ['go'] })
+    const surveyed = { ...survey, faults: new Map([['a.go', [{ ...fault, startByte: 0, endByte: 1 }]]]) }
+    const programs = { programs: { names: ['python3'] } }
+    const work = await findWork(nodes, [linter], { survey: surveyed, programs, labels: {} })
+    expect(nodes.map(work.of(linter))).toEqual([{ works: [], reason: 'no worker has gofmt' }])
+  })
+
+  it('notes for the workers where each agent works, of all agents together', async () => {
     const bundles = [aLinter('model'), aLinter('model', 'other_lint')]
-    const { rules } = findWork(file, bundles, { survey, labels: {} })
+    const { rules } = await findWork(file, bundles, { survey, labels: {} })
     expect(rules?.files['a.py']?.agentRanges).toEqual([
       { operationId: operationId(file[1]?.nodeId ?? '', 'lint'), startByte: 1, endByte: 3 },
       { operationId: operationId(file[1]?.nodeId ?? '', 'other_lint'), startByte: 1, endByte: 3 },
@@ -134,13 +150,13 @@ describe('the work of agents on nodes', () => {
     expect(survey.rules.files['a.py']?.agentRanges).toEqual([])
   })
 
-  it('is everywhere for an agent that always has some, and where nothing was surveyed', () => {
+  it('is everywhere for an agent that always has some, and where nothing was surveyed', async () => {
     const always = aBundle('test', ['function'])
-    expect(findWork(file, [always], { survey, labels: {} }).of(always)(file[0] ?? fail())).toEqual({ works: ['agent'] })
+    const all = await findWork(file, [always], { survey, labels: {} })
+    expect(all.of(always)(file[0] ?? fail())).toEqual({ works: ['agent'] })
     const lint = aLinter('safe')
-    expect(findWork(file, [lint], { survey: undefined, labels: {} }).of(lint)(file[0] ?? fail()).works).toEqual([
-      'agent',
-    ])
+    const unsurveyed = await findWork(file, [lint], { survey: undefined, labels: {} })
+    expect(unsurveyed.of(lint)(file[0] ?? fail()).works).toEqual(['agent'])
   })
 })
 
@@ -162,24 +178,24 @@ describe('the work of docstrings', () => {
   ].join('\n')
   const files = { 'pkg/a.py': source, 'tests/test_a.py': 'def test_a():\n    return 1\n' }
   const nodes = Object.entries(files).flatMap(([path, text]) => definitionsOf(path, text))
-  const namesIn = (scope: string) => {
+  const namesIn = async (scope: string) => {
     const writer = aWriter(scope)
-    const work = findWork(nodes, [writer], { survey: surveyOf(files), labels: {} })
+    const work = await findWork(nodes, [writer], { survey: surveyOf(files), labels: {} })
     return nodes.filter((node) => work.of(writer)(node).works.length > 0).map(({ name }) => name)
   }
 
-  it('is on public definitions of the product by default, and on more in wider scopes', () => {
-    expect(namesIn('public')).toEqual(['public', 'Stock'])
-    expect(namesIn('private')).toEqual(['public', '_private', 'Stock'])
-    expect(namesIn('all')).toEqual(['public', '_private', 'Stock', 'test_a'])
-    expect(namesIn('auto')).toEqual(['public', 'Stock'])
+  it('is on public definitions of the product by default, and on more in wider scopes', async () => {
+    expect(await namesIn('public')).toEqual(['public', 'Stock'])
+    expect(await namesIn('private')).toEqual(['public', '_private', 'Stock'])
+    expect(await namesIn('all')).toEqual(['public', '_private', 'Stock', 'test_a'])
+    expect(await namesIn('auto')).toEqual(['public', 'Stock'])
   })
 
-  it('names why a definition gets none, also where its file cannot be read', () => {
+  it('names why a definition gets none, also where its file cannot be read', async () => {
     const writer = aWriter('public')
     const unlinted = new Map([['unread.py', 'it took longer than 10000 ms']])
     const [unread = fail()] = nodesOf('unread.py', ['function', 'f'])
-    const work = findWork([...nodes, unread], [writer], { survey: { ...surveyOf(files), unlinted }, labels: {} })
+    const work = await findWork([...nodes, unread], [writer], { survey: { ...surveyOf(files), unlinted }, labels: {} })
     const reasons = Object.fromEntries([...nodes, unread].map((node) => [node.name, work.of(writer)(node).reason]))
     expect(reasons).toEqual({
       public: undefined,
@@ -191,11 +207,11 @@ describe('the work of docstrings', () => {
     })
   })
 
-  it('is on no node of a file in another encoding, whatever the agent does', () => {
+  it('is on no node of a file in another encoding, whatever the agent does', async () => {
     const survey = { ...surveyOf(files), notUtf8: new Set(['latin.py']) }
     const [inLatin = fail()] = nodesOf('latin.py', ['function', 'f'])
     const always = aBundle('test', ['function'])
-    const work = findWork([inLatin], [always, aWriter('public')], { survey, labels: {} })
+    const work = await findWork([inLatin], [always, aWriter('public')], { survey, labels: {} })
     for (const bundle of [always, aWriter('public')]) {
       expect(work.of(bundle)(inLatin)).toEqual({ works: [], reason: 'its file is not UTF-8' })
     }

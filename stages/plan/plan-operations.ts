@@ -3,7 +3,8 @@ import { operationId, repeatedOperationId } from '#domain/ids.ts'
 import type { OperationStatus, OperationWork, PlannedOperation } from '#domain/operation.ts'
 import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
 import { AppError } from '#domain/error.ts'
-import { always, type PlannedWork, takes } from './node-work.ts'
+import { type PlannedWork, takes } from './node-work.ts'
+import { always } from './survey-rule.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
 
 /** A node that a bundle takes but that gets no operation. */

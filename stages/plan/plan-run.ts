@@ -57,7 +57,7 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   // A fault in a node that has not changed is that node's, which is not planned, and not one of a node around it.
   const environment = environmentOf(run, bundles, deps)
   const programs = { ...(await deps.fleet()), environment, ...(await snapshotFiles(run, deps)) }
-  const work = findWork(asked, bundles, { ...surveys, programs })
+  const work = await findWork(asked, bundles, { ...surveys, programs })
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)

@@ -1,4 +1,5 @@
-import { type ChangeSet, isTestCheck } from '#domain/change-set.ts'
+import { type ChangeSet, checkOf } from '#domain/change-set.ts'
+import { isTestCheck } from '#domain/checks.ts'
 import { AppError } from '#domain/error.ts'
 import { gitBlobId, type GitTree, type PlannedCommit, type PlannedFile } from '#domain/planned-commit.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
@@ -201,7 +202,7 @@ export function checkEvidence(
       const file = composed.get(path)
       const own = (file?.changeSetIds ?? []).flatMap((id) => (begun.has(id) ? (sets.get(id) ?? []) : []))
       if (!own.some((set) => set.files.some((one) => one.path === path))) throw refused(path, 'is in no change set')
-      const failed = file?.evidence.find(({ ok, check }) => !ok && check !== 'not_checked')
+      const failed = file?.evidence.find(({ ok }) => !ok)
       if (failed !== undefined) throw refused(path, `does not pass the check ${failed.check}`)
       const bare = own.find((set) => lacksEvidence(set, path))
       if (bare !== undefined) throw refused(path, `is changed by ${bare.changeSetId}, which has no evidence on it`)
@@ -215,7 +216,7 @@ export function checkEvidence(
  */
 function lacksEvidence({ files, evidence }: ChangeSet, path: string): boolean {
   const left = new Set(files.flatMap((file) => (file.kind === 'delete' ? [] : file.path)))
-  const ofTexts = evidence.filter(({ check, of = check }) => of === 'not_checked' || !isTestCheck(of))
+  const ofTexts = evidence.filter((one) => !isTestCheck(checkOf(one)))
   const checked = new Set(ofTexts.map((one) => one.path).filter((one) => left.has(one)))
   return left.has(path) && checked.size > 0 && !checked.has(path)
 }

@@ -1,4 +1,5 @@
-import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
+import { checkOf, type Evidence, isMade } from '#domain/change-set.ts'
+import { checkRows } from '#domain/checks.ts'
 import type { Run } from '#domain/run.ts'
 import type { GateReport } from '#domain/gate.ts'
 import type { Composition } from '#store/objects/composition.ts'
@@ -24,6 +25,7 @@ export type PullParts = Omit<CommitWords, 'run'> & {
   takesComments: boolean
 }
 
+const proofs = new Map<string, string>(checkRows.map(({ check, proves }) => [check, proves]))
 const shownFiles = 100
 const shownRules = 20
 const shownModels = 5
@@ -31,27 +33,6 @@ const shownModels = 5
 const mostListed = 40_000
 /** GitHub takes 65,536 characters. */
 const mostCharacters = 60_000
-
-/** Says what each check has proved, for people who do not know its name. */
-const proofs: Record<EvidenceCheck, string> = {
-  parses: 'no new syntax error',
-  lint_before_after: "no new finding by the repository's lint rules",
-  comments_kept: 'every comment is where it was',
-  names_kept: 'no name that other code may use is gone',
-  needed_imports_kept: 'no import that is needed is gone',
-  line_length: 'no new line is too long',
-  bodies_kept: 'no function, branch or loop is gone or empty',
-  operands_kept:
-    'what is compared, asked and called within a statement is so in the same order, none more often, and no call is gone without a replacement',
-  docstring_only: 'nothing but documentation has changed',
-  parameters_documented: 'new documentation that names parameters names exactly those that there are',
-  says_something: 'new documentation says more than the names that it is about',
-  only_node_changed: 'nothing has changed outside of the definition',
-  samples_match: 'the types of the code accept and refuse the samples as these say',
-  tests_collected: 'the test runner finds the tests',
-  tests_pass: 'the tests pass on each of several runs',
-  tests_kill_mutants: 'the tests notice at least one planted fault',
-}
 
 /** Tells a person what they need to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
 export function pullText(parts: PullParts): { title: string; body: string } {
@@ -116,19 +97,19 @@ function rulesText(rules: readonly string[]): string {
 
 /**
  * Lists each check with the number of files for which it holds, or of which it holds for some of the changes. One that
- * could not be made is named, since it proves nothing.
+ * could not be made, or does not apply, is counted apart: it proves nothing.
  */
 function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const evidence = files.flatMap((file) => file.evidence)
-  const groups = Map.groupBy(evidence, ({ check, of }) => (check === 'not_checked' ? (of ?? check) : check))
+  const groups = Map.groupBy(evidence, checkOf)
   const rows = [...groups].map(([check, all]) => {
-    const held = all.filter((one) => one.ok && one.check !== 'not_checked')
+    const held = all.filter((one) => one.ok && isMade(one))
     const inPart = held.filter((one) => one.inPart).length
-    const unchecked = all.filter((one) => one.check === 'not_checked').length
-    const meaning =
-      check === 'not_checked' ? '' : `${proofs[check]}${check === 'docstring_only' ? needlessText(all) : ''}`
+    const count = (state: Evidence['check']) => all.filter((one) => one.check === state).length
+    const [unchecked, other] = [count('not_checked'), count('not_applicable')]
+    const meaning = `${proofs.get(check)}${check === 'docstring_only' ? needlessText(all) : ''}`
     const part = inPart === 0 ? '' : `, ${inPart} of them for some of the changes`
-    const of = `${held.length}${part}${unchecked === 0 ? '' : `; ${unchecked} not checked`}`
+    const of = `${held.length}${part}${unchecked === 0 ? '' : `; ${unchecked} not checked`}${other === 0 ? '' : `; not applicable to ${other}`}`
     return [meaning, of, code(check)]
   })
   if (rows.length === 0) return 'Nothing was checked.'

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { changeChecks } from '#domain/change-set.ts'
+import { changeChecks } from '#domain/checks.ts'
 import { metricCatalogue } from '#platform/metrics/metric-catalogue.ts'
 import { openLedger } from '#store/ledger/ledger.ts'
 import { RunId } from '#domain/ids.ts'

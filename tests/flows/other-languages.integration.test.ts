@@ -1,21 +1,86 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
 import { lastDocument } from '../program.ts'
 import { sourceFolder } from '../source-folder.ts'
-import { useOneProcess } from '../use-services.ts'
+import { useOneProcess, useSourceFolder } from '../use-services.ts'
+
+/** A bundle whose tool writes each file's own description, and a note next to it. */
+const rewritingAgent = {
+  'agents/rewrite/bundle.yaml': `name: rewrite
+description: Write what the file says.
+node_kinds: [file]
+languages: [typescript]
+initial_context:
+  system_prompt: Rewrite the file. Always respond with a tool call.
+  node_context: "{{ file_path }}"
+tools:
+  - { name: rewrite, script: tools/rewrite.pym, description: Rewrite the file. }
+  - { builtin: submit_result }
+evidence: [parses, names_kept]
+accept_when: [parses, names_kept]
+limits: { max_turns: 3, verify_attempts: 0 }
+`,
+  'agents/rewrite/tools/rewrite.pym': `"""Takes the mark of a comment away from what it hides."""
+from typing import Any
+
+from grail import Input, external
+
+file_path: str = Input("file_path")
+
+
+@external
+async def read_file(path: str) -> str: ...
+
+
+@external
+async def write_file(path: str, content: str) -> dict[str, Any]: ...
+
+
+before = await read_file(file_path)
+await write_file(file_path, before.replace("// ", ""))
+await write_file(file_path + ".md", "rewritten")
+answer = {"result": "", "summary": "rewritten", "knowledge_delta": {}, "outcome": "success"}
+answer
+`,
+}
 
 const Result = z.object({
   result: z.looseObject({
     checks: z.unknown(),
+    run_id: z.string(),
     failures: z.array(z.looseObject({ error_code: z.string(), reason: z.string() })),
   }),
 })
 
 const gofmt = await testGofmt(process.env)
-const services = useOneProcess({ env: { REMORA_MODEL_URLS: 'rehearsal' } })
+const bundles = useSourceFolder(rewritingAgent)
+const services = useOneProcess(() => ({
+  env: { REMORA_AGENTS_DIR: join(bundles.path, 'agents'), REMORA_MODEL_URLS: 'rehearsal' },
+}))
 
 describe('a run over files that are not Python', () => {
+  it('takes no change that does not parse, and accepts one by the checks that apply to the language of each file', async () => {
+    const folder = await sourceFolder({
+      'src/good.ts': '// export const a = 1\n',
+      'src/bad.ts': '// export function (((\n',
+    })
+    const args = ['run', 'src', '--agents', 'rewrite', '--accept', 'auto', '--out', 'x.patch', '--json']
+    const run = await services.remora(folder, args, { REMORA_AGENTS_DIR: join(bundles.path, 'agents') })
+    expect(run).toMatchObject({ code: 3 })
+    const { checks, failures, run_id: runId } = Result.parse(lastDocument(run.out)).result
+    expect(failures).toMatchObject([
+      { error_code: 'WORK_004', reason: expect.stringMatching(/^parses failed for bad\.ts .*: line 1: /) },
+    ])
+    // Only the checks that the bundle asks for, and no names of Markdown.
+    expect(checks).toEqual({ parses: { ok: 2, total: 2 }, names_kept: { ok: 1, total: 1, not_applicable: 1 } })
+    const view: unknown = await (await services.api.ask(`/v1/runs/${runId}`)).json()
+    expect(view).toMatchObject({ funnel: [{ agent: 'rewrite', accepted: 1, accepted_unverified: 0 }] })
+    expect((await folder.read('x.patch')).match(/^diff .*$/gm)).toHaveLength(2)
+    await folder.remove()
+  })
+
   it('writes doc comments, which are proposed because nothing but comments changes', async () => {
     const folder = await sourceFolder({
       'src/sum.ts': 'export class Sum {\n  add(left: number, right = 1): number {\n    return left + right\n  }\n}\n',

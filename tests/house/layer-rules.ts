@@ -66,6 +66,22 @@ const serviceStages: Record<string, readonly string[]> = {
   stores: [],
 }
 
+type HostReader = { by: string; knows: RegExp }
+
+/**
+ * The readers of `agents/<name>/host`: `<reader>.ts`, and the folder of that name for what it needs. `by` is the table that lists the
+ * hosts, `knows` what of the stages and services these may import; every other room is open to them.
+ */
+const hostReaders: Record<string, HostReader> = {
+  survey: { by: 'stages/plan/node-work.ts', knows: /^stages\/(?:discover|plan)\// },
+  checks: { by: 'stages/operate/evidence/evidence-checker.ts', knows: /^stages\/operate\/(?:workspace|evidence)\// },
+  externals: {
+    by: 'stages/operate/tools/externals/attempt-externals.ts',
+    knows: /^stages\/operate\/(?:workspace|evidence|tools)\//,
+  },
+  rehearsal: { by: 'services/rehearsal/next-move.ts', knows: /^services\/rehearsal\// },
+}
+
 /** These parts of the last stage write to a code host: only the publisher, which has a key, may import them. */
 const hostWriters = /^stages\/publish\/(?:github|pulls|settings)\//
 
@@ -141,8 +157,8 @@ function forbiddenImport(from: string, { specifier, target, isOurs }: Import): s
   const [area = ''] = from.split('/')
   if (['bench', 'examples', 'scripts', 'testing', 'tests'].includes(area) || !from.includes('/')) return undefined
   if (area === 'cli') return forbiddenInCli(from, target)
-  const forbidden = area === 'services' ? forbiddenInService(from, target) : forbiddenInRoom(from, target)
-  return forbidden ?? relativeEscape(specifier, from, target)
+  const rules = area === 'services' ? forbiddenInService : area === 'agents' ? forbiddenInHost : forbiddenInRoom
+  return forbiddenHost(from, target) ?? rules(from, target) ?? relativeEscape(specifier, from, target)
 }
 
 function forbiddenPackage(from: string, name: string): string | undefined {
@@ -158,7 +174,7 @@ function forbiddenPackage(from: string, name: string): string | undefined {
 /** `stages/plan` of `stages/plan/plan-run.ts`, `models` of `models/pool/pick.ts`. */
 function roomOf(path: string): string {
   const [folder = '', part = ''] = path.split('/')
-  return ['store', 'stages', 'services'].includes(folder) ? `${folder}/${part}` : folder
+  return ['agents', 'store', 'stages', 'services'].includes(folder) ? `${folder}/${part}` : folder
 }
 
 function forbiddenInRoom(from: string, path: string): string | undefined {
@@ -170,9 +186,28 @@ function forbiddenInRoom(from: string, path: string): string | undefined {
   if (target === room || isTestFile(from)) return undefined
   if (room === 'stages/intake' && path.startsWith(wireSchemas)) return undefined
   if (target.startsWith('services/') || target === 'cli') return 'a room never imports what is built on it'
+  if (target.startsWith('agents/')) return undefined
   const isCommon = target === 'platform' || target === 'domain'
   if (room === 'domain' || (room === 'platform' && target !== 'domain')) return `${room} may not know ${target}`
   return isCommon || allowed.includes(target) ? undefined : `${room} may not know ${target}`
+}
+
+/** Only one table imports the hosts of a reader. */
+function forbiddenHost(from: string, path: string): string | undefined {
+  if (!path.startsWith('agents/') || from.startsWith('agents/') || isTestFile(from)) return undefined
+  const reader = hostReaders[/^agents\/\w+\/host\/(\w+)\.ts$/.exec(path)?.[1] ?? '']
+  return reader?.by === from ? undefined : 'only the table of its reader imports a host'
+}
+
+function forbiddenInHost(from: string, path: string): string | undefined {
+  const [reader = '', target = ''] = [from, path].map((file) => file.split('/')[3]?.replace(/\.ts$/, ''))
+  if (isTestFile(from)) return undefined
+  if (/^(?:services|stages|cli)\//.test(path))
+    return hostReaders[reader]?.knows.test(path) === true ? undefined : 'a host knows its reader alone'
+  if (!path.startsWith('agents/')) return undefined
+  const isOwn = path.split('/').slice(0, 3).join('/') === from.split('/').slice(0, 3).join('/')
+  const isNear = target === reader || (reader === 'externals' && target === 'checks')
+  return isOwn && isNear ? undefined : 'a host knows itself and its reader alone'
 }
 
 function forbiddenRank(

@@ -66,6 +66,24 @@ const broken: [path: string, text: string, reason: string][] = [
   ['stages/operate/tools/a.ts', `import type { Loop } from '../agent/run-agent.ts'`, 'tools comes before agent'],
   ['stages/operate/workspace/a.ts', `import { prove } from '../evidence/prove.ts'`, 'workspace comes before evidence'],
   ['stages/operate/agent/a.ts', `import { runOperation } from '../run-operation.ts'`, 'what composes it'],
+  [
+    'stages/operate/agent/a.ts',
+    `import { lint } from '#agents/lint/host/externals.ts'`,
+    'only the table of its reader',
+  ],
+  ['services/api/main.ts', `import { lintFaults } from '#agents/lint/host/survey.ts'`, 'only the table of its reader'],
+  [
+    'agents/lint/host/survey.ts',
+    `import { lintNode } from '#stages/operate/tools/lint/lint-node.ts'`,
+    'its reader alone',
+  ],
+  ['agents/lint/host/survey/lint-work.ts', `import { fix } from '../externals.ts'`, 'its reader alone'],
+  [
+    'agents/lint/host/externals.ts',
+    `import { runAgent } from '#stages/operate/agent/run-agent.ts'`,
+    'its reader alone',
+  ],
+  ['agents/lint/host/externals.ts', `import { text } from '#agents/test/host/externals.ts'`, 'its reader alone'],
   ['cli/commands/show-command.ts', `import { openLedger } from '#store/ledger/ledger.ts'`, 'client of the HTTP API'],
   [
     'cli/commands/show-command.ts',
@@ -91,6 +109,8 @@ const allowed: [path: string, text: string][] = [
   ['services/worker/worker-service.ts', `import { runOperation } from '#stages/operate/run-operation.ts'`],
   ['services/api/schemas/run-schema.ts', `import { z } from 'zod'\nimport { RunId } from '#domain/id-schemas.ts'`],
   ['stages/intake/run-request.ts', `import { RunRequestBody } from '#schemas/run-request-schema.ts'`],
+  ['services/rehearsal/next-move.ts', `import { lint } from '#agents/lint/host/rehearsal.ts'`],
+  ['agents/test/host/externals.ts', `import { text } from '#stages/operate/tools/externals/external-arguments.ts'`],
   ['cli/run/show.ts', `import type { RunView } from '#schemas/run-schema.ts'`],
   ['cli/stack/up.ts', `import { apiService } from '../../services/api/api-service.ts'`],
   ['cli/discover/nodes.ts', `import { loadPacks } from '../../services/discovery/load-packs.ts'`],

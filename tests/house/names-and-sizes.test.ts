@@ -5,8 +5,8 @@ import { isTestFile, productFiles, readSources, type Source } from './source-fil
 const forbiddenNames = /^(?:utils?|helpers?|types|interfaces|index|common|misc|lib)$/
 const forbiddenWord = /(?:^|-)(?:manager|helper|util)s?(?:-|$)/
 const forbiddenIdentifier = /(?:Manager|Helper|Util|^manager|^helper|^util)s?(?:[A-Z]|$)/
-/** Entry points, and the commands of the CLI, which have the name that a user types. */
-const namedByRule = /(?:^|\/)main\.ts$|^cli\/commands\//
+/** Entry points, the commands of the CLI, which have the name that a user types, and what a service reads of each agent. */
+const namedByRule = /(?:^|\/)main\.ts$|^cli\/commands\/|^agents\/\w+\/host\/\w+\.ts$/
 
 /** Names that say nothing: of a file, of a folder on its path, or of an export. */
 function nameViolations({ path, exportedNames }: Pick<Source, 'path' | 'exportedNames'>): string[] {

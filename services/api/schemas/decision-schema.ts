@@ -152,7 +152,7 @@ export const ChangeFilter = z.strictObject({
   }),
   evidence: ProofState.meta({
     id: 'ProofState',
-    description: 'every check passed; one failed; or none failed and something was not checked',
+    description: 'every check that applies passed; one failed; or none failed and something was not checked',
   }).optional(),
   verdict: VerdictShape.optional(),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { evidenceChecks, LineRange } from '#domain/change-set.ts'
+import { LineRange } from '#domain/change-set.ts'
+import { EvidenceCheck } from '#domain/checks.ts'
 import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/id-schemas.ts'
 import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
@@ -186,6 +187,7 @@ const CheckView = z
       description: 'passed by files of which only some change sets were asked for it: it says nothing of the others',
     }),
     not_checked: z.int().optional().meta({ description: 'files it could not be made on; they are not in `total`' }),
+    not_applicable: z.int().optional().meta({ description: 'files of languages it does not apply to; not in `total`' }),
     planted: z.int().optional().meta({ description: 'of `tests_kill_mutants`: faults that were planted in the code' }),
     noticed: z.int().optional().meta({ description: 'how many of these the tests noticed' }),
   })
@@ -207,7 +209,7 @@ export const FailureView = z
 export type FailureView = z.infer<typeof FailureView>
 
 const RunChecks = z
-  .partialRecord(z.enum(evidenceChecks), CheckView)
+  .partialRecord(EvidenceCheck, CheckView)
   .meta({ id: 'RunChecks', description: 'what was proved about the files of the composed patch' })
 
 const UnreadPart = z.enum(['composition', 'skipped_files']).meta({ id: 'UnreadPart' })

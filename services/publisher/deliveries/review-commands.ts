@@ -185,7 +185,7 @@ async function explainOne(
 /** Shows what did not pass at once, and the rest on demand: a good change has only that. */
 function checksText(evidence: readonly Evidence[]): string[] {
   const rows = evidence.map(({ check, of, ok, tool, detail }) => {
-    const verdict = check === 'not_checked' ? 'not checked' : ok ? 'passed' : 'failed'
+    const verdict = of !== undefined ? check.replaceAll('_', ' ') : ok ? 'passed' : 'failed'
     return { verdict, row: [code(of ?? check), verdict, code(tool), cell(detail ?? '')] }
   })
   // Several sets of an operation, such as that of a model and the mechanical one, may have the same proofs.
@@ -194,6 +194,7 @@ function checksText(evidence: readonly Evidence[]): string[] {
     passed = [],
     failed = [],
     'not checked': unchecked = [],
+    'not applicable': other = [],
   } = Object.groupBy(differing, ({ verdict }) => verdict)
   const shown = (some: typeof rows) =>
     table(
@@ -203,6 +204,8 @@ function checksText(evidence: readonly Evidence[]): string[] {
   const open = [...failed, ...unchecked]
   return [
     ...(open.length === 0 ? [] : [shown(open)]),
-    ...(passed.length === 0 ? [] : [collapsed(`${plural(passed.length, 'check')} passed`, shown(passed))]),
+    ...(passed.length === 0
+      ? []
+      : [collapsed(`${plural(passed.length, 'check')} passed`, shown([...passed, ...other]))]),
   ]
 }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isOfGoDirectives } from '#languages/go/go-definition.ts'
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import { type Edit, type Evidence, type FileChange, isTestCheck, isWorthCheck } from '#domain/change-set.ts'
+import { checkOf, type Edit, type Evidence, type FileChange } from '#domain/change-set.ts'
+import { checkRow, isTestCheck } from '#domain/checks.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import type { ErrorCode } from '#domain/error.ts'
@@ -110,7 +111,7 @@ function asWritten(evidence: readonly Evidence[], { exchanges }: Proven['transcr
 
 /** The failed checks of harm, in words for the model and the outcome; undefined when none failed. */
 export function evidenceFault(evidence: readonly Evidence[]): { code: ErrorCode; reason: string } | undefined {
-  const failed = evidence.filter(({ check, ok }) => !ok && !isWorthCheck(check))
+  const failed = evidence.filter((one) => !one.ok && checkRow(checkOf(one)).proof !== 'worth')
   if (failed.length === 0) return undefined
   const code = failed.some((one) => one.check === 'parses') ? 'WORK_004' : 'WORK_005'
   return { code, reason: failed.map(faultText).join('; ') }

@@ -1,6 +1,7 @@
-import { type Evidence, type EvidenceCheck, isChangeCheck, isTestCheck, type TextCheck } from '#domain/change-set.ts'
+import type { Evidence } from '#domain/change-set.ts'
+import { appliesTo, type CheckOf, checkRow, type EvidenceCheck, isTextCheck, type TextCheck } from '#domain/checks.ts'
 import { defaultRulesOf, isGoRules, type PathRules } from '#domain/path-rules.ts'
-import { grammarVersion, languageOf } from '#languages/syntax/grammars.ts'
+import { fileKind, grammarVersion, languageOf } from '#languages/syntax/grammars.ts'
 import { docstringTrap } from '#languages/python/docstring-traps.ts'
 import { addedCharacter } from '#languages/syntax/hidden-characters.ts'
 import type { Linter } from '#languages/lint/linter.ts'
@@ -17,8 +18,14 @@ import { operandsKept } from './operands-kept.ts'
 import { parsesAsBefore } from './parses.ts'
 import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
 import { changedRuns, linesOf } from '#platform/changed-runs.ts'
-import { type ComparedFacts, type CheckResult, openPythonFacts } from './python-facts.ts'
-import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
+import {
+  type ComparedFacts,
+  type CheckResult,
+  openPythonFacts,
+  type PythonReader,
+  type ReadFile,
+} from './python-facts.ts'
+import { samplesMatch } from '#agents/sample_data/host/checks.ts'
 
 /**
  * One file before and after a change: `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits
@@ -37,8 +44,8 @@ export type CheckedFile = {
 
 export type EvidenceChecker = {
   /**
-   * Makes the checks and returns one entry for each, in the same order; `not_checked` for a check that does not exist
-   * for the file's language. For a file that cannot be linted or parsed, `ok` is false and `detail` is the reason.
+   * Makes the checks and returns one entry for each, in the same order. For a file that cannot be linted or parsed, `ok` is false and
+   * `detail` is the reason.
    */
   check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
 }
@@ -66,10 +73,14 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
             ? script(text, language)
             : language === 'go' && isGoRules(file.rules.lint)
               ? go(text)
-              : other(text, language)
+              : other(text, language ?? 'unknown') // no check that reads a text applies to a file without a grammar
       const evidence: Evidence[] = []
       for (const check of checks) {
         const { path, inNode } = file
+        if (!appliesTo(check, language)) {
+          evidence.push(notApplicable(check, path, language))
+          continue
+        }
         const known = file.after === undefined ? deletionEvidence(check, file) : modeEvidence(check, file)
         const lost = check === 'parses' ? addedCharacter(file.before ?? '', text.after) : undefined
         if (known !== undefined) evidence.push(known)
@@ -83,6 +94,13 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
   }
 }
 
+function notApplicable(of: TextCheck, path: string, language: string | undefined): Evidence {
+  const { reads, languages } = checkRow(of)
+  const lacking = reads === 'lint' ? 'linter' : languages === 'grammar' ? 'grammar' : 'such check'
+  const detail = `there is no ${lacking} for ${fileKind(path, language)}`
+  return { check: 'not_applicable', of, path, ok: true, tool: 'none', detail }
+}
+
 /** The checks to make of the text of a changed file: those that were asked for and, for a deleted Python file, whether others need it. */
 export function checksOfFile(
   { path, isDeleted }: { path: string; isDeleted: boolean },
@@ -90,10 +108,6 @@ export function checksOfFile(
 ): TextCheck[] {
   const own: TextCheck[] = isDeleted && languageOf(path) === 'python' ? ['names_kept'] : []
   return [...new Set([...asked.filter(isTextCheck), ...own])]
-}
-
-function isTextCheck(check: EvidenceCheck): check is TextCheck {
-  return !isTestCheck(check)
 }
 
 /**
@@ -116,7 +130,7 @@ function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evide
         : unprovedDeletion(check, path)
     }
     default:
-      return isChangeCheck(check) ? undefined : { ...proof, ok: false, detail: 'the file is deleted' }
+      return checkRow(check).proof === 'harmless' ? undefined : { ...proof, ok: false, detail: 'the file is deleted' }
   }
 }
 
@@ -132,7 +146,7 @@ function modeEvidence(check: TextCheck, { path, executable }: CheckedFile): Evid
 }
 
 type TextFile = CheckedFile & { after: string }
-type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match'>
+type PythonCheck = CheckOf<'text' | 'lint'>
 
 type PythonDeps = {
   linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint' | 'go'>
@@ -222,16 +236,6 @@ function openScriptEvidence(
   }
 }
 
-/** The checks of Go that hold when only its format changes. */
-const formatProves: ReadonlySet<PythonCheck> = new Set([
-  'comments_kept',
-  'names_kept',
-  'needed_imports_kept',
-  'line_length',
-  'bodies_kept',
-  'operands_kept',
-])
-
 /**
  * Makes the checks of Go that is linted. Where gofmt makes the same text of both sides, only the format changes, and that proves most of
  * them. Where it does not, `other` compares what gofmt makes of both: a patch may format a file and add comments to it.
@@ -251,7 +255,7 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
         return evidenceOf(proof, async () => parsesAsBefore(...(await lintBoth(file, linter.lint))))
       if (check === 'lint_before_after')
         return evidenceOf(proof, async () => lintBeforeAfter(...(await lintBoth(file, linter.lint)), lines()))
-      if (!formatProves.has(check)) return other(file, 'go')(check)
+      if (checkRow(check).proof !== 'harmless') return other(file, 'go')(check)
       const texts = await formatted().catch(undefinedOn('TOOL_006'))
       if (texts === undefined) return other(file, 'go')(check)
       if (texts.before !== texts.after) return other({ ...file, ...texts }, 'go')(check)
@@ -262,6 +266,7 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
 
 type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => CheckResult
 
+/** The checks of Python that compare the facts of both texts. */
 const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
   comments_kept: (facts) => commentsKept(facts),
   names_kept: (facts, { rules }) => namesKept(facts, rules),

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { changeChecks, type TextCheck } from '#domain/change-set.ts'
+import { changeChecks, type TextCheck } from '#domain/checks.ts'
 import { defaultTextStyle, goLintRules, type PathRules } from '#domain/path-rules.ts'
 import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
 import { openLinter } from '#languages/lint/linter.ts'

@@ -1,4 +1,4 @@
-import type { TextCheck } from '#domain/change-set.ts'
+import type { TextCheck } from '#domain/checks.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { evaluationHarms } from './planted-evaluations.fixture.ts'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { changeChecks, type TextCheck } from '#domain/change-set.ts'
+import { changeChecks, type TextCheck } from '#domain/checks.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
 import { openLinter } from '#languages/lint/linter.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'

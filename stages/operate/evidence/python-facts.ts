@@ -42,6 +42,11 @@ export type ComparedStatements = Pick<ComparedFacts, 'pairs'> & {
   after: Pick<PythonFacts, 'list' | 'evaluations'>
 }
 
+/** The text of a file of the tree; undefined where there is none, or no text. */
+export type ReadFile = (path: string) => Promise<string | undefined>
+
+export type PythonReader = Pick<LoadedLanguage, 'read' | 'parse'>
+
 /** The result of a check: a fault in words for users and the model, with its line, and figures. */
 export type CheckResult = { fault: string | undefined; before?: number; after?: number }
 

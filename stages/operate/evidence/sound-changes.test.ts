@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { draws, fc } from '#testing/fast-check.ts'
-import { changeChecks } from '#domain/change-set.ts'
+import { changeChecks } from '#domain/checks.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
 import { openLinter } from '#languages/lint/linter.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'

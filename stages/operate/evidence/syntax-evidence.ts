@@ -1,11 +1,10 @@
-import { extname } from 'node:path/posix'
 import type { DescribedDefinition, DocPlace, InsertedComment } from '#languages/comments/doc-comments.ts'
-import { docLanguageOf } from '#languages/comments/doc-language.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { defaultTextStyle, type PathRules } from '#domain/path-rules.ts'
-import type { Evidence, TextCheck } from '#domain/change-set.ts'
+import type { Evidence } from '#domain/change-set.ts'
+import type { TextCheck } from '#domain/checks.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
-import { grammarVersion, languageName } from '#languages/syntax/grammars.ts'
+import { fileKind, grammarVersion } from '#languages/syntax/grammars.ts'
 import { addedCharacter } from '#languages/syntax/hidden-characters.ts'
 import { changedRuns, linesOf } from '#platform/changed-runs.ts'
 import { commentFault } from './code-and-comments.ts'
@@ -24,10 +23,9 @@ type CheckedText = { path: string; before: string | undefined; after: string; ru
  * nearly everything is proved by that: the code is the same. Of any other, that it adds no syntax error and loses no comment.
  */
 export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>) {
-  return (file: CheckedText, language: string | undefined) => {
+  return (file: CheckedText, language: string) => {
     let reading: Promise<[SyntaxFacts, SyntaxFacts]> | undefined
     return async (check: TextCheck): Promise<Evidence> => {
-      if (language === undefined) return notChecked(file.path, check, language)
       const proof = { check, path: file.path, tool: grammarVersion(language) }
       try {
         reading ??= readBoth(file, language, syntax)
@@ -67,16 +65,11 @@ function resultOf(check: TextCheck, { file, language, facts: [was, now] }: Compa
   if (check === 'comments_kept') return { ...figures, fault }
   if (check === 'docstring_only') return { ...figures, fault: isSameCode ? (fault ?? hidden) : 'the code changes' }
   if (check === 'parameters_documented' || check === 'says_something') {
-    const find = check === 'says_something' ? saysSomething : parametersDocumented
-    return docLanguageOf(language) === undefined ? undefined : find(was.docs, now.docs)
+    return check === 'says_something' ? saysSomething(was.docs, now.docs) : parametersDocumented(was.docs, now.docs)
   }
   if (!isSameCode || fault !== undefined) return undefined
   if (check === 'line_length') return commentLines(file, [was, now])
-  const says =
-    check === 'lint_before_after'
-      ? `only comments change, and none that a tool obeys: what is found in the code is the same. No linter of ${languageName(language)} was run`
-      : 'the code is the same: only comments change'
-  return { fault: undefined, says }
+  return { fault: undefined, says: 'the code is the same: only comments change' }
 }
 
 function parsed({ faults: was }: SyntaxFacts, { faults: now }: SyntaxFacts): Proved {
@@ -102,16 +95,10 @@ function rowsOf({ line, endLine }: { line: number; endLine: number }): number[] 
   return Array.from({ length: endLine - line + 1 }, (_, at) => line - 1 + at)
 }
 
-/** Records that `check` was requested and cannot be made, so that it is not taken for proved. */
-function notChecked(path: string, check: TextCheck, language: string | undefined): Evidence {
-  const kind = language ?? (extname(path) === '' ? 'files without an ending' : `${extname(path)} files`)
-  const means =
-    language === undefined && (check === 'parses' || check === 'comments_kept')
-      ? 'grammar'
-      : check === 'lint_before_after'
-        ? 'linter'
-        : 'such check'
-  return { check: 'not_checked', of: check, path, ok: true, tool: 'none', detail: `there is no ${means} for ${kind}` }
+/** Records that `check` applies and cannot be made of this change, so that it is not taken for proved. */
+function notChecked(path: string, of: TextCheck, language: string): Evidence {
+  const detail = `of ${fileKind(path, language)} only changes of comments can be checked for it`
+  return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
 }
 
 type Text = { language: string; text: string }
@@ -152,44 +139,28 @@ export type SyntaxChecker = {
 export function openSyntaxChecker({ limitMs = 10_000 }: { limitMs?: number } = {}): SyntaxChecker {
   const entry = new URL('./syntax-thread.ts', import.meta.url)
   const pool = openThreadPool<SyntaxQuestion, SyntaxReport>({ entry, name: 'the parser', limitMs, threads: 1 })
-  const ask = async (question: SyntaxQuestion) => {
+  const ask = async <Found extends SyntaxReport['found']>(question: SyntaxQuestion, found: Found) => {
     const answer = await pool.ask(question)
-    if (answer.kind === 'report') return answer.report
-    throw new AppError('TOOL_006', `the file cannot be parsed: ${answer.why}`, { phase: 'execution' })
+    if (answer.kind !== 'report')
+      throw new AppError('TOOL_006', `the file cannot be parsed: ${answer.why}`, { phase: 'execution' })
+    if (isFound(answer.report, found)) return answer.report
+    throw new TypeError('the parser answered another question')
   }
   return {
-    async read(text) {
-      const report = await ask({ ...text, want: 'facts' })
-      return report.found === 'facts' ? report.facts : otherReport()
-    },
-    async tests(text) {
-      const report = await ask({ ...text, want: 'tests' })
-      return report.found === 'tests' ? report.tests : otherReport()
-    },
-    async definitions(text) {
-      const report = await ask({ ...text, want: 'definitions' })
-      return report.found === 'definitions' ? report.definitions : otherReport()
-    },
-    async mutants(text, of) {
-      const report = await ask({ ...text, ...of, want: 'mutants' })
-      return report.found === 'mutants' ? report.mutants : otherReport()
-    },
-    async check(of) {
-      const report = await ask({ want: 'check', of })
-      return report.found === 'result' ? report.result : otherReport()
-    },
-    async describe(of) {
-      const report = await ask({ want: 'description', of })
-      return report.found === 'description' ? report.description : otherReport()
-    },
-    async insert(of, docstring) {
-      const report = await ask({ want: 'insertion', of, docstring })
-      return report.found === 'insertion' ? report.insertion : otherReport()
-    },
+    read: async (text) => (await ask({ ...text, want: 'facts' }, 'facts')).facts,
+    tests: async (text) => (await ask({ ...text, want: 'tests' }, 'tests')).tests,
+    definitions: async (text) => (await ask({ ...text, want: 'definitions' }, 'definitions')).definitions,
+    mutants: async (text, of) => (await ask({ ...text, ...of, want: 'mutants' }, 'mutants')).mutants,
+    check: async (of) => (await ask({ want: 'check', of }, 'result')).result,
+    describe: async (of) => (await ask({ want: 'description', of }, 'description')).description,
+    insert: async (of, docstring) => (await ask({ want: 'insertion', of, docstring }, 'insertion')).insertion,
     close: pool.close,
   }
 }
 
-function otherReport(): never {
-  throw new TypeError('the parser answered another question')
+function isFound<Found extends SyntaxReport['found']>(
+  report: SyntaxReport,
+  found: Found,
+): report is Extract<SyntaxReport, { found: Found }> {
+  return report.found === found
 }

@@ -22,7 +22,6 @@ import { isStub } from '#languages/python/python-file.ts'
 import type { Linter } from '#languages/lint/linter.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
-import { foldSamples, type SampleSurvey } from './sample-survey.ts'
 import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
 import { isLintedScript, isOtherLinted, isOtherTestData, surveyOtherLanguages } from './survey-other-languages.ts'
 
@@ -51,7 +50,9 @@ export type Survey = {
   /** Is true when tests read the file as text: its faults are often the thing under test. */
   isTestData(path: string): boolean
   docstrings: DocstringSurvey
-  samples: SampleSurvey
+  /** What is needed of each Python file to read signatures, where the run looks for types. */
+  types: ReadonlyMap<string, SurveyedFile['types']>
+  files: readonly SourceFile[]
   /** Tells users what of the configuration cannot be honoured, and what is left alone throughout the repository. */
   notices: readonly string[]
 }
@@ -114,7 +115,8 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     notUtf8: new Set([...notUtf8, ...others.notUtf8]),
     isTestData: (path) => (isOtherLinted(path) ? isOtherTestData(path) : isPythonTestData(path)),
     docstrings,
-    samples: foldSamples({ types: mapOf(facts, ({ types }) => types), docstrings, files: input.files }),
+    types: mapOf(facts, ({ types }) => types),
+    files: input.files,
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
   }
 }

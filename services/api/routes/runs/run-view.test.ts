@@ -124,7 +124,7 @@ describe('runView', () => {
       file('c.ts', [evidence('parses', true), { ...evidence('not_checked', true), of: 'lint_before_after' }]),
       file('test_a.py', [{ ...evidence('tests_kill_mutants', true), before: 8, after: 1 }]),
       file('test_b.py', [{ ...evidence('tests_kill_mutants', true), before: 6, after: 6 }]),
-      file('d.txt', [{ ...evidence('not_checked', true), of: 'docstring_only' }]),
+      file('d.txt', [{ ...evidence('not_applicable', true), of: 'docstring_only' }]),
       file('b.py', [{ ...evidence('parses', true), before: 2, after: 1 }, evidence('lint_before_after', false)]),
       file('e.py', [{ ...evidence('comments_kept', true), inPart: true }]),
     ]
@@ -132,7 +132,7 @@ describe('runView', () => {
     expect(runView(run, { ...bare, composition }).checks).toEqual({
       parses: { ok: 3, total: 3, with_errors: 1 },
       lint_before_after: { ok: 1, total: 2, not_checked: 1 },
-      docstring_only: { ok: 0, total: 0, not_checked: 1 },
+      docstring_only: { ok: 0, total: 0, not_applicable: 1 },
       comments_kept: { ok: 1, total: 1, in_part: 1 },
       tests_kill_mutants: { ok: 2, total: 2, planted: 14, noticed: 7 },
     })

@@ -1,7 +1,8 @@
 import { type AgentFunnel, countFunnel, countMerged } from '#change-sets/funnel.ts'
 import type { Decisions, VerdictCounts } from '#store/ledger/decisions.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { evidenceChecks } from '#domain/change-set.ts'
+import { checkOf, type Evidence } from '#domain/change-set.ts'
+import { evidenceChecks } from '#domain/checks.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { ServerHealth, UnreachableModel } from '#domain/model-health.ts'
 import { type Composition, conflictView } from '#store/objects/composition.ts'
@@ -180,7 +181,7 @@ export function runLinks(runId: string): RunLinks {
 /**
  * Counts for each check on how many of the composed files it was made and how many passed. A file that had syntax errors before
  * passes `parses` when it has no more than those: `with_errors` counts such files. `in_part` counts those of which only some
- * change sets were asked for it. Files on which a check could not be made are counted separately. Of tests it also says how many
+ * change sets were asked for it. Files on which a check could not be made, or to which it does not apply, are counted separately. Of tests it also says how many
  * of the planted faults they noticed: one is enough to pass.
  */
 function checksView({ files }: Composition): RunView['checks'] {
@@ -190,18 +191,21 @@ function checksView({ files }: Composition): RunView['checks'] {
     const passed = results.filter((entry) => entry.ok)
     const withErrors = check === 'parses' ? passed.filter(({ after = 0 }) => after > 0).length : 0
     const inPart = passed.filter((entry) => entry.inPart).length
-    const notChecked = evidence.filter((entry) => entry.check === 'not_checked' && entry.of === check).length
+    const count = (state: Evidence['check']) =>
+      evidence.filter((entry) => entry.check === state && entry.of === check).length
+    const [notChecked, notApplicable] = [count('not_checked'), count('not_applicable')]
     const counts = {
       ok: passed.length,
       total: results.length,
       ...(withErrors === 0 ? {} : { with_errors: withErrors }),
       ...(inPart === 0 ? {} : { in_part: inPart }),
       ...(notChecked === 0 ? {} : { not_checked: notChecked }),
+      ...(notApplicable === 0 ? {} : { not_applicable: notApplicable }),
       ...(check === 'tests_kill_mutants' && results.length > 0 ? plantedFaults(results) : {}),
     }
     return [check, counts] as const
   })
-  return Object.fromEntries(made.filter(([, { total, not_checked: notChecked = 0 }]) => total + notChecked > 0))
+  return Object.fromEntries(made.filter(([check]) => evidence.some((entry) => checkOf(entry) === check)))
 }
 
 function plantedFaults(results: readonly { before?: number | undefined; after?: number | undefined }[]) {

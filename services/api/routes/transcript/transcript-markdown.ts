@@ -53,7 +53,7 @@ function evidenceLine({
   version = '',
   detail = '',
 }: TranscriptView['evidence'][number]): string {
-  if (check === 'not_checked') return `not checked: ${of ?? 'nothing'} of ${code(path)} (${detail})`
+  if (of !== undefined) return `${check.replaceAll('_', ' ')}: ${of} of ${code(path)} (${detail})`
   return `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${`${tool} ${version}`.trim()})`
 }
 

@@ -1,4 +1,4 @@
-import type { TextCheck } from '#domain/change-set.ts'
+import type { TextCheck } from '#domain/checks.ts'
 import { defaultRulesOf } from '#domain/path-rules.ts'
 import type { PlantedHarm } from '../planted-harms.fixture.ts'
 

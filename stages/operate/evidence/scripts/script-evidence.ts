@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { EvidenceCheck } from '#domain/change-set.ts'
+import type { EvidenceCheck } from '#domain/checks.ts'
 import type { TextStyle } from '#domain/path-rules.ts'
-import { unreachable } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { LoadedLanguage } from '#languages/syntax/parser.ts'
 import { changedRuns, linesOf } from '#platform/changed-runs.ts'
@@ -16,18 +15,22 @@ import { scriptNamesOf } from './script-bindings.ts'
 import { scriptImportsKept, scriptNamesKept } from './script-names-kept.ts'
 import { scriptStatements } from './script-statements.ts'
 
-const scriptChecks = [
-  'comments_kept',
-  'names_kept',
-  'needed_imports_kept',
-  'line_length',
-  'bodies_kept',
-  'operands_kept',
-] as const
-type ScriptCheck = (typeof scriptChecks)[number]
+type Compared = ReturnType<typeof compared>
+
+/** The checks of JavaScript and TypeScript that compare the facts of both texts. */
+const scriptChecks = {
+  comments_kept: (facts) => commentsKept(facts, pragma),
+  names_kept: ({ names }) => scriptNamesKept(names()),
+  needed_imports_kept: ({ names }, { language }) => scriptImportsKept(names(), { isTyped: language !== 'javascript' }),
+  line_length: (facts, { limits }) => lineLengthKept(facts, limits),
+  bodies_kept: (facts) => bodiesKept(facts),
+  operands_kept: (facts) => operandsKept(facts),
+} as const satisfies Partial<Record<EvidenceCheck, CompareScripts>>
+type CompareScripts = (facts: Compared, of: Pick<ScriptQuestion, 'language' | 'limits'>) => CheckResult
+type ScriptCheck = keyof typeof scriptChecks
 
 export function isScriptCheck(check: EvidenceCheck): check is ScriptCheck {
-  return scriptChecks.some((one) => one === check)
+  return Object.hasOwn(scriptChecks, check)
 }
 
 const scriptLanguages = ['javascript', 'typescript', 'tsx'] as const
@@ -66,7 +69,7 @@ export function openScriptChecks() {
   })
   return ({ before = '', after, ...question }: ScriptQuestion, loaded: Pick<LoadedLanguage, 'read'>): CheckResult => {
     const factsOf = (text: string) => getOrMake(cache, `${question.language} ${text}`, () => scriptFacts(text, loaded))
-    return resultOf(question, compared(factsOf(before), factsOf(after)))
+    return scriptChecks[question.check](compared(factsOf(before), factsOf(after)), question)
   }
 }
 
@@ -92,28 +95,6 @@ function compared(before: ScriptFacts, now: ScriptFacts) {
     after: { ...now, list },
     pairs: once(() => pairStatements(before.list().statements, list().statements)),
     lineRuns: once(() => changedRuns(before.lines(), now.lines())),
-  }
-}
-
-function resultOf(
-  { check, language, limits }: Pick<ScriptQuestion, 'check' | 'language' | 'limits'>,
-  facts: ReturnType<typeof compared>,
-): CheckResult {
-  const names = () => ({ before: facts.before.names(), after: facts.after.names() })
-  switch (check) {
-    case 'comments_kept':
-      return commentsKept(facts, pragma)
-    case 'names_kept':
-      return scriptNamesKept(names())
-    case 'needed_imports_kept':
-      return scriptImportsKept(names(), { isTyped: language !== 'javascript' })
-    case 'line_length':
-      return lineLengthKept(facts, limits)
-    case 'bodies_kept':
-      return bodiesKept(facts)
-    case 'operands_kept':
-      return operandsKept(facts)
-    default:
-      return unreachable(check)
+    names: () => ({ before: before.names(), after: now.names() }),
   }
 }

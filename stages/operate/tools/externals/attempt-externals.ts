@@ -9,11 +9,12 @@ import type { LineSearcher } from '../../workspace/search-files.ts'
 import type { TargetNode } from '../target-node.ts'
 import { editNode } from './edit-node.ts'
 import { fileExternals } from './file-externals.ts'
-import { docstringExternals, type DocstringDeps, lintExternals } from './node-externals.ts'
+import { type DocstringDeps, docstringExternals } from '#agents/docstring/host/externals.ts'
+import { lintExternals } from '#agents/lint/host/externals.ts'
 import { programExternals } from './program-externals.ts'
-import { sampleExternals } from './sample-externals.ts'
-import { type TestExternalDeps, testExternals } from './test-externals.ts'
-import { reportFinding } from './report-finding.ts'
+import { sampleExternals } from '#agents/sample_data/host/externals.ts'
+import { type TestExternalDeps, testExternals } from '#agents/test/host/externals.ts'
+import { reportFinding } from '#agents/review/host/externals.ts'
 
 export type ExternalDeps = DocstringDeps &
   TestExternalDeps & {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { applyEdits, changeChecks } from '#domain/change-set.ts'
+import { applyEdits } from '#domain/change-set.ts'
+import { changeChecks } from '#domain/checks.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { openLinter } from '#languages/lint/linter.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'

@@ -1,4 +1,5 @@
-import type { Edit, Evidence, TextCheck } from '#domain/change-set.ts'
+import type { Edit, Evidence } from '#domain/change-set.ts'
+import type { TextCheck } from '#domain/checks.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { fixableFaults } from '#languages/lint/fixable-faults.ts'
 import type { Diagnostic, LintReport } from '#languages/lint/lint-report.ts'

@@ -5,7 +5,7 @@ import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { openLinter } from '#languages/lint/linter.ts'
 import { baseOver } from '../../workspace/base-over.fixture.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
-import { lintExternals } from '../externals/node-externals.ts'
+import { lintExternals } from '#agents/lint/host/externals.ts'
 import { openTargetNode } from '../target-node.ts'
 
 const module =

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testChecks } from '#domain/change-set.ts'
+import { testChecks } from '#domain/checks.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import type { SandboxedProgram } from '#sandbox/sandboxed-program.ts'

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Evidence, TestCheck } from '#domain/change-set.ts'
+import type { Evidence } from '#domain/change-set.ts'
+import type { TestCheck } from '#domain/checks.ts'
 import { unreachable } from '#domain/error.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
-import { extendTests } from './extend-tests.ts'
+import { extendTests } from '#agents/test/host/externals/extend-tests.ts'
 import { shapeTests, type TestStyle } from './shape-tests.ts'
 
 const syntax = openSyntaxChecker()

@@ -1,0 +1,170 @@
+import { isUtf8 } from 'node:buffer'
+import type { CommentVotes, DefinitionFacts, FileDocFacts, NodeBytes } from '#languages/comments/doc-facts.ts'
+import { noCommentVotes } from '#languages/comments/doc-facts.ts'
+import { docLanguageOf } from '#languages/comments/doc-language.ts'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import { defaultTextStyle, type TextStyle } from '#domain/path-rules.ts'
+import { mapBounded } from '#store/objects/map-bounded.ts'
+import { type DocstringScope, docstringScopes, outsideOfScope } from '#languages/python/docstring-survey.ts'
+import type { SourceFile } from '#stages/discover/choose-files.ts'
+import { isFormatConfig, lineLengths } from './survey/comment-style.ts'
+import { type SurveyedRepository, type SurveyRule, type WorkFinder, workUnless } from '#stages/plan/survey-rule.ts'
+import type { Survey } from '#stages/plan/survey/survey-repository.ts'
+
+/** There is work on definitions without a docstring, in the scope that the bundle's settings name. */
+export const noDocstring: SurveyRule = {
+  async open({ survey, repository }, takes) {
+    const taken = (repository?.nodes ?? []).filter((node) => docLanguageOf(node.language) !== undefined && takes(node))
+    const comments = repository && taken.length > 0 ? await surveyDocComments(taken, repository) : undefined
+    return (file) => ({ find: docstringWork(file, survey, comments), styles: comments?.styles })
+  },
+}
+
+function docstringWork(
+  { settings }: AgentBundle['file'],
+  survey: Survey | undefined,
+  comments: CommentSurvey | undefined,
+): WorkFinder {
+  const scope = docstringScopes.find((one) => one === settings['scope']?.default) ?? 'public'
+  return ({ path, startByte, language }) => {
+    if (language !== 'python') {
+      return comments === undefined || docLanguageOf(language) === undefined
+        ? workUnless('there is no form of doc comments for its language')
+        : workUnless(comments.reasonToSkip(path, startByte, scope))
+    }
+    if (survey === undefined) return workUnless(undefined)
+    const { docstrings, rules, unlinted } = survey
+    // The survey has rules for all files that it could read.
+    if (!Object.hasOwn(rules.files, path)) return workUnless(unlinted.get(path) ?? 'it is no Python file')
+    return workUnless(docstrings.reasonToSkip(path, startByte, scope))
+  }
+}
+
+type CommentedNode = Pick<CodeNode, 'path' | 'language' | 'startByte' | 'endByte'>
+
+/** Holds what files of other languages than Python say about doc comments. */
+export type CommentSurvey = {
+  /** Holds the style of every file that was read. */
+  styles: ReadonlyMap<string, TextStyle>
+  /** Answers as `DocstringSurvey.reasonToSkip` does. */
+  reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
+}
+
+const atOnce = 4
+const maxFileBytes = 4_000_000
+
+/**
+ * Reads the files with definitions that may get a doc comment, each once, in threads: which of these have one, and how those that
+ * are there are written. Other files are only read for their formatters' line lengths.
+ */
+export async function surveyDocComments(
+  nodes: readonly CommentedNode[],
+  { files: listFiles, read, surveys, signal }: Omit<SurveyedRepository, 'nodes'>,
+): Promise<CommentSurvey> {
+  const files = await listFiles()
+  const commented = Map.groupBy(nodes, ({ path }) => path)
+  const facts = new Map<string, FileDocFacts>()
+  const unread = new Map<string, string>()
+  const texts = files.filter(({ path, size }) => (isFormatConfig(path) || isTypeConfig(path)) && size <= maxFileBytes)
+  const configs = await mapBounded(texts, atOnce, async ({ path, hash }) => {
+    return { path, text: Buffer.from(await read(hash)).toString() }
+  })
+  const wanted = files.filter(({ path }) => commented.has(path))
+  await mapBounded(wanted, surveys.threads * atOnce, async ({ path, hash, size }) => {
+    signal.throwIfAborted()
+    const bytes = size > maxFileBytes ? undefined : Buffer.from(await read(hash))
+    if (bytes === undefined) return void unread.set(path, 'its file is too large')
+    if (!isUtf8(bytes)) return void unread.set(path, 'its file is not UTF-8')
+    const own = commented.get(path) ?? []
+    const docs = { source: bytes.toString(), language: languageIn(own), nodes: own.map(bytesOf) }
+    const found = await surveys.docsIn({ docs })
+    if ('unreadable' in found) unread.set(path, `its file cannot be read: ${found.unreadable}`)
+    else facts.set(path, found)
+  })
+  signal.throwIfAborted()
+  const isWaived = openWaivers(
+    files,
+    configs.filter(({ path }) => isTypeConfig(path)),
+  )
+  const places = new Map([...facts].map(([path, { definitions }]) => [path, byStart(definitions)]))
+  return {
+    styles: stylesOf(facts, commented, lineLengths(configs.filter(({ path }) => isFormatConfig(path)))),
+    reasonToSkip(path, startByte, scope) {
+      const unreadable = unread.get(path)
+      if (unreadable !== undefined) return unreadable
+      const found = places.get(path)?.get(startByte)
+      if (found === undefined) return 'is nothing that a doc comment is written for'
+      if (found.hasDoc) return 'has a docstring'
+      return outsideOfScope(path, found, scope) ?? isWaived(path) ?? found.exempt
+    },
+  }
+}
+
+function languageIn([first]: readonly CommentedNode[] = []): string {
+  return first?.language ?? ''
+}
+
+function bytesOf({ startByte, endByte }: CommentedNode): NodeBytes {
+  return { startByte, endByte }
+}
+
+function byStart(definitions: readonly DefinitionFacts[]): Map<number, DefinitionFacts> {
+  return new Map(definitions.map((one) => [one.startByte, one]))
+}
+
+function isTypeConfig(path: string): boolean {
+  return /(?:^|\/)[jt]sconfig[^/]*\.json$/.test(path)
+}
+
+/** Tells why all of a file gets no doc comment. */
+function openWaivers(files: readonly SourceFile[], configs: readonly { text: string }[]) {
+  const paths = new Set(files.map(({ path }) => path))
+  const readsTypes = configs.some(({ text }) => /"checkJs"\s*:\s*true/.test(text))
+  return (path: string): string | undefined => {
+    if (/\.d\.[cm]?ts$/.test(path)) return 'needs no docstring: it is in a declaration file'
+    const [, stem, ending] = /^(.*)\.([cm]?)jsx?$/.exec(path) ?? []
+    if (stem === undefined) return undefined
+    if ([`${stem}.d.${ending ?? ''}ts`, `${stem}.d.ts`].some((one) => paths.has(one)))
+      return 'needs no docstring: a declaration file beside it describes it'
+    return readsTypes ? 'is left alone: TypeScript takes types from its comments (checkJs)' : undefined
+  }
+}
+
+/** Counts the votes of the whole repository for files of one style; a few more votes than none decide. */
+function stylesOf(
+  facts: ReadonlyMap<string, FileDocFacts>,
+  commented: ReadonlyMap<string, readonly CommentedNode[]>,
+  lengthOf: ReturnType<typeof lineLengths>,
+): Map<string, TextStyle> {
+  const votes = new Map<string, CommentVotes>()
+  const styleName = (path: string) => docLanguageOf(languageIn(commented.get(path)))?.style ?? ''
+  for (const [path, { votes: own }] of facts) {
+    const sum = votes.get(styleName(path)) ?? noCommentVotes
+    votes.set(styleName(path), {
+      typed: sum.typed + own.typed,
+      untyped: sum.untyped + own.untyped,
+      dash: sum.dash + own.dash,
+      noDash: sum.noDash + own.noDash,
+      oneLine: sum.oneLine + own.oneLine,
+      manyLines: sum.manyLines + own.manyLines,
+    })
+  }
+  return new Map(
+    [...facts.keys()].map((path) => {
+      const language = languageIn(commented.get(path))
+      const { typed, untyped, dash, noDash, oneLine, manyLines } = votes.get(styleName(path)) ?? noCommentVotes
+      const lineLength = lengthOf(path, language) ?? docLanguageOf(language)?.lineLength ?? defaultTextStyle.lineLength
+      return [
+        path,
+        {
+          ...defaultTextStyle,
+          lineLength,
+          docstringTypes: typed > untyped,
+          docstringDash: dash >= noDash,
+          docstringSummary: oneLine >= manyLines ? 'first_line' : 'second_line',
+        },
+      ]
+    }),
+  )
+}

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { hasCode } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
+import type { AttemptPrograms } from '#stages/operate/tools/programs/attempt-programs.ts'
+
+/** Says what calls with the arguments of cases have shown; a case is named by its place among them. */
+export type TriedSamples = {
+  tried: number
+  /** The exception of each that was refused, with its message. */
+  raised: ReadonlyMap<number, string>
+}
+
+const report = '/tmp/remora-samples.jsonl'
+const wallMs = 20_000
+const program = new URL('try_samples.py', import.meta.url)
+const Line = z.object({ case: z.int(), raises: z.string().optional() })
+
+/**
+ * Calls a Python definition with each of the arguments, in the sandbox. Not tried are methods that need an object, arguments that
+ * no data describes, and calls that want a file or a connection; and all of them where there is no sandbox.
+ */
+export async function trySamples(
+  of: { importHere: string; qualifiedName: string; cases: readonly Record<string, unknown>[] },
+  run: AttemptPrograms['run'],
+): Promise<TriedSamples> {
+  const code = await readFile(program, 'utf8')
+  const args = [report, of.importHere, of.qualifiedName, JSON.stringify(of.cases)]
+  const lines = await reported(() => run({ command: ['python3', '-c', code, ...args], report }, { wallMs }))
+  const found = lines.filter((line) => line.case >= 0 && line.case < of.cases.length)
+  return {
+    tried: new Set(found.map((line) => line.case)).size,
+    raised: new Map(found.flatMap(({ case: at, raises }) => (raises === undefined ? [] : [[at, raises] as const]))),
+  }
+}
+
+async function reported(runProgram: () => ReturnType<AttemptPrograms['run']>): Promise<z.infer<typeof Line>[]> {
+  try {
+    const { report: written } = await runProgram()
+    const text = written === undefined ? '' : Buffer.from(written).toString()
+    return text.split('\n').flatMap((line) => Line.safeParse(parseJson(line)).data ?? [])
+  } catch (error) {
+    if (hasCode(error, 'TOOL_005')) return []
+    throw error
+  }
+}
