@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { putRedisOnPath } from '#platform/obtain-redis.ts'
+import { putRuffOnPath } from '#platform/obtain-ruff.ts'
 import { assembleResults, benches, resultSections } from './assemble-results.ts'
 
 /**
@@ -17,6 +18,7 @@ const { quick, only, packages } = parseArgs({
 const chosen = benches.filter((name) => only === undefined || only === name)
 if (chosen.length === 0) throw new Error(`there is no bench "${only}", only ${benches.join(', ')}`)
 await putRedisOnPath(process.env)
+await putRuffOnPath(process.env)
 for (const name of chosen) {
   console.log(`== ${name}`)
   const entry = fileURLToPath(new URL(`${name}-bench.ts`, import.meta.url))

@@ -21,20 +21,31 @@ export function isGo(path: string): boolean {
 export const LintRules = z.strictObject({
   /** The configuration that they come from: `pyproject.toml [tool.ruff]`, `tox.ini [flake8]`, `default`. */
   source: z.string(),
-  /** Options of Ruff or oxlint, as in its configuration file; validated when the rules were read. */
+  /** Options of oxlint, or of Ruff without a tree, as in its configuration file; validated when the rules were read. */
   options: z.record(z.string(), z.unknown()),
   /** Is set for a file that oxlint checks, or gofmt (`.go`); without it Ruff does. */
   suffix: z.enum([...scriptSuffixes, goSuffix]).optional(),
-  /** Options of a second pass in preview mode, for flake8's rules that Ruff has only there. The first pass stays stable. */
-  previewOptions: z.record(z.string(), z.unknown()).optional(),
-  /** Rule selectors (`E`, `F401`) that are off in this file: by per-file ignores, or because Ruff judges them wrongly there. */
+  /** The key of the tree of configuration in which Ruff lints the file; without it, `options` are all that Ruff has. */
+  tree: z.string().optional(),
+  /** The file's path in the tree; absent where rules of several files are stored as one. */
+  path: z.string().optional(),
+  /** Rule selectors (`E`, `F401`) that are off in this file by flake8's per-file ignores, which Ruff cannot express. */
   ignored: z.array(z.string()),
-  /** Rule selectors whose fixes the configuration forbids for this file: `unfixable`, `extend-unsafe-fixes`. */
-  unfixable: z.array(z.string()),
   /** The repository's linter skips this file: nothing is reported or fixed in it. */
   isExcluded: z.boolean(),
 })
 export type LintRules = z.infer<typeof LintRules>
+
+/** The files in which Ruff reads a repository's configuration. */
+export const RuffTree = z.strictObject({
+  /** Configurations in TOML, by path. */
+  files: z.record(z.string(), z.string()),
+  /** Those of a second pass in preview mode, for flake8's rules that Ruff has only there. The first pass stays stable. */
+  preview: z.record(z.string(), z.string()).optional(),
+  /** Paths of Python files: Ruff looks at which there are, and not into them. */
+  modules: z.array(z.string()),
+})
+export type RuffTree = z.infer<typeof RuffTree>
 
 const docstringStyles = ['google', 'numpy', 'sphinx', 'plain'] as const
 export const DocstringStyle = z.enum(docstringStyles)
@@ -86,7 +97,6 @@ export const defaultLintRules: LintRules = {
   source: 'default',
   options: { lint: { select: ['F', 'E713', 'E714', 'E9', 'W605'] } },
   ignored: [],
-  unfixable: [],
   isExcluded: false,
 }
 
@@ -98,7 +108,7 @@ export const defaultPathRules: PathRules = { lint: defaultLintRules, text: defau
 /** oxlint's own default: what it counts as certainly wrong (its category `correctness`). */
 export function defaultScriptRules(suffix: ScriptSuffix): LintRules {
   const options = { categories: { correctness: 'error' } }
-  return { source: 'default', options, suffix, ignored: [], unfixable: [], isExcluded: false }
+  return { source: 'default', options, suffix, ignored: [], isExcluded: false }
 }
 
 /** Go has one format, which no repository configures. */
@@ -107,7 +117,6 @@ export const goLintRules: LintRules = {
   options: {},
   suffix: goSuffix,
   ignored: [],
-  unfixable: [],
   isExcluded: false,
 }
 
@@ -130,7 +139,7 @@ export function isSelected(code: string, selectors: readonly string[]): boolean 
  * Is true when `selector` covers `code`, which may itself be a narrower selector. `E` covers E501 but not ERA001: the
  * letters must match as a whole. Only `PL` covers several groups: PLC, PLE, PLR and PLW. `TCH` is the old name of `TC`.
  */
-export function isUnder(code: string, selector: string): boolean {
+function isUnder(code: string, selector: string): boolean {
   if (selector === 'ALL' || selector === code) return true
   if (selector.startsWith('TCH')) return isUnder(code, `TC${selector.slice(3)}`)
   if (selector === 'PL') return /^PL[CERW](?:\d|$)/.test(code)

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { putRedisOnPath } from '#platform/obtain-redis.ts'
+import { putRuffOnPath } from '#platform/obtain-ruff.ts'
 import { recordChaos, totalsLine } from '../tests/chaos/chaos-report.ts'
 import { lacksMachines } from '../tests/chaos/machines.ts'
 import { runChaos } from '../tests/chaos/run-chaos.ts'
@@ -34,6 +35,7 @@ if (lack !== undefined) {
   process.exit(2)
 }
 await putRedisOnPath(process.env, stop.signal)
+await putRuffOnPath(process.env, stop.signal)
 print(`chaos: seeds ${seed} to ${seed + runs - 1}, rehearsal model (no LLM)`)
 const startedAt = performance.now()
 const outcomes = await runChaos({ seed, runs, machines, pushes: pushes || undefined, print, signal: stop.signal })

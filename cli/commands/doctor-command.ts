@@ -13,7 +13,7 @@ import {
   examineVersions,
 } from '../doctor/examine-machine.ts'
 import { examineGithub } from '../doctor/examine-github.ts'
-import { examineGit, examineGofmt, examineRedis, examineSandbox } from '../doctor/examine-programs.ts'
+import { examineGit, examineGofmt, examineRedis, examineRuff, examineSandbox } from '../doctor/examine-programs.ts'
 import { examineApi, examineModels, examineRedisServer, examineS3 } from '../doctor/examine-services.ts'
 import { isTolerable, type Diagnosis } from '../doctor/diagnosis.ts'
 import { openPaint, type Paint, visible } from '../terminal-text.ts'
@@ -49,6 +49,7 @@ async function examine({ config, signal, cwd }: CliContext, version: string): Pr
     examineGithub(config, signal),
     examineSandbox(search),
     examineGit(search),
+    examineRuff(search),
     examineGofmt(search),
     examineDisk(dataDir),
     examineData(dataDir),

@@ -12,6 +12,8 @@ import {
 import type { CliContext } from '../cli-context.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { untilAborted } from '#platform/clock.ts'
+import { locateRuff, withRuff } from '#platform/obtain-ruff.ts'
+import { programCache } from '#platform/program-cache.ts'
 import { openLineFile } from '../run/output-file.ts'
 import { answerQuestions } from '../tool/answer-questions.ts'
 import { applyChanges } from '../tool/workspace-changes.ts'
@@ -90,6 +92,13 @@ async function run(file: string, options: RunOptions, context: ToolContext): Pro
   if (!hasReturned) io.exit(1)
 }
 
+/** The search path with the Ruff that an earlier run has got, if there is one. */
+async function withOwnRuff({ searchPath, settings }: CliContext['config'], signal: AbortSignal): Promise<string> {
+  const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
+  const { path } = await locateRuff(places)
+  return path === undefined ? searchPath : withRuff(searchPath, path)
+}
+
 async function runGiven(file: string, options: RunOptions, context: ToolContext): Promise<ToolRun> {
   const { input, inputs, workspace, node, limits, answer = [] } = options
   const { io, signal, config, cwd } = context
@@ -98,7 +107,7 @@ async function runGiven(file: string, options: RunOptions, context: ToolContext)
   const events = options.events === undefined ? undefined : await openLineFile(resolve(cwd, options.events))
   const deps: ToolRunDeps = {
     packs: config.queries,
-    sandbox: config.sandbox,
+    sandbox: { ...config.sandbox, searchPath: await withOwnRuff(config, signal) },
     onLog: (message: string) => io.err(visible(`log: ${redactor.text(message)}\n`)),
     onEvent: events && ((event) => events.add(JSON.stringify(scriptEventView(event)))),
     answer: answerQuestions(answer),

@@ -1,5 +1,6 @@
 import { openGoLinter } from '#languages/go/lint/go-linter.ts'
 import { bubblewrapDir, findBubblewrap } from '#platform/obtain-bubblewrap.ts'
+import { locateRuff } from '#platform/obtain-ruff.ts'
 import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
 import { programCache } from '#platform/program-cache.ts'
@@ -114,6 +115,18 @@ export async function examineGit(search: ProgramSearch): Promise<Diagnosis> {
   const tried = await look(search, [path, '--version'])
   const version = tried.kind === 'ended' ? /\d[\d.]*/.exec(tried.out)?.[0] : undefined
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
+}
+
+/** Looks for Ruff, without which agents that lint Python are blocked. */
+export async function examineRuff({ config, signal }: ProgramSearch): Promise<Diagnosis> {
+  const { searchPath, settings, mayInstallRedis } = config
+  const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
+  const { path, version, lack } = await locateRuff(places)
+  if (path !== undefined) return fine('ruff', `${version} at ${path}: lint takes Python`)
+  const pips = await Promise.all(['uv', 'pip3', 'pip'].map((name) => findProgram(name, searchPath)))
+  const isGot = mayInstallRedis && pips.some((one) => one !== undefined)
+  const found = isGot ? 'not installed: the first run gets its wheel from PyPI' : 'Python cannot be linted (TOOL_005)'
+  return lacking('ruff', found, lack)
 }
 
 /** Looks for gofmt. Without it Go is left alone, which only matters to those who have some. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { bubblewrapDir, obtainBubblewrap } from '#platform/obtain-bubblewrap.ts'
+import { obtainRuff, withRuff } from '#platform/obtain-ruff.ts'
 import { obtainRedis } from '#platform/obtain-redis.ts'
 import { programCache } from '#platform/program-cache.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
@@ -119,6 +120,8 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
   if (path !== undefined) io.err(visible(`settings: ${shownPath(path, cwd)}\n`))
   for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
   const model = choice.model ?? config.modelUrls
+  const ruff = choice.workers > 0 || choice.discovery === true ? await ruffProgram(context) : undefined
+  const environment = choice.setsUp !== undefined && !config.allowsSetups ? askedSetups(config) : config.environment
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
     dataDir: config.dataDir,
@@ -128,7 +131,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     discovery: choice.discovery,
     port: choice.port ?? 0,
     model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
-    environment: choice.setsUp !== undefined && !config.allowsSetups ? askedSetups(config) : config.environment,
+    environment: ruff === undefined ? environment : { ...environment, PATH: withRuff(config.searchPath, ruff) },
     // A setup that an earlier command has left may still be waiting.
     setupPaths: pathsFault === undefined ? undefined : '',
     token: config.token,
@@ -152,6 +155,19 @@ function redisProgram({ workers }: StackChoice, context: CliContext) {
     programDir: programCache(settings.own),
     mayInstall: mayInstallRedis && workers > 0,
   })
+}
+
+/** The Ruff that Python is linted with; without one, agents that lint it are blocked. */
+async function ruffProgram(context: CliContext): Promise<string | undefined> {
+  const { settings, mayInstallRedis } = context.config
+  const options = obtaining(context)
+  const { path, lack } = await obtainRuff({
+    ...options,
+    programDir: programCache(settings.own),
+    mayInstall: mayInstallRedis,
+  })
+  if (path === undefined) options.say(`Python cannot be linted (TOOL_005): ${lack}`)
+  return path
 }
 
 /** Got only for a run that has a gate or a setup, or agents that run programs. Without it that run is not proved, and these are blocked. */

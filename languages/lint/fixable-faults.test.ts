@@ -1,23 +1,29 @@
 import { execFileSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { loadLanguage } from '../syntax/parser.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { fixableFaults, judgeFixes } from './fixable-faults.ts'
 import { type FixEffect, fixEffects } from './fix-effects.fixture.ts'
-import { lintText } from './lint-text.ts'
+import { openTestPythonLinter } from './test-linter.fixture.ts'
 
 const python = await loadLanguage('python')
+const linter = await openTestPythonLinter()
+afterAll(linter.close)
+
+/** All of them are on at once, since each selection of rules is a configuration of its own. */
+const ruleCodes = [...new Set(fixEffects.map(({ rule }) => rule))]
 
 /** The text with the fixes that are made without a person. */
 const fixed = (effect: FixEffect) => getOrMake(fixedTexts, effect, () => fixedText(effect))
-const fixedTexts = new Map<FixEffect, string>()
+const fixedTexts = new Map<FixEffect, Promise<string>>()
 
-function fixedText({ rule, text, target = 'py311', modules = {} }: FixEffect): string {
-  const options = { ...(target !== null && { 'target-version': target }), lint: { select: [rule] } }
-  const rules = { source: 'ruff.toml', options, ignored: [], unfixable: [], isExcluded: false }
-  const { diagnostics } = lintText({ text, rules })
+async function fixedText({ rule, text, target = 'py311', modules = {} }: FixEffect): Promise<string> {
+  const options = { ...(target !== null && { 'target-version': target }), lint: { select: ruleCodes } }
+  const own = { source: 'ruff.toml', options, ignored: [], isExcluded: false }
+  const report = await linter.lint(text, own)
+  const diagnostics = report.diagnostics.filter(({ code }) => code === rule)
   expect(diagnostics.map(({ code }) => code)).toContain(rule)
   const file = { path: 'run.py', text, keptNames: [], ownModules: Object.keys(modules) }
   const edits = fixableFaults(diagnostics, file, python).flatMap(({ fix = [] }) => fix)
@@ -26,15 +32,15 @@ function fixedText({ rule, text, target = 'py311', modules = {} }: FixEffect): s
 }
 
 describe('a fix that is made without a person', () => {
-  it.each(fixEffects)('of $rule is $fix: $what', (effect) => {
-    expect(fixed(effect) === effect.text ? 'kept' : 'made').toBe(effect.fix)
+  it.each(fixEffects)('of $rule is $fix: $what', async (effect) => {
+    expect((await fixed(effect)) === effect.text ? 'kept' : 'made').toBe(effect.fix)
   })
 
-  it.skipIf(lacks('python3'))('leaves what each program prints', () => {
-    const programs = fixEffects.flatMap((effect) => {
-      const { text, modules = {} } = effect
-      return [text, fixed(effect)].map((program) => ({ text: program, modules }))
-    })
+  it.skipIf(lacks('python3'))('leaves what each program prints', async () => {
+    const texts = await Promise.all(fixEffects.map(async (effect) => [effect.text, await fixed(effect)]))
+    const programs = texts.flatMap((pair, at) =>
+      pair.map((program) => ({ text: program, modules: fixEffects[at]?.modules ?? {} })),
+    )
     const printed = run(programs)
     for (const [at, effect] of fixEffects.entries()) {
       expect({ ...effect, printed: printed[2 * at + 1] }).toEqual({ ...effect, printed: printed[2 * at] })
@@ -43,16 +49,16 @@ describe('a fix that is made without a person', () => {
 })
 
 describe('an unused import', () => {
-  const found = (text: string) => {
-    const rules = { source: 'x', options: { lint: { select: ['F'] } }, ignored: [], unfixable: [], isExcluded: false }
-    return { file: { path: 'shop/stock.py', text }, diagnostics: lintText({ text, rules }).diagnostics }
+  const found = async (text: string) => {
+    const rules = { source: 'x', options: { lint: { select: ['F'] } }, ignored: [], isExcluded: false }
+    return { file: { path: 'shop/stock.py', text }, diagnostics: (await linter.lint(text, rules)).diagnostics }
   }
-  const offers = (text: string) => {
-    const { file, diagnostics } = found(text)
+  const offers = async (text: string) => {
+    const { file, diagnostics } = await found(text)
     return judgeFixes(diagnostics, file, python).flatMap((judged) => [...judged.offers])
   }
-  const fixes = (text: string, keptNames: string[]) => {
-    const { file, diagnostics } = found(text)
+  const fixes = async (text: string, keptNames: string[]) => {
+    const { file, diagnostics } = await found(text)
     return fixableFaults(diagnostics, { ...file, keptNames }, python).map(({ code, line }) => `${code} ${line}`)
   }
 
@@ -72,18 +78,20 @@ describe('an unused import', () => {
     ['__all__ = ["f"]\nfrom json import loads\n\n\ndef f():\n    return 1', []],
     ['from json import loads\n__all__ = [name for name in dir() if not name.startswith("_")]', ['loads']],
     ['from json import loads\n__all__ = []', ['loads']],
-  ])('is one whose name users of a public module may import, or is none: %s', (text, names) => {
-    expect(offers(`${text}\n`)).toEqual(names)
+  ])('is one whose name users of a public module may import, or is none: %s', async (text, names) => {
+    expect(await offers(`${text}\n`)).toEqual(names)
   })
 
-  it('is not removed with another of its statement, of which others use the name', () => {
-    expect(fixes('from json import dumps, loads\n', [])).toEqual(['F401 1', 'F401 1'])
-    expect(fixes('from json import dumps, loads\n', ['loads'])).toEqual([])
-    expect(fixes('from json import dumps\nfrom json import loads\n', ['loads'])).toEqual(['F401 1'])
+  it('is not removed with another of its statement, of which others use the name', async () => {
+    expect(await fixes('from json import dumps, loads\n', [])).toEqual(['F401 1', 'F401 1'])
+    expect(await fixes('from json import dumps, loads\n', ['loads'])).toEqual([])
+    expect(await fixes('from json import dumps\nfrom json import loads\n', ['loads'])).toEqual(['F401 1'])
   })
 
-  it('goes where a second one binds the same, whoever uses the name', () => {
-    expect(fixes('from json import loads\nfrom json import loads\n\nprint(loads)\n', ['loads'])).toEqual(['F811 2'])
+  it('goes where a second one binds the same, whoever uses the name', async () => {
+    expect(await fixes('from json import loads\nfrom json import loads\n\nprint(loads)\n', ['loads'])).toEqual([
+      'F811 2',
+    ])
   })
 })
 

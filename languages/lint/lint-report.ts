@@ -1,21 +1,14 @@
-import { z } from 'zod'
 import { isSelected, type LintRules } from '#domain/path-rules.ts'
+import type { RuffEdit, RuffItem } from './python/ruff-server.ts'
+import type { RuffSettings } from './python/ruff-settings.ts'
 import { isSafeFix, type TextEdit } from './safe-fixes.ts'
 
-const Location = z.object({ row: z.int(), column: z.int() })
-const RawDiagnostic = z.object({
-  code: z.string().nullable(),
-  message: z.string(),
-  start_location: Location,
-  end_location: Location,
-  fix: z
-    .object({
-      edits: z.array(z.object({ content: z.string().nullable(), location: Location, end_location: Location })),
-    })
-    .nullable(),
-})
-
-const RawDiagnostics = z.array(RawDiagnostic)
+/**
+ * The guard rules, for faults that no change may add whatever the repository's rules are: undefined names (F821, F822,
+ * F823), a name defined twice (F811), an unused import (F401), a misplaced return or yield (F7), code that fails (E9). Where the
+ * repository ignores one of them in a file, it is ignored there.
+ */
+export const guardRules = ['F401', 'F7', 'F811', 'F821', 'F822', 'F823', 'E9']
 
 /** One lint fault. Lines and columns are 1-based; `start`/`end` are UTF-16 units of the text. */
 export type Diagnostic = {
@@ -41,66 +34,88 @@ export type LintReport = {
   syntaxErrors: Diagnostic[]
 }
 
-/**
- * An unused noqa comment. It is not reported as a fault, since many rules find nothing without the file's path; but a
- * change may not make one unused in a repository that checks for them.
- */
+/** An unused noqa comment: a change may not make one unused in a repository that checks for them. */
 const unusedNoqa = 'RUF100'
 
-export function lintReportOf(answers: { own: readonly unknown[]; guards: unknown }, text: string, rules: LintRules) {
-  const lineStarts = lineStartsOf(text)
-  const read = (answer: unknown) =>
-    RawDiagnostics.parse(answer).map((raw) => diagnosticOf(raw, { text, lineStarts, rules }))
-  const isSyntax = (diagnostic: Diagnostic) => diagnostic.code === 'invalid-syntax'
-  const isOwn = (one: Diagnostic) => !isSyntax(one) && !isSelected(one.code, rules.ignored)
-  const own = rules.isExcluded ? [] : answers.own.flatMap(read)
-  const guards = read(answers.guards)
+type Reading = { rules: Pick<LintRules, 'ignored'>; settings: RuffSettings }
+
+/** Reads Ruff's answers about a text: `found` by the repository's rules and the guard rules together, `own` by its own. */
+export function lintReportOf(
+  { found, own }: { found: readonly RuffItem[]; own: readonly RuffItem[] },
+  text: string,
+  { rules, settings }: Reading,
+): LintReport {
+  const placeOf = places(text)
+  const read = (items: readonly RuffItem[]) =>
+    items
+      .map((item) =>
+        diagnosticOf(item, {
+          text,
+          placeOf,
+          hasTarget: settings.value('linter.unresolved_target_version') !== undefined,
+        }),
+      )
+      .toSorted((one, other) => one.start - other.start)
+  const isSyntax = ({ code }: Diagnostic) => code === 'invalid-syntax'
+  const diagnostics = read(own).filter(({ code }) => !isSelected(code, rules.ignored))
+  const all = read(found)
   return {
-    diagnostics: own.filter(isOwn),
-    guards: [...guards.filter((one) => !isSyntax(one)), ...own.filter(({ code }) => code === unusedNoqa)],
-    syntaxErrors: guards.filter(isSyntax),
+    diagnostics,
+    guards: [
+      ...all.filter(({ code }) => isSelected(code, guardRules)),
+      ...diagnostics.filter(({ code }) => code === unusedNoqa),
+    ],
+    syntaxErrors: all.filter(isSyntax),
   }
 }
 
-type LintedText = { text: string; lineStarts: readonly number[]; rules: LintRules }
+/** Makes Ruff's edits in a text. */
+export function withRuffEdits(text: string, edits: readonly RuffEdit[]): string {
+  const placeOf = places(text)
+  const inOrder = edits.toSorted((one, other) => placeOf(other.range.start) - placeOf(one.range.start))
+  return inOrder.reduce(
+    (whole, { range, newText }) => whole.slice(0, placeOf(range.start)) + newText + whole.slice(placeOf(range.end)),
+    text,
+  )
+}
 
-function diagnosticOf(raw: z.infer<typeof RawDiagnostic>, { text, lineStarts, rules }: LintedText): Diagnostic {
-  const at = (location: z.infer<typeof Location>) =>
-    Math.min((lineStarts[location.row - 1] ?? text.length) + location.column - 1, text.length)
-  const code = raw.code ?? 'invalid-syntax'
-  const edits = raw.fix?.edits.map((edit) => ({
-    start: at(edit.location),
-    end: at(edit.end_location),
-    text: edit.content ?? '',
-  }))
-  const withheld = withheldBy(code, edits, { text, rules })
+type LintedText = { text: string; placeOf: ReturnType<typeof places>; hasTarget: boolean }
+
+function diagnosticOf({ code, message, range, data }: RuffItem, linted: LintedText): Diagnostic {
+  const { placeOf } = linted
+  const edits = data?.edits.map((edit): TextEdit => {
+    return { start: placeOf(edit.range.start), end: placeOf(edit.range.end), text: edit.newText }
+  })
+  const ofRule = code ?? 'invalid-syntax'
+  const withheld = edits === undefined || edits.length === 0 ? undefined : withheldBy(ofRule, edits, data, linted)
+  const hasFix = edits !== undefined && edits.length > 0 && withheld === undefined
   return {
-    code,
-    message: raw.message,
-    line: raw.start_location.row,
-    column: raw.start_location.column,
-    start: at(raw.start_location),
-    end: at(raw.end_location),
-    fix: withheld === undefined ? edits : undefined,
+    code: ofRule,
+    message: message.replace(/\n\nhelp: [\s\S]*$/, ''),
+    line: range.start.line + 1,
+    column: range.start.character + 1,
+    start: placeOf(range.start),
+    end: placeOf(range.end),
+    fix: hasFix ? edits : undefined,
     ...(withheld === undefined ? {} : { withheld }),
   }
 }
 
 function withheldBy(
   code: string,
-  edits: readonly TextEdit[] | undefined,
-  { text, rules }: Omit<LintedText, 'lineStarts'>,
-) {
-  if (edits === undefined) return undefined
-  if (isSelected(code, rules.unfixable)) return 'unsafe'
+  edits: readonly TextEdit[],
+  fix: RuffItem['data'],
+  { text, hasTarget }: LintedText,
+): Diagnostic['withheld'] {
+  if (fix?.is_preferred === false) return 'unsafe'
   // Two names are one class only from a version on, which Ruff guesses where the repository does not say it.
-  if (code === 'UP041' && rules.options['target-version'] === undefined) return 'ours'
+  if (code === 'UP041' && !hasTarget) return 'ours'
   return isSafeFix(code, edits, text) ? undefined : 'ours'
 }
 
-/** Ruff counts LF, CRLF and a lone CR as line ends. */
-function lineStartsOf(text: string): number[] {
+/** Returns the index of a place; Ruff counts LF, CRLF and a lone CR as line ends. */
+function places(text: string): (at: RuffEdit['range']['start']) => number {
   const starts = [0]
   for (const match of text.matchAll(/\r\n|\n|\r/g)) starts.push(match.index + match[0].length)
-  return starts
+  return ({ line, character }) => Math.min((starts[line] ?? text.length) + character, text.length)
 }

@@ -1,7 +1,8 @@
 import { isGoRules, type LintRules, type PathRules, type ScriptSuffix } from '#domain/path-rules.ts'
 import { type GoLinter, openGoLinter } from '../go/lint/go-linter.ts'
+import { findRuff } from '#platform/obtain-ruff.ts'
 import { openPythonLinter, type PythonLinter } from './python-linter.ts'
-import { oxlintVersion } from '../script/lint/oxlint-process.ts'
+import { oxlintVersion } from '../script/lint/oxlint-server.ts'
 import { openScriptLinter, type ScriptLinter } from '../script/lint/script-linter.ts'
 
 /** Lints by the rules of a file: those say which linter checks it. */
@@ -14,12 +15,20 @@ export type Linter = Omit<PythonLinter, 'keepFormat'> & {
   go: Pick<GoLinter, 'version' | 'lack' | 'formatted'>
 }
 
+export type LinterPlaces = {
+  searchPath: string
+  /** Is the number of processes that lint Python. */
+  processes?: number
+}
+
 /**
- * Ruff for Python, oxlint for JavaScript and TypeScript, which starts with the first text of these, and for Go the gofmt of
- * `searchPath`, if it has one.
+ * Ruff for Python and gofmt for Go, each of `searchPath`, if it has one, and oxlint for JavaScript and TypeScript. Their processes start with
+ * the first text.
  */
-export async function openLinter({ searchPath = '' }: { searchPath?: string } = {}): Promise<Linter> {
-  const [python, go] = await Promise.all([openPythonLinter(), openGoLinter({ searchPath })])
+export async function openLinter({ searchPath, processes = 1 }: LinterPlaces): Promise<Linter> {
+  const { signal } = new AbortController()
+  const [ruff, go] = await Promise.all([findRuff({ searchPath, signal, env: {} }), openGoLinter({ searchPath })])
+  const python = openPythonLinter({ ruff, processes })
   const scripts = openScriptLinter()
   return {
     ...python,

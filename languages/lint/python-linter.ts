@@ -1,16 +1,25 @@
+import { LRUCache } from 'lru-cache'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
-import type { LintReport } from './lint-report.ts'
-import type { LintRules, TextStyle } from '#domain/path-rules.ts'
-import type { RuffQuestion, RuffReport } from './ruff-thread.ts'
+import type { LintRules, RuffTree, TextStyle } from '#domain/path-rules.ts'
+import { folderOf } from '#domain/repo-path.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
+import type { RuffProgram } from '#platform/obtain-ruff.ts'
+import { isInPreview } from './configuration/flake8-config.ts'
+import { type LintReport, lintReportOf } from './lint-report.ts'
+import { openRuff, type Ruff } from './python/ask-ruff.ts'
+import type { RuffItem } from './python/ruff-server.ts'
+import { governingFolder, keyOfTree, treeWith } from './python/ruff-tree.ts'
+import type { Lost } from './server-turns.ts'
 
 export type PythonLinter = {
+  /** Is Ruff's name with its version, or only its name where there is none. */
   version: string
+  /** Says why Python is not linted here, and how to change that; undefined where there is a Ruff. */
+  lack: string | undefined
   /**
    * The faults of `text` under the rules of its file. Throws TOOL_006 for a text that Ruff cannot handle: nested too
-   * deeply for its stack, or too slow. The next text is not affected.
+   * deeply for its stack, or too slow; the next text is not affected. TOOL_005 where there is no Ruff.
    */
   lint(text: string, rules: LintRules): Promise<LintReport>
   /**
@@ -18,56 +27,117 @@ export type PythonLinter = {
    * `after` unchanged if `before` is not, or if Ruff cannot handle it.
    */
   keepFormat(before: string, after: string, rules: { text: Pick<TextStyle, 'lineLength'> }): Promise<string>
-  /** Ruff's reason for refusing `options`, in its words; undefined when it accepts them. */
-  refusalOf(options: LintRules['options']): Promise<string | undefined>
-  /** Ends the thread; what is running and waiting fails. Safe to call twice. */
+  trees: RuffTrees
+  /** Ends the processes; what is running and waiting fails. Safe to call twice. */
   close(): Promise<void>
 }
 
-type LintAnswer = { kind: 'report'; report: LintReport } | Extract<ThreadAnswer<LintReport>, { kind: 'lost' }>
+/** The trees in which Ruff finds the configuration of a repository. */
+export type RuffTrees = Pick<Ruff, 'settingsIn' | 'lintedIn'> & {
+  /** Makes a tree known by a key, which rules name; without one, by its own. Returns the key. */
+  add(tree: RuffTree, key?: string): string
+  /** Ruff's reason for refusing options, in its words; undefined when it accepts them. */
+  refusalOf(options: Readonly<Record<string, unknown>>): Promise<string | undefined>
+}
 
 /** Answers are cached: every operation on a file starts from the same text. Sizes are in bytes, about. */
 const cacheLimit = { max: 500, maxSize: 20_000_000, sizeOf }
 const diagnosticBytes = 550
-
+const knownTrees = 100
+const knownFormats = 100
 const blackLineLength = 88
 
-/**
- * One linter serves the whole process; texts are linted in the order they come, in a thread of its own. A text that
- * costs the thread its life is not linted again while that answer is cached.
- */
-export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number } = {}): Promise<PythonLinter> {
-  const entry = new URL('./ruff-thread.ts', import.meta.url)
-  const { ask, close } = openThreadPool<RuffQuestion, RuffReport>({ entry, name: 'Ruff', limitMs, threads: 1 })
-  const started = await ask({ kind: 'version' })
-  if (started.kind === 'lost') throw new AppError('TOOL_004', `Ruff does not start: ${started.why}`)
+type LintAnswer = { kind: 'report'; report: LintReport } | Lost
+
+/** `processes`: texts are shared out among so many. They start with the first text. */
+type Options = { ruff: RuffProgram; limitMs?: number; processes?: number }
+
+/** One linter serves the whole process. A text that costs Ruff its life is not linted again while that answer is cached. */
+export function openPythonLinter({ ruff: program, limitMs = 10_000, processes = 1 }: Options): PythonLinter {
+  const ruff = openRuff({ ruff: program, limitMs, processes })
+  const trees = new LRUCache<string, RuffTree>({ max: knownTrees })
   const answers = openCachedAnswers<LintAnswer>(cacheLimit)
-
-  async function askLint(text: string, rules: LintRules): Promise<LintAnswer> {
-    const answer = await ask({ kind: 'lint', text, rules })
-    if (answer.kind === 'lost') return answer
-    if (answer.report.kind === 'lint') return { kind: 'report', report: answer.report.report }
-    throw new AppError('TOOL_004', 'Ruff answered another question than it was asked')
-  }
-
   return {
-    version: started.report.kind === 'version' ? `ruff ${started.report.version}` : 'ruff',
+    version: program.version === undefined ? 'ruff' : `ruff ${program.version}`,
+    lack: program.lack,
     async lint(text, rules) {
       const key = sha256(`${JSON.stringify(rules)}\0${text}`)
-      const answer = await answers.get(key, () => askLint(text, rules))
+      const answer = await answers.get(key, () => lintText(text, rules, { ruff, tree: treeOf(rules, trees) }))
       if (answer.kind === 'report') return answer.report
       throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
     },
-    async keepFormat(before, after, { text: { lineLength } }) {
-      const answer = await ask({ kind: 'format', before, after, lineLengths: [lineLength, blackLineLength] })
-      return answer.kind === 'report' && answer.report.kind === 'format' ? answer.report.text : after
+    keepFormat: formatKeeper(ruff),
+    trees: {
+      add(tree, key = keyOfTree(tree)) {
+        trees.set(key, tree)
+        return key
+      },
+      async refusalOf(options) {
+        const found = await ruff.settingsIn(treeWith(options), '')
+        return 'refusal' in found ? found.refusal : undefined
+      },
+      settingsIn: ruff.settingsIn,
+      lintedIn: ruff.lintedIn,
     },
-    async refusalOf(options) {
-      const answer = await ask({ kind: 'options', options })
-      if (answer.kind === 'lost') return answer.why
-      return answer.report.kind === 'options' ? answer.report.refusal : undefined
-    },
-    close,
+    close: ruff.close,
+  }
+}
+
+/** A file that the repository's linter leaves out is checked for what no change may bring. */
+function treeOf({ options, tree: key, isExcluded }: LintRules, trees: LRUCache<string, RuffTree>): RuffTree {
+  if (isExcluded) return treeWith({})
+  if (key === undefined) return treeWith(options)
+  const known = trees.get(key)
+  if (known === undefined) throw new AppError('TOOL_004', 'the configuration of these rules is not known here')
+  return known
+}
+
+type Linting = { ruff: Ruff; tree: RuffTree }
+
+const anyPath = 'text.py'
+
+/** Lints by the configuration that governs the file. A text that is valid in no version of Python 3 has no faults but those of its syntax. */
+async function lintText(text: string, rules: LintRules, { ruff, tree }: Linting): Promise<LintAnswer> {
+  const path = rules.tree === undefined || rules.isExcluded ? anyPath : (rules.path ?? anyPath)
+  const folder = governingFolder(tree.files, folderOf(path))
+  const found = await ruff.itemsIn(tree, { path, text })
+  if ('kind' in found) return found
+  const settings = await ruff.settingsIn(tree, folder)
+  if ('refusal' in settings) return { kind: 'lost', why: settings.refusal }
+  const reportWith = (own: readonly RuffItem[]): LintAnswer => {
+    return { kind: 'report', report: lintReportOf({ found, own }, text, { rules, settings }) }
+  }
+  if (rules.isExcluded || (found.some(isSyntaxError) && !(await isPython(text, ruff)))) return reportWith([])
+  const { preview } = tree
+  const isInTwoPasses = preview !== undefined && governingFolder(preview, folderOf(path)) === folder
+  const second = isInTwoPasses ? await ruff.itemsIn({ ...tree, files: preview }, { path, text }) : []
+  if ('kind' in second) return second
+  const own = found.filter(({ code }) => settings.enabled.has(code ?? ''))
+  return reportWith([...own, ...second.filter(({ code }) => isInPreview(code ?? ''))])
+}
+
+function isSyntaxError({ code }: RuffItem): boolean {
+  return code === 'invalid-syntax'
+}
+
+/** The repository's target version may be older than the text's. For any other text, such as Python 2, Ruff still reports faults in the tokens. */
+async function isPython(text: string, ruff: Ruff): Promise<boolean> {
+  const found = await ruff.itemsIn(treeWith({ lint: { select: [] } }), { path: anyPath, text })
+  return !('kind' in found) && !found.some(isSyntaxError)
+}
+
+/** Remembers which texts are formatted, because each round of fixes of a file asks for the same text. */
+function formatKeeper(ruff: Ruff): PythonLinter['keepFormat'] {
+  const formats = openCachedAnswers<'formatted' | 'other'>({ max: knownFormats })
+  return async (before, after, { text: { lineLength } }) => {
+    for (const length of new Set([lineLength, blackLineLength])) {
+      const format = await formats.get(sha256(`${length} ${before}`), async () => {
+        const isSame = (await ruff.formatted(before, length)) === before
+        return isSame && (await isPython(before, ruff)) ? 'formatted' : 'other'
+      })
+      if (format === 'formatted') return (await ruff.formatted(after, length)) ?? after
+    }
+    return after
   }
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { openPythonLinter } from './python-linter.ts'
+import { openTestPythonLinter } from './test-linter.fixture.ts'
 import { readFixture } from './read-repository.fixture.ts'
 
-const opened = openPythonLinter()
+const opened = openTestPythonLinter()
 afterAll(async () => (await opened).close())
 
 const read = async (files: Record<string, string>) => readFixture(files, await opened)
@@ -13,7 +13,8 @@ describe('a repository without a linter', () => {
   it('has a small default, for the Python it requires, and says so', async () => {
     const repository = await read({ 'setup.cfg': '[options]\npython_requires = >=3.8\n', 'a.py': faulty })
     expect(await repository.codes('a.py')).toEqual(['F401', 'F401', 'F821'])
-    expect(repository.rulesFor('a.py').lint).toMatchObject({ source: 'default', options: { 'target-version': 'py38' } })
+    expect(repository.rulesFor('a.py').lint.source).toBe('default')
+    expect(repository.ruffTree?.files['ruff.toml']).toContain('py38')
     expect(repository.notices).toEqual([expect.stringContaining('no configuration of Ruff, flake8 or pycodestyle')])
   })
 
@@ -49,7 +50,6 @@ describe('a configuration of Ruff that cannot be honoured as a whole', () => {
     })
     expect(await repository.codes('a.py')).toEqual(['E703', 'F401', 'F401'])
     expect(await repository.codes('b.py')).toEqual(['E703'])
-    expect(repository.rulesFor('b.py').lint.ignored).toContain('F4')
     expect(repository.notices.map((words) => words.replace(/: .*/, ''))).toEqual(
       repository.notices.map(() => 'ruff.toml'),
     )
@@ -90,7 +90,7 @@ describe('a configuration of Ruff that cannot be honoured as a whole', () => {
     expect(await repository.codes('circle/a.py')).toEqual(['F401', 'F401'])
     expect(await repository.codes('outside/a.py')).toEqual(['F401', 'F401'])
     expect(repository.notices.join('\n')).toMatch(
-      /gone\/ruff\.toml, which is not there[\s\S]*extends itself[\s\S]*outside the repository/,
+      /gone\/ruff\.toml, which is not read: it is not there[\s\S]*extends itself[\s\S]*outside the repository/,
     )
   })
 
@@ -100,18 +100,36 @@ describe('a configuration of Ruff that cannot be honoured as a whole', () => {
     expect(repository.notices).toEqual([])
   })
 
-  it('does not call a noqa comment unused that may be for a rule that needs the path of a file', async () => {
-    const text = 'import os  # noqa: INP001\n'
-    const { codes } = await read({ 'ruff.toml': 'lint.select = ["F", "RUF100"]\n', 'a.py': text })
-    expect(await codes('a.py')).toEqual(['F401'])
+  it('is honoured whatever version it requires, and says so', async () => {
+    const config = 'required-version = "==0.4.1"\nlint.select = ["E703"]\n'
+    const repository = await read({ 'ruff.toml': config, 'a.py': faulty })
+    expect(await repository.codes('a.py')).toEqual(['E703'])
+    expect(repository.notices).toEqual([expect.stringContaining('required-version "==0.4.1" does not count')])
   })
+})
 
-  it('names the rules that need the path of a file', async () => {
-    const repository = await read({
-      'ruff.toml': 'lint.select = ["INP", "EXE"]\nlint.ignore = ["EXE002"]\n',
-      'a.py': '',
+describe('a configuration of Ruff', () => {
+  it('counts as Ruff reads it: the nearest, with what it extends, by the path of the file and the Python of its project', async () => {
+    const { codes, rulesFor, notices } = await read({
+      'pyproject.toml':
+        '[project]\nrequires-python = ">=3.12"\n[tool.ruff.lint]\nselect = ["F", "UP"]\n[tool.ruff.lint.per-file-ignores]\n"tests/*" = ["F401"]\n',
+      'a.py': 'import os\ndef f[T](x: T): ...\nimport json  # noqa: F401\n',
+      'tests/a.py': 'import os\nx = y\n',
+      'sub/base-ruff.toml': '[lint]\nselect = ["E7", "D103"]\n',
+      'sub/ruff.toml': 'extend = "base-ruff.toml"\nexclude = ["made"]\nlint.extend-select = ["INP", "RUF100"]\n',
+      'sub/b.py': 'x = 1;\nimport sys  # noqa: INP001\ndef f(): pass\n',
+      'sub/_own/c.py': 'def f(): pass\n',
+      'sub/made/d.py': 'x = 1;\n',
+      'preview/ruff.toml': 'preview = true\nlint.select = ["E3"]\n',
+      'preview/e.py': 'x = 1\ndef f(): pass\n',
     })
-    expect(repository.notices[0]).toMatch(/: EXE001, INP001$/)
+    expect(notices).toEqual([])
+    expect(await codes('a.py')).toEqual(['F401'])
+    expect(await codes('tests/a.py')).toEqual(['F821'])
+    expect(await codes('sub/b.py')).toEqual(['D103', 'E703', 'RUF100'])
+    expect(await codes('sub/_own/c.py')).toEqual(['D103', 'INP001'])
+    expect(rulesFor('sub/made/d.py').lint.isExcluded).toBe(true)
+    expect(await codes('preview/e.py')).toEqual(['E302'])
   })
 })
 
@@ -121,11 +139,8 @@ describe('the order of imports', () => {
 
   it('knows what lies in the repository, but what belongs to Python stays its own', async () => {
     const modules = { 'src/app/__init__.py': '', 'src/socket.py': '', 'tests/a.py': sorted, 'tool/a.py': sorted }
-    const { codes, rulesFor } = await read({ 'ruff.toml': config, ...modules })
+    const { codes } = await read({ 'ruff.toml': config, ...modules })
     expect(await codes('tests/a.py')).toEqual([])
-    expect(rulesFor('tests/a.py').lint.options).toMatchObject({
-      lint: { isort: { 'known-first-party': ['app', 'src', 'tests'] } },
-    })
   })
 
   it('counts the package of a file as its own', async () => {
@@ -151,80 +166,6 @@ describe('fixes', () => {
     const { lint } = await read({ 'ruff.toml': 'preview = true\nlint.select = ["F"]\n', 'a.py': 'import os\n' })
     expect((await lint('a.py')).diagnostics).toMatchObject([{ code: 'F401', fix: [{ text: '' }] }])
   })
-})
-
-const hook = (version: string) =>
-  `repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v${version}\n  hooks: []\n`
-
-describe('a configuration of Ruff that selects nothing', () => {
-  const blind = 'try:\n    import os\nexcept Exception:\n    pass\n'
-
-  it.each([
-    ['pyproject.toml', '[tool.ruff]\nrequired-version = "<0.16"\n'],
-    ['pyproject.toml', '[tool.ruff]\n[dependency-groups]\nlint = ["ruff==0.11.2"]\n'],
-    ['.pre-commit-config.yaml', hook('0.5.0')],
-    ['uv.lock', '[[package]]\nname = "ruff"\nversion = "0.12.9"\n'],
-  ])('has the small selection of old, where %s says %j', async (path, text) => {
-    const repository = await read({ 'pyproject.toml': '[tool.ruff]\n', [path]: text, 'a.py': blind })
-    expect(await repository.codes('a.py')).toEqual(['F401'])
-  })
-
-  it.each([
-    ['pyproject.toml', '[tool.ruff]\nline-length = 90\n'],
-    ['pyproject.toml', '[tool.ruff]\n[dependency-groups]\nlint = ["ruff>=0.4"]\n'],
-    ['pyproject.toml', '[tool.ruff]\nrequired-version = ">=0.16,<0.20"\n'],
-    ['pyproject.toml', '[tool.ruff]\n[dependency-groups]\nlint = ["ruff==0.17.1"]\n'],
-    ['.pre-commit-config.yaml', hook('0.16.0')],
-    ['uv.lock', '[[package]]\nname = "ruff"\nversion = "0.17.3"\n'],
-  ])('has the large one of Ruff 0.16, where %s says %j', async (path, text) => {
-    const repository = await read({ 'pyproject.toml': '[tool.ruff]\n', [path]: text, 'a.py': blind })
-    expect(await repository.codes('a.py')).toContain('BLE001')
-  })
-
-  it('in a folder of the repository runs the version that the folders around it name', async () => {
-    const files = { 'sub/pyproject.toml': '[tool.ruff]\nsrc = ["src"]\n', 'sub/a.py': blind }
-    expect(await (await read(files)).codes('sub/a.py')).toContain('BLE001')
-    const pinned = await read({ ...files, '.pre-commit-config.yaml': hook('0.15.0') })
-    expect(await pinned.codes('sub/a.py')).toEqual(['F401'])
-  })
-})
-
-describe('a configuration of Ruff that selects by prefix', () => {
-  const text = 'import os\nfrom collections import deque\n\nqueue = deque([])\n'
-
-  it.each([
-    ['"ALL"', '0.14.10', ['F401']],
-    ['"ALL"', '0.15.0', ['F401', 'RUF037']],
-    ['"ALL"', '0.16.0', ['CPY001', 'F401', 'RUF037']],
-    ['"F", "RUF"', '0.14.10', ['F401']],
-    ['"F", "RUF", "CPY001"', '0.14.10', ['CPY001', 'F401']],
-  ])('has the rules of %s that Ruff %s has on', async (selectors, version, codes) => {
-    const options = `[tool.ruff.lint]\nselect = [${selectors}]\nignore = ["D", "INP"]\n`
-    const repository = await read({ 'pyproject.toml': options, '.pre-commit-config.yaml': hook(version), 'a.py': text })
-    expect(await repository.codes('a.py')).toEqual(codes)
-    expect(repository.notices.filter((words) => words.includes('CPY001'))).toEqual([])
-  })
-
-  it.each([
-    ['preview = true', '0.14.10', ['CPY001', 'F401', 'RUF037']],
-    ['preview = true', '0.7.4', ['CPY001', 'F401']],
-    ['preview = true\nexplicit-preview-rules = true', '0.14.10', ['F401']],
-  ])('has those in preview, too, where %j says so to Ruff %s', async (preview, version, codes) => {
-    const options = `[tool.ruff.lint]\n${preview}\nselect = ["F", "CPY", "RUF"]\n`
-    const repository = await read({ 'pyproject.toml': options, '.pre-commit-config.yaml': hook(version), 'a.py': text })
-    expect(await repository.codes('a.py')).toEqual(codes)
-  })
-})
-
-it.each([
-  ['0.5.7', '', []],
-  ['0.6.0', '', ['PT001']],
-  ['0.5.7', '[tool.ruff.lint.flake8-pytest-style]\nfixture-parentheses = false\n', ['PT001']],
-])('a fixture keeps its parentheses where Ruff %s wants them, %j', async (version, style, codes) => {
-  const options = `[tool.ruff.lint]\nselect = ["PT"]\n${style}`
-  const text = 'import pytest\n\n\n@pytest.fixture()\ndef one(): ...\n'
-  const files = { 'pyproject.toml': options, '.pre-commit-config.yaml': hook(version), 'a.py': text }
-  expect(await (await read(files)).codes('a.py')).toEqual(codes)
 })
 
 describe('flake8', () => {
@@ -278,16 +219,12 @@ describe('flake8', () => {
   })
 })
 
-it('answers for twenty thousand files with few different rules, and at once', async () => {
+it('answers for three thousand files at once', async () => {
   const files = Object.fromEntries(
-    Array.from({ length: 20_000 }, (_, index) => [`p${index % 30}/f${index % 300}/m${index}.py`, '']),
+    Array.from({ length: 3_000 }, (_, index) => [`p${index % 30}/f${index % 300}/m${index}.py`, '']),
   )
   const perFile = Array.from({ length: 60 }, (_, index) => `"**/f${index}/*.py" = ["E501", "D10${index % 8}"]`)
   const config = `exclude = ["build"]\nlint.select = ["E"]\n[lint.per-file-ignores]\n${perFile.join('\n')}\n`
   const { rulesFor } = await read({ ...files, 'ruff.toml': config, '.editorconfig': '[*]\nmax_line_length = 90\n' })
-  const before = process.cpuUsage()
-  const different = new Set(Object.keys(files).flatMap((path) => Object.values(rulesFor(path))))
-  const spent = process.cpuUsage(before)
-  expect(different.size).toBeLessThan(20)
-  expect((spent.user + spent.system) / 1000).toBeLessThan(10_000)
+  expect(Object.keys(files).every((path) => rulesFor(path).style.lineLength === 88)).toBe(true)
 })

@@ -1,23 +1,30 @@
-import { defaultTextStyle, goLintRules, isGo, type LintRules, type TextStyle } from '#domain/path-rules.ts'
-import { folderOf } from '#domain/repo-path.ts'
+import {
+  defaultTextStyle,
+  goLintRules,
+  isGo,
+  type LintRules,
+  type RuffTree,
+  type TextStyle,
+} from '#domain/path-rules.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { type ConfigFile, readConfigTree, tableAt } from './configuration/config-tree.ts'
+import { type ConfigFile, readConfigTree } from './configuration/config-tree.ts'
 import { type ConfiguredStyle, readStyleSources, styleReader } from './configuration/configured-style.ts'
 import { readEditorConfig } from './configuration/editorconfig.ts'
-import { moduleTree } from './configuration/path-bound-rules.ts'
-import { readFlake8Projects } from './configuration/flake8-projects.ts'
-import { type OptionsCheck, readRuffProjects } from './configuration/ruff-projects.ts'
+import { readPythonRules, type RulesLinter } from './configuration/python-rules.ts'
 import { readScriptRules } from './configuration/script-lint.ts'
 import type { Linter } from './linter.ts'
-import { switchesOn } from './configuration/rule-selection.ts'
 
 export { isLintConfig, type ConfigFile } from './configuration/config-tree.ts'
 export type { ConfiguredStyle } from './configuration/configured-style.ts'
-export type { OptionsCheck } from './configuration/ruff-projects.ts'
+export type { RulesLinter } from './configuration/python-rules.ts'
 
 export type RepositoryLint = {
-  /** Files with the same rules share the same objects, so callers may group by them. */
   rulesFor(path: string): { lint: LintRules; style: ConfiguredStyle }
+  /** Is true when the repository's linter asks for a docstring of every method in the file. */
+  wantsMethodDocstrings(path: string): boolean
+  /** The tree in which Ruff lints the Python files, with the key by which rules name it. */
+  ruffTree: (RuffTree & { key: string }) | undefined
   /** Tells users what of the configuration cannot be honoured, each once. */
   notices: readonly string[]
 }
@@ -34,34 +41,20 @@ type RepositoryFiles = {
 /**
  * Reads the rules of a repository for each of its Python files: from the nearest configuration of Ruff, else of flake8,
  * else of pycodestyle, else a small default. `paths` are all paths of the snapshot, `files` those for which
- * `isLintConfig` is true. Options that the linter refuses (`check`) are left out, with a notice. For `scripts` see `readScriptRules`;
+ * `isLintConfig` is true. Options that the linter refuses are left out, with a notice. For `scripts` see `readScriptRules`;
  * Go has one format, and no rules where there is no gofmt.
  */
 export async function readRepositoryLint(
   { paths, files, scripts = [], hasGo = false }: RepositoryFiles,
-  check: OptionsCheck & Partial<Pick<Linter, 'scripts'> & { go: Pick<Linter['go'], 'lack'> }>,
+  check: RulesLinter & Partial<Pick<Linter, 'scripts'> & { go: Pick<Linter['go'], 'lack'> }>,
 ): Promise<RepositoryLint> {
   const notices = new Set<string>()
   const notice = (words: string) => void notices.add(words)
-  const modules = moduleTree(paths)
-  const governing = new Set(modules.folders)
-  const tree = readConfigTree(files, (folder, words) => governing.has(folder) && notice(words))
-  const ruff = await readRuffProjects({ tree, modules, check, notice })
-  const withoutRuff = modules.folders.filter((folder) => ruff.of(folder) === undefined)
-  const flake8 = await readFlake8Projects(withoutRuff, { tree, modules, check, notice })
-  const isConfigured = modules.folders.some(
-    (folder) => ruff.of(folder) !== undefined || flake8.of(folder) !== undefined,
-  )
-  if (modules.folders.length > 0 && !isConfigured) {
-    notice('there is no configuration of Ruff, flake8 or pycodestyle: only F, E9, W605, E713 and E714 are checked')
-  }
+  const governed = new Set(paths.filter((path) => /\.pyi?$/.test(path)).flatMap((path) => foldersUp(folderOf(path))))
+  const tree = readConfigTree(files, (folder, words) => governed.has(folder) && notice(words))
+  const python = await readPythonRules({ paths, tree, linter: check, notice })
   const styleIn = styleReader({ sources: readStyleSources(tree), editor: readEditorConfig(tree) })
-  const rulesIn = (folder: string): FolderRules => {
-    const linters = { ruff: ruff.of(folder), flake8: flake8.of(folder) }
-    const lint = linters.ruff ? ruff.rulesIn(folder, linters.ruff) : flake8.rulesIn(folder, linters.flake8)
-    return { lint, style: styleIn(folder, linters) }
-  }
-  const known = new Map<string, FolderRules>()
+  const known = new Map<string, (path: string) => ConfiguredStyle>()
   const ofScripts =
     check.scripts === undefined ? undefined : await readScriptRules(scripts, files, { check: check.scripts, notice })
   const goLack = hasGo ? await check.go?.lack() : undefined
@@ -72,9 +65,11 @@ export async function readRepositoryLint(
       const script = ofScripts?.get(path)
       if (script !== undefined) return { lint: script.lint, style: { lineLength: script.lineLength } }
       const folder = folderOf(path)
-      const rules = getOrMake(known, folder, () => rulesIn(folder))
-      return { lint: rules.lint(path), style: rules.style(path) }
+      const styleOf = getOrMake(known, folder, () => styleIn(folder, python.governing(folder)))
+      return { lint: python.rulesOf(path), style: styleOf(path) }
     },
+    wantsMethodDocstrings: (path) => python.governing(folderOf(path))?.settings.enabled.has('D102') === true,
+    ruffTree: python.tree,
     notices: [...notices],
   }
 }
@@ -90,12 +85,3 @@ export function textStyle(habits: Omit<TextStyle, 'lineLength'>, style: Configur
     ...(indent !== undefined && { indent }),
   }
 }
-
-export function wantsMethodDocstrings({ options, previewOptions }: LintRules): boolean {
-  return [options, previewOptions].some((look) => {
-    const lint = tableAt(look?.['lint'])
-    return lint !== undefined && switchesOn(lint, 'D102')
-  })
-}
-
-type FolderRules = { lint(path: string): LintRules; style(path: string): ConfiguredStyle }

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { isLintConfig, readRepositoryLint } from './repository-lint.ts'
-import { openLinter } from './linter.ts'
+import { openTestLinter } from './test-linter.fixture.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 afterAll(() => linter.close())
 
 async function read(files: Record<string, string>) {

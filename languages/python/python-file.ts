@@ -32,7 +32,7 @@ export function misencodedCharacters(source: string): number {
   return source.replaceAll(/[\0-\x7F]/g, '').length
 }
 
-/** Stubs are not linted, since Ruff's wasm build cannot apply its rules for stubs, and get no docstrings. */
+/** Stubs are not linted, since what judges fixes does not know their rules, and get no docstrings. */
 export function isStub(path: string): boolean {
   return path.toLowerCase().endsWith('.pyi')
 }

@@ -20,7 +20,7 @@ import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
-import { openLinter, type Linter } from '#languages/lint/linter.ts'
+import { openLinter } from '#languages/lint/linter.ts'
 import { type Log, processName } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
@@ -87,7 +87,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: storage.redisUrl, log })
     releaser.add('producer', () => producer.close())
-    const readers = openReaders(config, releaser)
+    const readers = await openReaders(config, releaser)
     const traces = await openTracing(config.traces, { service: 'discovery', instance: processName(), log })
     releaser.add('traces', traces.close)
     const archive = openEventSegments(objects)
@@ -170,32 +170,14 @@ function announce(redis: RedisClient, findable: FindableNodes, log: Log): () => 
   return () => announced
 }
 
-function openReaders({ threads, searchPath }: DiscoveryConfig, releaser: Releaser) {
+async function openReaders({ threads, searchPath }: DiscoveryConfig, releaser: Releaser) {
   const pool = openParsePool({ threads })
   releaser.add('parse threads', () => pool.close())
   const surveys = openSurveyPool({ threads })
   releaser.add('survey threads', surveys.close)
-  const linter = openLinterWhenNeeded(searchPath)
+  const linter = await openLinter({ searchPath, processes: surveys.threads })
   releaser.add('linter', linter.close)
   return { pool, surveys, linter }
-}
-
-/** The linters check the options of a repository's configuration; they start with the first one. */
-function openLinterWhenNeeded(
-  searchPath: string,
-): Pick<Linter, 'lint' | 'refusalOf' | 'scripts' | 'close'> & { go: Pick<Linter['go'], 'lack'> } {
-  let opened: Promise<Linter> | undefined
-  const linter = () => (opened ??= openLinter({ searchPath }))
-  return {
-    lint: async (text, rules) => (await linter()).lint(text, rules),
-    refusalOf: async (options) => (await linter()).refusalOf(options),
-    scripts: {
-      refusalOf: async (configuration) => (await linter()).scripts.refusalOf(configuration),
-      rules: async () => (await linter()).scripts.rules(),
-    },
-    go: { lack: async () => (await linter()).go.lack() },
-    close: async () => (await opened)?.close(),
-  }
 }
 
 /** Time for the running stage to finish; an interrupted stage is safe to run again. */

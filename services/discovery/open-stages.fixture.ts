@@ -2,7 +2,7 @@ import type { RunId } from '#domain/ids.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { RepositorySource } from '#domain/repository-source.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
@@ -39,7 +39,7 @@ export async function openStages({ publisher, limits, ...clock }: StagesOptions 
   const stores = await openTestStores()
   const pool = openParsePool({ threads: 1 })
   const surveys = openSurveyPool({ threads: 1 })
-  const linter = await openLinter()
+  const linter = await openTestLinter()
   const signal = AbortSignal.timeout(120_000)
   const { ledger, objects } = stores
   const deps: DiscoveryStageDeps = {

@@ -2,14 +2,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { ChangeSet, Edit, Evidence } from '#domain/change-set.ts'
 import type { TextCheck } from '#domain/checks.ts'
 import { sha256 } from '#domain/ids.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { proveComposition, type ProofDeps } from './prove-composition.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
@@ -40,7 +40,7 @@ it('reads files as all change sets together make them, and the others as they ar
   expect(texts).toEqual(['1 2\n', 'as it is\n', 'new\n', undefined, undefined])
 })
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 

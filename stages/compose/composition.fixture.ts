@@ -1,4 +1,4 @@
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { getChangeSets } from '#store/objects/stored-records.ts'
@@ -19,7 +19,7 @@ export type TestComposition = Awaited<ReturnType<typeof testComposition>>
 export async function testComposition(sandbox: Sandbox = openSandbox({ searchPath: '' })) {
   const test = await testLedger()
   const store = await testObjects()
-  const linter = await openLinter()
+  const linter = await openTestLinter()
   const syntax = openSyntaxChecker()
   const python = await loadLanguage('python')
   const { objects } = store

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
@@ -15,7 +15,7 @@ const user = 'import shop.compat\n\n\ndef main():\n    return shop.compat.dump()
 const bases = new Map([source, exporter, user].map((text) => [sha256(text), text]))
 
 const stored = new Map<string, string>()
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')

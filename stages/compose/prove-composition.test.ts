@@ -4,7 +4,7 @@ import type { EvidenceCheck } from '#domain/checks.ts'
 import { sha256 } from '#domain/ids.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
@@ -43,7 +43,7 @@ function only(id: string, from: string, to: string, { path = 'a.py', text: base 
 }
 
 const stored = new Map<string, string>()
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')

@@ -27,7 +27,7 @@ import { openPreparedBundles } from './agent/prepared-bundle.ts'
 import { type EvidenceTools, openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openSyntaxChecker } from './evidence/syntax-evidence.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 import { openLineSearcher } from './workspace/search-files.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
@@ -126,7 +126,7 @@ export async function openOperationBench(): Promise<OperationBench> {
 }
 
 async function openProofs(releaser: Releaser) {
-  const [python, linter, syntax] = [await loadLanguage('python'), await openLinter(), openSyntaxChecker()]
+  const [python, linter, syntax] = [await loadLanguage('python'), await openTestLinter(), openSyntaxChecker()]
   releaser.add('linter', linter.close)
   releaser.add('syntax', syntax.close)
   return { python, linter, syntax, evidence: openEvidenceChecker({ linter, python, syntax }) }

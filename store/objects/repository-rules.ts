@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import { defaultRulesOf, PathRules } from '#domain/path-rules.ts'
+import { defaultRulesOf, PathRules, RuffTree } from '#domain/path-rules.ts'
 import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 
@@ -15,6 +15,8 @@ export const RepositoryRules = z.strictObject({
   ownModules: PathRules.shape.ownModules,
   /** The files that the rules were read from, as blobs of the snapshot: by them a file that is new gets its rules. */
   configs: z.array(z.strictObject({ path: z.string(), hash: z.string() })).optional(),
+  /** The tree of configuration of Python files under the key that `shared` names; its modules are those of `files`. */
+  ruffTree: RuffTree.omit({ modules: true }).extend({ key: z.string() }).optional(),
   files: z.record(
     z.string(),
     z.strictObject({
@@ -54,5 +56,6 @@ export function pathRulesOf(rules: RepositoryRules | undefined, path: string): P
   const shared = file === undefined ? undefined : rules?.shared[file.rules]
   const { ownModules } = rules ?? {}
   if (file === undefined || shared === undefined) return { ...defaultRulesOf(path), ...(ownModules && { ownModules }) }
-  return { ...shared, keptNames: file.keptNames, ...(ownModules && { ownModules }) }
+  const lint = shared.lint.tree === undefined ? shared.lint : { ...shared.lint, path }
+  return { ...shared, lint, keptNames: file.keptNames, ...(ownModules && { ownModules }) }
 }

@@ -3,7 +3,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
 import { defaultPathRules, goLintRules } from '#domain/path-rules.ts'
 import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { openWorkspace } from '#stages/operate/workspace/open-workspace.ts'
@@ -11,7 +11,7 @@ import { openTargetNode } from '#stages/operate/tools/target-node.ts'
 import { docstringExternals } from './externals.ts'
 
 const { searchPath, lack } = await testGofmt(process.env)
-const linter = await openLinter({ searchPath })
+const linter = await openTestLinter({ searchPath })
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 
@@ -56,7 +56,7 @@ it.skipIf(lack !== undefined)(
 )
 
 it('a doc comment of Go is written as it is where a worker has no gofmt', async () => {
-  const without = await openLinter({ searchPath: '/nowhere' })
+  const without = await openTestLinter({ searchPath: '/nowhere' })
   const written = await documented('Total adds:\n\n- a', without)
   await without.close()
   expect(written).toBe(source.replace('func', '// Total adds:\n//\n//   - a\nfunc'))

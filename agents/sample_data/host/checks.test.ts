@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { TextCheck } from '#domain/checks.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
 import { readSignature } from './checks.ts'
 import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })

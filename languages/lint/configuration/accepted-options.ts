@@ -1,6 +1,6 @@
 import { tableAt, type Table } from './config-tree.ts'
 
-type RefusalOf = (options: Record<string, unknown>) => Promise<string | undefined>
+export type RefusalOf = (options: Readonly<Record<string, unknown>>) => Promise<string | undefined>
 
 /** These decide whether rule names and preview rules are accepted, so they are added first. */
 const first = ['preview', 'explicit-preview-rules']

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { openPythonLinter } from '../python-linter.ts'
+import { openTestPythonLinter } from '../test-linter.fixture.ts'
 import { readFixture } from '../read-repository.fixture.ts'
 
-const opened = openPythonLinter()
+const opened = openTestPythonLinter()
 afterAll(async () => (await opened).close())
 
 describe('the style of texts', () => {

@@ -12,9 +12,9 @@ import {
   within,
 } from './config-tree.ts'
 import type { EditorConfig } from './editorconfig.ts'
-import type { Flake8Project } from './flake8-projects.ts'
-import type { RuffProject } from './ruff-projects.ts'
-import { switchesOn } from './rule-selection.ts'
+import type { Flake8Config } from './flake8-config.ts'
+import type { Governing } from './python-rules.ts'
+import { lintOption } from './ruff-config.ts'
 
 /** Holds what the configuration says about texts that are written into a file; what it does not say is absent. */
 export type ConfiguredStyle = {
@@ -27,8 +27,6 @@ export type ConfiguredStyle = {
 
 type Style = { [Key in keyof ConfiguredStyle]: ConfiguredStyle[Key] | undefined }
 
-type Linters = { ruff: RuffProject | undefined; flake8: Flake8Project | undefined }
-
 const ruffLimit = 88
 const flake8Limit = 79
 
@@ -40,11 +38,14 @@ type OtherSources = { sources: ReturnType<typeof readStyleSources>; editor: Edit
  * Returns a function that reads the style of the files in a folder. The linter counts first, then pylint, the formatter
  * and `.editorconfig`; flake8's default line length counts last, even with its rule off. Equal styles share one object.
  */
-export function styleReader({ sources, editor }: OtherSources): (folder: string, linters: Linters) => StyleOf {
+export function styleReader({
+  sources,
+  editor,
+}: OtherSources): (folder: string, linters: Governing | undefined) => StyleOf {
   const share = shared<ConfiguredStyle>()
   return (folder, linters) => {
     const { lineLength, docLength, docstringQuotes, indent, docstringStyle } = linterStyle(linters)
-    const last = linters.ruff === undefined && linters.flake8 !== undefined ? flake8Limit : undefined
+    const last = linters?.flake8 === undefined ? undefined : flake8Limit
     const styleWith = (pairs: ReadonlyMap<string, string>) => {
       const limit = lineLength ?? sources.lineLength(folder) ?? iniNumber(pairs.get('max_line_length')) ?? last
       return said({
@@ -63,9 +64,9 @@ export function styleReader({ sources, editor }: OtherSources): (folder: string,
   }
 }
 
-function linterStyle({ ruff, flake8 }: Linters): Style {
-  if (ruff !== undefined) return ruffStyle(ruff)
-  return flake8 === undefined ? {} : flake8Style(flake8)
+function linterStyle(linters: Governing | undefined): Style {
+  if (linters?.flake8 !== undefined) return flake8Style(linters.flake8)
+  return linters === undefined || linters.chain.length === 0 ? {} : ruffStyle(linters)
 }
 
 function said({ lineLength, docLength, docstringQuotes, indent, docstringStyle }: Style): ConfiguredStyle {
@@ -78,19 +79,22 @@ function said({ lineLength, docLength, docstringQuotes, indent, docstringStyle }
   }
 }
 
-function ruffStyle({ options, format }: RuffProject): Style {
-  const lint = tableAt(options['lint']) ?? {}
-  const pycodestyle = tableAt(lint['pycodestyle'])
-  const limits = [options['line-length'], pycodestyle?.['max-line-length']].flatMap((value) => lengthOf(value) ?? [])
-  const quotes = tableAt(lint['flake8-quotes'])?.['docstring-quotes']
+function ruffStyle({ chain, settings }: Governing): Style {
+  const format: Table = Object.assign({}, ...chain.map(({ table }) => tableAt(table['format']) ?? {}))
+  const option = (...keys: readonly string[]) => lintOption(chain, ...keys)
+  const limits = [option('line-length'), option('pycodestyle', 'max-line-length')].flatMap(
+    (value) => lengthOf(value) ?? [],
+  )
   const isFormatted = Object.keys(format).length > 0
   return {
-    lineLength: limits.length > 0 ? Math.min(...limits) : switchesOn(lint, 'E501') ? ruffLimit : undefined,
-    docLength: lengthOf(pycodestyle?.['max-doc-length']),
-    // Ruff's formatter puts docstrings in double quotes unless `quote-style` is "preserve".
-    docstringQuotes: quotesOf(quotes) ?? (isFormatted && format['quote-style'] !== 'preserve' ? '"""' : undefined),
-    indent: indentOf(format, lengthOf(options['indent-width'])),
-    docstringStyle: docstringStyleOf(tableAt(lint['pydocstyle'])?.['convention']),
+    lineLength: limits.length > 0 ? Math.min(...limits) : settings.enabled.has('E501') ? ruffLimit : undefined,
+    docLength: lengthOf(option('pycodestyle', 'max-doc-length')),
+    docstringQuotes:
+      // Ruff's formatter puts docstrings in double quotes unless `quote-style` is "preserve".
+      quotesOf(option('flake8-quotes', 'docstring-quotes')) ??
+      (isFormatted && format['quote-style'] !== 'preserve' ? '"""' : undefined),
+    indent: indentOf(format, lengthOf(option('indent-width'))),
+    docstringStyle: docstringStyleOf(option('pydocstyle', 'convention')),
   }
 }
 
@@ -99,7 +103,7 @@ function indentOf(format: Table, width: number | undefined): string | undefined 
   return format['indent-style'] === 'space' || width !== undefined ? ' '.repeat(width ?? 4) : undefined
 }
 
-function flake8Style({ value, rules, lint }: Flake8Project): Style {
+function flake8Style({ value, rules, lint }: Flake8Config): Style {
   const indent = iniNumber(value('indent-size'))
   return {
     lineLength: iniNumber(value('max-line-length')) ?? (rules.select.includes('E501') ? flake8Limit : undefined),

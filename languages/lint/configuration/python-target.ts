@@ -22,7 +22,7 @@ export function targetOfRequirement(requirement: string): string | undefined {
 }
 
 /** `requires-python` of the project in this folder. */
-export function requiredPython(tree: ConfigTree, folder: string): string | undefined {
+function requiredPython(tree: ConfigTree, folder: string): string | undefined {
   const requirement = stringOf(tableAt(tree.table(within(folder, 'pyproject.toml')), 'project')?.['requires-python'])
   return requirement === undefined ? undefined : targetOfRequirement(requirement)
 }

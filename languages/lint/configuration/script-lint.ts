@@ -114,7 +114,7 @@ function rulesOf({ source, parts, isIgnored }: ScriptConfig, path: string): Omit
     ...filled('settings', all('settings')),
     rules,
   }
-  return { source, options, ignored: [], unfixable: [], isExcluded: isIgnored(path) }
+  return { source, options, ignored: [], isExcluded: isIgnored(path) }
 }
 
 function filled(key: string, table: Table): Table {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { z } from 'zod'
@@ -9,8 +10,8 @@ import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { ScriptSuffix } from '#domain/path-rules.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { after } from '#platform/clock.ts'
-import { type OxlintProcess, oxlintProgram, startOxlint } from './oxlint-process.ts'
+import { type LanguageServer, startLanguageServer } from '../../lint/language-server.ts'
+import { type LintServer, type Lost, openServerTurns } from '../../lint/server-turns.ts'
 
 /** `configuration` is what would be in an `.oxlintrc.json`. */
 export type OxlintQuestion = { text: string; suffix: ScriptSuffix; configuration: Readonly<Record<string, unknown>> }
@@ -19,14 +20,18 @@ export type OxlintAnswer =
   | { kind: 'report'; diagnostics: unknown; actions: unknown; uri: string }
   /** oxlint's words about a configuration that it does not accept. */
   | { kind: 'refused'; why: string }
-  /** The process ended or took too long; the next text is not affected. */
-  | { kind: 'lost'; why: string }
+  | Lost
 
 export type OxlintServer = {
   check(question: OxlintQuestion): Promise<OxlintAnswer>
   /** Ends the process, if there is one; running and waiting questions are lost. Safe to call twice. */
   close(): Promise<void>
 }
+
+const require = createRequire(import.meta.url)
+const { version } = z.object({ version: z.string() }).parse(require('oxlint/package.json'))
+export const oxlintVersion = `oxlint ${version}`
+const oxlintProgram = join(dirname(require.resolve('oxlint/package.json')), 'bin', 'oxlint')
 
 /** A process is replaced after so many texts or configurations: it keeps something of each. */
 const [maxTexts, maxConfigurations] = [20_000, 200]
@@ -35,45 +40,15 @@ const Published = z.object({ uri: z.string(), diagnostics: z.unknown() })
 const Shown = z.object({ type: z.number(), message: z.string() })
 const shownError = 1
 
-/** Answers in the order of asking, one text at a time, so that it is known which text ends the process. It starts with the first text. */
+/** The server starts with the first text. */
 export function openOxlintServer({ limitMs = 10_000 }: { limitMs?: number } = {}): OxlintServer {
-  const closing = new AbortController()
-  let running: RunningServer | undefined
-  let last: Promise<unknown> = Promise.resolve()
-  const answer = async (question: OxlintQuestion): Promise<OxlintAnswer> => {
-    if (closing.signal.aborted) throw new AppError('AGENT_010', 'the linter is closed')
-    if (running?.isSpent() === true) running.end()
-    running = running?.isOver() === false ? running : startServer()
-    const server = running
-    const cancel = after(limitMs, () => server.end('it took too long'))
-    try {
-      return await server.check(question)
-    } catch (error) {
-      server.end()
-      return { kind: 'lost', why: error instanceof Error ? error.message : String(error) }
-    } finally {
-      cancel()
-    }
-  }
-  return {
-    check(question) {
-      const turn = last.then(() => answer(question))
-      last = turn.catch(() => undefined)
-      return turn
-    },
-    async close() {
-      closing.abort()
-      running?.end('the linter is closed')
-      await last
-    },
-  }
+  const { ask, close } = openServerTurns(startServer, { limitMs })
+  return { check: ask, close }
 }
-
-type RunningServer = ReturnType<typeof startServer>
 
 type Found = { kind: 'found'; diagnostics: unknown } | Extract<OxlintAnswer, { kind: 'refused' }>
 
-function startServer() {
+function startServer(): LintServer<OxlintQuestion, Exclude<OxlintAnswer, Lost>> {
   const folder = mkdtempSync(join(tmpdir(), 'remora-oxlint-'))
   let texts = 0
   let over: string | undefined
@@ -81,7 +56,7 @@ function startServer() {
   const end = (why = 'it was replaced') => {
     if (over !== undefined) return
     over = why
-    process.kill()
+    oxlint.kill()
     waiting?.answer.reject(new Error(why))
     rmSync(folder, { recursive: true, force: true })
   }
@@ -90,22 +65,23 @@ function startServer() {
     const isAnswer = found?.kind === 'refused' || found?.uri === waiting?.uri
     if (found !== undefined && isAnswer) waiting?.answer.resolve(found)
   }
-  const process = startOxlint(folder, { onNotice, onExit: end })
-  const ready = initialized(process)
-  const configurations = openConfigurations(folder, process)
+  const command = [process.execPath, oxlintProgram, '--lsp']
+  const oxlint = startLanguageServer({ command, folder }, { onNotice, onExit: end })
+  const ready = initialized(oxlint)
+  const configurations = openConfigurations(folder, oxlint)
 
   return {
     end,
     isOver: () => over !== undefined,
     isSpent: () => texts >= maxTexts || configurations.size() >= maxConfigurations,
-    async check({ text, suffix, configuration }: OxlintQuestion): Promise<OxlintAnswer> {
+    async ask({ text, suffix, configuration }) {
       await ready
       texts += 1
       const asking: NonNullable<typeof waiting> = { answer: Promise.withResolvers() }
       waiting = asking
       asking.uri = `${configurations.folderOf(configuration)}/text${texts}${suffix}`
       const { uri } = asking
-      process.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'text', version: 1, text } })
+      oxlint.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'text', version: 1, text } })
       const found = await asking.answer.promise
       waiting = undefined
       if (found.kind === 'refused') {
@@ -114,14 +90,14 @@ function startServer() {
       }
       const range = { start: { line: 0, character: 0 }, end: { line: text.length, character: 0 } }
       const asked = { textDocument: { uri }, range, context: { diagnostics: [] } }
-      const actions = await process.request('textDocument/codeAction', asked)
-      process.notify('textDocument/didClose', { textDocument: { uri } })
+      const actions = await oxlint.request('textDocument/codeAction', asked)
+      oxlint.notify('textDocument/didClose', { textDocument: { uri } })
       return { kind: 'report', diagnostics: found.diagnostics, actions, uri }
     },
   }
 }
 
-async function initialized({ request, notify }: OxlintProcess): Promise<void> {
+async function initialized({ request, notify }: LanguageServer): Promise<void> {
   await request('initialize', { processId: null, rootUri: null, workspaceFolders: [], capabilities: {} })
   notify('initialized', {})
 }
@@ -133,7 +109,7 @@ function noticeOf(method: string, params: unknown): (Found & { uri?: string }) |
 }
 
 /** One folder for each configuration: oxlint reads it when the folder is added. */
-function openConfigurations(top: string, { notify }: OxlintProcess) {
+function openConfigurations(top: string, { notify }: LanguageServer) {
   const known = new Map<string, string>()
   return {
     size: () => known.size,

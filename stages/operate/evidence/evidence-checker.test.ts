@@ -3,10 +3,10 @@ import { loadLanguage } from '#languages/syntax/parser.ts'
 import type { TextCheck } from '#domain/checks.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
@@ -101,7 +101,7 @@ describe('proof that a file parses', () => {
   })
 
   it('is missing, with the reason, for a file that cannot be linted', async () => {
-    const deep = `x = ${'('.repeat(30_000)}1${')'.repeat(30_000)}\n`
+    const deep = `x = a${'.b()'.repeat(30_000)}\n`
     const evidence = await check('parses', deep, `${deep}y = 1\n`)
     expect(evidence).toMatchObject({ ok: false, detail: expect.stringContaining('cannot be linted') })
   })

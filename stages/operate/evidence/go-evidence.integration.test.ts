@@ -2,13 +2,13 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { changeChecks, type TextCheck } from '#domain/checks.ts'
 import { defaultTextStyle, goLintRules, type PathRules } from '#domain/path-rules.ts'
 import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
 const { searchPath, lack } = await testGofmt(process.env)
-const linter = await openLinter({ searchPath })
+const linter = await openTestLinter({ searchPath })
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })

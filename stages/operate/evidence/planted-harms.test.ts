@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { changeChecks, type TextCheck } from '#domain/checks.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { plantedHarms, type PlantedHarm } from './planted-harms.fixture.ts'
@@ -10,7 +10,7 @@ import { plantedLosses } from './planted-losses.fixture.ts'
 import { plantedScriptHarms } from './scripts/planted-script-harms.fixture.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })

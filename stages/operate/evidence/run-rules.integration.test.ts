@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
-import { defaultLintRules, defaultTextStyle } from '#domain/path-rules.ts'
-import { type Linter, openLinter } from '#languages/lint/linter.ts'
+import { defaultTextStyle } from '#domain/path-rules.ts'
+import type { Linter } from '#languages/lint/linter.ts'
+import { readRepositoryLint } from '#languages/lint/repository-lint.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { putRepositoryRules } from '#store/objects/repository-rules.ts'
 import { aNewRun } from '#testing/open-test-ledger.ts'
@@ -30,7 +32,7 @@ describe('the rules of a run', () => {
   let linter: Linter
   beforeAll(async () => {
     store = await testObjects()
-    linter = await openLinter()
+    linter = await openTestLinter()
   })
   afterAll(async () => {
     await store.close()
@@ -42,9 +44,14 @@ describe('the rules of a run', () => {
     const blobs = openBlobStore(store.objects, { maxCacheBytes: 0 })
     const run = aNewRun({ projectId: store.project })
     for (const text of Object.values(configs)) await blobs.put(store.project, Buffer.from(text))
+    const files = Object.entries(configs).map(([path, text]) => ({ path, text }))
+    const read = await readRepositoryLint({ paths: ['shop/stock.py'], files }, linter)
+    const { modules: _, ...ruffTree } = read.ruffTree ?? { key: '', files: {}, modules: [] }
+    const { path: _path, ...lint } = read.rulesFor('shop/stock.py').lint
     const rulesKey = await putRepositoryRules(store.objects, run, {
       v: 1,
-      shared: [{ lint: defaultLintRules, text: { ...defaultTextStyle, docstringStyle: 'numpy' } }],
+      shared: [{ lint, text: { ...defaultTextStyle, docstringStyle: 'numpy' } }],
+      ruffTree,
       files: { 'shop/stock.py': { rules: 0, keptNames: ['price'], agentRanges: [] } },
       configs: Object.entries(configs).map(([path, text]) => ({ path, hash: sha256(text) })),
     })
@@ -73,7 +80,7 @@ describe('the rules of a run', () => {
 
   it('are those of planning for a file that was there', async () => {
     expect(await (await rulesOfRun()).of('shop/stock.py')).toMatchObject({
-      lint: defaultLintRules,
+      lint: { source: 'ruff.toml', path: 'shop/stock.py' },
       keptNames: ['price'],
     })
   })

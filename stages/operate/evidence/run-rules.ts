@@ -3,7 +3,7 @@ import { type PathRules, scriptSuffixOf } from '#domain/path-rules.ts'
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import type { Run } from '#domain/run.ts'
 import type { Linter } from '#languages/lint/linter.ts'
-import { type ConfigFile, type OptionsCheck, readRepositoryLint, textStyle } from '#languages/lint/repository-lint.ts'
+import { type ConfigFile, readRepositoryLint, type RulesLinter, textStyle } from '#languages/lint/repository-lint.ts'
 import type { BlobStore } from '#store/objects/blob-store.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
@@ -43,7 +43,7 @@ type RulesDeps = {
   blobs: Pick<BlobStore, 'get'>
   linter: ConfigLinter
 }
-type ConfigLinter = OptionsCheck & Pick<Linter, 'scripts'>
+type ConfigLinter = RulesLinter & Pick<Linter, 'scripts'>
 
 /** Reads the rules of a run once. A run that has planned nothing to lint has none, and gets the defaults. */
 export function openRunRules({ objects, blobs, linter }: RulesDeps): ReadRunRules {
@@ -53,6 +53,10 @@ export function openRunRules({ objects, blobs, linter }: RulesDeps): ReadRunRule
     const ref = { projectId, runId, hash: rulesKey }
     return cache.get(`${runId}/${rulesKey}`, async () => {
       const rules = await getRepositoryRules(objects, ref)
+      if (rules.ruffTree !== undefined) {
+        const { key, ...tree } = rules.ruffTree
+        linter.trees.add({ ...tree, modules: Object.keys(rules.files).filter(isPython) }, key)
+      }
       return runRules(rules, openNewFileRules(rules, { read: (hash) => blobs.get(projectId, hash), linter }))
     })
   }
@@ -76,10 +80,11 @@ type NewFileDeps = { read(hash: string): Promise<Uint8Array>; linter: ConfigLint
 
 const cachedPlaces = 200
 const readAtOnce = 4
-/** Stands for a folder's new files, so that which of them comes first makes no difference. */
-const anyModule = 'remora_new_file.py'
 
-/** The rules of files that the snapshot does not have, from its configuration: as an existing file of the same name would have them. */
+/**
+ * The rules of files that the snapshot does not have, from its configuration: as an existing file of the same name would have them. A
+ * Python file has its neighbours' style, and Ruff looks at its path.
+ */
 function openNewFileRules(rules: RepositoryRules, { read, linter }: NewFileDeps): RulesOf {
   const texts = openCachedAnswers<ConfigFile[]>({ max: 1 })
   const places = openCachedAnswers<Awaited<ReturnType<typeof readRepositoryLint>>>({ max: cachedPlaces })
@@ -90,23 +95,26 @@ function openNewFileRules(rules: RepositoryRules, { read, linter }: NewFileDeps)
         text: Buffer.from(await read(hash)).toString(),
       })),
     )
-  const modules = Object.keys(rules.files).filter((path) => languageOf(path) === 'python')
+  const modules = Object.keys(rules.files).filter(isPython)
   return async (path) => {
-    const isScript = scriptSuffixOf(path) !== undefined
     const usual = pathRulesOf(rules, path)
-    if (!isScript && languageOf(path) !== 'python') return usual
-    const folder = folderOf(path)
-    const found = await places.get(isScript ? path : `${folder}/`, async () => {
-      const files = await configs()
-      if (isScript) return readRepositoryLint({ paths: [], files, scripts: [path] }, linter)
-      const module = folder === '' ? anyModule : `${folder}/${anyModule}`
-      return readRepositoryLint({ paths: [...modules, module], files }, linter)
-    })
+    if (isPython(path)) {
+      const like = nearestOf(modules, folderOf(path)) ?? modules[0]
+      if (like === undefined) return usual
+      const { lint, text } = pathRulesOf(rules, like)
+      return { ...usual, lint: { ...lint, path }, text }
+    }
+    if (scriptSuffixOf(path) === undefined) return usual
+    const found = await places.get(path, async () =>
+      readRepositoryLint({ paths: [], files: await configs(), scripts: [path] }, linter),
+    )
     const { lint, style } = found.rulesFor(path)
-    const like = nearestOf(modules, folder)
-    const habits = like === undefined || isScript ? usual.text : pathRulesOf(rules, like).text
-    return { ...usual, lint, text: textStyle(habits, style) }
+    return { ...usual, lint, text: textStyle(usual.text, style) }
   }
+}
+
+function isPython(path: string): boolean {
+  return languageOf(path) === 'python'
 }
 
 /** A file of the folder, or of the nearest one above it that has some: its docstrings show how those of a new one are written. */

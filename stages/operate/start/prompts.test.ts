@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { defaultProject } from '#domain/ids.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
@@ -12,7 +12,7 @@ import { baseOver } from '../workspace/base-over.fixture.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import { promptsFor } from './prompts.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 afterAll(linter.close)
 const deps = { linter, python: await loadLanguage('python') }
 const found = await loadBundles(fileURLToPath(new URL('../../../agents', import.meta.url)))

@@ -1,35 +1,38 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defaultLintRules } from '#domain/path-rules.ts'
+import type { Diagnostic } from '#languages/lint/lint-report.ts'
 import { openSurveyPool, type SurveyPool } from './survey-pool.ts'
 
-const rules = defaultLintRules
-const faulty = { path: 'a.py', text: 'import os\n', rules, ownModules: [] }
-const nested = { path: 'nested.py', text: `x = ${'('.repeat(20_000)}1${')'.repeat(20_000)}\n`, rules, ownModules: [] }
+const unused: Diagnostic = {
+  code: 'F401',
+  message: '`os` imported but unused',
+  line: 1,
+  column: 8,
+  start: 7,
+  end: 9,
+  fix: undefined,
+}
+const faulty = { path: 'a.py', text: 'import os\n', diagnostics: [unused], ownModules: [] }
+const nested = {
+  path: 'nested.py',
+  text: `x = a${'.b()'.repeat(40_000)}\n`,
+  diagnostics: [],
+  ownModules: [],
+}
 
 let pool: SurveyPool
 beforeEach(() => {
-  pool = openSurveyPool({ threads: 1 })
+  pool = openSurveyPool({ threads: 1, fileLimitMs: 500 })
 })
 afterEach(() => pool.close())
 
 describe('the threads of the survey', () => {
-  it('answer the files behind one that crashes them', async () => {
+  it('answer the files behind one that ends them', async () => {
     const answers = await Promise.all([nested, faulty, nested, faulty, faulty].map((file) => pool.survey(file)))
     const found = answers.map((one) => ('unreadable' in one ? 'unreadable' : one.faults.map(({ code }) => code)))
     expect(found).toEqual(['unreadable', ['F401'], 'unreadable', ['F401'], ['F401']])
   })
 
-  it('do not lint without rules, and still say what the file uses', async () => {
-    const answer = await pool.survey({
-      path: 'a.py',
-      text: 'from lib import one\nimport os\n',
-      rules: null,
-      ownModules: [],
-    })
-    expect(answer).toMatchObject({ faults: [], uses: { modules: { lib: ['one'] } } })
-  })
-
-  it('read other texts for the names they use, also behind one that crashes them', async () => {
+  it('read other texts for the names they use, also behind one that ends them', async () => {
     const document = pool.usesIn('See `lib.one`, and::\n\n    from lib import two\n')
     const [, uses] = await Promise.all([pool.survey(nested), document])
     expect(uses).toMatchObject({ modules: { lib: ['one', 'two'] }, binds: [] })
@@ -37,7 +40,12 @@ describe('the threads of the survey', () => {
 
   it('give a file up that takes too long, and go on with the next', async () => {
     const hasty = openSurveyPool({ threads: 1, fileLimitMs: 1 })
-    const slow = { path: 'slow.py', text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000), rules, ownModules: [] }
+    const slow = {
+      path: 'slow.py',
+      text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000),
+      diagnostics: [],
+      ownModules: [],
+    }
     expect(await hasty.survey(slow)).toEqual({ unreadable: expect.stringContaining('it took longer than') })
     await hasty.close()
   })

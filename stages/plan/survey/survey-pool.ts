@@ -2,15 +2,14 @@ import type { FileDocFacts, NodeBytes } from '#languages/comments/doc-facts.ts'
 import type { ModuleUses } from '#languages/python/module-uses.ts'
 import type { ModuleTypes } from '#languages/python/module-types.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
-import type { LintRules } from '#domain/path-rules.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
 import type { FileDocstringFacts } from '#languages/python/docstring-facts.ts'
 
-/** A Python file to survey. Without `rules` it is not linted. */
+/** A Python file to survey, with the faults that the linter found in it. */
 export type PythonQuestion = {
   path: string
   text: string
-  rules: LintRules | null
+  diagnostics: readonly Diagnostic[]
   /** Names those of the repository's own modules that the text imports (`ownModulesIn`). */
   ownModules: readonly string[]
   wantsTypes?: boolean

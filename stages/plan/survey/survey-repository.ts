@@ -1,14 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { isGo, type LintRules, type PathRules } from '#domain/path-rules.ts'
+import { hasCode } from '#domain/error.ts'
 import { keptOf } from '#languages/lint/fixable-faults.ts'
+import type { Diagnostic } from '#languages/lint/lint-report.ts'
 import {
   isLintConfig,
   readRepositoryLint,
   type ConfigFile,
-  type OptionsCheck,
   type RepositoryLint,
+  type RulesLinter,
   textStyle,
-  wantsMethodDocstrings,
 } from '#languages/lint/repository-lint.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import type { RepositoryRules } from '#store/objects/repository-rules.ts'
@@ -36,7 +37,7 @@ export type SurveyInput = {
 
 export type SurveyDeps = {
   surveys: SurveyPool
-  linter: OptionsCheck & Pick<Linter, 'lint' | 'scripts'> & { go: Pick<Linter['go'], 'lack'> }
+  linter: RulesLinter & Pick<Linter, 'lint' | 'scripts'> & { go: Pick<Linter['go'], 'lack'> }
 }
 
 /** Holds what a repository says about its files, and where in them there is work. */
@@ -102,8 +103,8 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const otherPaths = [...others.faults.keys()]
   const rules = {
     ...repositoryRules(facts, lint, { docstrings, kept, otherPaths }),
+    ...sourcesOfRules(lint, input.files),
     ownModules: [...ownModules],
-    configs: lintConfigs(input.files).map(({ path, hash }) => ({ path, hash })),
   }
   return {
     rules,
@@ -121,10 +122,16 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   }
 }
 
+function sourcesOfRules({ ruffTree }: RepositoryLint, files: readonly SourceFile[]) {
+  const { modules: _, ...tree } = ruffTree ?? { modules: [] }
+  const configs = lintConfigs(files).map(({ path, hash }) => ({ path, hash }))
+  return { ...('key' in tree && { ruffTree: tree }), configs }
+}
+
 function foldDocstrings(facts: ReadonlyMap<string, SurveyedFile>, lint: RepositoryLint) {
   return foldDocstringFacts(new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)), (path) => {
-    const { lint: own, style } = lint.rulesFor(path)
-    return { style: style.docstringStyle, wantsMethodDocstrings: wantsMethodDocstrings(own) }
+    const { style } = lint.rulesFor(path)
+    return { style: style.docstringStyle, wantsMethodDocstrings: lint.wantsMethodDocstrings(path) }
   })
 }
 
@@ -220,17 +227,24 @@ async function surveyFile(file: SourceFile, { input, lint, ownModules, notUtf8, 
     ownModules: ownModulesIn(text, ownModules),
     ...(input.wantsTypes === true && { wantsTypes: true }),
   }
-  const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
-  if (notLinted !== undefined || !input.isWorkedOn(path)) {
-    const found = await look(null)
-    if ('unreadable' in found) return { notLinted: found.unreadable, namingText: text }
-    return { found, ...(notLinted && { notLinted }) }
-  }
-  const linted = await look(rules)
-  if (!('unreadable' in linted)) return { found: linted }
+  const isLinted = notLinted === undefined && input.isWorkedOn(path)
+  const linted = isLinted ? await faultsOf(text, rules, deps) : { diagnostics: [], why: notLinted }
   // A text that Ruff cannot handle may still be parsed for what it uses of other files.
-  const found = await look(null)
-  return { notLinted: linted.unreadable, ...('unreadable' in found ? { namingText: text } : { found }) }
+  const found = await deps.surveys.survey({ ...question, diagnostics: linted.diagnostics })
+  const why = linted.why ?? ('unreadable' in found ? found.unreadable : undefined)
+  return { ...('unreadable' in found ? { namingText: text } : { found }), ...(why !== undefined && { notLinted: why }) }
+}
+
+type Linted = { diagnostics: readonly Diagnostic[]; why?: string | undefined }
+
+async function faultsOf(text: string, rules: LintRules, { linter }: SurveyDeps): Promise<Linted> {
+  if (linter.lack !== undefined) return { diagnostics: [], why: linter.lack }
+  try {
+    return { diagnostics: (await linter.lint(text, rules)).diagnostics }
+  } catch (error) {
+    if (!hasCode(error, 'TOOL_006')) throw error
+    return { diagnostics: [], why: error.message }
+  }
 }
 
 function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRules): string | undefined {
@@ -267,7 +281,8 @@ function allOf({ used, offered }: KeptNames): PathRules['keptNames'] {
 }
 
 function rulesOf(path: string, lint: RepositoryLint, docstrings: DocstringSurvey): Omit<PathRules, 'keptNames'> {
-  const { lint: rules, style } = lint.rulesFor(path)
+  const { lint: own, style } = lint.rulesFor(path)
+  const { path: _, ...rules } = own
   return { lint: rules, text: textStyle(docstrings.styleOf(path), style) }
 }
 

@@ -1,12 +1,10 @@
 /**
- * Entry of a survey thread, which runs Ruff and the grammars. Nothing is caught: a text may leave Ruff or the
+ * Entry of a survey thread, which runs the grammars. Nothing is caught: a text may leave the
  * parser damaged, so the thread dies, and the next file gets a new one.
  */
 import type { Tree } from 'web-tree-sitter'
-import type { LintRules } from '#domain/path-rules.ts'
 import { docFactsOf } from '#languages/comments/doc-facts.ts'
 import { type JudgedFault, judgeFixes } from '#languages/lint/fixable-faults.ts'
-import { lintText } from '#languages/lint/lint-text.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import { byteOffsets } from '#languages/python/python-file.ts'
 import { docstringFactsOf } from '#languages/python/docstring-facts.ts'
@@ -23,13 +21,13 @@ import type {
 } from './survey-pool.ts'
 
 function surveyFile(
-  { path, text, rules, ownModules, wantsTypes }: PythonQuestion,
+  { path, text, diagnostics, ownModules, wantsTypes }: PythonQuestion,
   python: LoadedLanguage,
 ): SurveyedFile {
   const tree = python.parse(text)
   try {
     return {
-      faults: rules === null ? [] : lintFaults({ path, text, ownModules, rules }, { tree, python }),
+      faults: placedFaults(judgeFixes(diagnostics, { path, text, ownModules }, python), text, tree),
       docstrings: docstringFactsOf(tree, text, path),
       uses: moduleUsesOf(tree, text),
       ...(wantsTypes === true && { types: moduleTypesOf(tree, python) }),
@@ -41,14 +39,6 @@ function surveyFile(
 
 /** A longer statement is not shown to an agent as the context of a fault. */
 const maxContextLines = 40
-
-function lintFaults(
-  { rules, ...file }: PythonQuestion & { rules: LintRules },
-  { tree, python }: { tree: Tree; python: LoadedLanguage },
-): LintFault[] {
-  const { diagnostics } = lintText({ text: file.text, rules })
-  return placedFaults(judgeFixes(diagnostics, file, python), file.text, tree)
-}
 
 function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree): LintFault[] {
   const byteOf = byteOffsets(text)

@@ -5,12 +5,12 @@ import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import type { TextStyle } from '#domain/path-rules.ts'
 import { insertDocstring } from './insert-docstring.ts'
 
 const python = await loadLanguage('python')
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python, syntax })
@@ -149,7 +149,7 @@ describe('inserting a docstring', () => {
   })
 
   it('does not touch a source that cannot be linted', async () => {
-    const source = `def f():\n    return 1\n\n\nx = ${'('.repeat(20_000)}1${')'.repeat(20_000)}\n`
+    const source = `def f():\n    return 1\n\n\nx = a${'.b()'.repeat(30_000)}\n`
     await expect(insert(source)).rejects.toMatchObject({ code: 'TOOL_006' })
   })
 

@@ -1,10 +1,10 @@
 import { afterAll, expect, it } from 'vitest'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { docstringFor } from './docstring-template.ts'
 import { Signature } from './signature.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 afterAll(() => linter.close())
 
 const parameters = [

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { defaultRulesOf, type PathRules } from '#domain/path-rules.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { testExternals } from '../externals.ts'
 import { type BenchFiles, openTestsBench } from '#stages/operate/tools/tests/tests-bench.fixture.ts'
 
 const { sandbox, lack } = await testSandbox(process.env)
-const linter = await openLinter()
+const linter = await openTestLinter()
 const python = await loadLanguage('python')
 const proofs = { runs: 2, mutants: 2 }
 const bench = openTestsBench(sandbox, { proofs })

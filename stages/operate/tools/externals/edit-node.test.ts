@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { openTargetNode } from '../target-node.ts'
 import { editNode } from './edit-node.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 afterAll(linter.close)
 const deps = { linter, python: await loadLanguage('python') }
 

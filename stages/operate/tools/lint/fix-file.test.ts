@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { applyEdits } from '#domain/change-set.ts'
 import { changeChecks } from '#domain/checks.ts'
 import type { PathRules } from '#domain/path-rules.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { selecting } from '../../evidence/planted-harms.fixture.ts'
@@ -10,7 +10,7 @@ import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { composedEdits, fixFile } from './fix-file.ts'
 import type { FileToFix } from './fix-set.ts'
 
-const linter = await openLinter()
+const linter = await openTestLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')

@@ -3,7 +3,7 @@ import { applyEdits } from '#domain/change-set.ts'
 import { changeChecks } from '#domain/checks.ts'
 import { defaultTextStyle, goLintRules, type PathRules } from '#domain/path-rules.ts'
 import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
@@ -11,7 +11,7 @@ import { composedEdits, fixFile } from './fix-file.ts'
 import type { FileToFix } from './fix-set.ts'
 
 const { searchPath, lack } = await testGofmt(process.env)
-const linter = await openLinter({ searchPath })
+const linter = await openTestLinter({ searchPath })
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openLinter } from '#languages/lint/linter.ts'
+import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { baseOver } from '../../workspace/base-over.fixture.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { lintExternals } from '#agents/lint/host/externals.ts'
@@ -10,7 +10,7 @@ import { openTargetNode } from '../target-node.ts'
 
 const module =
   'import os\nimport re\n\n\ndef f(x):\n    import json\n    x += 1\n    return f"é", re\n\n\ndef g(y):\n    return not y in []\n'
-const linter = await openLinter()
+const linter = await openTestLinter()
 afterAll(linter.close)
 const deps = { linter, python: await loadLanguage('python') }
 

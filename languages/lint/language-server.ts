@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { killGroup } from '#platform/run-program.ts'
@@ -14,7 +12,7 @@ const Message = z.object({
 })
 type Message = z.infer<typeof Message>
 
-export type OxlintProcess = {
+export type LanguageServer = {
   /** Rejects when the process ends first, or answers with an error. */
   request(method: string, params: unknown): Promise<unknown>
   notify(method: string, params: unknown): void
@@ -22,31 +20,35 @@ export type OxlintProcess = {
 }
 
 export type ProcessEvents = {
-  /** A notification, such as the faults of a text that was opened. */
+  /** Gets a notification, such as the faults of a text that was opened. */
   onNotice(method: string, params: unknown): void
   onExit(reason: string): void
 }
 
-const require = createRequire(import.meta.url)
-const { version } = z.object({ version: z.string() }).parse(require('oxlint/package.json'))
-export const oxlintVersion = `oxlint ${version}`
-export const oxlintProgram = join(dirname(require.resolve('oxlint/package.json')), 'bin', 'oxlint')
-
 /** It lints one text at a time, so threads would only cost memory. */
 const environment = { RAYON_NUM_THREADS: '1', TOKIO_WORKER_THREADS: '1', PATH: '/usr/bin:/bin' }
-/** Removes the folder however oxlint ends, also when this process is killed. */
-const inFolder = '"$0" "$@"; code=$?; rm -rf -- "$FOLDER"; exit "$code"'
+/** Bounds the memory where the system can, and removes the folder however the program ends, also when this process is killed. */
+const inFolder =
+  '[ -z "$MEMORY" ] || ulimit -v "$MEMORY" 2>/dev/null; "$0" "$@"; code=$?; rm -rf -- "$FOLDER"; exit "$code"'
 const maxMessageBytes = 128 * 2 ** 20
 const maxLastWords = 500
 
+type Starting = {
+  /** The program and its arguments. */
+  command: readonly string[]
+  /** The program's own folder, which goes with it. */
+  folder: string
+  /** Bounds what the program may reserve. */
+  maxMemoryKiB?: number
+}
+
 /**
- * Starts oxlint as a language server, the only form in which it lints texts that are in no file, and tells which edits fix a
- * fault. It gets nothing of our environment, and ends by itself when this process does, since its input then ends. `folder` is its own,
- * and goes with it.
+ * Starts a linter as a language server, the only form in which it lints texts that are in no file, and tells which edits fix a
+ * fault. It gets nothing of our environment, and ends by itself when this process does, since its input then ends.
  */
-export function startOxlint(folder: string, events: ProcessEvents): OxlintProcess {
-  const child = spawnIn(folder)
-  /** Kills the shell and oxlint. */
+export function startLanguageServer(starting: Starting, events: ProcessEvents): LanguageServer {
+  const child = spawnIn(starting)
+  /** Kills the shell and the program. */
   const kill = () => void (child.pid !== undefined && killGroup(child.pid, 'SIGKILL'))
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   let asked = 0
@@ -77,11 +79,11 @@ export function startOxlint(folder: string, events: ProcessEvents): OxlintProces
     const asker = typeof id === 'number' ? open.get(id) : undefined
     if (typeof id === 'number') open.delete(id)
     if (error === undefined) asker?.resolve(result)
-    else asker?.reject(new Error(`oxlint refused: ${JSON.stringify(error).slice(0, maxLastWords)}`))
+    else asker?.reject(new Error(`it refused: ${JSON.stringify(error).slice(0, maxLastWords)}`))
   })
   return {
     request(method, params) {
-      if (exited) return Promise.reject(new Error('oxlint has ended'))
+      if (exited) return Promise.reject(new Error('it has ended'))
       const asker = Promise.withResolvers<unknown>()
       open.set(++asked, asker)
       send({ id: asked, method, params })
@@ -92,10 +94,10 @@ export function startOxlint(folder: string, events: ProcessEvents): OxlintProces
   }
 }
 
-function spawnIn(folder: string) {
-  return spawn('/bin/sh', ['-c', inFolder, process.execPath, oxlintProgram, '--lsp'], {
+function spawnIn({ command, folder, maxMemoryKiB }: Starting) {
+  return spawn('/bin/sh', ['-c', inFolder, ...command], {
     cwd: folder,
-    env: { ...environment, FOLDER: folder },
+    env: { ...environment, FOLDER: folder, MEMORY: String(maxMemoryKiB ?? ''), HOME: folder, XDG_CONFIG_HOME: folder },
     stdio: 'pipe',
     detached: true,
   })

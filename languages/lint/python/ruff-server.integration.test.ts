@@ -1,0 +1,73 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openTestPythonLinter } from '../test-linter.fixture.ts'
+import { testRuff } from '#testing/test-ruff.ts'
+import { wideRules } from '../wide-rules.fixture.ts'
+import { openPythonLinter } from '../python-linter.ts'
+import { readFixture } from '../read-repository.fixture.ts'
+
+const scratch = mkdtempSync(join(tmpdir(), 'remora-test-'))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+/** Runs `words` before the real Ruff starts. */
+async function wrapped(name: string, words: string) {
+  const { path, version } = await testRuff()
+  const own = join(scratch, name)
+  writeFileSync(own, `#!/bin/sh\n${words}\nexec "${path}" "$@"\n`, { mode: 0o755 })
+  return { path: own, version: version ?? '' }
+}
+
+describe('the process of Ruff', () => {
+  it('sees nothing of the environment, and no configuration of the user or of this machine', async () => {
+    process.env['RUFF_SECRET'] = 'seen'
+    const ruff = await wrapped('env', `env > ${scratch}/env.txt`)
+    const linter = openPythonLinter({ ruff })
+    await linter.lint('import os\n', wideRules.lint)
+    delete process.env['RUFF_SECRET']
+    await linter.close()
+    const env = readFileSync(join(scratch, 'env.txt'), 'utf8')
+    expect(env).not.toContain('seen')
+    const ownFolder = /^XDG_CONFIG_HOME=(.*)$/m.exec(env)?.[1] ?? ''
+    expect(ownFolder).toContain(join(tmpdir(), 'remora-ruff-'))
+  })
+
+  it('may be killed in the middle: that text is not linted, the next one is', async () => {
+    const ruff = await wrapped(
+      'mortal',
+      `[ "$1" = check ] || [ -e ${scratch}/died ] || { touch ${scratch}/died; exit 9; }`,
+    )
+    const linter = openPythonLinter({ ruff })
+    await expect(linter.lint('import os\n', wideRules.lint)).rejects.toMatchObject({ code: 'TOOL_006' })
+    expect((await linter.lint('import sys\n', wideRules.lint)).diagnostics).toHaveLength(1)
+    await linter.close()
+  })
+
+  it('is missed in one sentence with what to do, also by a repository', async () => {
+    const linter = openPythonLinter({ ruff: { lack: 'there is no Ruff: install Ruff' } })
+    await expect(linter.lint('import os\n', wideRules.lint)).rejects.toMatchObject({
+      code: 'TOOL_005',
+      message: 'Python cannot be linted: there is no Ruff: install Ruff',
+    })
+    const { notices, rulesFor } = await readFixture(
+      { 'ruff.toml': 'line-length = 99\n', 'a.py': 'import os\n' },
+      linter,
+    )
+    expect(notices).toEqual(['Python is not linted: there is no Ruff: install Ruff'])
+    expect(rulesFor('a.py').lint.source).toBe('default')
+    await linter.close()
+  })
+
+  it('finds a fault that a change brings where the repository allows the same elsewhere', async () => {
+    const linter = await openTestPythonLinter()
+    const config = 'lint.select = ["F"]\n[lint.per-file-ignores]\n"tests/*" = ["F401"]\n'
+    const { rulesFor } = await readFixture({ 'ruff.toml': config, 'a.py': '', 'tests/a.py': '' }, linter)
+    const count = async (path: string, text: string) =>
+      (await linter.lint(text, rulesFor(path).lint)).diagnostics.length
+    const [before, after] = ['import os\nos.sep\n', 'import os\nimport sys\nos.sep\n']
+    expect([await count('a.py', before), await count('a.py', after)]).toEqual([0, 1])
+    expect([await count('tests/a.py', before), await count('tests/a.py', after)]).toEqual([0, 0])
+    await linter.close()
+  })
+})

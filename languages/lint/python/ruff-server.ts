@@ -1,0 +1,188 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { z } from 'zod'
+import { AppError, unreachable } from '#domain/error.ts'
+import type { RuffTree } from '#domain/path-rules.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { type LanguageServer, startLanguageServer } from '../language-server.ts'
+import type { LintServer } from '../server-turns.ts'
+import { keyOfTree } from './ruff-tree.ts'
+
+/** Ruff reads the files of a tree; its modules are there by name alone. */
+export type RuffQuestion = { tree: RuffTree } & (
+  | { kind: 'lint'; path: string; text: string }
+  | { kind: 'format'; text: string }
+  /** Asks for the settings of the files in a folder. */
+  | { kind: 'settings'; folder: string }
+  /** Asks which of the modules Ruff would lint. */
+  | { kind: 'modules' }
+)
+
+export type RuffAnswer =
+  | { kind: 'items'; items: RuffItem[] }
+  | { kind: 'edits'; edits: RuffEdit[] }
+  | { kind: 'output'; output: string }
+  /** Has Ruff's words about a configuration that it does not accept. */
+  | { kind: 'refused'; why: string }
+
+const Position = z.object({ line: z.int(), character: z.int() })
+const Range = z.object({ start: Position, end: Position })
+const RuffEdit = z.object({ range: Range, newText: z.string() })
+export type RuffEdit = z.infer<typeof RuffEdit>
+/** `is_preferred`: the fix is safe, as Ruff and the configuration see it. */
+const Fix = z.object({ edits: z.array(RuffEdit), is_preferred: z.boolean().nullish() })
+const RuffItem = z.object({ code: z.string().nullish(), message: z.string(), range: Range, data: Fix.nullish() })
+export type RuffItem = z.infer<typeof RuffItem>
+const Report = z.object({ items: z.array(RuffItem) })
+
+/** A process is replaced after so many texts or trees: it keeps something of each. */
+const [maxTexts, maxTrees] = [20_000, 40]
+const maxMemoryKiB = 4_000_000
+const maxOutputBytes = 64 * 2 ** 20
+const ownFiles = ['pyproject.toml', 'ruff.toml', '.ruff.toml']
+/** Stands for any file of a folder. */
+const anyFile = 'remora_any_file.py'
+
+/**
+ * Starts `ruff server`, which sees nothing but the trees that are laid for it in a folder of its own. In each, the rules `extended` are on
+ * besides those of the configuration.
+ */
+export function startRuff(
+  program: string,
+  { extended }: { extended: readonly string[] },
+): LintServer<RuffQuestion, RuffAnswer> {
+  const folder = mkdtempSync(join(tmpdir(), 'remora-ruff-'))
+  refuseFilesAbove(folder)
+  const ending = new AbortController()
+  let texts = 0
+  const end = (why = 'it was replaced') => {
+    if (ending.signal.aborted) return
+    ending.abort(new Error(why))
+    server.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const command = [program, 'server']
+  const server = startLanguageServer({ command, folder, maxMemoryKiB }, { onNotice: () => {}, onExit: end })
+  const ready = initialized(server, extended)
+  const laid = new Map<string, Promise<string>>()
+  const placeOf = (tree: RuffTree) =>
+    getOrMake(laid, keyOfTree(tree), async () => {
+      const top = join(folder, String(laid.size))
+      await lay(top, tree)
+      await ready
+      const added = [{ uri: pathToFileURL(top).href, name: top }]
+      server.notify('workspace/didChangeWorkspaceFolders', { event: { added, removed: [] } })
+      return top
+    })
+  return {
+    end,
+    isOver: () => ending.signal.aborted,
+    isSpent: () => texts >= maxTexts || laid.size >= maxTrees,
+    async ask(question) {
+      texts += 1
+      const top = await placeOf(question.tree)
+      return answerTo(question, { top, server, program, signal: ending.signal })
+    },
+  }
+}
+
+async function initialized({ request, notify }: LanguageServer, extended: readonly string[]): Promise<void> {
+  await request('initialize', {
+    processId: null,
+    rootUri: null,
+    workspaceFolders: [],
+    capabilities: { textDocument: { diagnostic: {} }, general: { positionEncodings: ['utf-16'] } },
+    initializationOptions: { settings: { configurationPreference: 'editorFirst', lint: { extendSelect: extended } } },
+  })
+  notify('initialized', {})
+}
+
+type Answering = { top: string; server: LanguageServer; program: string; signal: AbortSignal }
+
+async function answerTo(question: RuffQuestion, { top, server, ...running }: Answering): Promise<RuffAnswer> {
+  const opened = async (path: string, text: string, method: string, params: object) => {
+    const uri = pathToFileURL(join(top, path)).href
+    server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'python', version: 1, text } })
+    const answer = await server.request(method, { textDocument: { uri }, ...params })
+    server.notify('textDocument/didClose', { textDocument: { uri } })
+    return answer
+  }
+  const { kind } = question
+  switch (kind) {
+    case 'lint':
+      return {
+        kind: 'items',
+        ...Report.parse(await opened(question.path, question.text, 'textDocument/diagnostic', {})),
+      }
+    case 'format': {
+      const options = { tabSize: 4, insertSpaces: true }
+      const edits = await opened(anyFile, question.text, 'textDocument/formatting', { options })
+      return { kind: 'edits', edits: z.array(RuffEdit).parse(edits ?? []) }
+    }
+    case 'settings': {
+      const path = join(top, question.folder, anyFile)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, '')
+      const answer = await runRuff(['--show-settings', path], { top, ...running })
+      await rm(path)
+      return answer
+    }
+    case 'modules': {
+      const answer = await runRuff(['--show-files', '.'], { top, ...running })
+      return answer.kind === 'output' ? { ...answer, output: answer.output.replaceAll(`${top}/`, '') } : answer
+    }
+    default:
+      return unreachable(kind)
+  }
+}
+
+/** Ruff looks for a Python version in every folder above, which would be one of this machine. */
+function refuseFilesAbove(folder: string): void {
+  for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
+    const found = ownFiles.map((name) => join(above, name)).find((path) => existsSync(path))
+    if (found !== undefined)
+      throw new AppError(
+        'TOOL_004',
+        `Ruff would read ${found}, which is above the folder for temporary files: remove it`,
+      )
+  }
+}
+
+async function lay(top: string, { files, modules }: RuffTree): Promise<void> {
+  await mkdir(top)
+  const folders = new Set([...modules, ...Object.keys(files)].map((path) => dirname(path)))
+  for (const one of folders) await mkdir(join(top, one), { recursive: true })
+  for (const path of modules) await writeFile(join(top, path), '')
+  for (const [path, text] of Object.entries(files)) await writeFile(join(top, path), text)
+}
+
+const neutral = ['--no-cache', '--no-fix', '--no-respect-gitignore', '--no-force-exclude']
+
+async function runRuff(
+  args: readonly string[],
+  { program, top, signal }: Omit<Answering, 'server'>,
+): Promise<RuffAnswer> {
+  const options = { cwd: top, env: { XDG_CONFIG_HOME: top, HOME: top }, maxBuffer: maxOutputBytes, signal }
+  try {
+    const { stdout } = await promisify(execFile)(program, ['check', ...neutral, ...args], options)
+    return { kind: 'output', output: stdout }
+  } catch (error) {
+    signal.throwIfAborted()
+    const failed = z.object({ code: z.number(), stderr: z.string() }).safeParse(error)
+    if (!failed.success) throw error
+    return { kind: 'refused', why: causeIn(failed.data.stderr, top) }
+  }
+}
+
+/** Returns Ruff's last cause in one line, with paths as the repository has them. */
+function causeIn(words: string, top: string): string {
+  const cause = words.split(/^\s*Cause: /m).at(-1) ?? words
+  const lines = cause.split('\n').filter((line) => !/^\s*(?:\d+ )?\|/.test(line) && line.trim() !== '')
+  const last = cause.startsWith('TOML parse error') ? lines.at(-1) : lines.join(' ')
+  return (last ?? cause).replaceAll(`${top}/`, '').trim().slice(0, 300)
+}
