@@ -1,6 +1,6 @@
 import { isSelected, type LintRules } from '#domain/path-rules.ts'
-import type { RuffEdit, RuffItem } from './python/ruff-server.ts'
-import type { RuffSettings } from './python/ruff-settings.ts'
+import type { RuffEdit, RuffItem } from '../python/lint/ruff-server.ts'
+import type { RuffSettings } from '../python/lint/ruff-settings.ts'
 import { isSafeFix, type TextEdit } from './safe-fixes.ts'
 
 /**

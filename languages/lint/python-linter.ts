@@ -7,9 +7,9 @@ import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { RuffProgram } from '#platform/obtain-ruff.ts'
 import { isInPreview } from './configuration/flake8-config.ts'
 import { type LintReport, lintReportOf } from './lint-report.ts'
-import { openRuff, type Ruff } from './python/ask-ruff.ts'
-import type { RuffItem } from './python/ruff-server.ts'
-import { governingFolder, keyOfTree, treeWith } from './python/ruff-tree.ts'
+import { openRuff, type Ruff } from '../python/lint/ask-ruff.ts'
+import type { RuffItem } from '../python/lint/ruff-server.ts'
+import { governingFolder, keyOfTree, treeWith } from '../python/lint/ruff-tree.ts'
 import type { Lost } from './server-turns.ts'
 
 export type PythonLinter = {

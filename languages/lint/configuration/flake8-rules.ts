@@ -1,7 +1,7 @@
 import { stringify } from 'smol-toml'
 import { defaultLintRules, type LintRules } from '#domain/path-rules.ts'
 import { folderOf } from '#domain/repo-path.ts'
-import { byCode } from '../python/ruff-tree.ts'
+import { byCode } from '../../python/lint/ruff-tree.ts'
 import { acceptedOptions, type RefusalOf } from './accepted-options.ts'
 import { type ConfigTree, nearest, type Table, within } from './config-tree.ts'
 import { type Flake8Config, flake8In, flake8Lacks, isInPreview, pycodestyleIn } from './flake8-config.ts'

@@ -1,7 +1,7 @@
 import { stringify } from 'smol-toml'
 import { folderOf } from '#domain/repo-path.ts'
 import { type ConfigTree, nameOf, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
-import { byCode } from '../python/ruff-tree.ts'
+import { byCode } from '../../python/lint/ruff-tree.ts'
 import { placeOf } from './file-patterns.ts'
 
 /** A configuration of Ruff as the repository has it, but for what would lead out of the repository. */

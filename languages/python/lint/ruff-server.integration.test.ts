@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openTestPythonLinter } from '../test-linter.fixture.ts'
+import { openTestPythonLinter } from '../../lint/test-linter.fixture.ts'
 import { testRuff } from '#testing/test-ruff.ts'
-import { wideRules } from '../wide-rules.fixture.ts'
-import { openPythonLinter } from '../python-linter.ts'
-import { readFixture } from '../read-repository.fixture.ts'
+import { wideRules } from '../../lint/wide-rules.fixture.ts'
+import { openPythonLinter } from '../../lint/python-linter.ts'
+import { readFixture } from '../../lint/read-repository.fixture.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'remora-test-'))
 afterAll(() => rmSync(scratch, { recursive: true }))

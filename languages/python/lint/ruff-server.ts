@@ -9,8 +9,8 @@ import { z } from 'zod'
 import { AppError, unreachable } from '#domain/error.ts'
 import type { RuffTree } from '#domain/path-rules.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { type LanguageServer, startLanguageServer } from '../language-server.ts'
-import type { LintServer } from '../server-turns.ts'
+import { type LanguageServer, startLanguageServer } from '../../lint/language-server.ts'
+import type { LintServer } from '../../lint/server-turns.ts'
 import { keyOfTree } from './ruff-tree.ts'
 
 /** Ruff reads the files of a tree; its modules are there by name alone. */
