@@ -100,9 +100,8 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
   const kept = keptInModules(facts, { named, isPublic: lint.isPublic })
-  const otherPaths = [...others.faults.keys()]
   const rules = {
-    ...repositoryRules(facts, lint, { docstrings, kept, otherPaths }),
+    ...repositoryRules(facts, lint, { docstrings, kept, otherPaths: [...others.faults.keys()] }),
     ...sourcesOfRules(lint, input.files),
     ownModules: [...ownModules],
   }
