@@ -100,6 +100,15 @@ describe('a configuration of Ruff that cannot be honoured as a whole', () => {
     expect(repository.notices).toEqual([])
   })
 
+  it('that selects nothing has the default of the Ruff that its project pins', async () => {
+    const text = 'import os\nfor i in range(0, 3):\n    print(i)\n'
+    const configured = { 'pyproject.toml': '[tool.ruff]\nline-length = 100\n', 'a.py': text }
+    const now = await read(configured)
+    const pinned = await read({ ...configured, 'uv.lock': '[[package]]\nname = "ruff"\nversion = "0.9.1"\n' })
+    expect(await now.codes('a.py')).toEqual(['F401', 'I001', 'PIE808'])
+    expect(await pinned.codes('a.py')).toEqual(['F401'])
+  })
+
   it('is honoured whatever version it requires, and says so', async () => {
     const config = 'required-version = "==0.4.1"\nlint.select = ["E703"]\n'
     const repository = await read({ 'ruff.toml': config, 'a.py': faulty })

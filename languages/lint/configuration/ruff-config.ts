@@ -3,6 +3,7 @@ import { folderOf } from '#domain/repo-path.ts'
 import { type ConfigTree, nameOf, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import { byCode } from '../../python/lint/ruff-tree.ts'
 import { placeOf } from './file-patterns.ts'
+import { newestRuffMinor, rulesBefore16 } from './ruff-release.ts'
 
 /** A configuration of Ruff as the repository has it, but for what would lead out of the repository. */
 export type RuffConfig = { path: string; folder: string; table: Table }
@@ -23,14 +24,19 @@ export function sourceOf(path: string): string {
   return nameOf(path) === 'pyproject.toml' ? `${path} [tool.ruff]` : path
 }
 
-/** A configuration and those that it extends, itself last. What it may not extend, or cannot, is left out with a notice. */
+/**
+ * Returns a configuration and those that it extends, itself last. What it may not extend, or cannot, is left out with a notice. Where none
+ * selects rules and the project's own Ruff is older than 0.16, the default of that time is laid in.
+ */
 export function ruffChain(tree: ConfigTree, path: string, notice: (words: string) => void): RuffConfig[] {
   const chain: RuffConfig[] = []
+  let requirement: string | undefined
   for (let next: string | undefined = path; next !== undefined;) {
     const folder = folderOf(next)
     const { extend, 'required-version': required, src, ...table } = ruffTable(tree, next) ?? {}
     const extended = extendedBy(extend, folder, { tree, known: [next, ...chain.map((one) => one.path)] })
     if (extended.fault !== undefined) notice(`${next} extends ${String(extend)}, which is not read: ${extended.fault}`)
+    requirement ??= stringOf(required)
     if (required !== undefined)
       notice(
         `${sourceOf(next)}: required-version ${JSON.stringify(required)} does not count: files are linted by the Ruff that is here`,
@@ -40,6 +46,11 @@ export function ruffChain(tree: ConfigTree, path: string, notice: (words: string
     chain.push({ path: next, folder, table: { ...table, ...kept } })
     next = extended.path
   }
+  const [own] = chain
+  const minor = newestRuffMinor(tree, folderOf(path), requirement)
+  const isOld = minor !== undefined && minor < 16 && lintOption(chain.toReversed(), 'select') === undefined
+  if (own !== undefined && isOld)
+    own.table = { ...own.table, lint: { ...tableAt(own.table, 'lint'), select: rulesBefore16 } }
   return chain.toReversed()
 }
 
