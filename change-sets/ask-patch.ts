@@ -1,13 +1,11 @@
 import { AppError, isErrorCode, undefinedOn } from '#domain/error.ts'
 import type { PatchNote } from '#domain/patch-note.ts'
 import { isEnded, type PatchKind, type Run, type WantedPatch } from '#domain/run.ts'
-import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Composition } from '#store/objects/composition.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { partId, type PatchPart, putPart } from '#store/objects/patch-part.ts'
 import { delay } from '#platform/clock.ts'
-import { chainOf } from './run-chain.ts'
 
 type PatchJob = WantedPatch & { run_id: string; traceparent: string | null }
 
@@ -42,7 +40,12 @@ const faultMs = 60_000
 export async function askPatch(run: Run, of: PatchKind, deps: AskPatchDeps, waiting: Waiting): Promise<PatchAnswer> {
   const composed = await deps.records.readComposition(run)
   if (composed === null && of === 'proposed') return { kind: 'faulty', fault: withoutPatch(run) }
-  const { last } = await decisionsOn(run, deps)
+  // Until a reopened run has ended again, what was proposed last stays so.
+  if (composed !== null && of === 'proposed' && !isEnded(run.status)) {
+    const noted = await readNoted(run, { wanted: { of }, last: 0, isCurrent: () => true }, deps)
+    return { kind: 'there', composition: noted ?? composed }
+  }
+  const { last } = await deps.ledger.readDecisions(run.runId)
   if (last === 0) return { kind: 'there', composition: (of === 'proposed' && composed) || nothingIn(run, of) }
   return lookOrAsk(run, { wanted: { of }, last, isCurrent: (decided) => decided >= last }, deps, waiting)
 }
@@ -59,7 +62,7 @@ export async function askPart(
 ): Promise<PatchAnswer> {
   const { changeSetIds, carried = [] } = part
   if (changeSetIds.length + carried.length === 0) return { kind: 'there', composition: nothingIn(run, 'accepted') }
-  const { last, byChangeSet } = await decisionsOn(run, deps)
+  const { last, byChangeSet } = await deps.ledger.readDecisions(run.runId)
   const isAccepted = changeSetIds.every((id) => byChangeSet.get(id)?.verdict === 'accepted')
   const asking: Asking = {
     wanted: { of: 'accepted', part: partId(part) },
@@ -68,11 +71,6 @@ export async function askPart(
     beforeJob: async () => void (await putPart(objects, run, part)),
   }
   return lookOrAsk(run, asking, deps, waiting)
-}
-
-async function decisionsOn(run: Run, { ledger }: Pick<AskPatchDeps, 'ledger'>): Promise<Decisions> {
-  const chain = await chainOf(run, ledger)
-  return ledger.readDecisions((chain.at(-1) ?? run).runId)
 }
 
 function nothingIn({ runId }: Run, of: PatchKind): Composition {

@@ -42,12 +42,12 @@ function funnelOf({ agent, failed, sets }: MadeSets, verdictOn: (changeSetId: st
   return { agent, ...counts }
 }
 
-/** Counts the change sets of each agent that are in a merged pull request of the run or of those that it retries. */
+/** Counts the change sets of each agent that are in a merged pull request of the run. */
 export function countMerged(
   made: NonNullable<Composition['made']>,
-  chain: readonly Pick<Run, 'publication'>[],
+  { publication }: Pick<Run, 'publication'>,
 ): ReadonlyMap<string, number> {
-  const pulls = chain.flatMap(({ publication }) => publication?.pulls ?? [])
+  const pulls = publication?.pulls ?? []
   const merged = new Set(pulls.flatMap(({ state, changeSetIds }) => (state === 'merged' ? changeSetIds : [])))
   return new Map(made.map(({ agent, sets }) => [agent, sets.filter(({ id }) => merged.has(id)).length]))
 }

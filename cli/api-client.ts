@@ -62,7 +62,7 @@ function runCalls(connection: ApiConnection) {
     getRun: (runId: string) => get(runPath(runId), RunView),
     /** Asks the service to stop the run, which ends a moment later. RUN_007 when it has ended otherwise. */
     cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, Cancelled),
-    /** Asks the service to delete a run that has ended. RUN_001 when nothing of it is left, RUN_006, RUN_010 when it must stay. */
+    /** Asks the service to delete a run that has ended. RUN_001 when nothing of it is left, RUN_006 while it goes on. */
     deleteRun: (runId: string) => connection.delete(runPath(runId)),
     retry: (runId: string, choice: RetryBody) => post(`${runPath(runId)}/retry`, choice, Retried),
     /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
@@ -142,7 +142,7 @@ function operationCalls({ get, getText, post }: ApiConnection) {
         `${operationPath(runId, operationId)}/transcript?format=${format}`,
         format === 'json' ? 'application/json' : 'text/markdown',
       ),
-    /** Follows the order of the plan; those of the runs that it retries come last. */
+    /** Follows the order of the plan. */
     listFindings: (runId: string, page: Page & Partial<Record<'agent' | 'path' | 'severity', string>>) =>
       get(`${runPath(runId)}/findings`, FindingPage, page),
     /** Lists them by number. */

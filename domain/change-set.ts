@@ -64,6 +64,7 @@ export type FileChange = z.infer<typeof FileChange>
 
 export const ChangeSet = z.strictObject({
   changeSetId: z.string(),
+  /** The first record of the work, whichever record made it: so the same change made again is the same set. */
   operationId: OperationId,
   bundle: z.string(),
   nodeId: NodeId,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OperationId, RunId } from './id-schemas.ts'
+import { OperationId } from './id-schemas.ts'
 
 /** People, or the policy of a run, say this about a change set. `pending` stands for nothing yet, or not any more. */
 export const Verdict = z.enum(['pending', 'accepted', 'rejected'])
@@ -7,7 +7,7 @@ export type Verdict = z.infer<typeof Verdict>
 
 export const maxReasonCharacters = 2_000
 
-/** The last decision on a change set. There is one, whichever run of a chain of retries shows the set. */
+/** The last decision on a change set. */
 export const Decision = z.strictObject({
   changeSetId: z.string(),
   verdict: Verdict,
@@ -28,12 +28,11 @@ export const Decision = z.strictObject({
   byName: z.string().optional(),
   /** The agent that made the set. */
   agent: z.string(),
-  /** The run and operation that made the set, and the record that holds it. */
-  runId: RunId,
+  /** The operation that made the set, and the record that holds it. */
   operationId: OperationId,
   recordHash: z.string(),
-  /** Names the run for whose end the operation of a rejected set is to be tried again, with the reason. */
-  retry: RunId.optional(),
+  /** Asks, with a rejection, for the operation to be tried again after the end of the run, with the reason. */
+  retry: z.literal(true).optional(),
 })
 export type Decision = z.infer<typeof Decision>
 

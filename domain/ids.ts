@@ -13,15 +13,6 @@ export function newRunId(nowMs: number): RunId {
   return `r${nowMs.toString(36).padStart(9, '0')}${random}`
 }
 
-/** The id of a run that is made for the key alone, at most once: the same whoever makes it, and sorted by that time as other ids are. */
-export function derivedRunId(atMs: number, key: string): RunId {
-  const digits = BigInt(`0x${sha256(key).slice(0, 16)}`)
-    .toString(36)
-    .padStart(8, '0')
-    .slice(-8)
-  return `r${atMs.toString(36).padStart(9, '0')}${digits}`
-}
-
 /** The fencing token of a delivery: 96 random bits, compared for equality only. */
 export function newToken(): string {
   return randomBytes(12).toString('base64url')
@@ -40,9 +31,15 @@ export function operationId(node: NodeId, bundle: string, work: 'agent' | 'mecha
   return `o${sha256(parts.join('\0')).slice(0, 16)}`
 }
 
-/** Returns the id of the operation that does another one's work once more in the same run. */
-export function repeatedOperationId(id: OperationId): OperationId {
-  return `o${sha256(`${id}\0again`).slice(0, 16)}`
+/** Returns the id of the record of an operation that does its work once more, in this generation of its run. */
+export function recordId(original: OperationId, generation: number): OperationId {
+  return `o${sha256(`${original}\0${generation}`).slice(0, 16)}`
+}
+
+/** Returns the ids that the records of an operation may have up to this generation, in their order: there may be none of most of them. */
+export function recordIds(original: OperationId, generation: number): OperationId[] {
+  const later = Array.from({ length: Math.max(0, generation - 1) }, (_, at) => recordId(original, at + 2))
+  return [original, ...later]
 }
 
 /**

@@ -34,11 +34,15 @@ export const OperationWork = z.enum(['agent', 'mechanical'])
 export type OperationWork = z.infer<typeof OperationWork>
 
 /**
- * The operation that another one repeats, and those of its change sets that the other one's take the place of. `without`: those of
- * other operations that it must not start from, though it starts from these: they were left out of the patch.
+ * Names the operation whose work another one does once more, its record before that, and those change sets of the work that the new ones
+ * take the place of. `without`: sets of other operations that it must not start from, though it starts from these: they were left out of
+ * the patch.
  */
 export const RepeatedWork = z.strictObject({
+  /** The first record, whose id names the work. */
   operationId: OperationId,
+  supersedes: OperationId,
+  because: z.enum(['collided', 'asked']),
   changeSetIds: z.array(z.string()),
   without: z.array(z.string()).optional(),
 })
@@ -57,7 +61,7 @@ export const PlannedOperation = z.strictObject({
   after: z.array(OperationId),
   /** Lists the operations that must end first, well or not. */
   afterAny: z.array(OperationId).optional(),
-  /** Lists others whose changes it starts from: those of a run that this one retries. */
+  /** Lists others whose changes it starts from, which have ended: those of earlier generations. */
   startsFrom: z.array(OperationId).optional(),
   repeats: RepeatedWork.optional(),
 })
@@ -108,9 +112,15 @@ export const Operation = z.strictObject({
   dependenciesLeft: z.int().min(0),
   /** Lists the operations whose changes it starts from. */
   startsFrom: z.array(OperationId),
-  /** Is set for an operation that runs once more because its first change sets collided with others, or had lost their base. */
+  /** The generation of the run that planned it. */
+  generation: z.int().min(1),
+  /** Is set for a record that does the work of an earlier one once more. */
   repeats: RepeatedWork.nullable(),
+  /** Names the record that does its work once more. This one does not count any more. */
+  supersededBy: OperationId.nullable(),
   startedAt: z.number().nullable(),
+  /** Says when the attempt started from whose prompts its last one was made; null for one that never started. */
+  begunAt: z.number().nullable(),
   endedAt: z.number().nullable(),
   outcome: Outcome.nullable(),
   /** The question that it is waiting for. */
@@ -124,7 +134,7 @@ export function isEndedOperation(status: OperationStatus): status is EndedOperat
   return endedOperationStatuses.some((ended) => ended === status)
 }
 
-/** The operation that was planned for the work at first: itself, or the one that it repeats. */
+/** Returns the id of the first record of the work, which names it. */
 export function originalId({ operationId, repeats }: Pick<Operation, 'operationId' | 'repeats'>): OperationId {
   return repeats?.operationId ?? operationId
 }
@@ -134,7 +144,13 @@ export function changeSetIdsOf({ changeSetId, changeSetIds }: Pick<Outcome, 'cha
   return changeSetIds ?? (changeSetId === undefined ? [] : [changeSetId])
 }
 
-/** The change sets that an operation which repeats another one has made anew, or found to be needless. */
-export function replacedBy({ status, repeats }: Pick<Operation, 'status' | 'repeats'>): readonly string[] {
-  return repeats !== null && (status === 'succeeded' || status === 'unchanged') ? repeats.changeSetIds : []
+/**
+ * Returns the change sets that an operation which does work once more has made anew, or found to be needless: none unless it has ended
+ * well, and none that it has made just as they were.
+ */
+export function replacedBy({ repeats, outcome }: Pick<Operation, 'repeats' | 'outcome'>): readonly string[] {
+  if (repeats === null || outcome === null) return []
+  if (outcome.status !== 'succeeded' && outcome.status !== 'unchanged') return []
+  const made = changeSetIdsOf(outcome)
+  return repeats.changeSetIds.filter((id) => !made.includes(id))
 }

@@ -101,14 +101,19 @@ export const RunRequest = z.strictObject({
   /** Makes the environment of its programs; without it the setup counts that a bundle of the run names, if any does. */
   setup: ShellCommand.optional(),
   labels: z.record(z.string().max(64), z.string().max(256)).default({}),
-  /** The ended run whose unsuccessful operations this one retries, on the same upload. */
-  retryOf: RunId.optional(),
-  /** Lists the operations that a retry repeats; without it, all that did not end well. */
-  operations: z.array(OperationId).max(1000).optional(),
-  /** Makes a retry repeat, instead of `operations`, what failed or was blocked with one of these error codes. */
-  codes: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>
+
+/**
+ * Says what a generation of a run does once more: these operations, what failed with one of these codes, or all that did not end well. `unplanned`
+ * adds what was not planned before.
+ */
+export const WantedWork = z.strictObject({
+  operations: z.array(OperationId).max(1000).optional(),
+  codes: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
+  unplanned: z.literal(true).optional(),
+})
+export type WantedWork = z.infer<typeof WantedWork>
 
 /** Returns the weight of its share among the runs of its project: priority 0 gets ten times what priority 9 gets. */
 export function weightOf(priority: RunRequest['priority']): number {
@@ -182,7 +187,19 @@ export const Run = z.strictObject({
   projectId: ProjectId,
   status: RunStatus,
   phase: RunPhase,
+  /**
+   * Counts how often its work was planned: 1 at first, one more when it was reopened after its end, and one more when operations ran
+   * again because their changes collided. It ends at most once in each.
+   */
+  generation: z.int().min(1).default(1),
+  /** What the last reopening wants; null for a run that was never reopened. */
+  wanted: WantedWork.nullable().default(null),
+  reopenedAt: z.number().nullable().default(null),
+  /** Names the command of the last reopening. */
+  reopenedBy: z.string().nullable().default(null),
   request: RunRequest,
+  /** The request's, or that of the last reopening which had one. */
+  errorPolicy: ErrorPolicyName.default('skip_downstream'),
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
   /** Names the commit of a run whose code is fetched, once that is known. */
@@ -236,13 +253,8 @@ export const Run = z.strictObject({
   counts: z.record(z.enum(operationStatuses), z.int().min(0)),
   /** Keeps what was made of it at its code host; null when that is nothing, or it has none. */
   publication: Publication.nullable().default(null),
-  /**
-   * Names what of it neither the API nor the publisher has signed, as far as the reader can tell that. The request of a
-   * retry that discovery has started is one (change-sets/genuine-run.ts).
-   */
+  /** Names what of it neither the API nor the publisher has signed, as far as the reader can tell that. */
   unsigned: z.array(z.enum(['request', 'publication'])).default([]),
-  /** Lists its retries, the newest last; some may not have been made, or are deleted. */
-  retries: z.array(RunId).default([]),
 })
 export type Run = z.infer<typeof Run>
 

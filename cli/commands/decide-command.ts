@@ -103,7 +103,7 @@ function requireOneChoice(words: readonly string[], { all, where }: DecideOption
 }
 
 /**
- * The ids of the change sets that `words` name: those of operations without the sets of operations that a later retry ran again,
+ * The ids of the change sets that `words` name: those of operations without the sets that were made anew,
  * and a change set by its id in any case. RUN_004 when they have none.
  */
 async function setsNamed(client: ApiClient, runId: string, words: readonly string[]): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { AppError, hasCode } from '#domain/error.ts'
+import { AppError } from '#domain/error.ts'
 import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
@@ -65,7 +65,7 @@ async function printPatch(
   context.io.err(of === 'accepted' ? `run ${runId}: ${emptyPatchText(leftOut)}\n` : `run ${runId} changes nothing\n`)
 }
 
-type Changed = { operation: OperationView | undefined; changes: ChangeView[] }
+type Changed = { operation: OperationView; changes: ChangeView[] }
 
 /**
  * The diffs go to stdout, and everything else about each operation and change set to stderr, so that a pipe gets what git can
@@ -83,18 +83,10 @@ async function printChanges(
   if (others.length === 0) requireEnded(runId, only)
   if (json) return context.io.out(`${JSON.stringify(changesDocument(runId, ids, all))}\n`)
   for (const { operation: done, changes } of all) {
-    if (done !== undefined) context.io.err(visible(describeEnd(done, changes.length > 0)))
-    const shown = new Set(changes.filter(isCurrent).map(({ change_set_id: id }) => id))
+    context.io.err(visible(describeEnd(done, changes.length > 0)))
     for (const change of changes) {
-      if (!isCurrent(change) && shown.has(change.change_set_id)) {
-        context.io.err(`  an earlier attempt had made the same: ${diffOf(change)}\n`)
-        continue
-      }
-      shown.add(change.change_set_id)
       const related = isCurrent(change) ? await relatedLines(client, runId, change) : ''
-      context.io.err(
-        visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change, { runId, ids })}${related}`),
-      )
+      context.io.err(visible(`${describeChange(change, { runId, ids })}${related}`))
       if (!isCurrent(change)) continue
       context.io.out(shownDiff(change.diff, context))
       if (change.diff.includes(secretMark)) context.io.err(hiddenNote(runId))
@@ -106,14 +98,9 @@ function hiddenNote(runId: string): string {
   return `  ${secretMark} hides a secret: this diff is to be read; git can apply the patch, "remora diff ${runId}"\n`
 }
 
-/** The operation is undefined when it belongs to an earlier run whose change the patch of a retry holds. */
 async function changedBy(client: ApiClient, runId: string, operationId: string): Promise<Changed> {
   const changes = await Array.fromAsync(allChanges(client, runId, operationId))
-  const operation = await client.getOperation(runId, operationId).catch((error: unknown) => {
-    if (changes.length > 0 && hasCode(error, 'RUN_004')) return undefined
-    throw error
-  })
-  return { operation, changes }
+  return { operation: await client.getOperation(runId, operationId), changes }
 }
 
 function requireEnded(runId: string, { operation, changes }: Partial<Changed> = {}): void {
@@ -131,22 +118,15 @@ function describeEnd({ operation_id: id, agent, node, status, outcome }: Operati
   return `${what}  ${status}${hasChanges || status === 'unchanged' ? '' : ', changed nothing'}: ${why}\n`
 }
 
-/** Names who made a change whose operation is not known; of one that is, `describeEnd` has said it. */
-function authorOf({ agent, operation_id: id, path, qualified_name }: ChangeView): string {
-  return `${agent} ${id}  ${nodePlace(path, qualified_name)}\n`
-}
-
-function diffOf({ run_id: runId, operation_id: operation }: ChangeView): string {
-  return `remora diff ${runId} ${operation}`
-}
-
 /** Says in a line each what was decided on a change set, whether the patch has it, and what was proved about it. */
 function describeChange(change: ChangeView, shown: { runId: string; ids: readonly string[] }): string {
   const { change_set_id: id, rules, evidence, conflict } = change
   const decided = `  change set ${id}${rules.length === 0 ? '' : ` (${rules.join(', ')})`}: ${decisionText(change)}`
   if (!isCurrent(change)) {
-    const isAsked = change.run_id === shown.runId && shown.ids.includes(change.operation_id)
-    const other = isAsked ? `to have it all the same: remora accept ${shown.runId} ${id}` : diffOf(change)
+    const isAsked = shown.ids.includes(change.operation_id)
+    const other = isAsked
+      ? `to have it all the same: remora accept ${shown.runId} ${id}`
+      : `remora diff ${shown.runId} ${change.operation_id}`
     return `${[decided, `  of an earlier attempt: ${other}`, ...quoted(change.diff)].join('\n')}\n`
   }
   const leftOut =

@@ -75,7 +75,7 @@ src/ä b.py:9: warning: Wrong result. (lint r, confidence 0.5, to line 12)
       ],
       partialFingerprints: { 'remoraFinding/v1': expect.stringMatching(/^[0-9a-f]{64}$/) },
       rank: 50,
-      properties: { confidence: 0.5, agent: 'lint', operation_id: operationId, run_id: runId },
+      properties: { confidence: 0.5, agent: 'lint', operation_id: operationId },
     })
     expect(results.map(({ level, rank }: { level: string; rank: number }) => [level, rank])).toEqual([
       ['note', 50],

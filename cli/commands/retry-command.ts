@@ -15,12 +15,12 @@ type RetryOptions = {
   json?: true
 }
 
-/** `remora retry RUN [OPERATION…]`: a new run of operations that failed, all or some, followed to the whole patch. */
+/** `remora retry RUN [OPERATION…]`: reopens a run for operations that failed, all or some, and follows it to the whole patch. */
 export function addRetryCommand(program: Command, context: CliContext): void {
   program
     .command('retry')
     .description(
-      'try again what failed in a run that has ended, what was rejected with a reason, or the operations you name; this makes a new run',
+      'try again what failed in a run that has ended, what was rejected with a reason, or the operations you name; the run goes on',
     )
     .argument('<run>', 'run id')
     .argument('[operations...]', 'operation ids')

@@ -1,8 +1,5 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { AppError, hasCode } from '#domain/error.ts'
-import type { RunView } from '#schemas/run-schema.ts'
-import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
 import { withRuns } from '../run/reach-service.ts'
@@ -26,39 +23,10 @@ export function addTranscriptCommand(program: Command, context: CliContext): voi
       const path = out === undefined ? undefined : resolve(context.cwd, out)
       if (path !== undefined) await requireWritable(path)
       await withRuns(context, async ({ client }) => {
-        const { text, of } = await readTranscript(client, { runId, operation, format })
-        if (of !== runId) context.io.err(`of run ${of}, which run ${runId} retries\n`)
+        const text = await client.readTranscript(runId, await findOperation(client, runId, operation), format)
         const shown = format === 'json' ? `${text}\n` : visible(text)
         if (path !== undefined) await writeWhole(path, [shown])
         else context.io.out(format === 'json' ? shown : paintMarkdown(shown, openPaint(context.colored)))
       })
     })
-}
-
-type Wanted = { runId: string; operation: readonly string[]; format: 'markdown' | 'json' }
-
-/**
- * Reads the transcript of the newest run of the chain that has one. Throws RUN_004 when none has, which says why where one has
- * the operation.
- */
-async function readTranscript(
-  client: ApiClient,
-  { runId, operation, format }: Wanted,
-): Promise<{ text: string; of: string }> {
-  let missing: AppError | undefined
-  let unreadable: AppError | undefined
-  for (let of: string | undefined = runId; of !== undefined;) {
-    let id: string | undefined
-    try {
-      id = await findOperation(client, of, operation)
-      return { text: await client.readTranscript(of, id, format), of }
-    } catch (error) {
-      if (!hasCode(error, 'RUN_004')) throw error
-      if (id === undefined) missing ??= error
-      else unreadable ??= error
-    }
-    const run: RunView = await client.getRun(of)
-    of = run.request.retry_of
-  }
-  throw unreadable ?? missing ?? new AppError('RUN_004', `run ${runId} has no such operation`)
 }

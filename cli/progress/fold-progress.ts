@@ -5,6 +5,7 @@ import type { EventView } from '#schemas/event-schema.ts'
 import {
   type AwayModel,
   emptyAgent,
+  emptyProgress,
   shownPhases,
   type AgentProgress,
   type OpenQuestion,
@@ -54,6 +55,8 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
   switch (event.event) {
     case 'run.started':
       return { ...state, status: 'running' }
+    case 'run.reopened':
+      return { ...emptyProgress(state.runId), status: 'running', recent: state.recent, models: state.models }
     case 'snapshot.stored':
       return {
         ...state,
@@ -80,7 +83,6 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       return {
         ...withLeftOut(state, CountsByAgent.parse(data['conflicts_by_agent'])),
         phase: 'review',
-        earlierChangeSets: Count.parse(data['earlier_change_sets']),
         patchFiles: Count.parse(data['files']),
       }
     case 'run.waiting':
@@ -246,7 +248,7 @@ function noteModel(state: ProgressState, model: string | undefined): ProgressSta
   return { ...state, models: [...state.models, model] }
 }
 
-/** An agent may have left-out change sets from a run that this one retries, and no operation of its own. */
+/** An agent may have left-out change sets of an earlier generation, and no operation in this one. */
 function withLeftOut(state: ProgressState, counts: Readonly<Record<string, number>>): ProgressState {
   const agents = { ...state.agents }
   for (const [name, leftOut] of Object.entries(counts)) agents[name] = { ...(agents[name] ?? emptyAgent()), leftOut }

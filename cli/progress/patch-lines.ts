@@ -19,13 +19,12 @@ export function patchLines({ state, run, patch }: PatchParts, paint: Paint): str
     const unaccepted = unacceptedLine(run)
     return unaccepted === undefined ? [noPatchLine(state, run)] : [unaccepted, review]
   }
-  const earlier = earlierLines(state, run)
   if ('printedBy' in patch) {
     if (state.total === 0 && state.patchFiles === 0) return [noPatchLine(state, run)]
-    return [`Its patch: ${patch.printedBy}`, ...earlier, ...acceptedLines(run), review]
+    return [`Its patch: ${patch.printedBy}`, ...acceptedLines(run), review]
   }
   const what = run.request.accept === 'auto' ? 'Accepted patch:' : 'Proposed patch:'
-  const written = [`${what} ${patch.path}`, ...earlier, ...acceptedLines(run)]
+  const written = [`${what} ${patch.path}`, ...acceptedLines(run)]
   if (patch.applied) return [...written, paint('green', 'Applied.')]
   const place = patch.elsewhere ? '   (in the folder that holds the files)' : ''
   return [...written, `Apply it:       ${patch.hint}${place}`, review]
@@ -68,9 +67,4 @@ function noPatchLine(state: ProgressState, { conflicts }: RunView): string {
   if (failedOperations(state) === 0) return 'Nothing to change: no patch was written.'
   if (isFruitless(state)) return 'No patch was written: every operation failed.'
   return 'No patch was written: the operations that did not fail had nothing to change.'
-}
-
-function earlierLines({ earlierChangeSets: count }: ProgressState, { request }: RunView): string[] {
-  if (count === 0 || request.retry_of === undefined) return []
-  return [`  with ${plural(count, 'change set')} of the run before (retry of ${request.retry_of})`]
 }

@@ -95,8 +95,6 @@ export type ProgressState = {
   changeSets: number
   /** While the patch is composed: how far that is. */
   composing?: ComposingView | undefined
-  /** Change sets in the patch from the runs that this one retries; 0 until it is composed. */
-  earlierChangeSets: number
   /** Files that the patch changes; 0 until it is composed. */
   patchFiles: number
   errorCode?: string | undefined
@@ -124,7 +122,6 @@ export function emptyProgress(runId: string): ProgressState {
     recent: [],
     models: [],
     changeSets: 0,
-    earlierChangeSets: 0,
     patchFiles: 0,
   }
 }

@@ -206,12 +206,9 @@ function retryLines(
 }
 
 /** Says what becomes of what was rejected while the run ran. */
-function wantedRetryLines({ retried_by: retry, retry_wanted: wanted, run_id: runId }: RunView): string[] {
-  if (retry !== null) return [`Retried by run ${retry}: remora show ${retry}`]
+function wantedRetryLines({ retry_wanted: wanted, run_id: runId }: RunView): string[] {
   if (wanted === 0) return []
-  return [
-    `${plural(wanted, 'rejected operation')} to be tried again as soon as services run: remora show ${runId} names the retry`,
-  ]
+  return [`${plural(wanted, 'rejected operation')} to be tried again as soon as services run: remora watch ${runId}`]
 }
 
 function modelLines(state: ProgressState): string[] {

@@ -104,10 +104,12 @@ export function summaryLines(state: ReviewState): string[] {
   ]
 }
 
-/** Says where what was sent back is tried again. */
+/** Says when what was sent back is tried again. */
 function retryText({ retry, runId }: ReviewState): string {
-  const { retry_of: of = runId, run_id: by = null } = retry ?? {}
-  return by === null ? `when run ${of} has ended: remora show ${of} names the retry` : `in run ${by}`
+  const generation = retry?.generation ?? null
+  return generation === null
+    ? `when run ${runId} has ended`
+    : `in generation ${generation} of run ${runId}, which goes on`
 }
 
 /** `12 accepted, 1 rejected`: of the list. */

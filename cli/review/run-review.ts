@@ -97,7 +97,7 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
       case 'decide':
         return { kind: 'decided', wanted: effect, answer: await client.decideSeen(runId, effect) }
       case 'open transcript':
-        return openTranscript(effect.change, { screen, signal, client }, context)
+        return openTranscript(effect.change, { screen, signal, client, runId }, context)
       case 'wait':
         await delay(waitMs, signal)
         return { kind: 'waited' }
@@ -116,26 +116,26 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
 
 /** Reads how the set stands by now, the earlier sets of its operation, what its agent said, and what it is built on. */
 async function look(client: ApiClient, runId: string, change: ChangeView): Promise<ReviewEvent> {
-  const { change_set_id: id, operation_id: operation, run_id: maker, built_on: needed } = change
+  const { change_set_id: id, operation_id: operation, built_on: needed } = change
   const bases = needed.slice(0, namedBases).map((base) => client.listChanges(runId, { change_set_id: base, limit: 1 }))
   const [changes, { outcome }, ...lists] = await Promise.all([
     Array.fromAsync(allChanges(client, runId, operation, { context: mostContext })),
-    client.getOperation(maker, operation),
+    client.getOperation(runId, operation),
     ...bases,
   ])
   const builtOn = lists.flatMap((list) => list.changes.slice(0, 1))
   return { kind: 'looked', id, changes, summary: outcome?.summary ?? '', builtOn }
 }
 
-type Opening = Pick<Performing, 'screen' | 'signal'> & { client: ApiClient }
+type Opening = Pick<Performing, 'screen' | 'signal'> & { client: ApiClient; runId: string }
 
 /** Opens it in the pager that is set; else, or when that fails, on our own screen. */
 async function openTranscript(
   change: ChangeView,
-  { screen, signal, client }: Opening,
+  { screen, signal, client, runId }: Opening,
   { config, colored }: CliContext,
 ): Promise<ReviewEvent> {
-  const text = visible(await client.readTranscript(change.run_id, change.operation_id, 'markdown'))
+  const text = visible(await client.readTranscript(runId, change.operation_id, 'markdown'))
   const { own } = config.settings
   const pager = own['PAGER'] ?? ''
   const read = { kind: 'transcript' as const, title: `transcript of ${nameOfChange(change)}`, text }

@@ -39,7 +39,7 @@ export async function printDecisions(decided: DecisionsView, { client, verdict, 
 
 /** Says what becomes of changes that were rejected to be tried again. `isIdle` is true when no worker is there that could. */
 export function printRetry(
-  { decisions, retry }: DecisionsView,
+  { run_id: runId, decisions, retry }: DecisionsView,
   { isIdle, context: { io } }: { isIdle: boolean; context: Pick<CliContext, 'io'> },
 ): void {
   if (decisions.length === 0) return
@@ -49,9 +49,7 @@ export function printRetry(
     )
   }
   const what = plural(retry.operations, 'operation')
-  const { run_id: runId, retry_of: former } = retry
-  if (runId === null)
-    return io.out(`${what} to be tried again when run ${former} has ended: "remora show ${former}" names the retry\n`)
+  if (retry.generation === null) return io.out(`${what} to be tried again when run ${runId} has ended\n`)
   io.out(`${what} tried again in run ${runId}: ${isIdle ? `remora run --resume ${runId}` : `remora watch ${runId}`}\n`)
 }
 
@@ -125,8 +123,7 @@ export function whyText(decision: Pick<DecisionView, 'reason' | 'note'> | null):
 }
 
 /**
- * Is true when the set counts, and git can apply it beside the others: what a later retry has made again counts only if it is
- * accepted.
+ * Is true when the set counts, and git can apply it beside the others: what was made anew since counts only if it is accepted.
  */
 export function isCurrent({ is_redone: isRedone, verdict }: Pick<ChangeView, 'is_redone' | 'verdict'>): boolean {
   return !isRedone || verdict === 'accepted'

@@ -18,6 +18,23 @@ conflicts   0
 `)
 })
 
+it('names its generation after a retry, an unusual priority and policy, and why it was cancelled', () => {
+  const request = { error_policy: 'stop_run', priority: 0 }
+  const ended = { status: 'cancelled', duration_ms: 1200, reason: 'wrong branch', checks: {}, generation: 2 }
+  expect(describeRun(aRun({ ...running, ...ended, request }), [], manner)).toBe(`run         r1
+status      cancelled
+reason      wrong branch
+generation  2
+agents      lint
+priority    0
+policy      stop_run
+accepted    2026-05-01T12:00:00.000Z
+took        1.2 s
+operations  2 ready
+conflicts   0
+`)
+})
+
 it('counts what became of the changes of each agent, of a run that is not composed only what was decided', () => {
   const counts = { generated: 4, valid: 3, verified: 2, accepted: 1, accepted_unverified: 1, rejected: 1, merged: 0 }
   const unknown = {

@@ -40,8 +40,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['run', run.run_id],
     ['status', display.isWaiting && !isEnded(run.status) ? waitingStatus(run, display) : statusOf(run)],
     ['reason', code ? '' : (run.reason ?? '')],
-    ['retry of', retryOf(run)],
-    ['retried by', run.retried_by ?? ''],
+    ['generation', run.generation === 1 ? '' : String(run.generation)],
     ['to retry', toRetry(run)],
     ['repository', repositoryText(run)],
     ['published', publishedText(run)],
@@ -120,10 +119,6 @@ function funnelText(funnel: RunView['funnel'][number]): string {
 function acceptedLeftOutText({ accepted_left_out: count, run_id: id }: RunView): string {
   if (count === 0) return ''
   return `${plural(count, 'accepted change set')}, which "remora apply" does not write: "remora diff ${id} --of accepted" says why`
-}
-
-function retryOf({ request: { retry_of: former = '', codes } }: RunView): string {
-  return codes === undefined ? former : `${former}, of what failed with ${codes.join(', ')}`
 }
 
 function toRetry({ retry_wanted: wanted, status }: RunView): string {

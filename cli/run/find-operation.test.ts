@@ -13,7 +13,12 @@ function runWith(...agents: string[]): Pick<ApiClient, 'getRun' | 'getNode' | 'l
   const request = { agents: ['lint', 'docstring'] }
   const place = { kind: 'function', qualified_name: 'total', path: 'src/shop.py', language: 'python' }
   const lines = { start_line: 1, end_line: 2, start_byte: 0, end_byte: 9, parent_id: null }
-  const operations = agents.map((agent) => ({ operation_id: `o-of-${agent}`, agent, status: 'succeeded' }))
+  const operations = agents.map((agent) => ({
+    operation_id: `o-of-${agent}`,
+    agent,
+    status: 'succeeded',
+    superseded_by: null,
+  }))
   const node = { node_id: nodeId, name: 'total', hash: 'a'.repeat(64), ...place, ...lines }
   const state = { status: 'completed', phase: 'review', seq: 1, counts: {} }
   return {

@@ -23,8 +23,7 @@ export async function findOperation(client: Client, runId: string, words: readon
 }
 
 /**
- * The same, except that a path stands for all operations in that file, in the order of the plan, and that the runs which this
- * one retries count, too: its patch has their changes. Where each word is an id or a path, all of these are meant; RUN_004 where the
+ * The same, except that a path stands for all operations in that file, in the order of the plan. Where each word is an id or a path, all of these are meant; RUN_004 where the
  * words together are `[AGENT] PATH [NAME]` as well.
  */
 export async function findOperations(client: Client, runId: string, words: readonly string[]): Promise<string[]> {
@@ -49,23 +48,21 @@ async function operationsOfEach(
   words: readonly string[],
 ): Promise<string[] | undefined> {
   const { request } = await client.getRun(runId)
-  const runs = await withRetried(client, runId, { request })
   const lists: string[][] = []
   for (const word of words) {
     const ids = OperationId.safeParse(word).success
       ? [word]
-      : await operationsAt(client, runs, { place: word, agent: undefined, request })
+      : await operationsAt(client, runId, { place: word, agent: undefined, request })
     if (ids === undefined) return undefined
     lists.push(ids)
   }
   return [...new Set(lists.flat())]
 }
 
-/** All in the file; undefined when no run has nodes of it. */
-async function operationsAt(client: Client, runs: readonly string[], words: Words): Promise<string[] | undefined> {
-  const isFile = async (run: string) => hasFile(client, run, words.place).catch(undefinedOn('RUN_004'))
-  if (!(await Promise.all(runs.map(isFile))).includes(true)) return undefined
-  const operations = await fromAll(runs, (run) => operationsInFile(client, run, words))
+/** All in the file; undefined when the run has no nodes of it. */
+async function operationsAt(client: Client, runId: string, words: Words): Promise<string[] | undefined> {
+  if ((await hasFile(client, runId, words.place).catch(undefinedOn('RUN_004'))) !== true) return undefined
+  const operations = await operationsInFile(client, runId, words)
   return operations.map(({ operation_id: id }) => id)
 }
 
@@ -73,48 +70,13 @@ async function operationsOfOne(client: Client, runId: string, words: readonly st
   const named = words.join(' ')
   if (OperationId.safeParse(named).success) return [named]
   const read = await readWords(client, runId, named)
-  const runs = await withRetried(client, runId, read)
-  const inFile = await fromAll(runs, (run) => operationsInFile(client, run, read))
+  const inFile = (await operationsInFile(client, runId, read).catch(undefinedOn('RUN_004'))) ?? []
   if (inFile.length > 0) return inFile.map(({ operation_id: id }) => id)
-  const onNode = await fromAll(runs, (run) => operationsOnNode(client, run, read))
-  const [only, ...others] = lastOnes(onNode)
+  const onNode = (await operationsOnNode(client, runId, read).catch(undefinedOn('RUN_004'))) ?? []
+  const [only, ...others] = onNode
   if (only === undefined) return [await idOfWork(client, runId, read)]
   if (others.length > 0) throw severalOperations(read.place, onNode)
-  return onNode.map(({ operation_id: id }) => id).toReversed()
-}
-
-/** Returns those that no other one repeats. */
-function lastOnes<T extends { operation_id: string; repeats: string | null }>(operations: readonly T[]): T[] {
-  const repeated = new Set(operations.map(({ repeats }) => repeats))
-  return operations.filter(({ operation_id: id }) => !repeated.has(id))
-}
-
-/** The run and those that it retries, newest first. */
-async function withRetried(
-  client: Pick<ApiClient, 'getRun'>,
-  runId: string,
-  { request }: Pick<Words, 'request'>,
-): Promise<string[]> {
-  const runs = [runId]
-  for (let { retry_of: earlier } = request; earlier !== undefined;) {
-    runs.push(earlier)
-    const run = await client.getRun(earlier)
-    earlier = run.request.retry_of
-  }
-  return runs
-}
-
-/** Returns what the runs have, each operation once: a retry has those that it repeats under the same ids. */
-async function fromAll<T extends { operation_id: string }>(
-  runs: readonly string[],
-  find: (runId: string) => Promise<readonly T[]>,
-): Promise<T[]> {
-  const found = new Map<string, T>()
-  for (const runId of runs) {
-    const there = await find(runId).catch(undefinedOn('RUN_004'))
-    for (const one of there ?? []) found.set(one.operation_id, one)
-  }
-  return [...found.values()]
+  return [only.operation_id]
 }
 
 async function operationsOnNode(
@@ -123,7 +85,7 @@ async function operationsOnNode(
   { place, agent }: Words,
 ): Promise<NodeDetail['operations']> {
   const { operations } = await findNodeDetail(client, runId, place)
-  return operations.filter((operation) => agent === undefined || operation.agent === agent)
+  return operations.filter((one) => one.superseded_by === null && (agent === undefined || one.agent === agent))
 }
 
 async function readWords(client: Pick<ApiClient, 'getRun'>, runId: string, named: string): Promise<Words> {
@@ -136,9 +98,10 @@ async function readWords(client: Pick<ApiClient, 'getRun'>, runId: string, named
 async function idOfWork(client: Client, runId: string, words: Words): Promise<string> {
   const { agent } = words
   const node = await nodeOf(client, runId, words)
-  const onNode = node.operations.filter((operation) => agent === undefined || operation.agent === agent)
+  const isMeant = (one: NodeDetail['operations'][number]) => agent === undefined || one.agent === agent
+  const onNode = node.operations.filter((one) => one.superseded_by === null && isMeant(one))
   const inFile = onNode.length > 0 ? [] : await operationsInFile(client, runId, words)
-  const [only, ...others] = lastOnes([...onNode, ...inFile])
+  const [only, ...others] = [...onNode, ...inFile]
   if (only === undefined) throw withoutOperation(runId, node, agent)
   if (inFile.length > 0 && others.length > 0) throw severalInFile(words.place, inFile)
   if (others.length > 0) throw severalOperations(nodePlace(node.path, node.qualified_name), onNode)
@@ -151,13 +114,16 @@ async function hasFile({ listNodes }: Pick<Client, 'listNodes'>, runId: string, 
 }
 
 /**
- * Returns the operations in the file at `place`, of the agent if one is named; none when the place is not the path of a file with
+ * Returns the operations in the file at `place`, of the agent if one is named, without those whose work is done once more; none when the place is not the path of a file with
  * nodes.
  */
 async function operationsInFile(client: Client, runId: string, { place, agent }: Words): Promise<OperationView[]> {
   if (!(await hasFile(client, runId, place))) return []
   const all = await Array.fromAsync(allOperations(client, runId))
-  return all.filter(({ node, agent: by }) => node.path === place && (agent === undefined || by === agent))
+  return all.filter(
+    ({ node, agent: by, superseded_by: next }) =>
+      next === null && node.path === place && (agent === undefined || by === agent),
+  )
 }
 
 /** When there is no such node, the first word may have been meant as an agent: the message names the run's agents. */

@@ -34,6 +34,6 @@ function resultOf(finding: FindingView, ruleIndex: number): object {
     locations: [{ physicalLocation: { artifactLocation: { uri, uriBaseId: '%SRCROOT%' }, region } }],
     partialFingerprints: { 'remoraFinding/v1': sha256([ruleId, path, text, claim].join('\0')) },
     rank: Math.round(confidence * 1000) / 10,
-    properties: { confidence, agent: finding.agent, operation_id: finding.operation_id, run_id: finding.run_id },
+    properties: { confidence, agent: finding.agent, operation_id: finding.operation_id },
   }
 }

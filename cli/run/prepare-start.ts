@@ -12,7 +12,7 @@ import { requireWritable } from './output-file.ts'
 import type { Service } from './reach-service.ts'
 import { prepareSource, type Submission, submitSource } from './submit-source.ts'
 
-/** The run that is followed: a new one of a folder, an existing one, or a retry of an existing one. */
+/** The run that is followed: a new one of a folder, an existing one, or the next generation of an ended one. */
 type RunSource =
   | { kind: 'folder'; submission: Submission }
   | { kind: 'resume'; runId: string }
@@ -35,8 +35,11 @@ export type RunOrder = {
   known: readonly string[]
 }
 
-/** Returns the id of the run to follow. RUN_009 when the service's models are of another kind than the run's. */
-export type StartRun = (service: Pick<Service, 'client' | 'modelKind'>) => Promise<string>
+/** The run to follow, and the number of the event after which it is followed. */
+export type StartedRun = { runId: string; after: number }
+
+/** RUN_009 when the service's models are of another kind than the run's. */
+export type StartRun = (service: Pick<Service, 'client' | 'modelKind'>) => Promise<StartedRun>
 
 /** Checks everything that can be wrong with the call, before anything is started or written. */
 export async function prepareStart(order: RunOrder, context: CliContext): Promise<StartRun> {
@@ -49,7 +52,7 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
   if (source.kind !== 'folder') return (service) => startAgain(service, source)
   const prepared = await prepareSource(order.path, source.submission, context)
-  return ({ client }) => submitSource(client, source.submission, prepared)
+  return async ({ client }) => ({ runId: await submitSource(client, source.submission, prepared), after: 0 })
 }
 
 function requireOperationIds({ runId, choice }: Extract<RunSource, { kind: 'retry' }>): void {
@@ -62,9 +65,12 @@ function requireOperationIds({ runId, choice }: Extract<RunSource, { kind: 'retr
 async function startAgain(
   { client, modelKind }: Pick<Service, 'client' | 'modelKind'>,
   source: Exclude<RunSource, { kind: 'folder' }>,
-): Promise<string> {
-  if (source.kind === 'retry') return (await client.retry(source.runId, source.choice)).run_id
-  const { run_id: runId, status, request } = await client.getRun(source.runId)
+): Promise<StartedRun> {
+  const { run_id: runId, status, request, seq } = await client.getRun(source.runId)
+  if (source.kind === 'retry') {
+    await client.retry(runId, source.choice)
+    return { runId, after: seq }
+  }
   if (!isEnded(status)) requireSameModel({ runId, labels: request.labels }, modelKind)
-  return runId
+  return { runId, after: 0 }
 }

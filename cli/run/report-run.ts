@@ -30,7 +30,7 @@ const unknownFilters: ReadonlySet<string> = new Set(['DISC_003', 'RUN_002'])
 /**
  * 0: done, also when there was nothing to do. 1: the run did not complete, or every operation failed. 2: wrong usage that
  * only the service could detect. 3: an operation failed or was blocked, a change set was left out of the patch, or the run's gate could not judge; also
- * a retry all of whose own operations failed, if its patch holds changes of the runs before it.
+ * a retry all of whose operations failed, if the patch holds changes that were made before it.
  */
 export function exitCodeOf(
   { status, conflicts, error_code: code, gate }: Pick<RunView, 'status' | 'conflicts' | 'error_code' | 'gate'>,
@@ -54,10 +54,8 @@ export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts)
       error_code: run.error_code,
       reason: run.reason,
       duration_ms: run.duration_ms,
-      retry_of: run.request.retry_of ?? null,
-      retried_by: run.retried_by,
+      generation: run.generation,
       retry_wanted: run.retry_wanted,
-      earlier_change_sets: state.earlierChangeSets,
       models: state.models,
       rehearsal: state.models.includes(rehearsalLabel),
       looked_at: state.lookedAt ?? null,

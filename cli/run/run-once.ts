@@ -70,12 +70,16 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   const none = { goingOn: [], waiting: [] }
   const unfinished = stack === undefined ? none : await unfinishedRuns(client, { modelKind, except })
   io.err(describeUnfinished(unfinished, order.model ?? config.modelUrls))
-  const runId = await start(service)
+  const { runId, after } = await start(service)
   const servers = stack === undefined ? undefined : judgeOwnServers(order, service, context)
   const choice = { json: order.json, onLine, checksServers: servers?.isJudging }
   const progress = showProgress(runId, choice, context)
   try {
-    await followRun(runId, servers === undefined ? progress : judged(progress, servers), { client, signal: ended })
+    await followRun(runId, servers === undefined ? progress : judged(progress, servers), {
+      client,
+      signal: ended,
+      after,
+    })
   } catch (error) {
     progress.close()
     const model = hasCode(error, 'CONFIG_005') ? 'URL' : order.model

@@ -1,4 +1,4 @@
-import { sizeOfSets } from '#change-sets/run-chain.ts'
+import { sizeOfSets } from '#change-sets/sets-of-run.ts'
 import { agentNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable, requireKnownKinds } from '#bundles/findable-nodes.ts'
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'

@@ -1,17 +1,17 @@
 import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
-import { changeSetId, nodeId, operationId, repeatedOperationId, sha256 } from '#domain/ids.ts'
+import { changeSetId, nodeId, operationId, sha256 } from '#domain/ids.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { Outcome, PlannedOperation } from '#domain/operation.ts'
+import { originalId, type Outcome, type PlannedOperation } from '#domain/operation.ts'
+import { nextRecord, planReopened } from '#testing/open-test-ledger.ts'
 import type { AskedQuestion } from '#domain/question.ts'
-import { CodeFinding, wireFinding } from '#domain/code-finding.ts'
-import type { AttemptRecord, ToolRun } from '#store/objects/attempt-record.ts'
 import type { ComposedFile, Conflict } from '#store/objects/composition.ts'
 import { putEdgeList } from '#store/objects/edge-list.ts'
 import { putNodeList } from '#store/objects/node-list.ts'
 import { type PlanSummary, putPlanSummary } from '#store/objects/plan-summary.ts'
 import { type SnapshotFile, type SnapshotLink, writeSnapshot } from '#store/objects/snapshot.ts'
 import { putAttemptRecord, putComposition } from '#store/objects/stored-records.ts'
+import { type PlayedFinding, recordOf, reportingRun } from './played-record.fixture.ts'
 import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 
 /** How one operation of a played run ends. */
@@ -26,8 +26,6 @@ export type PlayedEnding =
   /** `finds`: claims about `a.py`. */
   | { name: string; leaves: string; finds?: PlayedFinding[] }
   | { name: string; asks: AskedQuestion }
-
-type PlayedFinding = Pick<CodeFinding, 'claim'> & Partial<CodeFinding>
 
 /** The files of a snapshot by path; a link has its target. Without a tree the run has no snapshot. */
 export type PlayedTree = Readonly<
@@ -45,13 +43,14 @@ export async function playRun(
   return runId
 }
 
-/** Plays the services that work on an accepted run. */
+/** Plays the services that work on a run that was accepted, or reopened for these works. */
 export async function playOperations(
   api: TestApi,
   runId: string,
   endings: readonly PlayedEnding[],
   tree?: PlayedTree,
 ): Promise<void> {
+  if ((await api.ledger.getRun(runId)).generation > 1) return playReopened(api, runId, endings)
   await move(api, runId, { status: 'running', phase: 'planning' }, tree && { snapshotId: await storeTree(api, tree) })
   const operations = endings.map((ending) => plannedOperation(ending.name))
   await storeNodes(
@@ -69,19 +68,32 @@ export async function playOperations(
   }
 }
 
-/** Plays the operation that repeats the one of this name, since its sets `replaced` collided. */
-export async function playRepeat(
-  api: TestApi,
-  runId: string,
-  ending: PlayedEnding,
-  replaced: readonly string[],
-): Promise<void> {
-  const first = plannedOperation(ending.name)
-  const repeats = { operationId: first.operationId, changeSetIds: [...replaced] }
-  const again = { ...first, operationId: repeatedOperationId(first.operationId), repeats }
-  await api.ledger.planAgain(runId, { operations: [again], event: event('operations.repeated') })
-  const { taken } = await api.ledger.dispatch(runId, 1)
-  for (const job of taken) await settleAs(api, { runId, ...job }, ending, idsOf(ending, []))
+/** Plays the operation that repeats the one of this name, since its sets collided. */
+export async function playRepeat(api: TestApi, runId: string, ending: PlayedEnding): Promise<void> {
+  const { generation } = await api.ledger.getRun(runId)
+  const of = { runId, generation: generation + 1 }
+  const operations = [await nextRecord(api.ledger, of, plannedOperation(ending.name), 'collided')]
+  await api.ledger.planAgain(runId, { operations, event: event('operations.repeated'), generation })
+  await playReady(api, runId, [ending])
+}
+
+/** Plays these works of a run that was reopened for them. */
+async function playReopened(api: TestApi, runId: string, endings: readonly PlayedEnding[]): Promise<void> {
+  await planReopened(
+    api.ledger,
+    runId,
+    endings.map(({ name }) => plannedOperation(name)),
+  )
+  await playReady(api, runId, endings)
+}
+
+async function playReady(api: TestApi, runId: string, endings: readonly PlayedEnding[]): Promise<void> {
+  const { taken } = await api.ledger.dispatch(runId, endings.length)
+  for (const job of taken) {
+    const { node } = await api.ledger.getOperation(runId, job.operationId)
+    const ending = endings.find(({ name }) => plannedOperation(name).node.nodeId === node.nodeId)
+    if (ending !== undefined) await settleAs(api, { runId, ...job }, ending, idsOf(ending, endings))
+  }
 }
 
 /** Of the sets that the ending's one is built on. */
@@ -238,8 +250,8 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding, needed: st
     return
   }
   const changeSet: ChangeSet = {
-    changeSetId: changeSetId(job.operationId, ending.changes, needed),
-    operationId: job.operationId,
+    changeSetId: changeSetId(originalId(answer.attempt), ending.changes, needed),
+    operationId: originalId(answer.attempt),
     bundle: ending.agent ?? 'lint',
     nodeId: answer.attempt.node.nodeId,
     files: ending.changes,
@@ -257,41 +269,4 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding, needed: st
   const recordHash = await putAttemptRecord(api.objects, api.project, recordOf(job, changeSet, done))
   const builtOn = new Map(needed.map((id) => [id, [changeSet.changeSetId]]))
   await api.ledger.settle(answer.attempt, 1, { outcome: { ...done, recordHash }, builtOn, events: [] })
-}
-
-/** One run of a tool that has reported all of it. */
-function reportingRun(finds: readonly PlayedFinding[]): ToolRun {
-  const usual = { path: 'a.py', line: 1, lineText: '', severity: 'warning', confidence: 0.5, rule: null }
-  const externals = finds.map((found) => {
-    const finding = wireFinding(CodeFinding.parse({ ...usual, endLine: found.line ?? 1, ...found }))
-    return { name: 'report_finding', args: [], answer: { reported: true, finding } }
-  })
-  const result = { outcome: 'success', result: null, summary: 'reported', knowledgeDelta: {} } as const
-  return { turn: 1, callId: 'c1', name: 'report_finding', arguments: '{}', result, externals, durationMs: 1 }
-}
-
-function recordOf(
-  job: Job,
-  changeSet: ChangeSet | null,
-  outcome: Outcome,
-  tools: readonly ToolRun[] = [],
-): AttemptRecord {
-  return {
-    v: 1,
-    runId: job.runId,
-    operationId: job.operationId,
-    attempt: 1,
-    bundle: 'lint',
-    bundleHash: sha256('lint'),
-    model: 'none',
-    versions: {},
-    startedAt: 0,
-    messages: [],
-    replies: [],
-    exchanges: [],
-    tools: [...tools],
-    reads: { contents: {}, listings: {}, absences: [] },
-    changeSet,
-    outcome,
-  }
 }

@@ -54,7 +54,7 @@ function configWith(storage: DiscoveryConfig['storage'], agents = agentsDir): Di
   return {
     agentsDir: agents,
     bundles: { mapping: {}, settings: {}, maxTurns: undefined, maxTimeoutS: undefined },
-    searchPath: '',
+    searchPath: process.env['PATH'] ?? '',
     setups: 'off',
     leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
     queries: {},

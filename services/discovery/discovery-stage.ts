@@ -58,13 +58,18 @@ export async function runDiscoveryStage(
     await planRun(run, { nodes, bundles, base }, deps, signal)
     return 'ok'
   } catch (error) {
-    return failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
+    const { generation } = run
+    return failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal, generation }, deps.ledger)
   }
 }
 
-/** Returns those the first delivery pinned, also when this process has newer ones. */
-async function bundlesOf({ projectId, bundleHashes, request }: Run, deps: DiscoveryStageDeps): Promise<PinnedBundle[]> {
-  return bundleHashes === null ? deps.pinBundles(projectId, request.agents) : deps.readBundles(projectId, bundleHashes)
+/** Returns those the first delivery of this generation pinned, also when this process has newer ones. */
+async function bundlesOf(
+  { projectId, bundleHashes, phase, request }: Run,
+  deps: DiscoveryStageDeps,
+): Promise<PinnedBundle[]> {
+  const isPinned = bundleHashes !== null && phase !== 'discovery'
+  return !isPinned ? deps.pinBundles(projectId, request.agents) : deps.readBundles(projectId, bundleHashes)
 }
 
 /** Returns those the first delivery stored, also when this process has newer query packs; else finds, stores and announces them. */
@@ -75,7 +80,8 @@ async function nodesOf(
   signal: AbortSignal,
 ): Promise<CodeNode[]> {
   const { projectId, runId, nodeListKey } = run
-  if (nodeListKey !== null) {
+  // A reopened run still has those of the generation before.
+  if (nodeListKey !== null && run.phase !== 'discovery') {
     return Array.fromAsync(openNodeLists(deps.objects).all({ projectId, runId, hash: nodeListKey }))
   }
   const discovery = await discoverRun(run, deps, signal)
@@ -165,6 +171,7 @@ async function announce(
   await ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'discovery' }],
     to: { phase: 'planning' },
+    generation: run.generation,
     command: 'discovery',
     set: { ...lists, nodes: nodes.length, files, bundles: JSON.stringify(bundles.map(({ hash }) => hash)) },
     events,

@@ -1,7 +1,5 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { requestOfRetry, startRetry } from '#stages/review/start-retry.ts'
-import { aNewRun } from '#testing/open-test-ledger.ts'
 import { openStages, type TestStages } from './open-stages.fixture.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
 import { runSnapshotStage } from './snapshot-stage.ts'
@@ -83,22 +81,6 @@ describe('a run whose code a code host has', () => {
     expect(await runOf(runId)).toMatchObject({ commit: head })
     expect(await snapshot(runId)).toBe('ok')
     expect(host.asked).toHaveLength(2)
-  })
-
-  it('is retried with the code that it had, which is not fetched again', async () => {
-    host.put(head, await hostArchive({ 'a.py': 'x = 1\n' }))
-    const runId = await stages.toFetch()
-    await snapshot(runId)
-    const former = await runOf(runId)
-    const { runId: retry } = aNewRun()
-    const request = requestOfRetry(former)
-    expect(request.repository).toMatchObject({ commit: head, ref: 'main' })
-    const by = { kind: 'human', id: 'me' } as const
-    await startRetry(former, { runId: retry, request, origin: by, traceparent: null }, stages.stores)
-    host.answers.branch = commitOf('b')
-    expect(await snapshot(retry)).toBe('ok')
-    expect(host.asked).toHaveLength(1)
-    expect(await runOf(retry)).toMatchObject({ commit: head, snapshotId: former.snapshotId })
   })
 
   it('names submodules, pointers of LFS, and what git has filled in, as skipped', async () => {

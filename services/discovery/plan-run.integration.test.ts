@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { operationId, sha256 } from '#domain/ids.ts'
+import { newToken, operationId, type RunId, sha256 } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
-import type { Run, RunRequest } from '#domain/run.ts'
+import type { Run, RunRequest, WantedWork } from '#domain/run.ts'
 import { getPlanSummary, type PlanSummary } from '#store/objects/plan-summary.ts'
 import { getRepositoryRules, pathRulesOf } from '#store/objects/repository-rules.ts'
-import { anOutcome } from '#testing/open-test-ledger.ts'
+import { anOutcome, endRun } from '#testing/open-test-ledger.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
 import { openStages, type TestStages } from './open-stages.fixture.ts'
 
@@ -122,34 +122,63 @@ describe('planning a run', () => {
     ])
   })
 
-  it('refuses a retry of operations that no agent has work on any more', async () => {
+  /** Ends the run, which has executed, and plans what is wanted of it once more. */
+  async function plannedAgain(runId: RunId, wanted: WantedWork) {
+    const { deps, signal, stores } = stages
+    await stores.ledger.dispatch(runId, 1)
+    await endRun(stores.ledger, runId, 'failed')
+    const origin = { kind: 'api', id: 'q1' } as const
+    await stores.ledger.reopen(await stores.ledger.getRun(runId), { wanted, origin, command: newToken() })
+    await runDiscoveryStage(runId, deps, signal)
+    const run = await stores.ledger.getRun(runId)
+    const { operations } = await stores.ledger.listOperations(runId, { limit: 100 })
+    const current = operations.filter(({ generation }) => generation === run.generation)
+    return { run, names: current.map(({ bundle, work, node }) => `${bundle} ${work} ${node.qualifiedName}`) }
+  }
+
+  it('plans once more what a reopening names, what failed with its codes, or all that did not end well', async () => {
+    const { run, operations } = await planned(faulty, servers)
+    const { ledger } = stages.stores
+    const { runId } = run
+    const endAll = async () => {
+      for (const { operationId: id, dispatch } of (await ledger.dispatch(runId, operations.length)).taken) {
+        const answer = await ledger.claim({ runId, operationId: id, dispatch }, newToken())
+        if (answer.kind !== 'claimed') throw new Error('it was not claimed')
+        const errorCode = answer.attempt.work === 'agent' ? 'AGENT_002' : 'TOOL_004'
+        await ledger.settle(answer.attempt, 1, { outcome: anOutcome({ status: 'failed', errorCode }), events: [] })
+      }
+    }
+    await endAll()
+    const named = operations.find(({ work }) => work === 'mechanical')?.operationId ?? ''
+    const byName = await plannedAgain(runId, { operations: [named] })
+    expect(byName.names).toEqual(['lint mechanical shop/stock.py'])
+    expect(byName.run).toMatchObject({ phase: 'execution', generation: 2, counts: { failed: 1, ready: 1 } })
+    await endAll()
+    expect((await plannedAgain(runId, { codes: ['AGENT_002'] })).names).toEqual(['lint agent total'])
+    await endAll()
+    expect((await plannedAgain(runId, {})).names).toHaveLength(2)
+    await endAll()
+    expect((await plannedAgain(runId, { codes: ['AGENT_009'] })).run).toMatchObject({
+      status: 'failed',
+      errorCode: 'INTAKE_007',
+      reason: `no operation of run "${runId}" failed with AGENT_009`,
+    })
     const gone = operationId('n0000000000000000', 'lint')
-    const { run, operations } = await planned(faulty, { ...servers, operations: [gone] })
-    expect(run).toMatchObject({
+    expect((await plannedAgain(runId, { operations: [gone] })).run).toMatchObject({
       status: 'failed',
       errorCode: 'INTAKE_007',
       reason: expect.stringContaining('none of the operations to retry is planned any more'),
     })
-    expect(operations).toEqual([])
+    expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
-  it('tries again what failed with the codes that a retry names, and refuses codes that nothing failed with', async () => {
-    const { run, operations } = await planned(faulty, servers)
-    const { ledger } = stages.stores
-    for (const { operationId: id, dispatch } of (await ledger.dispatch(run.runId, operations.length)).taken) {
-      const answer = await ledger.claim({ runId: run.runId, operationId: id, dispatch }, 'token')
-      if (answer.kind !== 'claimed') throw new Error('it was not claimed')
-      const isAgent = operations.some((one) => one.operationId === id && one.work === 'agent')
-      const outcome = anOutcome({ status: 'failed', errorCode: isAgent ? 'AGENT_002' : 'TOOL_004' })
-      await ledger.settle(answer.attempt, 1, { outcome, events: [] })
-    }
-    const retry = { ...servers, retryOf: run.runId }
-    expect((await planned(faulty, { ...retry, codes: ['AGENT_002'] })).names).toEqual(['lint agent total'])
-    expect((await planned(faulty, { ...retry, codes: ['AGENT_002', 'TOOL_004'] })).names).toHaveLength(2)
-    expect((await planned(faulty, { ...retry, codes: ['AGENT_009'] })).run).toMatchObject({
-      status: 'failed',
-      errorCode: 'INTAKE_007',
-      reason: `no operation of run "${run.runId}" failed with AGENT_009`,
-    })
+  it('plans what a run had not planned at its end', async () => {
+    const { deps, signal, stores, inDiscovery } = stages
+    const runId = await inDiscovery(faulty, servers)
+    const { run, names } = await plannedAgain(runId, { unplanned: true })
+    expect(names).toEqual(['lint mechanical shop/stock.py', 'lint agent total'])
+    expect(run).toMatchObject({ isPlanned: true, generation: 2 })
+    expect(await runDiscoveryStage(runId, deps, signal)).toBe('idle')
+    expect((await stores.ledger.verify(runId)).violations).toEqual([])
   })
 })

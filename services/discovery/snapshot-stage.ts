@@ -48,7 +48,7 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
     await announce(run, taken, fetched, deps)
   } catch (error) {
     if (hasCode(error, 'HOST_001') && !signal.aborted) return comeBackLater(runId, error, deps)
-    return failRun(runId, error, { phases: ['snapshot'], origin, signal }, deps.ledger)
+    return failRun(runId, error, { phases: ['snapshot'], origin, signal, generation: run.generation }, deps.ledger)
   }
   await deps.producer.add('discoveries', runId, { run_id: runId, traceparent: run.traceparent })
   return 'ok'

@@ -164,24 +164,6 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
     expect(await at.repository.read('remora/main', 'b.py')).toBe('get = 2\n\n\nset = 2\n')
   })
 
-  it('does not give way to what is older, since the run of that is tried again later', async () => {
-    const before = (await at.repository.tip('main')) ?? ''
-    const first = await published([change('b')])
-    const now = { ...files, 'b.py': 'b = 1\n\n\nc = 2\n' }
-    await at.repository.humanCommit('main', { 'b.py': now['b.py'] })
-    const since = (runId: RunId) => ({ source: { since: { runId } } })
-    const second = await at.published({ changes: [change('b', '5')], files: now, ...since(first) })
-    const late: PlayedChange = { ...change('c'), isPending: true }
-    const retry = await at.play({ changes: [late], files, source: { commit: before }, request: { retryOf: first } })
-    await again(retry)
-    const check = at.repository.checkRuns().find(({ externalId }) => externalId === retry)
-    at.repository.requestAction(check?.id ?? 0, 'accept_all', {})
-    await again(retry)
-    await at.published({ changes: [change('d')], files: now, ...since(second) })
-    expect(await inBranch()).toBe('b.py\nc.py\nd.py')
-    expect(await at.repository.read('remora/main', 'b.py')).toBe('b = 5\n\n\nc = 2\n')
-  })
-
   it('stays in the pull request of its agent', async () => {
     await settings('per_agent: true, max_files: 1')
     await published([change('b'), change('a', '3', { agent: 'docstring' })])

@@ -150,23 +150,4 @@ describe.skipIf(lacks('git'))('a worker that was taken over', () => {
     expect(await at.publisher.publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_001' }, pulls: [] })
     expect(await at.repository.branches()).toEqual(['main'])
   })
-
-  it('cannot have a retry made that may do more than the run that it retries', async () => {
-    const { ledger, project } = at.publisher
-    const former = await at.play({ changes: [one], request: { accept: 'none' } })
-    const { request } = await ledger.getRun(former)
-    const origin = { kind: 'discovery', id: 'd' } as const
-    const retry = async (id: string, accept: 'auto' | 'none') => {
-      const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data: {} } as const
-      const made = { runId: id, projectId: project, uploadKey: 'x', traceparent: null, acceptedEvent }
-      await openLedger(at.publisher.redis, { namespace: at.publisher.namespace }).createRun({
-        ...made,
-        request: { ...request, accept, retryOf: former },
-      })
-      await at.publisher.look(id)
-      return eventsOf(id, 'publication.failed')
-    }
-    expect(await retry('r0retried01', 'none')).toEqual([])
-    expect(await retry('r0retried02', 'auto')).toMatchObject([{ errorCode: 'PUBLISH_005' }])
-  })
 })

@@ -80,6 +80,7 @@ async function faults(
     sets,
     decided: new Set(decided),
     replaced: new Set(),
+    madeIn: new Map(),
     audit,
   })
   return audit.violations.map(({ message }) => message)
@@ -256,8 +257,8 @@ describe('a stored composition', () => {
       const run: Run = { ...endedRun({ runId, compositionKey }), parts: [{ part, decided: 1, compositionKey }] }
       const audit = openObjectAudit()
       const sets = new Map([removed, rival].map((set) => [set.changeSetId, set]))
-      const all = { objects: store.objects, blobs, snapshot, sets, audit, replaced: new Set<string>() }
-      await verifyCompositions(run, { ...all, decided: new Set(sets.keys()) })
+      const all = { objects: store.objects, blobs, snapshot, sets, audit, decided: new Set(sets.keys()) }
+      await verifyCompositions(run, { ...all, madeIn: new Map(), replaced: new Set() })
       return new Set(audit.violations.map(({ message }) => message))
     }
     expect(await about(idsOf(removed, rival), {})).toEqual(new Set())
@@ -273,7 +274,14 @@ describe('a stored composition', () => {
     const audit = openObjectAudit()
     const deps = { objects: store.objects, blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }), audit }
     const run = endedRun({ runId: 'r00000000', compositionKey: null })
-    await verifyCompositions(run, { ...deps, snapshot, sets: new Map(), decided: new Set(), replaced: new Set() })
+    await verifyCompositions(run, {
+      ...deps,
+      snapshot,
+      sets: new Map(),
+      decided: new Set(),
+      replaced: new Set(),
+      madeIn: new Map(),
+    })
     expect(audit.violations).toMatchObject([{ invariant: 7, message: 'the run is completed and names no composition' }])
   })
 })

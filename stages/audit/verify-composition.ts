@@ -20,6 +20,8 @@ export type CompositionProofDeps = {
   /** Undefined when it cannot be read: then modes are not checked. */
   snapshot: Pick<SnapshotView, 'find'> | undefined
   sets: NamedChangeSets
+  /** The generation in which each set was made. */
+  madeIn: ReadonlyMap<string, number>
   /** The change sets that somebody has decided on. */
   decided: ReadonlySet<string>
   /** Holds the change sets that an operation which ran once more has made anew. */
@@ -81,8 +83,8 @@ async function verifyComposition(run: Run, hash: string, deps: CompositionProofD
 }
 
 function membershipFaults(
-  { of, files, conflicts }: Composition,
-  { sets, decided, replaced }: Pick<CompositionProofDeps, 'sets' | 'decided' | 'replaced'>,
+  { of, generation = 1, files, conflicts }: Composition,
+  { sets, madeIn, decided, replaced }: Pick<CompositionProofDeps, 'sets' | 'madeIn' | 'decided' | 'replaced'>,
 ): string[] {
   const faults: string[] = []
   const leftOut = new Set(conflicts.map((conflict) => conflict.changeSetId))
@@ -106,7 +108,8 @@ function membershipFaults(
     if (foreign.length > 0) faults.push(`it takes ${foreign.join(', ')} from ${id}, which does not change it`)
     if (leftOut.has(id) && where.length > 0) faults.push(`${id} is left out as a conflict and in ${where.join(', ')}`)
     const absent = paths.filter((path) => !where.includes(path))
-    const mayMiss = absent.length === paths.length && (of === 'accepted' || decided.has(id) || replaced.has(id))
+    const isElsewhere = decided.has(id) || replaced.has(id) || (madeIn.get(id) ?? 1) > generation
+    const mayMiss = absent.length === paths.length && (of === 'accepted' || isElsewhere)
     if (!leftOut.has(id) && !mayMiss && absent.length > 0)
       faults.push(`${id} is not in ${absent.join(', ')}, and no conflict says why`)
   }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import { replacedSets } from '#change-sets/sets-of-run.ts'
 import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
 import { changeSetId } from '#domain/ids.ts'
-import { changeSetIdsOf, type Operation, type Outcome, replacedBy } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation, originalId, type Outcome } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { type AttemptRecord, changeSetsOf } from '#store/objects/attempt-record.ts'
@@ -30,36 +31,32 @@ export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
 
 /**
  * Reads the bundles that the plan pinned and the record of every settled attempt, and compares each record with the
- * operation that refers to it. Operations of `done` are left out, unless somebody has decided on what they made; the others are
- * added to it. `replaced`: to which are added the change sets that an operation which ran once more has made anew.
+ * operation that refers to it. `replaced`: the change sets that a later record of their work has made anew.
  */
 export async function verifyRecords(
   run: Run,
   deps: RecordDeps,
-  { done, decided, replaced }: { done: Set<string>; decided: ReadonlySet<string>; replaced: Set<string> },
-): Promise<NamedChangeSets> {
+): Promise<{ sets: NamedChangeSets; replaced: ReadonlySet<string>; madeIn: ReadonlyMap<string, number> }> {
   const sets = new Map<string, ChangeSet | null>()
   const bundles = new Map<string, string>()
-  const later = new Set(done)
-  for await (const page of operationPages(deps.ledger, run.runId)) {
-    const isDecided = (outcome: Outcome | null) =>
-      outcome !== null && changeSetIdsOf(outcome).some((id) => decided.has(id))
-    const isRedone = ({ operationId, repeats }: Operation) =>
-      later.has(operationId) || (repeats !== null && later.has(repeats.operationId))
-    const operations = page.filter((operation) => !isRedone(operation) || isDecided(operation.outcome))
-    for (const id of page.flatMap(replacedBy)) replaced.add(id)
-    for (const { operationId } of operations) done.add(operationId)
+  const madeIn = new Map<string, number>()
+  const records: Pick<Operation, 'repeats' | 'outcome'>[] = []
+  for await (const operations of operationPages(deps.ledger, run.runId)) {
+    for (const { repeats, outcome } of operations) {
+      if (repeats !== null || (outcome && changeSetIdsOf(outcome).length > 0)) records.push({ repeats, outcome })
+    }
     for (const { bundle, bundleHash } of operations) bundles.set(bundleHash, bundle)
     await mapBounded(operations, reads, async (operation) => {
       const read = await readChangeSets(run, operation, deps)
       for (const id of operation.outcome === null ? [] : changeSetIdsOf(operation.outcome)) sets.set(id, null)
       for (const set of read) sets.set(set.changeSetId, set)
+      for (const { changeSetId: id } of read) madeIn.set(id, Math.min(operation.generation, madeIn.get(id) ?? Infinity))
     })
   }
   await mapBounded([...bundles], reads, ([hash, name]) =>
     deps.audit.read(`bundle ${name}`, hash, getBundle(deps.objects, run.projectId, hash)),
   )
-  return sets
+  return { sets, replaced: replacedSets(records), madeIn }
 }
 
 async function readChangeSets(run: Run, operation: Operation, deps: RecordDeps): Promise<ChangeSet[]> {
@@ -119,7 +116,7 @@ function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outc
   const made = sets.map((set) => set.changeSetId)
   compare('change set', made, changeSetIdsOf(outcome))
   if (sets.length === 0) return faults
-  for (const set of sets) compare('maker of its change set', set.operationId, operation.operationId)
+  for (const set of sets) compare('maker of its change set', set.operationId, originalId(operation))
   const paths = new Set(sets.flatMap(({ files }) => files.map((file) => file.path)))
   compare('list of changed files', [...paths].toSorted(), outcome.changedFiles.toSorted())
   return faults

@@ -1,9 +1,7 @@
-import { chainOf } from '#change-sets/run-chain.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Verification } from '#store/ledger/verify.ts'
-import type { ChangeSet } from '#domain/change-set.ts'
 import type { Violation } from '#store/ledger/accounts.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
@@ -51,22 +49,16 @@ async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Pr
   const blobs = openBlobStore(objects, { maxCacheBytes })
   const snapshot = snapshotId === null ? undefined : await verifySnapshot(projectId, snapshotId, objects, audit)
   const deps = { ledger, objects, blobs, snapshot, audit }
-  const sets = new Map<string, ChangeSet | null>()
-  const done = new Set<string>()
-  const replaced = new Set<string>()
-  const chain = await chainOf(run, ledger)
-  const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const { byChangeSet } = await ledger.readDecisions(run.runId)
   const decided = new Set(byChangeSet.keys())
-  for (const one of chain) {
-    for (const [id, set] of await verifyRecords(one, deps, { done, decided, replaced })) sets.set(id, set)
-  }
+  const { sets, replaced, madeIn } = await verifyRecords(run, deps)
   for (const { changeSetId, verdict } of byChangeSet.values()) {
     const needed = verdict === 'accepted' ? (sets.get(changeSetId)?.builtOn ?? []) : []
     const missing = needed.filter((id) => byChangeSet.get(id)?.verdict !== 'accepted')
     if (missing.length > 0)
       audit.blame(`${changeSetId} is accepted without ${missing.join(', ')}, which it is built on`)
   }
-  await verifyCompositions(run, { objects, blobs, snapshot, sets, decided, replaced, audit })
+  await verifyCompositions(run, { objects, blobs, snapshot, sets, madeIn, decided, replaced, audit })
   return audit.violations
 }
 

@@ -15,8 +15,6 @@ type Composed = {
   selected: readonly CollectedChange[]
   composition: Composition
   decisions: Decisions
-  /** The first run of the chain, which keeps the decisions. */
-  root: Run
 }
 
 const by = { kind: 'policy', id: 'auto' } as const
@@ -27,7 +25,7 @@ const by = { kind: 'policy', id: 'auto' } as const
  */
 export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyDeps): Promise<boolean> {
   if (run.request.accept !== 'auto') return true
-  const { composition, decisions, root, selected } = composed
+  const { composition, decisions, selected } = composed
   // What the run was to prove is not proved.
   if (composition.gate?.verdict === 'unproved') return true
   const needed = await neededEvidence(run, deps.objects)
@@ -48,12 +46,11 @@ export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyD
       before: 'pending' as const,
       reason: null,
       agent: set.bundle,
-      runId: operation.runId,
       operationId: operation.operationId,
       node: operation.node,
       recordHash,
     }))
-    const made = await deps.ledger.decide(root.runId, { last: decisions.last, decisions: slice, by })
+    const made = await deps.ledger.decide(run.runId, { last: decisions.last, decisions: slice, by })
     if (made === undefined) return false
     for (const one of made) decisions.byChangeSet.set(one.changeSetId, one)
     decisions.last = made.at(-1)?.version ?? decisions.last

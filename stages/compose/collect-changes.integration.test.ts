@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readAccepted } from '#change-sets/accepted-sets.ts'
 import { countFunnel } from '#change-sets/funnel.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
-import { repeatedOperationId, type RunId } from '#domain/ids.ts'
-import type { PlannedOperation } from '#domain/operation.ts'
-import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import type { RunId } from '#domain/ids.ts'
+import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { collectChanges } from './collect-changes.ts'
 import { madeIn } from './made-sets.ts'
 
@@ -15,106 +13,74 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 const first = aPlannedOperation('one')
-const setOf = ({ operationId }: Pick<PlannedOperation, 'operationId'>): ChangeSet => ({
-  changeSetId: `c${operationId.slice(1)}`,
-  operationId,
+const setOf = (changeSetId: string): ChangeSet => ({
+  changeSetId,
+  operationId: first.operationId,
   bundle: 'lint',
   nodeId: 'n0000000000000000',
   files: [{ kind: 'create', path: 'a.py', content: '' }],
   evidence: [],
 })
 
-/** Each operation that is ready makes its change set. */
-async function play(runId: RunId): Promise<void> {
+/** Each operation that is ready makes this change set; none: its checks have failed. */
+async function play(runId: RunId, changeSetId?: string): Promise<void> {
   for (const attempt of await test.claimReady(runId)) {
-    const { changeSetId } = setOf(attempt)
-    const outcome = anOutcome({ changeSetIds: [changeSetId], recordHash: attempt.operationId })
-    await test.ledger.settle(attempt, 1, { outcome, events: [] })
+    const failed = { status: 'failed', errorCode: 'WORK_005' } as const
+    const made = changeSetId === undefined ? failed : { changeSetIds: [changeSetId], recordHash: changeSetId }
+    await test.ledger.settle(attempt, 1, { outcome: anOutcome(made), events: [] })
   }
 }
 
-it('knows what was made again since it collided, and takes what a retry makes just so as made by that', async () => {
-  const former = await test.executing([first])
-  await play(former)
-  const repeats = { operationId: first.operationId, changeSetIds: [setOf(first).changeSetId] }
-  const again = { ...first, operationId: repeatedOperationId(first.operationId), repeats }
-  const event = anEvent({ event: 'operations.repeated', phase: 'review' })
-  expect(await test.ledger.planAgain(former, { operations: [again], event })).toBe('planned')
-  await play(former)
-  const retry = await test.executing([first], { retryOf: former })
-  await play(retry)
+async function collected(runId: RunId) {
+  const readSets = async (_project: string, recordHash: string) => [setOf(recordHash)]
+  return collectChanges(
+    await test.ledger.getRun(runId),
+    { ledger: test.ledger, readSets },
+    new AbortController().signal,
+  )
+}
 
-  const redoneIn = async (...ids: [RunId, ...RunId[]]) => {
-    const [newest, ...older] = await Promise.all(ids.map((id) => test.ledger.getRun(id)))
-    if (newest === undefined) throw new Error('there is no run')
-    const readSets = async (_project: string, recordHash: string) => [setOf({ operationId: recordHash })]
-    const deps = { ledger: test.ledger, readSets }
-    const { changes } = await collectChanges([newest, ...older], deps, new AbortController().signal)
-    return changes.map(({ operation, isRedone }) => [operation.runId, operation.operationId, isRedone])
-  }
-  expect(await redoneIn(former)).toEqual([
-    [former, first.operationId, true],
-    [former, again.operationId, false],
+it('knows what was made anew in a later generation, unless that failed or has made the same again', async () => {
+  const runId = await test.executing([first])
+  const isRedone = async () =>
+    (await collected(runId)).changes.map(({ set, isRedone: redone }) => [set.changeSetId, redone])
+  await play(runId, 'c1')
+  await test.repeated(runId, [first])
+  await play(runId, 'c2')
+  expect(await isRedone()).toEqual([
+    ['c1', true],
+    ['c2', false],
   ])
-  expect(await redoneIn(retry, former)).toEqual([
-    [former, first.operationId, true],
-    [former, again.operationId, true],
-    [retry, first.operationId, false],
+  await test.reopened(runId, [first])
+  await play(runId)
+  expect(await isRedone()).toEqual([
+    ['c1', true],
+    ['c2', false],
   ])
+  await test.reopened(runId, [first])
+  await play(runId, 'c1')
+  expect(await isRedone()).toEqual([
+    ['c1', false],
+    ['c2', true],
+    ['c1', false],
+  ])
+  expect((await test.ledger.verify(runId)).violations).toEqual([])
 })
 
-it('counts what did not pass its checks in an earlier run, until a retry tries that again', async () => {
+it('counts what did not pass its checks, until a later generation has tried that again', async () => {
   const [other, third] = [aPlannedOperation('two'), aPlannedOperation('three')]
-  const failing = async (runId: RunId) => {
-    for (const attempt of await test.claimReady(runId)) {
-      const outcome = anOutcome({ status: 'failed', errorCode: 'WORK_005' })
-      await test.ledger.settle(attempt, 1, { outcome, events: [] })
-    }
+  const runId = await test.executing([first, other, third])
+  const figures = async () => {
+    const all = await collected(runId)
+    const [funnel] = countFunnel(madeIn(all, [], { byChangeSet: new Map() }), () => 'pending')
+    return [funnel?.generated, all.codes.failed.get('WORK_005') ?? 0]
   }
-  const former = await test.executing([first, other, third])
-  await failing(former)
-  const retry = await test.executing([first], { retryOf: former })
-  await play(retry)
-  const second = await test.executing([other], { retryOf: retry })
-  await failing(second)
-  const generatedIn = async (...ids: [RunId, ...RunId[]]) => {
-    const [newest, ...older] = await Promise.all(ids.map((id) => test.ledger.getRun(id)))
-    if (newest === undefined) throw new Error('there is no run')
-    const readSets = async (_project: string, recordHash: string) => [setOf({ operationId: recordHash })]
-    const deps = { ledger: test.ledger, readSets }
-    const collected = await collectChanges([newest, ...older], deps, new AbortController().signal)
-    return countFunnel(madeIn(collected, [], { byChangeSet: new Map() }), () => 'pending')[0]?.generated
-  }
-  expect(await generatedIn(former)).toBe(3)
-  expect(await generatedIn(retry, former)).toBe(3)
-  expect(await generatedIn(second, retry, former)).toBe(3)
-})
-
-it('has what was accepted in a retry beside it among what is accepted, if it has made the same', async () => {
-  const former = await test.executing([first])
-  for (const attempt of await test.claimReady(former)) {
-    await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'unchanged' }), events: [] })
-  }
-  const [one, beside] = [
-    await test.executing([first], { retryOf: former }),
-    await test.executing([first], { retryOf: former }),
-  ]
-  await play(one)
-  await play(beside)
-  const { operationId, node, bundle: agent } = first
-  const { changeSetId } = setOf(first)
-  const made = { changeSetId, runId: beside, operationId, recordHash: 'of the other run', node, agent, reason: null }
-  const decisions = [{ ...made, verdict: 'accepted', before: 'pending' } as const]
-  await test.ledger.decide(former, { last: 0, decisions, by: { kind: 'human', id: 't1' } })
-  const acceptedIn = async (...ids: RunId[]) => {
-    const [newest, ...older] = await Promise.all(ids.map((id) => test.ledger.getRun(id)))
-    if (newest === undefined) throw new Error('there is no run')
-    const readSets = async (_project: string, recordHash: string) =>
-      recordHash === operationId ? [setOf({ operationId })] : []
-    const deps = { ledger: test.ledger, readSets }
-    const { sets, nodeOf } = await readAccepted([newest, ...older], await test.ledger.readDecisions(former), deps)
-    return [sets.map((set) => set.changeSetId), (await nodeOf(operationId))?.nodeId]
-  }
-  expect(await acceptedIn(one, former)).toEqual([[changeSetId], node.nodeId])
-  expect(await acceptedIn(former)).toEqual([[], undefined])
+  await play(runId)
+  expect(await figures()).toEqual([3, 3])
+  await test.reopened(runId, [first])
+  await play(runId, 'c1')
+  expect(await figures()).toEqual([3, 2])
+  await test.reopened(runId, [other], 'failed')
+  await play(runId)
+  expect(await figures()).toEqual([3, 2])
 })

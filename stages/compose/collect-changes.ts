@@ -1,109 +1,91 @@
 import type { AcceptedDeps } from '#change-sets/accepted-sets.ts'
-import { changesOf } from '#change-sets/run-chain.ts'
+import { changesOf, replacedSets } from '#change-sets/sets-of-run.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { isErrorCode, type ErrorCode } from '#domain/error.ts'
-import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
-import { type Operation, type OperationCost, replacedBy } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation, type OperationCost, originalId } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { operationPages } from '#store/ledger/read-operations.ts'
 
-export type CollectDeps = AcceptedDeps & { ledger: Pick<Ledger, 'getRun' | 'listOperations'> }
+export type CollectDeps = AcceptedDeps & { ledger: Pick<Ledger, 'listOperations'> }
 
-/**
- * A change set of the run, or of one that it retries. `isRedone`: its operation was run again later, by a retry or because it
- * collided.
- */
+/** A change set of the run. `isRedone`: its work was done again later, well, and has not made it again. */
 export type CollectedChange = {
   set: ChangeSet
   operation: Operation
   recordHash: string
-  isEarlier: boolean
   isRedone: boolean
-  /** Is true when its operation has been run once more because it collided, or repeats another one that has. */
-  isRepeat: boolean
 }
 
 export type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
 
 export type Collected = {
-  /** Lists those of the oldest run of the chain first, each in the order of its plan. */
+  /** Lists those of one generation after those of the one before, each in the order of its plan. */
   changes: CollectedChange[]
-  /** Holds, by the id of each operation with a change set, what it worked on. */
+  /** Holds what each work with a change set worked on, by the id of its first record. */
   nodes: Map<string, CodeNode>
-  /** Sums up the run alone. */
+  /** Sums up all records of the run. */
   totals: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
   codes: CodesOfStatus
-  /** Counts, by agent, operations of which a change did not pass its checks, unless a retry has tried them again. */
+  /** Counts, by agent, operations of which a change did not pass its checks, unless they were tried again. */
   unproved: Map<string, number>
 }
 
 type CollectDepsWithNote = CollectDeps & { onOperations?(read: number): Promise<void> }
 
-/** Reads what a chain of retries has changed, and what its newest run took and failed with. */
+/** Reads what a run has changed in all its generations, what it took, and with what it failed in the end. */
 export async function collectChanges(
-  chain: readonly [Run, ...Run[]],
+  { projectId, runId }: Pick<Run, 'projectId' | 'runId'>,
   deps: CollectDepsWithNote,
   signal: AbortSignal,
 ): Promise<Collected> {
-  const [{ projectId }] = chain
   const totals: Collected['totals'] = { turns: 0, promptTokens: 0, completionTokens: 0 }
   const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
   const unproved: Collected['unproved'] = new Map()
   const nodes: Collected['nodes'] = new Map()
-  const byRun: CollectedChange[][] = []
-  const done = new Set<OperationId>()
-  const replaced = new Set<string>()
-  for (const [at, { runId }] of chain.entries()) {
-    const found: CollectedChange[] = []
-    const ofRun: OperationId[] = []
-    for await (const operations of operationPages(deps.ledger, runId)) {
-      signal.throwIfAborted()
-      ofRun.push(...operations.map(({ operationId }) => operationId))
-      for (const id of operations.flatMap(replacedBy)) replaced.add(id)
-      if (at === 0) for (const operation of operations) count(operation, { totals, codes })
-      for (const { bundle } of operations.filter((one) => isUnproved(one) && !isTriedAgain(one, done))) {
-        unproved.set(bundle, (unproved.get(bundle) ?? 0) + 1)
-      }
-      for (const { operation, recordHash, sets } of await changesOf(operations, (hash) =>
-        deps.readSets(projectId, hash),
-      )) {
-        const { operationId, node, repeats } = operation
-        nodes.set(operationId, node)
-        const isRedone = isTriedAgain(operation, done)
-        const change = { operation, recordHash, isEarlier: at > 0, isRedone, isRepeat: repeats !== null }
-        found.push(...sets.map((set) => ({ set, ...change })))
-      }
-      if (at === 0) await deps.onOperations?.(ofRun.length)
+  const changes: CollectedChange[] = []
+  const records: Operation[] = []
+  let read = 0
+  for await (const operations of operationPages(deps.ledger, runId)) {
+    signal.throwIfAborted()
+    for (const operation of operations) count(operation, { totals, codes })
+    for (const { bundle } of operations.filter(isUnproved)) unproved.set(bundle, (unproved.get(bundle) ?? 0) + 1)
+    const readSets = (hash: string) => deps.readSets(projectId, hash)
+    for (const { operation, recordHash, sets } of await changesOf(operations, readSets)) {
+      nodes.set(originalId(operation), operation.node)
+      changes.push(...sets.map((set) => ({ set, operation, recordHash, isRedone: false })))
     }
-    for (const id of ofRun) done.add(id)
-    for (const change of found) {
-      change.isRepeat ||= done.has(repeatedOperationId(change.operation.operationId))
-      // By this run or a later one: what collided in an earlier run counts again where this one has made it.
-      change.isRedone ||= replaced.has(change.set.changeSetId)
-    }
-    byRun.unshift(found)
+    records.push(...operations.filter(({ repeats, outcome }) => repeats !== null || changeSetIdsIn(outcome).length > 0))
+    await deps.onOperations?.((read += operations.filter(isCurrent).length))
   }
-  return { changes: byRun.flat(), nodes, totals, codes, unproved }
+  const redone = replacedSets(records)
+  for (const change of changes) change.isRedone = redone.has(change.set.changeSetId)
+  return { changes, nodes, totals, codes, unproved }
 }
 
-/** Tells whether a later run of the chain, which has tried the operations `done`, has tried this one's work. */
-function isTriedAgain({ operationId, repeats }: Operation, done: ReadonlySet<OperationId>): boolean {
-  return done.has(operationId) || (repeats !== null && done.has(repeats.operationId))
+function changeSetIdsIn(outcome: Operation['outcome']): string[] {
+  return outcome === null ? [] : changeSetIdsOf(outcome)
 }
 
-function isUnproved({ outcome }: Operation): boolean {
-  return outcome?.errorCode === 'WORK_005'
+function isCurrent({ supersededBy }: Pick<Operation, 'supersededBy'>): boolean {
+  return supersededBy === null
 }
 
-function count({ status, outcome }: Operation, { totals, codes }: Pick<Collected, 'totals' | 'codes'>): void {
+function isUnproved(operation: Operation): boolean {
+  return isCurrent(operation) && operation.outcome?.errorCode === 'WORK_005'
+}
+
+function count(
+  { status, outcome, supersededBy }: Operation,
+  { totals, codes }: Pick<Collected, 'totals' | 'codes'>,
+): void {
   totals.turns += outcome?.turns ?? 0
   totals.promptTokens += outcome?.promptTokens ?? 0
   totals.completionTokens += outcome?.completionTokens ?? 0
   const code = outcome?.errorCode
-  if ((status === 'failed' || status === 'blocked') && isErrorCode(code))
+  if (supersededBy === null && (status === 'failed' || status === 'blocked') && isErrorCode(code))
     codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
 }
 
@@ -113,7 +95,7 @@ export function setsOf(changes: readonly CollectedChange[]): Map<string, ChangeS
 
 /**
  * The changes of the proposed patch: those that were accepted, in that order, and after them, so that they give way in a conflict,
- * those that nobody has decided on and whose operation was not run again. The composition leaves out those that are built on others
+ * those that nobody has decided on and that were not made anew. The composition leaves out those that are built on others
  * which are not among them.
  */
 export function selectProposed(changes: readonly CollectedChange[], { byChangeSet }: Decisions): CollectedChange[] {
@@ -125,7 +107,7 @@ export function selectProposed(changes: readonly CollectedChange[], { byChangeSe
   return firstOfEach([...inOrder, ...open])
 }
 
-/** The same change, made again by a retry, has the same id. */
+/** The same change, made again in a later generation, has the same id. */
 function firstOfEach(changes: readonly CollectedChange[]): CollectedChange[] {
   const byId = new Map(changes.toReversed().map((change) => [change.set.changeSetId, change]))
   return [...byId.values()].toReversed()

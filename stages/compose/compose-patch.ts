@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { readAccepted } from '#change-sets/accepted-sets.ts'
 import { patchNoteOf } from '#change-sets/ask-patch.ts'
-import { chainOf } from '#change-sets/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { laterCompositions, type PartId, type PatchNote } from '#domain/patch-note.ts'
-import type { PatchKind, Run, WantedPatch } from '#domain/run.ts'
+import { isEnded, type PatchKind, type Run, type WantedPatch } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import { patchLimitMs } from '#store/ledger/delete-run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -24,12 +23,15 @@ export type PatchDeps = ProveDeps &
   CollectDeps &
   Pick<ThroughGateDeps, 'programs'> & {
     ledger: CollectDeps['ledger'] &
-      Pick<Ledger, 'beginPatching' | 'endPatching' | 'notePart' | 'notePatch' | 'readDecisions'>
+      Pick<
+        Ledger,
+        'beginPatching' | 'endPatching' | 'getRun' | 'notePart' | 'notePatch' | 'operationsOfSets' | 'readDecisions'
+      >
   }
 
 /**
  * Composes a patch of a run from what was decided by now, or a part of it, and notes it in the run, or the fault for which that is not
- * possible. Changes nothing when the run has that patch. A fault that may pass is thrown.
+ * possible. Changes nothing when the run has that patch, or when all its changes are wanted of one that goes on. A fault that may pass is thrown.
  */
 export async function composePatch(
   { runId, ...wanted }: { runId: RunId } & WantedPatch,
@@ -37,20 +39,19 @@ export async function composePatch(
   signal: AbortSignal,
 ): Promise<void> {
   const run = await deps.ledger.getRun(runId)
-  const chain = await chainOf(run, deps.ledger)
-  const decisions = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
+  if (wanted.of === 'proposed' && !isEnded(run.status)) return
+  const decisions = await deps.ledger.readDecisions(runId)
   const decided = decisions.last
   const before = patchNoteOf(run, wanted)
   if (before !== undefined && 'compositionKey' in before && before.decided === decided) return
   const making = await deps.ledger.beginPatching(run)
   try {
     const own = AbortSignal.any([signal, AbortSignal.timeout(patchLimitMs)])
-    const selected = await selectSets(chain, wanted, { decisions, deps, signal: own })
-    const rulesOf = chain.find(({ rulesKey }) => rulesKey !== null)
+    const selected = await selectSets(run, wanted, { decisions, deps, signal: own })
     const compositions = await readCompositions(run, deps.objects)
     const isAccepted = (id: string) => decisions.byChangeSet.get(id)?.verdict === 'accepted'
     const { sets, gated } = withoutGated(selected.sets, { of: wanted.of, compositions, isAccepted })
-    const selection = { ...wanted, ...selected, sets, gated, rulesOf, provedBefore: provedIn(compositions) }
+    const selection = { ...wanted, ...selected, sets, gated, provedBefore: provedIn(compositions) }
     const { compositionKey } = await proveGated(run, selection, { deps, compositions, signal: own })
     await noteInRun(run, wanted, { decided, compositionKey }, deps)
   } catch (cause) {
@@ -197,37 +198,37 @@ async function removeFormer(
 type Selecting = { decisions: Decisions; deps: PatchDeps; signal: AbortSignal }
 
 async function selectSets(
-  chain: readonly [Run, ...Run[]],
+  run: Run,
   { of, part }: WantedPatch,
   { decisions, deps, signal }: Selecting,
 ): Promise<Pick<SelectedSets, 'sets' | 'others' | 'nodeOf'>> {
-  if (part !== undefined) return selectPart(chain, part, { decisions, deps })
-  if (of === 'accepted') return readAccepted(chain, decisions, deps)
-  const { changes, nodes } = await collectChanges(chain, deps, signal)
+  if (part !== undefined) return selectPart(run, part, { decisions, deps })
+  if (of === 'accepted') return readAccepted(run, decisions, deps)
+  const { changes, nodes } = await collectChanges(run, deps, signal)
   const sets = selectProposed(changes, decisions).map(({ set }) => set)
   return { sets, others: setsOf(changes), nodeOf: async (id) => nodes.get(id) }
 }
 
 /**
- * The change sets of a part, in the order in which they were accepted. RUN_004 when no run of the chain has made one of them,
+ * The change sets of a part, in the order in which they were accepted. RUN_004 when the run has not made one of them,
  * WORK_003 when one is not accepted, WORK_002 when one is built on a set that is not in the part.
  */
 async function selectPart(
-  chain: readonly [Run, ...Run[]],
+  run: Run,
   part: PartId,
   { decisions, deps }: Omit<Selecting, 'signal'>,
 ): Promise<Pick<SelectedSets, 'sets' | 'nodeOf'>> {
-  const { changeSetIds, carried } = await getPart(deps.objects, chain[0], part)
+  const { changeSetIds, carried } = await getPart(deps.objects, run, part)
   const ids = new Set(changeSetIds)
   const own = [...decisions.byChangeSet].filter(([id, { verdict }]) => ids.has(id) && verdict === 'accepted')
   const accepted = new Map(own)
   for (const id of ids) {
     if (accepted.has(id)) continue
-    const makers = await Promise.all(chain.map(({ runId }) => deps.ledger.operationsOfSets(runId, [id])))
-    if (makers.flat().every((maker) => maker === undefined)) throw unknownSet(id)
+    const [maker] = await deps.ledger.operationsOfSets(run.runId, [id])
+    if (maker === undefined) throw unknownSet(id)
     throw new AppError('WORK_003', `The change set ${id} is not accepted.`)
   }
-  const read = await readAccepted(chain, { ...decisions, byChangeSet: accepted }, deps)
+  const read = await readAccepted(run, { ...decisions, byChangeSet: accepted }, deps)
   const made = new Set(read.sets.map(({ changeSetId }) => changeSetId))
   for (const id of ids) if (!made.has(id)) throw unknownSet(id)
   for (const { changeSetId, builtOn = [] } of read.sets) {

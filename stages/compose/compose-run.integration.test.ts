@@ -4,7 +4,7 @@ import { changeSetId, type RunId } from '#domain/ids.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { putHashedJson } from '#store/objects/object-store.ts'
-import { anEvent, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import type { TestObjects } from '#testing/s3.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 import { type TestComposition, testComposition } from './composition.fixture.ts'
@@ -115,15 +115,12 @@ describe('composeRun', () => {
 
   it('ends no run whose work was done again while it was composed: it has not seen that', async () => {
     const runId = await executed({ status: 'unchanged' })
-    const { operationId } = aPlannedOperation('f0')
     let isSlow = true
     const readDecisions: typeof test.ledger.readDecisions = async (...asked) => {
       const decisions = await test.ledger.readDecisions(...asked)
       if (!isSlow) return decisions
       isSlow = false
-      const again = aPlannedOperation('again', { repeats: { operationId, changeSetIds: [] } })
-      const event = anEvent({ event: 'operations.repeated', phase: 'review' })
-      expect(await test.ledger.planAgain(runId, { operations: [again], event })).toBe('planned')
+      await test.repeated(runId, [aPlannedOperation('f0')])
       await test.settleAll(runId)
       expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review' })
       return decisions

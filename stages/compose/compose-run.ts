@@ -1,4 +1,3 @@
-import { chainOf } from '#change-sets/run-chain.ts'
 import { type AgentFunnel, countFunnel } from '#change-sets/funnel.ts'
 import { conflictsByAgent } from '#change-sets/name-conflicts.ts'
 import type { ErrorCode } from '#domain/error.ts'
@@ -42,7 +41,12 @@ export async function composeRun(runId: RunId, deps: CompositionDeps, signal: Ab
   try {
     await complete(run, deps, signal)
   } catch (error) {
-    const stage = { phases: ['review'], origin: { kind: 'worker', id: deps.workerId }, signal } as const
+    const stage = {
+      phases: ['review'],
+      origin: { kind: 'worker', id: deps.workerId },
+      signal,
+      generation: run.generation,
+    } as const
     await failRun(runId, error, stage, deps.ledger)
   }
 }
@@ -86,26 +90,24 @@ const maxTries = 5
 async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
   const note = openNotes(run, deps)
   await note({})
-  const chain = await chainOf(run, deps.ledger)
   const onOperations = (operationsRead: number) => note({ operationsRead })
-  const collected = await collectChanges(chain, { ...deps, onOperations }, signal)
+  const collected = await collectChanges(run, { ...deps, onOperations }, signal)
   const { totals, codes } = collected
   const onFiles = (filesProved: number, files: number) => note({ files, filesProved })
   const onRun = (gateRuns: number, gateMost: number) => note({ gateRuns, gateMost })
-  const composed = await composeAndDecide(chain, collected, { ...deps, onFiles, onRun }, signal)
+  const composed = await composeAndDecide(run, collected, { ...deps, onFiles, onRun }, signal)
   if (composed === undefined) return
   const { selected, composition, compositionKey, decisions } = composed
   const failure = failureOf(run, codes)
-  const earlier = selected.filter(({ isEarlier }) => isEarlier).length
   const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict ?? 'pending'
   const funnel = Object.fromEntries(countFunnel(composition.made ?? [], verdictOn).map(funnelData))
-  const closing = { changeSets: selected.length, earlier, totals, composition, funnel, failure }
+  const closing = { changeSets: selected.length, totals, composition, funnel, failure }
   const events = closingEvents(run, closing, { kind: 'worker', id: deps.workerId })
   const moved = await deps.ledger.move(run.runId, {
     from: [atReview],
     to: { status: failure === undefined ? 'completed' : 'failed' },
     // Another composer may have planned repeats since, which have ended by now: the run is composed once more then.
-    operations: sumOf(run.counts),
+    generation: run.generation,
     command: 'complete',
     set: { compositionKey, ...failure },
     events,
@@ -121,50 +123,43 @@ type ComposeDeps = CompositionDeps & Required<Pick<SelectedSets, 'onFiles'>> & P
  * Composes what nobody has rejected, and accepts of it what the run's policy asks for. Undefined when operations run again, since
  * what they changed collided or has lost its base.
  */
-async function composeAndDecide(
-  chain: readonly [Run, ...Run[]],
-  collected: Collected,
-  deps: ComposeDeps,
-  signal: AbortSignal,
-) {
+async function composeAndDecide(run: Run, collected: Collected, deps: ComposeDeps, signal: AbortSignal) {
   const { changes, nodes } = collected
-  const [run] = chain
-  const root = chain.at(-1) ?? run
   const others = setsOf(changes)
   const memory: GateMemory = { results: new Map() }
   for (let tries = 1; ; tries += 1) {
-    const decisions = await deps.ledger.readDecisions(root.runId)
+    const decisions = await deps.ledger.readDecisions(run.runId)
     const selected = selectProposed(changes, decisions)
     const sets = selected.map(({ set }) => set)
-    const own = selected.flatMap(({ set, isEarlier }) => (isEarlier ? [] : set))
     const selection = {
       of: 'proposed',
       sets,
       others,
       nodeOf: async (id: string) => nodes.get(id),
       onFiles: deps.onFiles,
-      provedBefore: provedByOperation(own, deps.evidence.tools),
+      provedBefore: provedByOperation(sets, deps.evidence.tools),
       madeOf: (conflicts: Composition['conflicts']) => madeIn(collected, conflicts, decisions),
     } as const
     const proved = await proveSets(run, selection, deps, signal)
-    const repeats = planRepeats({ selected, conflicts: proved.composition.conflicts })
+    const repeats = planRepeats({ selected, conflicts: proved.composition.conflicts, generation: run.generation })
     if (repeats.length > 0 && (await repeat(run, repeats, deps)) === 'planned') return undefined
     const gated = await throughGate(run, { sets, composition: proved.composition, memory }, deps, signal)
     const { composition, compositionKey } =
       gated === undefined ? proved : await proveSets(run, { ...selection, sets: gated.left, gated }, deps, signal)
-    const composed = { selected, composition, compositionKey, decisions, root }
+    const composed = { selected, composition, compositionKey, decisions }
     if ((await acceptByPolicy(run, composed, deps)) || tries === maxTries) return composed
   }
 }
 
 async function repeat(
-  { runId }: Run,
+  { runId, generation }: Run,
   operations: readonly PlannedOperation[],
   { ledger, workerId }: ComposeDeps,
 ): Promise<'planned' | 'refused'> {
   const origin: EventOrigin = { kind: 'worker', id: workerId }
-  const data = { operations: operations.length, reason: 'collided' }
-  return ledger.planAgain(runId, { operations, event: { event: 'operations.repeated', phase: 'review', origin, data } })
+  const data = { operations: operations.length, reason: 'collided', generation: generation + 1 }
+  const event = { event: 'operations.repeated', phase: 'review', origin, data } as const
+  return ledger.planAgain(runId, { operations, event, generation })
 }
 
 type RunFailure = { errorCode: ErrorCode; reason: string }
@@ -198,8 +193,6 @@ const namedConflicts = 50
 
 type Closing = Pick<Collected, 'totals'> & {
   changeSets: number
-  /** Counts those that the runs which this one retries have made. */
-  earlier: number
   composition: Composition
   /** Holds the figures of each agent. */
   funnel: Record<string, unknown>
@@ -207,11 +200,10 @@ type Closing = Pick<Collected, 'totals'> & {
 }
 
 function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEvent[] {
-  const { changeSets, earlier, totals, composition, funnel, failure } = closing
+  const { changeSets, totals, composition, funnel, failure } = closing
   const { files, conflicts } = composition
   const composed = {
     change_sets: changeSets,
-    earlier_change_sets: earlier,
     files: files.length,
     conflicts: conflicts.slice(0, namedConflicts).map((one) => conflictView(withoutTexts(one))),
     conflicts_total: conflicts.length,

@@ -1,4 +1,4 @@
-import { sizeOfSets } from '#change-sets/run-chain.ts'
+import { sizeOfSets } from '#change-sets/sets-of-run.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'

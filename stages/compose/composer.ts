@@ -1,5 +1,4 @@
 import { getHeapStatistics } from 'node:v8'
-import { chainOf } from '#change-sets/run-chain.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { SpanRecorder } from '#domain/span.ts'
@@ -100,8 +99,7 @@ async function noteLost(
   { runId, patch: { of, part }, why }: { runId: RunId; patch: WantedPatch; why: string },
   ledger: ComposerDeps['ledger'],
 ): Promise<void> {
-  const chain = await chainOf(await ledger.getRun(runId), ledger)
-  const { last: decided } = await ledger.readDecisions(chain.at(-1)?.runId ?? runId)
+  const { last: decided } = await ledger.readDecisions(runId)
   const reason = `the thread that composed the patch died: ${why}`
   const note = { decided, errorCode: 'TOOL_004', reason, at: Date.now() }
   await (part === undefined ? ledger.notePatch(runId, { of, note }) : ledger.notePart(runId, { ...note, part }))

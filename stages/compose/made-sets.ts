@@ -4,7 +4,7 @@ import type { Composition, MadeSets } from '#store/objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Collected } from './collect-changes.ts'
 
-/** Lists, by agent, the sets that a run and those that it retries have made, and what became of each in the composition. */
+/** Lists, by agent, the sets that a run has made, and what became of each in the composition. */
 export function madeIn(
   { changes, unproved }: Pick<Collected, 'changes' | 'unproved'>,
   conflicts: Composition['conflicts'],

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { composeChangeSets } from '#change-sets/compose-change-sets.ts'
 import type { ChangeSet, Edit } from '#domain/change-set.ts'
-import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
+import { type OperationId, recordId } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import type { CollectedChange } from './collect-changes.ts'
 import { planRepeats } from './plan-repeats.ts'
 
 const idOf = (name: string): OperationId => aPlannedOperation(name).operationId
-const againOf = (name: string): OperationId => repeatedOperationId(idOf(name))
+const againOf = (name: string): OperationId => recordId(idOf(name), 2)
 
 /** What the operation `name` has changed in one file; it has started from the changes of `startsFrom`. */
 function changeOf(
   name: string,
   edits: Edit[],
-  over: Partial<CollectedChange> & { builtOn?: string[]; id?: string } = {},
+  over: Pick<Partial<Operation>, 'repeats' | 'supersededBy'> & { builtOn?: string[]; id?: string } = {},
 ) {
   const { builtOn, id = `c ${name}`, ...rest } = over
   const planned = aPlannedOperation(name)
@@ -28,12 +28,16 @@ function changeOf(
     lost: 0,
     dependenciesLeft: 0,
     startedAt: 1,
+    begunAt: 1,
+    generation: 1,
+    supersededBy: null,
     endedAt: 2,
     outcome: null,
     waitsFor: null,
     suspensionHash: null,
     startsFrom,
     repeats: null,
+    ...rest,
   }
   const set: ChangeSet = {
     changeSetId: id,
@@ -44,16 +48,18 @@ function changeOf(
     files: [{ kind: 'edit', path: 'a.py', baseHash: 'base', edits }],
     ...(builtOn === undefined ? {} : { builtOn }),
   }
-  return { set, operation, recordHash: 'r', isEarlier: false, isRedone: false, isRepeat: false, ...rest }
+  return { set, operation, recordHash: 'r', isRedone: false }
 }
 
 const at = (start: number, text: string, length = 4): Edit => ({ start, end: start + length, text })
 
 function repeatsOf(selected: readonly CollectedChange[]) {
   const { conflicts } = composeChangeSets(selected.map(({ set }) => set))
-  return planRepeats({ selected, conflicts }).map(({ operationId, after, afterAny, startsFrom, repeats }) => {
-    return { operationId, after, afterAny, startsFrom, sets: repeats?.changeSetIds, of: repeats?.operationId }
-  })
+  return planRepeats({ selected, conflicts, generation: 1 }).map(
+    ({ operationId, after, afterAny, startsFrom, repeats }) => {
+      return { operationId, after, afterAny, startsFrom, sets: repeats?.changeSetIds, of: repeats?.operationId }
+    },
+  )
 }
 
 describe('work that collided', () => {
@@ -103,12 +109,15 @@ describe('work that collided', () => {
 
   it('is done twice at most, and only where it collided', () => {
     const one = changeOf('one', [at(0, 'x')])
-    expect(repeatsOf([one, changeOf('late', [at(2, 'z')], { isRepeat: true })])).toEqual([])
+    const first = { operationId: idOf('late'), supersedes: idOf('late'), changeSetIds: [] }
+    const collided = { ...first, because: 'collided' as const }
+    expect(repeatsOf([one, changeOf('late', [at(2, 'z')], { repeats: collided })])).toEqual([])
+    expect(repeatsOf([one, changeOf('late', [at(2, 'z')], { supersededBy: againOf('late') })])).toEqual([])
     expect(repeatsOf([one, changeOf('late', [at(8, 'z')])])).toEqual([])
     const selected = [one, changeOf('late', [at(2, 'z')])]
     const conflicts = [{ changeSetId: 'c late', operationId: idOf('late'), path: 'a.py', reason: 'it breaks it' }]
     const broken = conflicts.map((conflict) => ({ ...conflict, errorCode: 'WORK_004' as const }))
-    expect(planRepeats({ selected, conflicts: broken })).toEqual([])
+    expect(planRepeats({ selected, conflicts: broken, generation: 1 })).toEqual([])
   })
 })
 
@@ -133,21 +142,23 @@ describe('work whose base is not in the patch', () => {
     const broken = { changeSetId: 'c base', operationId: idOf('base'), errorCode: 'WORK_004' as const }
     const missing = { changeSetId: 'c upon', operationId: idOf('upon'), errorCode: 'WORK_002' as const }
     const conflicts = [broken, missing].map((one) => ({ ...one, path: 'a.py', reason: 'it is left out' }))
-    const [only, ...more] = planRepeats({ selected, conflicts })
+    const [only, ...more] = planRepeats({ selected, conflicts, generation: 1 })
     expect(more).toEqual([])
     expect(only).toMatchObject({ operationId: againOf('upon'), startsFrom: [idOf('base')] })
-    expect(only?.repeats).toEqual({ operationId: idOf('upon'), changeSetIds: ['c upon'], without: ['c base'] })
+    expect(only?.repeats).toEqual({
+      operationId: idOf('upon'),
+      supersedes: idOf('upon'),
+      because: 'collided',
+      changeSetIds: ['c upon'],
+      without: ['c base'],
+    })
   })
 
   it('does not start from what collided either, should the repeat of that fail', () => {
     const selected = [changeOf('one', [at(0, 'x')]), changeOf('base', [at(2, 'y')]), upon]
     const { conflicts } = composeChangeSets(selected.map(({ set }) => set))
-    const [base, only] = planRepeats({ selected, conflicts })
+    const [base, only] = planRepeats({ selected, conflicts, generation: 1 })
     expect(base?.repeats).not.toHaveProperty('without')
     expect(only).toMatchObject({ afterAny: [againOf('base')], repeats: { without: ['c base'] } })
-  })
-
-  it('is done twice at most', () => {
-    expect(repeatsOf([{ ...upon, isRepeat: true }])).toEqual([])
   })
 })

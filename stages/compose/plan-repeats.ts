@@ -1,8 +1,8 @@
 import { areApart } from '#change-sets/changes-at-path.ts'
 import { composeChangeSets } from '#change-sets/compose-change-sets.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
-import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
-import type { PlannedOperation, RepeatedWork } from '#domain/operation.ts'
+import { type OperationId, recordId } from '#domain/ids.ts'
+import { type Operation, originalId, type PlannedOperation, type RepeatedWork } from '#domain/operation.ts'
 import { maxSliceOperations } from '#store/ledger/plan.ts'
 import type { Composition } from '#store/objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
@@ -12,18 +12,21 @@ type Composed = {
   /** Lists what was composed, in its order. */
   selected: readonly CollectedChange[]
   conflicts: Composition['conflicts']
+  /** The generation of the run that was composed. */
+  generation: number
 }
 
 /**
  * The operations that are to run once more because their change sets were left out, though they are sound: they collided with others,
  * or what they are built on is not in the patch, since it collided, was rejected or made anew, or breaks a check. Each starts from what
- * it collided with, without what was left out itself, and waits for those of them whose sets collided with its own. None runs a third
- * time. Pure; 1,000 at most.
+ * it collided with, without what was left out itself, and waits for those of them whose sets collided with its own. What was done once
+ * more for this reason is not done so again. Pure; 1,000 at most.
  */
-export function planRepeats({ selected, conflicts }: Composed): PlannedOperation[] {
+export function planRepeats({ selected, conflicts, generation }: Composed): PlannedOperation[] {
   const codes = new Map(conflicts.map(({ changeSetId, errorCode }) => [changeSetId, errorCode]))
   const included = byPath(selected.filter(({ set }) => !codes.has(set.changeSetId)))
-  const first = selected.filter(({ set, isRepeat }) => !isRepeat && isSound(codes.get(set.changeSetId)))
+  const first = selected.filter(({ set, operation }) => mayRepeat(operation) && isSound(codes.get(set.changeSetId)))
+  const works = new Map(selected.map(({ operation }) => [operation.operationId, originalId(operation)]))
   const groups = Map.groupBy(first, ({ operation }) => operation.operationId)
   const planned: { operation: PlannedOperation; sets: readonly ChangeSet[] }[] = []
   for (const [id, changes] of [...groups].slice(0, maxSliceOperations)) {
@@ -34,17 +37,17 @@ export function planRepeats({ selected, conflicts }: Composed): PlannedOperation
     const against = near.filter((one) => one.operation.operationId !== id && sets.some((set) => collide(set, one.set)))
     const before = planned.filter((one) => one.sets.some((other) => sets.some((set) => mustFollow(set, other))))
     // Of a mechanical operation other change sets may be in the patch: its new ones are made on top of them.
-    const own = near.some(({ operation }) => operation.operationId === id) ? [id] : []
+    const own = near.some(({ operation }) => operation.operationId === id) ? [originalId(change.operation)] : []
     const startsFrom = [
-      ...change.operation.startsFrom,
-      ...against.map(({ operation }) => operation.operationId),
+      ...change.operation.startsFrom.map((other) => works.get(other) ?? other),
+      ...against.map(({ operation }) => originalId(operation)),
       ...own,
     ]
     const lacksBase = sets.some(({ changeSetId }) => codes.get(changeSetId) === 'WORK_002')
     if (!lacksBase && against.length + before.length === 0) continue
     const { bundle, bundleHash, node, work, priority } = change.operation
     const operation: PlannedOperation = {
-      operationId: repeatedOperationId(id),
+      operationId: recordId(originalId(change.operation), generation + 1),
       bundle,
       bundleHash,
       node,
@@ -53,11 +56,16 @@ export function planRepeats({ selected, conflicts }: Composed): PlannedOperation
       after: [],
       afterAny: before.map((one) => one.operation.operationId),
       startsFrom: [...new Set(startsFrom)],
-      repeats: repeatedWork(id, { sets, startsFrom, conflicts }),
+      repeats: repeatedWork(change.operation, { sets, startsFrom, conflicts }),
     }
     planned.push({ operation, sets })
   }
   return planned.map(({ operation }) => operation)
+}
+
+/** Only the last record of a work is repeated, unless it does so for this reason itself. */
+function mayRepeat({ supersededBy, repeats }: Operation): boolean {
+  return supersededBy === null && repeats?.because !== 'collided'
 }
 
 /** Tells whether a set was left out for what others did. With WORK_004 it breaks the result itself. */
@@ -68,12 +76,14 @@ function isSound(errorCode: Composition['conflicts'][number]['errorCode'] | unde
 type Repeating = Pick<Composed, 'conflicts'> & { sets: readonly ChangeSet[]; startsFrom: readonly OperationId[] }
 
 /** Names the work to repeat, and sets that it does not start from: on top of a left-out one, the new sets would be, too. */
-function repeatedWork(operationId: OperationId, { sets, startsFrom, conflicts }: Repeating): RepeatedWork {
+function repeatedWork(operation: Operation, { sets, startsFrom, conflicts }: Repeating): RepeatedWork {
   const changeSetIds = sets.map(({ changeSetId }) => changeSetId)
   const without = conflicts
     .filter((one) => startsFrom.includes(one.operationId) && !changeSetIds.includes(one.changeSetId))
     .map(({ changeSetId }) => changeSetId)
-  return { operationId, changeSetIds, ...(without.length === 0 ? {} : { without }) }
+  const { operationId: supersedes } = operation
+  const repeated = { operationId: originalId(operation), supersedes, because: 'collided' as const, changeSetIds }
+  return { ...repeated, ...(without.length === 0 ? {} : { without }) }
 }
 
 function byPath(changes: readonly CollectedChange[]): Map<string, CollectedChange[]> {

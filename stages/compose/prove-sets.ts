@@ -34,8 +34,6 @@ export type SelectedSets = WantedPatch & {
   others?: KnownSets | undefined
   /** Returns what other compositions of the run have proved. */
   provedBefore?: ProvedBefore | undefined
-  /** The run whose survey of the repository holds; by default the run itself. */
-  rulesOf?: Run | undefined
   /** Sets that are not to be composed, since the run's gate left them out, or has not seen them, and what it found. */
   gated?: Pick<Gated, 'leftOut' | 'collided' | 'report'> | undefined
   /** Returns what the composition keeps of all that was made, by what it leaves out. */
@@ -61,7 +59,7 @@ function treeOf(
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
 export async function proveSets(
   run: Run,
-  { of, part, sets, nodeOf, others, onFiles, provedBefore, gated, madeOf, rulesOf = run }: SelectedSets,
+  { of, part, sets, nodeOf, others, onFiles, provedBefore, gated, madeOf }: SelectedSets,
   deps: ProveDeps,
   signal: AbortSignal,
 ): Promise<{ composition: Composition; compositionKey: string }> {
@@ -79,8 +77,8 @@ export async function proveSets(
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     python: deps.python,
-    proofs: proofs && ((key, make) => proofs.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
-    rules: await deps.runRules(rulesOf),
+    proofs: proofs && ((key, make) => proofs.get(`${projectId} ${run.rulesKey} ${key}`, make)),
+    rules: await deps.runRules(run),
     provedBefore,
     runTests: programs && openJoinedTests(run, { programs, known, readBlob, signal }),
     others,
@@ -102,7 +100,9 @@ export async function proveSets(
   const made = madeOf?.(conflicts)
   const gate = gated?.report
   const kept = { ...(made && { made }), ...(gate && { gate }) }
-  const composition: Composition = { v: 1, runId, of, ...(part && { part }), files: proven.files, conflicts, ...kept }
+  const { generation } = run
+  const what = { of, ...(generation > 1 && { generation }), ...(part && { part }) }
+  const composition: Composition = { v: 1, runId, ...what, files: proven.files, conflicts, ...kept }
   return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
 }
 

@@ -158,7 +158,7 @@ async function expectUpload(run: NewRun, { objects, ledger }: AcceptDeps): Promi
 }
 
 /** INTAKE_005 while the run that an idempotency key stands for is being deleted. */
-export async function expectNotDeleted(
+async function expectNotDeleted(
   run: Pick<NewRun, 'runId' | 'projectId'>,
   ledger: Pick<Ledger, 'isBeingDeleted'>,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { RunId, sha256 } from '#domain/ids.ts'
 
-/** Says what an `Idempotency-Key` stands for: the body that first came with it, and the run or token that was created from it. */
+/** Says what an `Idempotency-Key` stands for: the body that first came with it, and the run, its generation or the token that came of it. */
 export const IdempotencyRecord = z.union([
-  z.strictObject({ bodyHash: z.string(), runId: RunId }),
+  z.strictObject({ bodyHash: z.string(), runId: RunId, generation: z.int().optional() }),
   z.strictObject({ bodyHash: z.string(), tokenSalt: z.string() }),
 ])
 export type IdempotencyRecord = z.infer<typeof IdempotencyRecord>

@@ -1,19 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { newTraceparent } from '#domain/traceparent.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { Run } from '#domain/run.ts'
-import { indexKeys } from '#store/ledger/keys.ts'
 import { openRetention } from '#store/ledger/retention.ts'
-import {
-  anEvent,
-  aNewRun,
-  anOutcome,
-  aPlannedOperation,
-  testLedger,
-  type TestLedger,
-} from '#testing/open-test-ledger.ts'
+import { anOutcome, aPlannedOperation, endRun, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { openIdempotencyStore } from './idempotency.ts'
-import { retryRun } from './retry-run.ts'
+import { type Retry, retryRun } from './retry-run.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -21,58 +11,61 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** Retries a run that has ended; `meanwhile` happens when the retry is there and not accepted yet. */
-async function retried(meanwhile: (former: Run) => Promise<unknown>) {
-  const { ledger, redis, namespace } = test
-  const former = aNewRun()
-  await ledger.createRun(former)
-  const events = [anEvent({ event: 'run.failed', phase: 'snapshot' })]
-  const to = { status: 'failed' } as const
-  await ledger.move(former.runId, { from: [{ status: 'queued' }], to, command: 'end', events })
-  const run = await ledger.getRun(former.runId)
-  const made: RunId[] = []
-  const jobs: string[] = []
-  const deps = {
-    ledger: {
-      ...ledger,
-      createRun: async (retry: Parameters<typeof ledger.createRun>[0]) => {
-        await ledger.createRun(retry)
-        made.push(retry.runId)
-        await meanwhile(run)
-      },
-    },
-    producer: { add: async (_queue: string, id: string) => void jobs.push(id) },
-    idempotency: openIdempotencyStore(redis, namespace),
+const operation = aPlannedOperation('one')
+
+/** A run whose operation has failed. */
+async function failed(planned = operation): Promise<RunId> {
+  const runId = await test.executing([planned])
+  for (const attempt of await test.claimReady(runId)) {
+    const outcome = anOutcome({ status: 'failed', errorCode: 'AGENT_004', changeSetIds: ['c1'], recordHash: 'r' })
+    await test.ledger.settle(attempt, 1, { outcome, events: [] })
   }
-  const correlation = { requestId: 'q1', traceparent: newTraceparent(null) }
-  const retry = { run, operations: undefined, idempotencyKey: undefined, correlation }
-  const answer = await retryRun(retry, deps).catch((error: unknown) => error)
-  return { former: run, answer, jobs, stop: (await ledger.getRun(made[0] ?? '')).stop }
+  return runId
 }
 
-const refused = {
-  answer: expect.objectContaining({ code: 'RUN_001' }),
-  jobs: [],
-  stop: { kind: 'fault', errorCode: 'RUN_001' },
+async function retried(runId: RunId, asked: Partial<Retry> = {}): Promise<unknown> {
+  const { ledger, redis, namespace } = test
+  const deps = { ledger, producer: { add: async () => {} }, idempotency: openIdempotencyStore(redis, namespace) }
+  const run = await ledger.getRun(runId)
+  const retry = { run, operations: undefined, idempotencyKey: undefined, requestId: 'q1', ...asked }
+  return retryRun(retry, deps).catch((error: { code?: string }) => error.code)
 }
 
-it('ends the retry of a run that is forgotten just while it is accepted', async () => {
-  expect(await retried((run) => openRetention(test.redis, test.namespace).forgetRun(run))).toMatchObject(refused)
+it('reopens a run that has ended, and no other one', async () => {
+  const runId = await failed()
+  expect(await retried(runId)).toBe('RUN_006')
+  await endRun(test.ledger, runId, 'failed')
+  expect(await retried(runId, { codes: ['AGENT_002'] })).toBe('INTAKE_007')
+  expect(await retried(runId, { operations: ['o0000000000000000'] })).toBe('RUN_004')
+  expect(await retried(runId, { codes: ['AGENT_004'] })).toEqual({ generation: 2, status: 'running' })
+  expect(await test.ledger.getRun(runId)).toMatchObject({ wanted: { codes: ['AGENT_004'] }, errorCode: null })
+  expect(await retried(runId)).toBe('RUN_006')
+  await openRetention(test.redis, test.namespace).forgetRun(await test.ledger.getRun(runId))
+  expect((await test.ledger.getRun(runId)).status).toBe('running')
 })
 
-it('ends the retry of a run whose deletion was asked for before, and may have seen no retry', async () => {
-  const { deleted } = indexKeys(test.namespace)
-  const note = ({ projectId, runId }: Run) => test.redis.zadd(deleted, 1, `${projectId}/${runId}`)
-  expect(await retried(note)).toMatchObject(refused)
+it('asks again for a generation that ended before it was planned, and begins one once for a key', async () => {
+  const runId = await failed()
+  await endRun(test.ledger, runId, 'failed')
+  const first = { operations: [operation.operationId], idempotencyKey: 'k1' }
+  expect(await retried(runId, first)).toMatchObject({ generation: 2 })
+  expect(await retried(runId, first)).toMatchObject({ generation: 2 })
+  await endRun(test.ledger, runId, 'failed')
+  expect(await retried(runId, first)).toMatchObject({ generation: 2 })
+  expect(await retried(runId, { idempotencyKey: 'k1' })).toBe('INTAKE_005')
+  expect(await retried(runId)).toMatchObject({ generation: 3 })
+  expect((await test.ledger.getRun(runId)).wanted).toEqual({ operations: [operation.operationId] })
 })
 
-it('keeps a run from being deleted from the moment on at which its retry is there', async () => {
-  const errors: unknown[] = []
-  const erase = (run: Run) => test.ledger.requestDeletion(run).catch((error: unknown) => errors.push(error))
-  const { former, answer, stop } = await retried(erase)
-  expect(errors).toMatchObject([{ code: 'RUN_010' }])
-  expect([answer, stop]).toMatchObject([{ status: 'queued' }, null])
-  expect((await test.ledger.getRun(former.runId)).status).toBe('failed')
+it('does not reopen a run that is deleted just then', async () => {
+  const runId = await failed()
+  await endRun(test.ledger, runId, 'failed')
+  const run = await test.ledger.getRun(runId)
+  await test.ledger.requestDeletion(run)
+  const { ledger, redis, namespace } = test
+  const deps = { ledger, producer: { add: async () => {} }, idempotency: openIdempotencyStore(redis, namespace) }
+  const retry = { run, operations: undefined, idempotencyKey: undefined, requestId: 'q1' }
+  await expect(retryRun(retry, deps)).rejects.toMatchObject({ code: 'RUN_001' })
 })
 
 it('says that mechanical work which was rejected cannot be tried again, and names it', async () => {
@@ -82,17 +75,15 @@ it('says that mechanical work which was rejected cannot be tried again, and name
   for (const attempt of await test.claimReady(runId)) {
     await ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetIds: ['c1'], recordHash: 'r' }), events: [] })
   }
-  await ledger.relayResults(runId)
-  const events = [anEvent({ event: 'run.completed', phase: 'review' })]
-  await ledger.move(runId, { from: [{ status: 'running' }], to: { status: 'completed' }, command: 'stop', events })
+  await endRun(ledger, runId)
   const { operationId, node, bundle: agent } = fixed
-  const made = { changeSetId: 'c1', before: 'pending', runId, operationId, recordHash: 'r', node, agent } as const
+  const made = { changeSetId: 'c1', before: 'pending', operationId, recordHash: 'r', node, agent } as const
   const decisions = [{ ...made, verdict: 'rejected', reason: 'keep the order' } as const]
   await ledger.decide(runId, { last: 0, decisions, by: { kind: 'human', id: 't1' } })
-  const retry = { run: await ledger.getRun(runId), rejected: true, operations: undefined, idempotencyKey: undefined }
-  const correlation = { requestId: 'q1', traceparent: newTraceparent(null) }
+  const run = await ledger.getRun(runId)
   const deps = { ledger, producer: { add: async () => {} }, idempotency: openIdempotencyStore(redis, namespace) }
-  await expect(retryRun({ ...retry, correlation }, deps)).rejects.toMatchObject({
+  const retry = { run, rejected: true, operations: undefined, idempotencyKey: undefined, requestId: 'q1' }
+  await expect(retryRun(retry, deps)).rejects.toMatchObject({
     code: 'INTAKE_007',
     message: expect.stringContaining(`is mechanical work: ${agent} ${node.path}. It cannot be tried again`),
   })

@@ -1,19 +1,16 @@
-import { chainOf } from '#change-sets/run-chain.ts'
 import { AppError, isErrorCode } from '#domain/error.ts'
-import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
-import { withModelKind } from '#domain/model-kind.ts'
+import { newToken, type OperationId, type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
 import type { Operation } from '#domain/operation.ts'
-import type { ErrorPolicyName, Run, RunRequest } from '#domain/run.ts'
+import type { ErrorPolicyName, Run, RunStatus, WantedWork } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import type { NewRun } from '#store/ledger/run-commands.ts'
-import { isFeedback, mostOperations, ofAgents, rejectedSinceLastTry } from '#stages/review/rejected-operations.ts'
-import { requestOfRetry, requireRetryable, requireUnfinished, startAskedRetry } from '#stages/review/start-retry.ts'
-import { openTriedBy } from '#stages/review/wanted-by-decisions.ts'
-import { expectNotDeleted, type AcceptDeps } from './accept-run.ts'
-import type { Correlation } from './accept-run.ts'
+import type { RunHolder } from '#store/ledger/run-commands.ts'
+import { isFeedback, mostOperations, rejectedWork } from '#stages/review/rejected-work.ts'
+import { goesOn, requireRetryable, wantedAgain } from '#stages/review/require-retryable.ts'
+import type { AcceptDeps } from './accept-run.ts'
+import type { IdempotencyRecord } from './idempotency.ts'
 
 export type Retry = {
-  /** The run to retry. */
   run: Run
   /** Repeats only these of its operations; undefined: all that did not end well. */
   operations: readonly OperationId[] | undefined
@@ -21,86 +18,92 @@ export type Retry = {
   codes?: readonly string[] | undefined
   /** Instead of both: repeats the operations whose last change set was rejected with a reason. */
   rejected?: boolean | undefined
-  /** Replaces the former request's. */
+  /** Replaces the one that the run has. */
   errorPolicy?: ErrorPolicyName | undefined
   idempotencyKey: string | undefined
-  correlation: Correlation
-  holder?: NewRun['holder']
+  requestId: string
+  holder?: RunHolder | undefined
 }
 
-export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind'> & {
-  ledger: Pick<
-    Ledger,
-    | 'cancel'
-    | 'countFailures'
-    | 'createRun'
-    | 'endedOperations'
-    | 'expectRunRoom'
-    | 'getOperation'
-    | 'getRun'
-    | 'isBeingDeleted'
-    | 'noteRetry'
-    | 'readDecisions'
-  >
+export type RetryDeps = Pick<AcceptDeps, 'idempotency'> & {
+  modelKind?: ModelKind | undefined
+  producer: {
+    add(queue: 'publications', id: RunId, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
+  }
+  ledger: Pick<Ledger, 'countFailures' | 'expectRunRoom' | 'getOperation' | 'getRun' | 'readDecisions' | 'reopen'>
 }
 
 /**
- * Starts a new run over the same upload that repeats what did not end well in `run`, which must have ended. Its patch also
- * has the changes that succeeded before. RUN_006 while the run is going on, INTAKE_007 when there is nothing to repeat or
- * no operation failed with one of the codes, RUN_004 for an operation that the run does not have, RUN_009 when its change
- * sets were made by another kind of model than this stack's, LIMIT_003 for a token with too many runs, RUN_001 when the run is deleted at the same time.
+ * Reopens a run that has ended, for a generation that repeats what did not end well, and returns that generation's number. RUN_006 while the run
+ * is going on, INTAKE_007 when there is nothing to repeat or no operation failed with one of the codes, RUN_004 for an operation that the run
+ * does not have, RUN_009 when its change sets were made by another kind of model than this stack's, LIMIT_003 for a token with too many runs.
  */
-export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: RunId; status: 'queued' }> {
-  const { run, codes, errorPolicy, correlation, holder } = retry
+export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ generation: number; status: RunStatus }> {
+  const { run, errorPolicy, requestId, holder } = retry
+  const keyed = keyOf(retry)
+  const before = keyed && generationOf(await deps.idempotency.find(keyed.projectId, keyed.key), keyed)
+  if (before !== undefined && before <= run.generation) return { generation: before, status: run.status }
   requireRetryable(run, deps.modelKind)
-  const operations = retry.rejected === true ? await rejectedOperations(retry, deps) : retry.operations
+  const wanted = await wantedBy(retry, deps)
+  if (holder !== undefined) await deps.ledger.expectRunRoom(holder)
+  if (keyed !== undefined) {
+    const record = { bodyHash: keyed.bodyHash, runId: run.runId, generation: run.generation + 1 }
+    generationOf(await deps.idempotency.claim(keyed.projectId, keyed.key, record), keyed)
+  }
+  const how = { wanted, errorPolicy, holder, origin: { kind: 'api', id: requestId }, command: newToken() } as const
+  const answer = await deps.ledger.reopen(run, how)
+  if (typeof answer === 'string') throw goesOn(run)
+  const { status } = await deps.ledger.getRun(run.runId)
+  // The publisher looks at it until it has ended again; the dispatcher adds the job of its stage.
+  if (run.publication !== null)
+    await deps.producer.add('publications', run.runId, { run_id: run.runId, traceparent: run.traceparent })
+  return { generation: answer.generation, status }
+}
+
+type KeyedRetry = { projectId: ProjectId; key: string; bodyHash: string }
+
+/** Undefined for a request without a key. */
+function keyOf({ run, operations, codes, rejected, errorPolicy, idempotencyKey: key }: Retry): KeyedRetry | undefined {
+  const { runId, projectId } = run
+  const asked = { runId, operations, codes: codes && [...new Set(codes)].toSorted(), rejected, errorPolicy }
+  return key === undefined ? undefined : { projectId, key, bodyHash: sha256(`retry\0${JSON.stringify(asked)}`) }
+}
+
+/** Returns the generation that the same request was for before. INTAKE_005 for a key that came with another request. */
+function generationOf(kept: IdempotencyRecord | undefined, { bodyHash }: KeyedRetry): number | undefined {
+  if (kept === undefined) return undefined
+  if (kept.bodyHash === bodyHash && 'runId' in kept) return kept.generation
+  throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
+}
+
+/** Says what the next generation is to do. */
+async function wantedBy(retry: Retry, deps: RetryDeps): Promise<WantedWork> {
+  const { run, codes } = retry
   for (const id of retry.operations ?? []) await deps.ledger.getOperation(run.runId, id)
   if (codes !== undefined) await requireCodes(run, codes, deps.ledger)
-  if (operations === undefined) requireUnfinished(run)
-  const request: RunRequest = {
-    ...withModelKind(requestOfRetry(run), deps.modelKind),
-    retryOf: run.runId,
-    ...(errorPolicy === undefined ? {} : { errorPolicy }),
-    ...(operations === undefined ? {} : { operations: [...operations] }),
-    ...(codes === undefined ? {} : { codes: [...new Set(codes)].toSorted() }),
-  }
-  const runId = await idOf(retry, request, deps)
-  const { requestId, traceparent } = correlation
-  const origin = { kind: 'api', id: requestId } as const
-  await startAskedRetry(run, { runId, request, traceparent, origin, holder }, deps)
-  await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
-  return { runId, status: 'queued' }
+  const operations = retry.rejected === true ? await rejectedOperations(run, deps.ledger) : retry.operations
+  if (operations !== undefined) return { operations: [...operations] }
+  if (codes !== undefined) return { codes: [...new Set(codes)].toSorted() }
+  return wantedAgain(run)
 }
 
 /**
- * The agents' operations, of the run or of one that it retries, whose last change set was rejected with a reason after they
- * ended, without those that a retry has tried since, or is to try: what was said is told once. A retry with the same idempotency key
- * is this one. INTAKE_007 when there is none, or only mechanical work was rejected; INTAKE_003 for more than 1,000.
+ * The agents' operations whose last change set was rejected with a reason after they ended, without those that were tried again since:
+ * what was said is told once. INTAKE_007 when there is none, or only mechanical work was rejected; INTAKE_003 for more than 1,000.
  */
-async function rejectedOperations(
-  { run, idempotencyKey: key }: Retry,
-  { ledger, idempotency }: RetryDeps,
-): Promise<OperationId[]> {
-  const same = key === undefined ? undefined : await idempotency.find(run.projectId, key)
-  const chain = await chainOf(run, ledger)
-  const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
-  const feedback = [...decisions.byChangeSet.values()].filter(isFeedback)
-  const untried = await rejectedSinceLastTry(chain, feedback, ledger)
-  const rejected = ofAgents(untried)
-  const triedBy = await openTriedBy(chain, ledger)
-  const isTold = (by: Run | undefined) => by !== undefined && !(same && 'runId' in same && same.runId === by.runId)
-  const found = new Set(rejected.flatMap((one) => (isTold(triedBy(one)) ? [] : one.operationId)))
-  const [other] = rejected
-  const by = other && triedBy(other)
-  if (found.size === 0 && by !== undefined) {
-    const rest = by.status === 'cancelled' ? `, which was cancelled: "remora retry ${by.runId}" does the rest` : ''
+async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promise<OperationId[]> {
+  const { byChangeSet } = await ledger.readDecisions(run.runId)
+  const all = await rejectedWork(run, [...byChangeSet.values()].filter(isFeedback), ledger)
+  const found = new Set(all.flatMap(({ state, operation }) => (state === 'untried' ? [operation.operationId] : [])))
+  if (found.size === 0 && all.some(({ state }) => state === 'told')) {
+    const rest = run.status === 'cancelled' ? `; it was cancelled: "remora retry ${run.runId}" does the rest` : ''
     throw new AppError(
       'INTAKE_007',
-      `What was rejected with a reason is tried again in run "${by.runId}" already${rest}.`,
+      `What was rejected with a reason was tried again since in run "${run.runId}"${rest}.`,
     )
   }
   if (found.size === 0) {
-    const mechanical = untried.flatMap(({ operation }) => (operation.work === 'mechanical' ? [operation] : []))
+    const mechanical = all.flatMap((one) => (one.state === 'void' && one.isMechanical ? [one.operation] : []))
     throw new AppError('INTAKE_007', nothingRejected(run, mechanical))
   }
   if (found.size <= mostOperations) return [...found]
@@ -122,7 +125,7 @@ function nothingRejected({ runId }: Run, mechanical: readonly Operation[]): stri
   return `${what} It cannot be tried again: a program did it without a model, and would do the same.`
 }
 
-/** INTAKE_007 for a code that nothing failed with. Where not all failures are counted (read-operations.ts), planning finds out. */
+/** INTAKE_007 for a code that nothing failed with. */
 async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDeps['ledger']): Promise<void> {
   const failures = await ledger.countFailures(run.runId)
   const missing = codes.find((code) => !failures.some(({ errorCode }) => errorCode === code))
@@ -132,17 +135,4 @@ async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDep
   if (!isWhole && isErrorCode(missing)) return
   const found = failures.map(({ errorCode, count }) => `${errorCode ?? 'no code'} (${count})`).join(', ') || 'none'
   throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed with ${missing}; its codes: ${found}.`)
-}
-
-/** The new run's id, or the one its idempotency key already stands for. */
-async function idOf({ run, idempotencyKey: key }: Retry, request: RunRequest, deps: RetryDeps): Promise<RunId> {
-  const runId = newRunId(Date.now())
-  if (key === undefined) return runId
-  const bodyHash = sha256(`retry\0${JSON.stringify(request)}`)
-  const holder = await deps.idempotency.claim(run.projectId, key, { runId, bodyHash })
-  if ('runId' in holder && holder.bodyHash === bodyHash) {
-    await expectNotDeleted({ runId: holder.runId, projectId: run.projectId }, deps.ledger)
-    return holder.runId
-  }
-  throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
 }

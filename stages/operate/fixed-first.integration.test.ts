@@ -90,7 +90,7 @@ describe('safe fixes in what an agent works on', () => {
     const planned = await onFile()
     const ranges = { own: 'x = f"c" and os == None', others: [shelf] }
     await work(planned, skipping, ranges)
-    const again = { ...planned, job: await bench.repeated(planned) }
+    const again = { ...planned, job: await bench.repeatedOne(planned) }
     const { outcome, after, prompt } = await work(again, skipping, { ...ranges, ownerId: planned.job.operationId })
     expect(outcome?.status).toBe('succeeded')
     expect(after).toBe(source.replace('f"c"', '"c"'))

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { operationId, type ProjectId, repeatedOperationId, type RunId } from '#domain/ids.ts'
+import { operationId, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { Operation, OperationWork } from '#domain/operation.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openModelPool } from '#models/model-pool.ts'
@@ -16,7 +16,14 @@ import { getAttemptRecord, getBundle, putBundle } from '#store/objects/stored-re
 import { openLog } from '#platform/log.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
-import { anEvent, aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import {
+  anEvent,
+  aNewRun,
+  aPlannedOperation,
+  nextRecord,
+  testLedger,
+  type TestLedger,
+} from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { usualLimits } from '#sandbox/sandbox.fixture.ts'
@@ -52,7 +59,7 @@ export type OperationBench = TestLedger & {
   /** The same on the whole file. */
   plannedFile(bundle: AgentBundle, text: string, work: OperationWork): Promise<Planned>
   /** Lets an operation that has ended run once more in its run, on top of nothing: its job. */
-  repeated(planned: Planned): Promise<OperationJob>
+  repeatedOne(planned: Planned): Promise<OperationJob>
   operation(planned: Planned): Promise<Operation>
   record(operation: Operation): Promise<AttemptRecord>
 }
@@ -118,7 +125,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     bundle: shippedBundle,
     planned: (bundle, text, name) => planOne(both, bundle, { text, node: functionNode(text, name), work: 'agent' }),
     plannedFile: (bundle, text, work) => planOne(both, bundle, { text, node: fileNode(text), work }),
-    repeated: (planned) => repeatOne(ledger, planned),
+    repeatedOne: (planned) => repeatOne(ledger, planned),
     operation: ({ job, runId }) => ledger.ledger.getOperation(runId, job.operationId),
     record: ({ outcome }) => getAttemptRecord(objects, project, z.string().parse(outcome?.recordHash)),
     close: releaser.release,
@@ -193,21 +200,13 @@ async function planOne(
 }
 
 async function repeatOne({ ledger }: TestLedger, { runId, job }: Planned): Promise<OperationJob> {
-  const { node, bundle, bundleHash, work, priority } = await ledger.getOperation(runId, job.operationId)
-  const repeats = { operationId: job.operationId, changeSetIds: [] }
-  const operation = {
-    operationId: repeatedOperationId(job.operationId),
-    node,
-    bundle,
-    bundleHash,
-    work,
-    priority,
-    after: [],
-    repeats,
-  }
+  const { node, bundle, bundleHash, work, priority, generation } = await ledger.getOperation(runId, job.operationId)
   await ledger.dispatch(runId, 1) // finds that all have ended
+  const of = { runId, generation: generation + 1 }
+  const planned = { operationId: job.operationId, node, bundle, bundleHash, work, priority, after: [] }
+  const operations = [await nextRecord(ledger, of, planned, 'collided')]
   const event = anEvent({ event: 'operations.repeated', phase: 'review' })
-  await ledger.planAgain(runId, { operations: [operation], event })
+  await ledger.planAgain(runId, { operations, event, generation })
   const [taken] = (await ledger.dispatch(runId, 1)).taken
   if (taken === undefined) throw new Error('nothing was dispatched')
   return { runId, ...taken }

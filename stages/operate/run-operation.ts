@@ -91,7 +91,7 @@ function patientDeps(deps: OperationDeps, { through, layer }: StorePatience): Op
     objects: { ...deps.objects, put: (...object) => through(() => deps.objects.put(...object)) },
     baseLayer: async (...snapshot) => layer(await deps.baseLayer(...snapshot)),
     relatedPaths: (attempt) => through(() => deps.relatedPaths(attempt)),
-    runFacts: (runId) => through(() => deps.runFacts(runId)),
+    runFacts: (attempt) => through(() => deps.runFacts(attempt)),
   }
 }
 
@@ -172,11 +172,12 @@ async function requireTaken(
 
 /** Its requests share the servers with those of other runs, and its time does not run while no server works on them. */
 async function completeFor(
-  { runId, projectId }: Attempt,
+  attempt: Attempt,
   { model, runFacts }: OperationDeps,
   { progress, answered }: AttemptStop,
 ): Promise<OperationDeps['model']['complete']> {
-  const share = { runId, projectId, weight: (await runFacts(runId)).weight }
+  const { runId, projectId } = attempt
+  const share = { runId, projectId, weight: (await runFacts(attempt)).weight }
   return async (request, signal) => {
     try {
       return await model.complete({ ...request, share }, signal, progress)

@@ -1,5 +1,5 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import { operationId, repeatedOperationId } from '#domain/ids.ts'
+import { operationId, type OperationId } from '#domain/ids.ts'
 import type { OperationStatus, OperationWork, PlannedOperation } from '#domain/operation.ts'
 import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
 import { AppError } from '#domain/error.ts'
@@ -14,10 +14,10 @@ export type PlanChoices = {
   /** Tells where there is work; without it, every bundle has work on every node it takes. */
   work?: Pick<PlannedWork, 'of'>
   limit?: number | undefined
-  /** Limits the plan to these; one that ran once more because it collided stands for the one that it repeats. */
-  only?: ReadonlySet<string> | undefined
+  /** Limits the plan to these works. */
+  only?: { has(operationId: OperationId): boolean } | undefined
   /**
-   * Counts only with `only`: it holds all operations that did not end well in the run that is retried. Of those, the skipped ones are
+   * Counts only with `only`: it holds all works that did not end well before. Of those, the skipped ones are
    * planned as well that wait for nothing but operations of `only` and such as are planned for this reason.
    */
   unwell?: ReadonlyMap<string, { status: OperationStatus }> | undefined
@@ -39,7 +39,7 @@ export type PlannedOperations = {
 export function planOperations(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { work = { of: () => always }, limit, ...retried }: PlanChoices = {},
+  { work = { of: () => always }, limit, ...again }: PlanChoices = {},
 ): PlannedOperations {
   refuseCircles(bundles.map(({ bundle }) => bundle))
   const withoutWork: NodeLeftOut[] = []
@@ -52,10 +52,8 @@ export function planOperations(
       return works.map((one) => operationOf(node, pinned, one))
     }),
   )
-  const only = withSkipped(operations, bundles, retried)
-  const asked = operations.filter(({ operationId: id }) => {
-    return only === undefined || only.has(id) || only.has(repeatedOperationId(id))
-  })
+  const only = withSkipped(operations, bundles, again)
+  const asked = operations.filter(({ operationId: id }) => only === undefined || only.has(id))
   const inOrder = only === undefined ? planDependencies(asked, bundles) : withEarlier(operations, asked, bundles)
   const kept = inOrder.slice(0, limit)
   const cut = inOrder.slice(kept.length)
@@ -64,7 +62,7 @@ export function planOperations(
   return { operations: kept, leftOut: [...withoutWork, ...beyond, ...unasked], beyondLimit: cut.length }
 }
 
-/** Operations of a retry start also from the changes of those that the runs before have done. */
+/** Operations of a later generation start also from the changes of those that have ended before. */
 function withEarlier(
   operations: readonly PlannedOperation[],
   asked: readonly PlannedOperation[],
@@ -83,9 +81,9 @@ function withSkipped(
   operations: readonly PlannedOperation[],
   bundles: readonly PinnedBundle[],
   { only, unwell }: Pick<PlanChoices, 'only' | 'unwell'>,
-): ReadonlySet<string> | undefined {
+): PlanChoices['only'] {
   if (only === undefined || unwell === undefined) return only
-  const chosen = new Set(only)
+  const chosen = new Set(operations.map((one) => one.operationId).filter((id) => only.has(id)))
   const ended = operations.filter(({ operationId: id }) => unwell.has(id))
   for (const { operationId: id, after } of planDependencies(ended, bundles)) {
     const wasSkipped = unwell.get(id)?.status === 'skipped' && after.length > 0

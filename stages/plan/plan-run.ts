@@ -1,13 +1,12 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
-import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
-import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
-import type { Run, RunRequest } from '#domain/run.ts'
+import { sha256 } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
 import type { RunEnvironment } from '#domain/setup.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { maxSliceOperations } from '#store/ledger/plan.ts'
-import { operationPages } from '#store/ledger/read-operations.ts'
 import type { BlobStore } from '#store/objects/blob-store.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type PlanSummary, putPlanSummary } from '#store/objects/plan-summary.ts'
@@ -17,10 +16,11 @@ import type { SnapshotView } from '#store/objects/snapshot.ts'
 import { selectedNodes } from '#store/objects/node-selection.ts'
 import type { SurveyDeps } from './survey/survey-repository.ts'
 import { gateNotice } from './lacking-programs.ts'
+import { asRecords, workAgain } from './next-generation.ts'
 import { findWork } from './node-work.ts'
 import { surveysFor } from './run-surveys.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
-import { type PlanChoices, planOperations } from './plan-operations.ts'
+import { planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
 import { commonest, summarisePlan } from './summarise-plan.ts'
 
@@ -58,9 +58,9 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const environment = environmentOf(run, bundles, deps)
   const programs = { ...(await deps.fleet()), environment, ...(await snapshotFiles(run, deps)) }
   const work = await findWork(asked, bundles, { ...surveys, programs })
-  const retried = await operationsToRetry(run.request, deps.ledger)
-  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
-  requirePlanned(planned.operations, retried.only)
+  const { known, isAsked, ...again } = await workAgain(run, deps.ledger)
+  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...again })
+  if (isAsked && planned.operations.length === 0) throw nothingPlanned()
   const gate = gateNotice(run.request.verify, programs) ?? []
   const notices = [...lostBase(run, base), ...(surveys.survey?.notices ?? []), ...work.notices].concat(gate)
   const left = base && { unchanged }
@@ -69,7 +69,7 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
     planKey: await putPlanSummary(deps.objects, run, summary),
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
   }
-  const operations = run.request.dryRun ? [] : planned.operations
+  const operations = run.request.dryRun ? [] : asRecords(planned.operations, known, run)
   await handOver(run, { operations, keys, summary, environment }, deps)
 }
 
@@ -107,11 +107,10 @@ async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps
   return (await deps.readSnapshot(projectId, snapshotId)).files.map(({ path }) => path)
 }
 
-/** INTAKE_007 when a retry's agents take none of its operations any more. A retry for the patch alone has none. */
-function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlySet<string> | undefined): void {
-  if (only === undefined || only.size === 0 || operations.length > 0) return
+/** A reopening for the patch alone plans none. */
+function nothingPlanned(): AppError {
   const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
-  throw new AppError('INTAKE_007', reason)
+  return new AppError('INTAKE_007', reason)
 }
 
 async function skippedFiles(
@@ -137,19 +136,33 @@ async function handOver(
   { operations, keys, summary, environment }: Plan,
   { ledger }: PlanRunDeps,
 ): Promise<void> {
+  const { generation } = run
   const planHash = sha256(operations.map(planLine).join('\n'))
   const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
-    const answer = await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1, planHash })
+    const answer = await ledger.plan(run.runId, {
+      slice,
+      operations: part,
+      last: slice === slices - 1,
+      planHash,
+      generation,
+    })
     if (answer === 'refused') return // it was stopped, or has ended
   }
-  const data = { operations: operations.length, ...(run.request.dryRun ? { dry_run: true } : {}), ...planView(summary) }
+  const again = generation === 1 ? {} : { generation }
+  const data = {
+    operations: operations.length,
+    ...again,
+    ...(run.request.dryRun ? { dry_run: true } : {}),
+    ...planView(summary),
+  }
   const isEmpty = operations.length === 0
   const waits = !isEmpty && environment?.kind === 'wanted'
   await ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'planning' }],
     to: waits ? {} : { phase: isEmpty ? 'review' : 'execution' },
+    generation,
     command: 'plan',
     set: { ...keys, ...(environment && !isEmpty && { environment: JSON.stringify(environment) }) },
     events: [{ event: 'run.planned', phase: 'planning', origin, data }],
@@ -176,42 +189,4 @@ function planView({ agents, nodesLookedAt, beyondLimit, unchanged, notices }: Pl
 
 function planLine({ operationId, bundleHash, priority, after }: PlannedOperation): string {
   return [operationId, bundleHash, priority, ...after].join(' ')
-}
-
-const well = new Set<string>(['succeeded', 'unchanged'])
-
-/**
- * The operations a retry is about: those its request names, those that failed with one of its codes, else those that did
- * not end well in the nearest run before it whose plan was complete; retries in between without a complete plan may name
- * operations or codes of their own. None: all operations, for a run that is no retry, or when no run before it was planned
- * completely. INTAKE_007 when none failed with the codes.
- */
-async function operationsToRetry(
-  { retryOf, operations, codes }: Pick<RunRequest, 'retryOf' | 'operations' | 'codes'>,
-  ledger: Pick<Ledger, 'getRun' | 'listOperations'>,
-): Promise<Pick<PlanChoices, 'only' | 'unwell'>> {
-  if (operations !== undefined) return { only: new Set(operations) }
-  if (retryOf === undefined) return {}
-  const former = await ledger.getRun(retryOf)
-  if (codes === undefined && !former.isPlanned) return operationsToRetry(former.request, ledger)
-  const unwell = await notEndedWell(retryOf, ledger)
-  if (codes === undefined) return { only: new Set(unwell.keys()) }
-  const failed = [...unwell].filter(([, { failedWith }]) => failedWith !== undefined && codes.includes(failedWith))
-  if (failed.length > 0) return { only: new Set(failed.map(([id]) => id)), unwell }
-  throw new AppError('INTAKE_007', `no operation of run "${retryOf}" failed with ${codes.join(' or ')}`)
-}
-
-type Unwell = { status: OperationStatus; failedWith: string | undefined }
-
-async function notEndedWell(runId: RunId, ledger: Pick<Ledger, 'listOperations'>): Promise<Map<OperationId, Unwell>> {
-  const found = new Map<OperationId, Unwell>()
-  for await (const page of operationPages(ledger, runId)) {
-    for (const operation of page) {
-      const { status, outcome } = operation
-      const failedWith = status === 'failed' || status === 'blocked' ? outcome?.errorCode : undefined
-      // A retry plans the operations of the snapshot, and repeats again where these collide again.
-      if (!well.has(status)) found.set(originalId(operation), { status, failedWith })
-    }
-  }
-  return found
 }

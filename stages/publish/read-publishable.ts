@@ -1,4 +1,4 @@
-import { chainOf, placesOfSets } from '#change-sets/run-chain.ts'
+import { placesOfSets } from '#change-sets/sets-of-run.ts'
 import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
@@ -22,7 +22,7 @@ export type Publishable = CommitSource & {
 }
 
 export type PublishableDeps = {
-  ledger: Pick<Ledger, 'endedOperations' | 'getRun' | 'operationsOfSets'>
+  ledger: Pick<Ledger, 'endedOperations' | 'operationsOfSets'>
   records: {
     readBlob(project: ProjectId, hash: string): Promise<Uint8Array>
     readBundle(project: ProjectId, hash: string): Promise<Pick<AgentBundle, 'file'>>
@@ -50,8 +50,7 @@ export async function readPublishable(
 ): Promise<Publishable> {
   const { projectId, snapshotId } = run
   const ids = [...new Set(changedFiles(composition).flatMap(({ changeSetIds }) => changeSetIds))]
-  const chain = await chainOf(run, ledger)
-  const places = await placesOfSets(ids, chain, ledger)
+  const places = await placesOfSets(ids, run, ledger)
   const hashes = [...new Set(Array.from(places.values(), ({ recordHash }) => recordHash))]
   const read = await mapBounded(hashes, readsAtOnce, (hash) => records.readChangeSets(projectId, hash))
   const besides = known.map(({ set }) => set)
@@ -59,7 +58,7 @@ export async function readPublishable(
   const missing = ids.find((id) => !sets.has(id))
   if (missing !== undefined) throw new AppError('PUBLISH_001', `Change set ${missing} of the patch is not there.`)
   const snapshot = snapshotId === null ? undefined : await records.readSnapshot(projectId, snapshotId)
-  const bundleHashes = [...new Set(chain.flatMap((one) => one.bundleHashes ?? []))]
+  const bundleHashes = run.bundleHashes ?? []
   const bundles = await mapBounded(bundleHashes, readsAtOnce, (hash) => records.readBundle(projectId, hash))
   return {
     run,

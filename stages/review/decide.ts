@@ -1,15 +1,14 @@
-import { chainOf } from '#change-sets/run-chain.ts'
 import { nameConflicts } from '#change-sets/name-conflicts.ts'
 import { type Decision, maxReasonCharacters, type Verdict } from '#domain/decision.ts'
 import { AppError } from '#domain/error.ts'
-import type { OperationId, RunId } from '#domain/ids.ts'
-import type { Operation } from '#domain/operation.ts'
+import type { OperationId } from '#domain/ids.ts'
+import { type Operation, originalId } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { type Decider, type Decisions, maxDecisionsAtOnce, type NewDecision } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Conflict } from '#store/objects/composition.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
-import { retriesOver, wantedByDecisions } from './wanted-by-decisions.ts'
+import { retriesOver, wantedByDecisions } from './rejected-work.ts'
 import { findSets, type FoundSet } from './find-sets.ts'
 import {
   judgeDecisions,
@@ -62,7 +61,7 @@ export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[]; 
 const maxTries = 50
 
 /**
- * Decides on change sets of a run, or of a run that it retries, in the order given, also while it still runs. A decision that
+ * Decides on change sets of a run, in the order given, also while it still runs. A decision that
  * changes nothing is not made again. Refused are: RUN_004, a set that the run has not; WORK_001 and WORK_004, to accept what
  * cannot be together with something accepted, and WORK_001 what would leave something accepted, or open, without a set that it is
  * built on; WORK_003, a decision on what somebody else has decided since it was seen, or since this began. The others are made, each
@@ -75,23 +74,21 @@ export async function decide(
   asked: readonly WantedDecision[],
   { by, deps, ...options }: JudgeOptions & { by: Decider; deps: DecideDeps },
 ): Promise<Decided> {
-  const chain = await chainOf(run, deps.ledger)
-  const root = (chain.at(-1) ?? run).runId
   const ids = asked.map(({ changeSetId }) => changeSetId)
-  const found = await findSets(chain, ids, deps)
+  const found = await findSets(run, ids, deps)
   const conflicts = await provedConflicts(run, deps.records)
   const made: DecidedBefore = new Map()
   let wanted = asked
   let seen: Decisions['byChangeSet'] = new Map()
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const decisions = await deps.ledger.readDecisions(root)
+    const decisions = await deps.ledger.readDecisions(run.runId)
     if (tries === 0) {
       seen = new Map(decisions.byChangeSet)
       wanted = asked.map((one) => ({ ...one, version: one.version ?? versionOf(one, decisions) }))
     }
     const open = wanted.filter(({ changeSetId }) => !made.has(changeSetId))
     const related = await readRelated(run, open, { found, decisions }, deps)
-    const retried = await retriesOver(open, decisions, deps.ledger)
+    const retried = await retriesOver(run, open, decisions, deps.ledger)
     const known = { ...related, decisions: decisions.byChangeSet, seen, retried, conflicts }
     const judged = judgeDecisions(open, known, options)
     if (options.allOrNone === true && judged.refused.length > 0) {
@@ -101,11 +98,11 @@ export async function decide(
         refused: await named(run, judged.refused, { ...related, found, decisions }, deps),
       }
     }
-    const wantedBefore = await waitingRetries(judged.made, decisions, deps.ledger)
+    const wantedBefore = await waitingRetries(run, judged.made, decisions, deps.ledger)
     const toDecide = { ...related, found, decisions, wantedBefore }
     const steps = judged.made.flatMap((one) => newDecision(one, toDecide) ?? [])
     if (options.allOrNone === true && steps.length > maxDecisionsAtOnce) throw tooManyAtOnce(steps.length)
-    if (await makeInSteps(root, { steps, decisions, by, made }, deps.ledger)) {
+    if (await makeInSteps(run, { steps, decisions, by, made }, deps.ledger)) {
       const refused = await named(run, judged.refused, { ...related, found, decisions }, deps)
       const leftAlone = new Set(judged.leftAlone)
       const decided = asked.filter(({ changeSetId }) => !leftAlone.has(changeSetId))
@@ -134,32 +131,29 @@ type Step = { decision: NewDecision; becauseOf: string | undefined }
  * with what is said now.
  */
 async function waitingRetries(
+  run: Run,
   made: readonly WantedDecision[],
   decisions: Decisions,
   ledger: DecideDeps['ledger'],
-): Promise<ReadonlyMap<string, RunId>> {
+): Promise<ReadonlySet<string>> {
   const asked = made.filter(({ changeSetId, verdict, retry }) => {
     const before = decisions.byChangeSet.get(changeSetId)
     return verdict === 'rejected' && retry === undefined && before?.retry !== undefined
   })
-  if (asked.length === 0) return new Map()
-  const wanted = await wantedByDecisions(decisions, ledger)
-  return new Map(
-    wanted.flatMap(({ state, decision: { changeSetId, retry } }) =>
-      state === 'waiting' && retry !== undefined ? [[changeSetId, retry] as const] : [],
-    ),
-  )
+  if (asked.length === 0) return new Set()
+  const wanted = await wantedByDecisions(run, decisions, ledger)
+  return new Set(wanted.flatMap(({ state, decision }) => (state === 'waiting' ? [decision.changeSetId] : [])))
 }
 
-function newDecision(one: MadeDecision, known: Known & { wantedBefore: ReadonlyMap<string, RunId> }): Step | undefined {
+function newDecision(one: MadeDecision, known: Known & { wantedBefore: ReadonlySet<string> }): Step | undefined {
   const { changeSetId, verdict, becauseOf } = one
   const set = known.found.get(changeSetId)
   if (set === undefined) return undefined
   const { operationId, node, bundle: agent } = set.operation
   const before = known.decisions.byChangeSet.get(changeSetId)?.verdict ?? 'pending'
-  const wanted = verdict === 'rejected' ? (one.retry ?? known.wantedBefore.get(changeSetId)) : undefined
-  const retry = wanted === undefined ? {} : { retry: wanted }
-  const place = { runId: set.run, operationId, recordHash: set.recordHash, node, agent }
+  const isWanted = verdict === 'rejected' && (one.retry ?? known.wantedBefore.has(changeSetId))
+  const retry = isWanted ? ({ retry: true } as const) : {}
+  const place = { operationId, recordHash: set.recordHash, node, agent }
   // What was said of the set that is accepted says nothing of those that it needs.
   const reason = becauseOf !== undefined && verdict === 'accepted' ? null : one.reason
   return { decision: { changeSetId, verdict, before, reason, ...noteOf(one, known), ...place, ...retry }, becauseOf }
@@ -183,14 +177,14 @@ type Steps = { steps: readonly Step[]; decisions: Decisions; by: Decider; made: 
 
 /** Makes decisions in slices and notes them in `decisions`, and in `made` what was before. False when somebody else has decided meanwhile. */
 async function makeInSteps(
-  root: RunId,
+  { runId }: Run,
   { steps, decisions, by, made }: Steps,
   ledger: Pick<Ledger, 'decide'>,
 ): Promise<boolean> {
   for (let first = 0; first < steps.length; first += maxDecisionsAtOnce) {
     const slice = steps.slice(first, first + maxDecisionsAtOnce)
     const wanted = slice.map(({ decision }) => decision)
-    const done = await ledger.decide(root, { last: decisions.last, decisions: wanted, by })
+    const done = await ledger.decide(runId, { last: decisions.last, decisions: wanted, by })
     if (done === undefined) return false
     for (const { decision, becauseOf } of slice) {
       const { changeSetId: id, before: was } = decision
@@ -225,7 +219,7 @@ const namesAtOnce = 32
 
 /** Adds who made the refused sets, and to the conflicts that are shown what the two sets are called and what each makes of the place. */
 async function named(
-  { projectId }: Run,
+  { projectId, runId }: Run,
   refused: readonly RefusedDecision[],
   known: Known,
   { ledger, records }: DecideDeps,
@@ -236,9 +230,10 @@ async function named(
   for (const id of shown.flatMap(({ conflict: one }) => [one?.changeSetId, one?.with?.changeSetId])) {
     const decision = decisions.byChangeSet.get(id ?? '')
     const operation = found.get(id ?? '')?.operation
-    if (operation !== undefined) nodes.set(operation.operationId, operation.node)
-    else if (decision !== undefined && !nodes.has(decision.operationId)) {
-      nodes.set(decision.operationId, (await ledger.getOperation(decision.runId, decision.operationId)).node)
+    if (operation !== undefined) nodes.set(originalId(operation), operation.node)
+    else if (decision !== undefined) {
+      const maker = await ledger.getOperation(runId, decision.operationId)
+      nodes.set(originalId(maker), maker.node)
     }
   }
   const readBlob = (hash: string) => records.readBlob(projectId, hash)

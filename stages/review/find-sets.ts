@@ -11,8 +11,8 @@ export type FindDeps = {
   ledger: Pick<Ledger, 'getOperation' | 'operationsOfSets'>
 }
 
-/** Names the run and the operation that made a change set, and the record that holds it. */
-export type FoundSet = { run: RunId; operation: Operation; recordHash: string }
+/** Names the operation that made a change set, and the record that holds it. */
+export type FoundSet = { operation: Operation; recordHash: string }
 
 /** Reads what the object store has of the changes of runs. */
 export type ChangeRecords = {
@@ -28,26 +28,18 @@ export type ChangeRecords = {
 export const lookupLength = 1_000
 const readsAtOnce = 32
 
-/**
- * The operations that made these change sets; a set that none of the runs of the chain has is left out. Of a set that a retry has
- * made again it is the operation of the oldest run, so that all runs of the chain have it.
- */
+/** The operations that made these change sets, each the last that did; a set that the run has not made is left out. */
 export async function findSets(
-  chain: readonly Run[],
+  { runId }: Pick<Run, 'runId'>,
   ids: readonly string[],
   { ledger }: FindDeps,
 ): Promise<Map<string, FoundSet>> {
   const found = new Map<string, FoundSet>()
-  if (ids.length === 0) return found
-  for (const run of chain.toReversed()) {
-    const missing = ids.filter((id) => !found.has(id))
-    const makers = await makersOf(run.runId, missing, ledger)
-    await mapBounded([...makers], readsAtOnce, async ([id, operationId]) => {
-      const operation = await ledger.getOperation(run.runId, operationId)
-      const recordHash = operation.outcome?.recordHash
-      if (recordHash !== undefined) found.set(id, { run: run.runId, operation, recordHash })
-    })
-  }
+  await mapBounded([...(await makersOf(runId, ids, ledger))], readsAtOnce, async ([id, operationId]) => {
+    const operation = await ledger.getOperation(runId, operationId)
+    const recordHash = operation.outcome?.recordHash
+    if (recordHash !== undefined) found.set(id, { operation, recordHash })
+  })
   return found
 }
 

@@ -63,11 +63,11 @@ describe('a decision', () => {
 
   it('to try again what was rejected before is a new one, and nothing while the retry that was asked for is not over', () => {
     const before = decided('c1', 'rejected', 7, 'too long')
-    const again = want('c1', 'rejected', { reason: 'too long', retry: 'r1' })
+    const again = want('c1', 'rejected', { reason: 'too long', retry: true })
     expect(judge([one], [again], { before: [before] }).made).toEqual([again])
-    expect(judge([one], [again], { before: [{ ...before, retry: 'r1' }] }).made).toEqual([])
+    expect(judge([one], [again], { before: [{ ...before, retry: true }] }).made).toEqual([])
     const retried = new Set(['c1'])
-    expect(judge([one], [again], { before: [{ ...before, retry: 'r1' }], retried }).made).toEqual([again])
+    expect(judge([one], [again], { before: [{ ...before, retry: true }], retried }).made).toEqual([again])
   })
 
   it('is made with all others or not at all, where that is asked for', () => {

@@ -2,7 +2,6 @@ import { openComposedFiles, type LeftOutSet } from '#change-sets/compose-change-
 import { neededFirst } from '#change-sets/independent-groups.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { type Decision, isByPerson, type Verdict } from '#domain/decision.ts'
-import type { RunId } from '#domain/ids.ts'
 import type { Conflict } from '#store/objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 
@@ -11,8 +10,8 @@ export type WantedDecision = {
   verdict: Verdict
   /** Null keeps the reason that was given before, if one was. */
   reason: string | null
-  /** Names, with a rejection, the run after whose end its operation is to be tried again. */
-  retry?: RunId | undefined
+  /** Asks, with a rejection, for its operation to be tried again after the end of the run. */
+  retry?: true | undefined
   /** Is the version of the decision that whoever decides has seen on the set, 0 for none; undefined: whatever it is by now. */
   version: number | undefined
   /** It was not named, but is one of many that a condition has found: what a person has accepted or rejected before is left alone. */

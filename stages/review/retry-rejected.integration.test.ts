@@ -26,8 +26,8 @@ async function rejected(request: Partial<RunRequest> = {}): Promise<RunId> {
   if (attempt === undefined) throw new Error('nothing was ready')
   await test.ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetIds: ['c1'], recordHash: 'r' }), events: [] })
   const { operationId, node, bundle: agent } = operation
-  const set = { changeSetId: 'c1', before: 'pending', runId, operationId, recordHash: 'r', node, agent } as const
-  const decisions = [{ ...set, verdict: 'rejected', reason: 'too long', retry: runId } as const]
+  const set = { changeSetId: 'c1', before: 'pending', operationId, recordHash: 'r', node, agent } as const
+  const decisions = [{ ...set, verdict: 'rejected', reason: 'too long', retry: true } as const]
   await test.ledger.decide(runId, { last: 0, decisions, by: { kind: 'human', id: 't1' } })
   return runId
 }
@@ -38,8 +38,8 @@ async function end(runId: RunId): Promise<void> {
   await test.ledger.move(runId, { from: [{ status: 'running' }], to, command: 'end', events })
 }
 
-const retriesOf = async (runId: RunId) => (await test.ledger.getRun(runId)).retries
-const notes = async () => (await test.ledger.wantedNotes()).map(({ root }) => root)
+const generationOf = async (runId: RunId) => (await test.ledger.getRun(runId)).generation
+const notes = async () => (await test.ledger.wantedNotes()).map((note) => note.runId)
 /** As if it was noted long ago. */
 const age = (runId: RunId) => test.redis.zadd(indexKeys(test.namespace).retrying, 1, runId)
 
@@ -48,12 +48,10 @@ describe('the retries of rejected changes', () => {
     const runId = await rejected()
     const stops = [runRejectedRetries(deps()), runRejectedRetries(deps())]
     await end(runId)
-    await until(() => retriesOf(runId), { holds: ({ length }) => length > 0 })
+    await until(() => generationOf(runId), { holds: (generation) => generation > 1 })
     await Promise.all(stops.map((stop) => stop()))
-    expect(await retriesOf(runId)).toHaveLength(1)
-    expect(await test.ledger.activeRuns()).toContainEqual(
-      expect.objectContaining({ runId: (await retriesOf(runId)).at(-1) }),
-    )
+    expect(await generationOf(runId)).toBe(2)
+    expect(await test.ledger.activeRuns()).toContainEqual(expect.objectContaining({ runId }))
   })
 
   it('keep the note of a run as long as it goes on, and drop it when all is started', async () => {
@@ -63,7 +61,7 @@ describe('the retries of rejected changes', () => {
     expect(await notes()).toEqual([runId])
     await end(runId)
     await retryRejected(deps())
-    expect(await retriesOf(runId)).toHaveLength(1)
+    expect(await generationOf(runId)).toBe(2)
     expect(await notes()).toEqual([])
   })
 
@@ -90,7 +88,7 @@ describe('the retries of rejected changes', () => {
     await retryRejected({ ...deps(), modelKind: 'servers' })
     expect(await notes()).toEqual([runId])
     await retryRejected({ ...deps(), modelKind: 'rehearsal' })
-    expect(await retriesOf(runId)).toHaveLength(1)
+    expect(await generationOf(runId)).toBe(2)
   })
 
   it('start also behind a run whose decisions cannot be read, which is logged and looked at ever more rarely', async () => {
@@ -103,7 +101,7 @@ describe('the retries of rejected changes', () => {
     const log = { ...silentLog, warn: (_message: string, fields?: object) => void lines.push(fields) }
     const looks: Parameters<typeof retryRejected>[1] = new Map()
     await retryRejected({ ...deps(), log }, looks)
-    expect(await retriesOf(runId)).toHaveLength(1)
+    expect(await generationOf(runId)).toBe(2)
     expect(lines).toMatchObject([{ run_id: broken }])
     await retryRejected({ ...deps(), log }, looks)
     expect(lines).toHaveLength(1)

@@ -1,4 +1,4 @@
-import { hasCode, undefinedOn } from '#domain/error.ts'
+import { hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { isEnded } from '#domain/run.ts'
@@ -19,8 +19,8 @@ const everyMs = 1_000
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /**
- * Starts the retries that people asked for when they rejected changes, as soon as the runs have ended. Several processes may do this: a
- * retry is made once. The returned function stops it. What fails is logged and tried again.
+ * Reopens runs for the retries that people asked for when they rejected changes, as soon as they have ended. Several processes may do this:
+ * a run is reopened once. The returned function stops it. What fails is logged and tried again.
  */
 export function runRejectedRetries(deps: RetryRejectedDeps): () => Promise<void> {
   const stores = openStoreUser(deps.log)
@@ -39,9 +39,9 @@ export function runRejectedRetries(deps: RetryRejectedDeps): () => Promise<void>
 type Look = {
   /** Is the time of the note; a newer note has the decisions read at once. */
   at: number
-  /** When they are read again, or as soon as one of the runs `waitsFor` has ended. */
+  /** When they are read again, or as soon as the run has ended that it waits for. */
   nextAt: number
-  waitsFor: ReadonlySet<RunId>
+  waitsForEnd: boolean
   /** Counts how often in a row reading them has failed. */
   failures: number
 }
@@ -57,61 +57,49 @@ const pauseMs = { least: 1_000, most: 60_000 }
  */
 export async function retryRejected(deps: RetryRejectedDeps, looks: Looks = new Map()): Promise<void> {
   const notes = await deps.ledger.wantedNotes()
-  const noted = new Set(notes.map(({ root }) => root))
-  for (const root of looks.keys()) if (!noted.has(root)) looks.delete(root)
+  const noted = new Set(notes.map(({ runId }) => runId))
+  for (const runId of looks.keys()) if (!noted.has(runId)) looks.delete(runId)
   for (const note of notes) {
-    const last = looks.get(note.root)
-    if (last?.at === note.at && Date.now() < last.nextAt && !(await hasOneEnded(last.waitsFor, deps))) continue
-    looks.set(note.root, await lookAt(note, last?.failures ?? 0, deps))
+    const last = looks.get(note.runId)
+    const isEarly = last?.at === note.at && Date.now() < last.nextAt
+    if (isEarly && !(last.waitsForEnd && (await hasEnded(note.runId, deps)))) continue
+    looks.set(note.runId, await lookAt(note, last?.failures ?? 0, deps))
   }
 }
 
 async function lookAt(note: WantedNote, failures: number, deps: RetryRejectedDeps): Promise<Look> {
-  const { at, root } = note
+  const { at, runId } = note
   const nextAt = (ms: number) => Date.now() + Math.min(pauseMs.most, Math.max(pauseMs.least, ms))
   try {
-    const wanted = await retryNoted(note, deps)
+    const { isWaiting, waitsForEnd } = await retryNoted(note, deps)
     const ageMs = Date.now() - at
-    if (wanted?.isOver === true && ageMs > noteMs) await deps.ledger.endWanted(note)
-    return { at, nextAt: nextAt(ageMs / 4), waitsFor: wanted?.waitsFor ?? new Set(), failures: 0 }
+    if (!isWaiting && ageMs > noteMs) await deps.ledger.endWanted(note)
+    return { at, nextAt: nextAt(ageMs / 4), waitsForEnd, failures: 0 }
   } catch (error) {
     if (storeAtFault(error) !== undefined) throw error
-    deps.log.warn('retries of rejected changes are not started', { run_id: root, error })
-    return { at, nextAt: nextAt(pauseMs.least * 2 ** failures), waitsFor: new Set(), failures: failures + 1 }
+    deps.log.warn('retries of rejected changes are not started', { run_id: runId, error })
+    return { at, nextAt: nextAt(pauseMs.least * 2 ** failures), waitsForEnd: false, failures: failures + 1 }
   }
 }
 
 /** One that cannot be read counts as ended: whoever looks then finds out why. */
-async function hasOneEnded(runs: ReadonlySet<RunId>, { ledger }: RetryRejectedDeps): Promise<boolean> {
-  for (const runId of runs) {
-    const run = await ledger.getRun(runId).catch((error: unknown) => {
-      if (storeAtFault(error) !== undefined) throw error
-      return undefined
-    })
-    if (run === undefined || isEnded(run.status)) return true
-  }
-  return false
+async function hasEnded(runId: RunId, { ledger }: RetryRejectedDeps): Promise<boolean> {
+  const run = await ledger.getRun(runId).catch((error: unknown) => {
+    if (storeAtFault(error) !== undefined) throw error
+    return undefined
+  })
+  return run === undefined || isEnded(run.status)
 }
 
-/**
- * Answers the runs for whose end a retry still waits, and whether none waits for anything: a run that has ended may still wait for its kind of
- * model. Undefined when it is not for this process to say.
- */
-async function retryNoted(
-  note: WantedNote,
-  deps: RetryRejectedDeps,
-): Promise<{ waitsFor: Set<RunId>; isOver: boolean } | undefined> {
-  const { ledger, modelKind } = deps
+/** Says whether a retry still waits: for the end of the run, or, where that has ended, for its kind of model. */
+async function retryNoted(note: WantedNote, { ledger, modelKind }: RetryRejectedDeps) {
   try {
-    const wanted = await startWantedRetries(note.root, { ledger, modelKind, origin })
-    const waiting = wanted.flatMap((one) => (one.state === 'waiting' ? [one.of] : []))
-    const goingOn = waiting.filter(({ status }) => !isEnded(status))
-    return { waitsFor: new Set(goingOn.map(({ runId }) => runId)), isOver: waiting.length === 0 }
+    const { run, wanted } = await startWantedRetries(note.runId, { ledger, modelKind, origin })
+    const isWaiting = wanted.some(({ state }) => state === 'waiting')
+    return { isWaiting, waitsForEnd: isWaiting && !isEnded(run.status) }
   } catch (error) {
     if (!hasCode(error, 'RUN_001', 'RUN_005')) throw error
-    const root = await ledger.getRun(note.root).catch(undefinedOn('RUN_001', 'RUN_005'))
-    // A chain whose root is gone is deleted as a whole. If the root is there, one of its runs is of a newer version, or was deleted just now.
-    if (hasCode(error, 'RUN_001') && root === undefined) await ledger.endWanted(note)
-    return undefined
+    if (hasCode(error, 'RUN_001')) await ledger.endWanted(note)
+    return { isWaiting: true, waitsForEnd: false }
   }
 }

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newRunId, type OperationId, repeatedOperationId, type RunId } from '#domain/ids.ts'
+import type { OperationId, RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { NewDecision } from '#store/ledger/decisions.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
-import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import {
+  anOutcome,
+  aPlannedOperation,
+  endRun,
+  planReopened,
+  testLedger,
+  type TestLedger,
+} from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
-import { repeatable } from './rejected-operations.ts'
-import { requestOfRetry, startRetry } from './start-retry.ts'
-import { startWantedRetries, type StartWantedDeps } from './start-wanted-retries.ts'
-import { newestRetry, wantedByDecisions } from './wanted-by-decisions.ts'
+import { rejectedWork } from './rejected-work.ts'
+import { startWantedRetries } from './start-wanted-retries.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -33,201 +38,137 @@ async function changed(operations: readonly PlannedOperation[] = [one, other, fi
   return runId
 }
 
-async function ended(runId: RunId, status: 'completed' | 'failed' | 'cancelled' = 'completed'): Promise<void> {
-  await test.ledger.relayResults(runId)
-  const from = [{ status: 'running' }, { status: 'queued' }] as const
-  const events = [anEvent({ event: `run.${status}`, phase: 'review' })]
-  expect(await test.ledger.move(runId, { from, to: { status }, command: 'stop', events })).toBe('moved')
-}
+const ended = (runId: RunId, status?: 'failed' | 'cancelled') => endRun(test.ledger, runId, status)
 
-type Said = Partial<Pick<NewDecision, 'verdict' | 'reason'>> & { retry?: RunId | undefined; take?: number }
+type Said = Partial<Pick<NewDecision, 'verdict' | 'reason' | 'retry'>> & { take?: number }
 
-async function decided(root: RunId, operation: PlannedOperation, said: Said = {}): Promise<void> {
-  const { last, byChangeSet } = await test.ledger.readDecisions(root)
+async function decided(
+  runId: RunId,
+  operation: PlannedOperation,
+  { take, verdict = 'rejected', reason = 'too long', retry }: Said = {},
+): Promise<void> {
+  const { last, byChangeSet } = await test.ledger.readDecisions(runId)
   const { operationId, node, bundle: agent } = operation
-  const changeSetId = setOf(operation, said.take)
+  const changeSetId = setOf(operation, take)
   const before = byChangeSet.get(changeSetId)?.verdict ?? 'pending'
-  const made = { changeSetId, before, runId: root, operationId, recordHash: 'r', node, agent }
-  const { verdict = 'rejected', reason = 'too long', retry } = said
-  const decision = { ...made, verdict, reason, ...(retry === undefined ? {} : { retry }) }
-  expect(await test.ledger.decide(root, { last, decisions: [decision], by: person })).toHaveLength(1)
+  const made = { changeSetId, before, operationId, recordHash: 'r', node, agent }
+  const decision = { ...made, verdict, reason, ...(retry && { retry }) }
+  expect(await test.ledger.decide(runId, { last, decisions: [decision], by: person })).toHaveLength(1)
 }
 
-const deps = (over: Partial<StartWantedDeps['ledger']> = {}): StartWantedDeps => ({
-  ledger: { ...test.ledger, ...over },
-  origin,
-})
-const start = (root: RunId, over: Partial<StartWantedDeps['ledger']> = {}) => startWantedRetries(root, deps(over))
-const statesOf = async (root: RunId) =>
-  (await wantedByDecisions(await test.ledger.readDecisions(root), test.ledger)).map(({ state }) => state)
-const retriesOf = async (runId: RunId) => {
-  const made: { runId: RunId; operations: OperationId[] }[] = []
-  for (const id of (await test.ledger.getRun(runId)).retries) {
-    const { request } = await test.ledger.getRun(id)
-    made.push({ runId: id, operations: (request.operations ?? []).toSorted() })
+const start = async (runId: RunId, modelKind?: 'servers' | 'rehearsal') => {
+  const { run, wanted } = await startWantedRetries(runId, { ledger: test.ledger, origin, modelKind })
+  return {
+    generation: run.generation,
+    states: wanted.map(({ state }) => state),
+    wanted: run.wanted?.operations?.toSorted(),
   }
-  return made
 }
-/** Of all that did not end well. It has ended, too. */
-async function retriedByHand(runId: RunId): Promise<RunId> {
-  const retry = newRunId(Date.now())
-  const run = await test.ledger.getRun(runId)
-  await test.ledger.noteRetry(runId, { retry, how: 'asked' })
-  await startRetry(run, { runId: retry, request: requestOfRetry(run), origin, traceparent: null }, deps())
-  await ended(retry)
-  return retry
-}
-const idsOf = (...operations: readonly PlannedOperation[]) =>
+const idsOf = (...operations: readonly PlannedOperation[]): OperationId[] =>
   operations.map(({ operationId }) => operationId).toSorted()
+/** Lets the next moment of Redis' clock come. */
+async function laterThanSaid(runId: RunId): Promise<void> {
+  const all = [...(await test.ledger.readDecisions(runId)).byChangeSet.values()]
+  const saidAt = Math.max(...all.map(({ at }) => at))
+  await until(() => redisNowMs(test.redis), { holds: (nowMs) => nowMs > saidAt })
+}
 
 describe('a retry that was asked for beside a rejection', () => {
-  it('waits for the end of the run, and is one for all that was rejected', async () => {
+  it('waits for the end of the run, and is one generation for all that was rejected', async () => {
     const run = await changed()
-    await decided(run, one, { retry: run })
-    await decided(run, other, { retry: run, reason: 'says nothing' })
-    await start(run)
-    expect(await statesOf(run)).toEqual(['waiting', 'waiting'])
-    expect(await retriesOf(run)).toEqual([])
+    await decided(run, one, { retry: true })
+    await decided(run, other, { retry: true, reason: 'says nothing' })
+    expect(await start(run)).toMatchObject({ generation: 1, states: ['waiting', 'waiting'] })
     await ended(run)
-    await start(run)
-    expect(await statesOf(run)).toEqual(['started', 'started'])
-    const [retry, ...more] = await retriesOf(run)
-    expect(more).toEqual([])
-    expect(retry?.operations).toEqual(idsOf(one, other))
-    const made = await test.ledger.getRun(retry?.runId ?? '')
-    expect(made).toMatchObject({ status: 'queued', request: { retryOf: run } })
-    const [accepted] = await test.ledger.readEvents(made.runId, { after: 0, limit: 1 })
-    expect(accepted).toMatchObject({ event: 'run.accepted', origin, data: { retry_of: run } })
+    const started = { generation: 2, states: ['started', 'started'], wanted: idsOf(one, other) }
+    expect(await start(run)).toEqual(started)
+    expect(await start(run)).toEqual(started)
+    expect(await test.ledger.getRun(run)).toMatchObject({ status: 'running', phase: 'discovery', endedAt: null })
+    const reopened = (await test.ledger.readEvents(run, { after: 0, limit: 100 })).at(-1)
+    expect(reopened).toMatchObject({ event: 'run.reopened', origin, data: { generation: 2, operations: 2 } })
     expect((await test.ledger.verify(run)).violations).toEqual([])
   })
 
   it('is of what is still rejected then, and of nothing else', async () => {
     const run = await changed()
-    for (const operation of [one, other, fixed]) await decided(run, operation, { retry: run })
+    for (const operation of [one, other, fixed]) await decided(run, operation, { retry: true })
     await decided(run, one, { verdict: 'accepted', reason: null })
     await decided(run, other, { verdict: 'pending', reason: null })
     await ended(run)
-    expect(await start(run)).toMatchObject([{ state: 'void', decision: { operationId: fixed.operationId } }])
-    expect(await retriesOf(run)).toEqual([])
+    expect(await start(run)).toEqual({ generation: 1, states: ['void'], wanted: undefined })
   })
 
-  it('is made once by many who start it, also if some of them die after any step', async () => {
+  it('is made once by many who start it', async () => {
     const run = await changed()
-    await decided(run, one, { retry: run })
+    await decided(run, one, { retry: true })
     await ended(run)
-    const dies = () => Promise.reject(new Error('killed'))
-    await expect(start(run, { createRun: dies })).rejects.toThrow('killed')
-    await expect(start(run, { noteRetry: dies })).rejects.toThrow('killed')
     await Promise.all(Array.from({ length: 8 }, () => start(run)))
-    expect(await retriesOf(run)).toHaveLength(1)
-    const late = await test.ledger.getRun(run)
-    expect(await test.ledger.claimRetry(run, { retry: 'r0late00001', seen: late.retries.slice(0, 0) })).toBe(
-      late.retries[0],
-    )
+    expect((await test.ledger.getRun(run)).generation).toBe(2)
   })
 
-  it('is not made by somebody who looked before another one was made and noted', async () => {
+  it('waits for the end of a generation that runs already, and is not made again after its own has failed', async () => {
     const run = await changed()
-    await decided(run, one, { retry: run })
-    await ended(run)
-    const stale = await test.ledger.getRun(run)
-    await start(run)
-    expect(await test.ledger.claimRetry(run, { retry: 'r0late00002', seen: stale.retries })).toBe('changed')
-  })
-
-  it('waits for the end of a retry that runs already, and retries that', async () => {
-    const run = await changed()
-    await decided(run, one, { retry: run })
+    await decided(run, one, { retry: true })
     await ended(run)
     await start(run)
-    const [first] = await retriesOf(run)
-    await decided(run, other, { retry: run })
-    await start(run)
-    expect(await statesOf(run)).toEqual(['started', 'waiting'])
-    await ended(first?.runId ?? '', 'failed')
-    await start(run)
-    expect(await retriesOf(run)).toHaveLength(1)
-    expect(await retriesOf(first?.runId ?? '')).toMatchObject([{ operations: idsOf(other) }])
-    const newest = await newestRetry(await test.ledger.getRun(run), test.ledger)
-    expect(newest.request.retryOf).toBe(first?.runId)
+    await decided(run, other, { retry: true })
+    expect(await start(run)).toMatchObject({ generation: 2, states: ['started', 'waiting'] })
+    await ended(run, 'failed')
+    expect(await start(run)).toMatchObject({ generation: 3, wanted: idsOf(other) })
   })
 
-  it('is not made again after somebody has retried the same run, or one between, for something else', async () => {
-    const run = await changed()
-    await decided(run, one, { retry: run })
-    await ended(run)
-    await start(run)
-    const [first] = await retriesOf(run)
-    await ended(first?.runId ?? '')
-    await decided(run, other, { retry: run })
-    await start(run)
-    const [second] = await retriesOf(first?.runId ?? '')
-    await ended(second?.runId ?? '')
-    const asked = await retriedByHand(run)
-    await start(run)
-    expect(await statesOf(run)).toEqual(['started', 'started'])
-    expect(await retriesOf(asked)).toEqual([])
-    await decided(run, other, { retry: run, reason: 'still too long' })
-    await start(run)
-    expect(await retriesOf(asked)).toMatchObject([{ operations: idsOf(other) }])
-  })
-
-  it('is made of what was said while a retry worked on it, whatever that retry has made, and not of what it was told', async () => {
+  it('is made of what was said while a generation worked on it, unless that has made it anew, and not of what it was told', async () => {
     const operations = ['same', 'different', 'failed', 'told'].map((name) => aPlannedOperation(name))
     const [same, different, failed, told] = operations
     if (same === undefined || different === undefined || failed === undefined || told === undefined) throw new Error()
     const run = await changed(operations)
-    await ended(run)
-    const retry = await test.executing(operations, { retryOf: run, operations: idsOf(...operations) })
-    await test.ledger.noteRetry(run, { retry, how: 'asked' })
-    await decided(run, told, { retry: run })
-    const saidAt = (await test.ledger.readDecisions(run)).byChangeSet.get(setOf(told))?.at ?? Infinity
-    await until(() => redisNowMs(test.redis), { holds: (nowMs) => nowMs > saidAt })
-    const attempts = await test.claimReady(retry)
-    for (const operation of [same, different, failed]) await decided(run, operation, { retry: run })
+    await test.reopened(run, operations)
+    await decided(run, told, { retry: true })
+    await laterThanSaid(run)
+    const attempts = await test.claimReady(run)
+    for (const operation of [same, different, failed]) await decided(run, operation, { retry: true })
     for (const attempt of attempts) {
-      const changeSetIds = [setOf(attempt, attempt.operationId === same.operationId ? 1 : 2)]
-      const isFailed = attempt.operationId === failed.operationId
+      const { operationId: work = '' } = attempt.repeats ?? {}
+      const changeSetIds = [setOf({ operationId: work }, work === same.operationId ? 1 : 2)]
+      const isFailed = work === failed.operationId
       const made = isFailed ? { status: 'failed' as const, errorCode: 'AGENT_004' } : { changeSetIds, recordHash: 'r' }
       await test.ledger.settle(attempt, 1, { outcome: anOutcome(made), events: [] })
     }
-    await ended(retry)
-    await start(run)
-    expect(await retriesOf(retry)).toMatchObject([{ operations: idsOf(same, different, failed) }])
-    expect((await statesOf(run)).toSorted()).toEqual(['started', 'started', 'started', 'void'])
+    await ended(run)
+    const { generation, wanted } = await start(run)
+    expect([generation, wanted]).toEqual([3, idsOf(same, different, failed)])
   })
 
   it('does not follow the end of a run that was cancelled, unless it is asked for after that', async () => {
     const run = await changed([one, other])
-    await decided(run, one, { retry: run })
+    await decided(run, one, { retry: true })
     await test.ledger.cancel(run, { reason: 'enough', origin: person })
     await ended(run, 'cancelled')
-    await start(run)
-    expect(await statesOf(run)).toEqual(['void'])
-    await decided(run, other, { retry: run })
-    await start(run)
-    expect(await retriesOf(run)).toMatchObject([{ operations: idsOf(other) }])
+    await laterThanSaid(run)
+    expect(await start(run)).toMatchObject({ generation: 1, states: ['void'] })
+    await decided(run, other, { retry: true })
+    expect(await start(run)).toMatchObject({ generation: 2, wanted: idsOf(other) })
   })
 
-  it('knows that a retry has tried the work again of what had run twice because it collided', async () => {
-    const run = await changed([one, other])
-    const repeats = { operationId: one.operationId, changeSetIds: [setOf(one)] }
-    const again = { ...one, operationId: repeatedOperationId(one.operationId), repeats }
-    const event = anEvent({ event: 'operations.repeated', phase: 'review' })
-    expect(await test.ledger.planAgain(run, { operations: [again], event })).toBe('planned')
+  it('is of the last record of the work, which has run again since it collided', async () => {
+    const run = await changed([one])
+    const [again] = await test.repeated(run, [one])
     const [attempt] = await test.claimReady(run)
-    if (attempt === undefined) throw new Error('nothing was ready')
+    if (again === undefined || attempt === undefined) throw new Error('nothing was ready')
     const outcome = anOutcome({ changeSetIds: [setOf(again)], recordHash: 'r' })
     await test.ledger.settle(attempt, 1, { outcome, events: [] })
     await decided(run, again)
-    const rejected = [...(await test.ledger.readDecisions(run)).byChangeSet.values()]
-    const former = await test.ledger.getRun(run)
-    expect(await repeatable([former], rejected, test.ledger)).toHaveLength(1)
-    const retry = await test.executing([one], { retryOf: run })
-    const [tried] = await test.claimReady(retry)
-    if (tried === undefined) throw new Error('nothing was ready')
-    await test.ledger.settle(tried, 1, { outcome: anOutcome(), events: [] })
-    expect(await repeatable([await test.ledger.getRun(retry), former], rejected, test.ledger)).toEqual([])
+    const states = async () => {
+      const { byChangeSet } = await test.ledger.readDecisions(run)
+      const all = await rejectedWork(await test.ledger.getRun(run), [...byChangeSet.values()], test.ledger)
+      return all.map(({ state }) => state)
+    }
+    expect(await states()).toEqual(['untried'])
+    await laterThanSaid(run)
+    await test.reopened(run, [one])
+    expect(await states()).toEqual(['told'])
+    await test.settleAll(run)
+    expect(await states()).toEqual(['told'])
   })
 
   it('waits for a stack with the kind of model that the run was begun with', async () => {
@@ -236,11 +177,11 @@ describe('a retry that was asked for beside a rejection', () => {
     if (attempt === undefined) throw new Error('nothing was ready')
     const outcome = anOutcome({ changeSetIds: [setOf(one)], recordHash: 'r' })
     await test.ledger.settle(attempt, 1, { outcome, events: [] })
-    await decided(run, one, { retry: run })
+    await decided(run, one, { retry: true })
     await ended(run)
-    await startWantedRetries(run, { ...deps(), modelKind: 'servers' })
-    expect(await statesOf(run)).toEqual(['waiting'])
-    await startWantedRetries(run, { ...deps(), modelKind: 'rehearsal' })
-    expect(await statesOf(run)).toEqual(['started'])
+    expect(await start(run, 'servers')).toMatchObject({ generation: 1, states: ['waiting'] })
+    expect(await start(run, 'rehearsal')).toMatchObject({ generation: 2, states: ['started'] })
+    await planReopened(test.ledger, run, [one])
+    expect(await start(run)).toMatchObject({ generation: 2, states: ['started'] })
   })
 })

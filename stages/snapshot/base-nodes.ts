@@ -6,7 +6,6 @@ import { type NodeListRef, openNodeLists } from '#store/objects/node-list.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import type { SnapshotFile } from '#store/objects/snapshot.ts'
 import { getComposition } from '#store/objects/stored-records.ts'
-import { withAllRetries } from '#stages/review/wanted-by-decisions.ts'
 
 export type BaseRunDeps = { ledger: Pick<Ledger, 'getRun'>; objects: Pick<ObjectStore, 'get' | 'getRange'> }
 
@@ -26,7 +25,7 @@ export async function findBaseList(
 const mostLookedAt = 30
 
 /**
- * Returns what the run that `run` is compared with, or a retry of that, has composed from what was accepted, of the files that have changed
+ * Returns what the run that `run` is compared with has composed from what was accepted, of the files that have changed
  * since: where people have merged that, it is no change. The files are those of `now`, with the content that was composed, by composition:
  * several may have the same file, each in its way.
  */
@@ -55,8 +54,8 @@ export async function composedFiles(
 async function compositionsBefore(run: Pick<Run, 'projectId' | 'request'>, ledger: BaseRunDeps['ledger']) {
   let base = await findBaseRun(run, ledger)
   for (let lookedAt = 0; base !== undefined && lookedAt < mostLookedAt; lookedAt++) {
-    const runs = await withAllRetries([base], ledger)
-    const made = runs.flatMap((one) => laterCompositions(one).map((hash) => ({ runId: one.runId, hash })))
+    const { runId } = base
+    const made = laterCompositions(base).map((hash) => ({ runId, hash }))
     if (made.length > 0) return made
     base = await findBaseRun(base, ledger)
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
-import { isEndedOperation, OperationStatus } from '#domain/operation.ts'
+import { isEndedOperation, OperationStatus, RepeatedWork } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { indexKeys, resultKeys, runKeys } from './keys.ts'
 import { readFailureCounters } from './read-operations.ts'
@@ -21,7 +21,8 @@ export type OperationAccount = {
   findings: number
   waitsFor: Dependency[]
   question: string | null
-  isRepeat: boolean
+  repeats: RepeatedWork | null
+  supersededBy: string | null
 }
 
 /** `any` says that it is enough that it has ended, well or not. */
@@ -29,7 +30,7 @@ export type Dependency = { id: OperationId; any: boolean }
 
 const text = z.string().nullable()
 const FindingsCount = z.object({ findings: z.int().default(0) })
-const Row = z.tuple([OperationStatus, text, text, text])
+const Row = z.tuple([OperationStatus, text, text, text, text])
 
 /** Every operation of the run, in plan order; `waitsFor` is taken from the lists of dependents. */
 export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Map<OperationId, OperationAccount>> {
@@ -38,13 +39,14 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   const waiters: [OperationId, readonly OperationId[]][] = []
   for await (const ids of slicesOf(store, keys.operations)) {
     const rows = await Promise.all(
-      ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome', 'question', 'repeats')),
+      ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome', 'question', 'repeats', 'superseded')),
     )
     const afters = await Promise.all(ids.map((id) => store.redis.lrange(keys.after(id), 0, -1)))
     for (const [index, id] of ids.entries()) {
-      const [status, outcome, question, repeats] = Row.parse(rows[index])
+      const [status, outcome, question, repeated, supersededBy] = Row.parse(rows[index])
+      const repeats = RepeatedWork.nullable().parse(parseJson(repeated ?? 'null'))
       const told = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
-      accounts.set(id, { status, ...told, waitsFor: [], question, isRepeat: repeats !== null })
+      accounts.set(id, { status, ...told, waitsFor: [], question, repeats, supersededBy })
       waiters.push([id, afters[index] ?? []])
     }
   }
@@ -84,6 +86,7 @@ export async function compareIndexes(
     for (const id of slices.flat()) {
       const status = accounts.get(id)?.status ?? 'not planned'
       if (status !== name) faults.push(`operation ${id} is ${status} and in the index of ${name} ones`)
+      if (accounts.get(id)?.supersededBy) faults.push(`operation ${id} is superseded and in the index of ${name} ones`)
     }
   }
   return faults.map((message) => ({ invariant: 2, message }))
@@ -97,7 +100,7 @@ export async function compareFindings(
 ): Promise<Violation[]> {
   const slices = await Array.fromAsync(slicesOf(store, runKeys(store.namespace, runId).reported))
   const indexed = new Set(slices.flat())
-  const reporting = new Map([...accounts].filter(([, account]) => account.findings > 0))
+  const reporting = new Map([...accounts].filter(([, one]) => one.findings > 0 && one.supersededBy === null))
   const total = [...reporting.values()].reduce((sum, account) => sum + account.findings, 0)
   const odd = [...indexed]
     .filter((id) => !reporting.has(id))
@@ -116,7 +119,8 @@ export async function compareFailures(
   accounts: ReadonlyMap<OperationId, OperationAccount>,
   failureCodeOf: (id: OperationId) => string | undefined,
 ): Promise<Violation[]> {
-  const found = Map.groupBy(accounts.keys(), failureCodeOf)
+  const current = [...accounts].flatMap(([id, { supersededBy }]) => (supersededBy === null ? [id] : []))
+  const found = Map.groupBy(current, failureCodeOf)
   const faults: string[] = []
   const counters = await readFailureCounters(store, runId)
   for (const code of found.keys()) {

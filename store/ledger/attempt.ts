@@ -26,9 +26,11 @@ export type Attempt = {
   node: CodeNode
   work: OperationWork
   snapshotId: string
-  /** The operations, of this run or of one that it retries, whose changes it starts from, in the order of the plan. */
+  /** The operations whose changes it starts from, in the order of the plan. */
   startsFrom: readonly OperationId[]
-  /** The operation that it does once more; null for one that is done for the first time. */
+  /** The generation of the run that has planned it. */
+  generation: number
+  /** The work that it does once more; null for work that is done for the first time. */
   repeats: RepeatedWork | null
   traceparent: string | null
   correlationId: string
@@ -72,6 +74,7 @@ const ClaimReply = z.discriminatedUnion('kind', [
       .string()
       .default('')
       .transform((ids) => (ids === '' ? [] : ids.split(' '))),
+    generation: z.coerce.number().default(1),
     repeats: z
       .string()
       .transform((text) => RepeatedWork.parse(JSON.parse(text)))
@@ -143,6 +146,6 @@ export function attemptWrite({ namespace }: LedgerStore, { runId, operationId, t
 
 /** The same events with the attempt's own operation, node and agent, whatever they had. */
 export function ofAttempt(attempt: Attempt, events: readonly NewEvent[]): NewEvent[] {
-  const { operationId, node, bundle } = attempt
-  return events.map((event) => ({ ...event, operationId, nodeId: node.nodeId, agent: bundle }))
+  const { operationId, generation, node, bundle } = attempt
+  return events.map((event) => ({ ...event, operationId, generation, nodeId: node.nodeId, agent: bundle }))
 }

@@ -32,10 +32,10 @@ async function ended(runId: RunId): Promise<RunId> {
 
 type More = { reason?: string; before?: NewDecision['verdict'] }
 
-function deciding(runId: RunId, changeSetId: string, verdict: NewDecision['verdict'], more: More = {}): NewDecision {
+function deciding(changeSetId: string, verdict: NewDecision['verdict'], more: More = {}): NewDecision {
   const { reason = null, before = 'pending' } = more
   const { operationId, node, bundle: agent } = operation
-  return { changeSetId, verdict, before, reason, runId, operationId, recordHash: 'r', node, agent }
+  return { changeSetId, verdict, before, reason, operationId, recordHash: 'r', node, agent }
 }
 
 const violations = async (runId: RunId) => (await test.ledger.verify(runId)).violations
@@ -43,10 +43,7 @@ const violations = async (runId: RunId) => (await test.ledger.verify(runId)).vio
 describe('decisions', () => {
   it('are kept with who made them, when and why, and reported as events', async () => {
     const runId = await runWithSets('c1', 'c2')
-    const decisions = [
-      deciding(runId, 'c1', 'accepted'),
-      deciding(runId, 'c2', 'rejected', { reason: 'too long, "really"\n' }),
-    ]
+    const decisions = [deciding('c1', 'accepted'), deciding('c2', 'rejected', { reason: 'too long, "really"\n' })]
     const made = await test.ledger.decide(runId, { last: 0, decisions, by: person })
     const { seq } = await test.ledger.getRun(runId)
     const kept = {
@@ -78,7 +75,7 @@ describe('decisions', () => {
     for (const verdict of ['accepted', 'pending', 'rejected'] as const) {
       const { last, byChangeSet } = await test.ledger.readDecisions(runId)
       const before = byChangeSet.get('c1')?.verdict ?? 'pending'
-      await test.ledger.decide(runId, { last, decisions: [deciding(runId, 'c1', verdict, { before })], by: person })
+      await test.ledger.decide(runId, { last, decisions: [deciding('c1', verdict, { before })], by: person })
     }
     expect(Object.fromEntries(await test.ledger.countVerdicts(runId))).toEqual({ lint: { accepted: 0, rejected: 1 } })
     expect((await test.ledger.readDecisions(runId)).byChangeSet.get('c1')?.verdict).toBe('rejected')
@@ -89,7 +86,7 @@ describe('decisions', () => {
   it('are not made when somebody else has decided since they were looked at', async () => {
     const runId = await runWithSets('c1', 'c2')
     const decide = (id: string, last: number) =>
-      test.ledger.decide(runId, { last, decisions: [deciding(runId, id, 'accepted')], by: person })
+      test.ledger.decide(runId, { last, decisions: [deciding(id, 'accepted')], by: person })
     const [one, other] = await Promise.all([decide('c1', 0), decide('c2', 0)])
     expect([one, other].filter((made) => made === undefined)).toHaveLength(1)
     expect((await test.ledger.readDecisions(runId)).byChangeSet.size).toBe(1)
@@ -98,19 +95,19 @@ describe('decisions', () => {
 
   it('need a run that is known, and are forgotten with it', async () => {
     const runId = await ended(await runWithSets('c1'))
-    await test.ledger.decide(runId, { last: 0, decisions: [deciding(runId, 'c1', 'accepted')], by: person })
+    await test.ledger.decide(runId, { last: 0, decisions: [deciding('c1', 'accepted')], by: person })
     const { projectId } = await test.ledger.getRun(runId)
     await openRetention(test.redis, test.namespace).forgetRun({ projectId, runId })
     await expect(test.ledger.readDecisions(runId)).rejects.toMatchObject({ code: 'RUN_001' })
     await expect(
-      test.ledger.decide(runId, { last: 0, decisions: [deciding(runId, 'c1', 'accepted')], by: person }),
+      test.ledger.decide(runId, { last: 0, decisions: [deciding('c1', 'accepted')], by: person }),
     ).rejects.toMatchObject({ code: 'RUN_001' })
     expect(await test.redis.keys(`${test.namespace}:{${runId}}:*`)).toEqual([])
   })
 
   it('are checked against the events by verify', async () => {
     const runId = await runWithSets('c1')
-    await test.ledger.decide(runId, { last: 0, decisions: [deciding(runId, 'c1', 'accepted')], by: person })
+    await test.ledger.decide(runId, { last: 0, decisions: [deciding('c1', 'accepted')], by: person })
     const keys = runKeys(test.namespace, runId)
     const stored = (await test.redis.hget(keys.decisions, 'c1')) ?? ''
     await test.redis.hset(keys.decisions, 'c1', stored.replace('accepted', 'rejected'))

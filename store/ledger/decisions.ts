@@ -23,8 +23,7 @@ const storedForm = /^([1-9]\d{0,14}) (\d{1,15}) (\S+) (.*)$/s
 export type Decisions = { last: number; byChangeSet: Map<string, Decision>; forged: string[] }
 
 /**
- * The last decision on each change set: that of a person, else that of the run's policy. They are kept in the first run of a chain of retries, for all
- * runs of the chain. RUN_001 for an unknown run.
+ * The last decision on each change set: that of a person, else that of the run's policy. RUN_001 for an unknown run.
  */
 export async function readDecisions(store: LedgerStore, runId: RunId): Promise<Decisions> {
   const keys = runKeys(store.namespace, runId)
@@ -168,15 +167,14 @@ export async function countVerdicts(
 }
 
 function keptOf(decision: NewDecision, by: Decider): z.infer<typeof Kept> {
-  const { verdict, reason, note, agent, runId, operationId, recordHash, retry } = decision
+  const { verdict, reason, note, agent, operationId, recordHash, retry } = decision
   const who = { by: `${by.kind}/${by.id}`, ...(by.name === undefined ? {} : { byName: by.name }) }
-  const kept = { verdict, reason, ...who, agent, runId, operationId, recordHash }
+  const kept = { verdict, reason, ...who, agent, operationId, recordHash }
   return { ...kept, ...(note === undefined ? {} : { note }), ...(retry === undefined ? {} : { retry }) }
 }
 
-/** `operation_id` is in the data: the operation may be one of a run that retries this one. */
 function eventOf(decision: NewDecision, { kind, id, name }: Decider): NewEvent {
-  const { changeSetId, verdict, reason, note, runId, operationId, node, agent, retry } = decision
+  const { changeSetId, verdict, reason, note, operationId, node, agent, retry } = decision
   return {
     event: 'decision.made',
     phase: 'review',
@@ -190,7 +188,6 @@ function eventOf(decision: NewDecision, { kind, id, name }: Decider): NewEvent {
       ...(reason === null ? {} : { reason }),
       ...(note === undefined ? {} : { note }),
       ...(retry === undefined ? {} : { retry: true }),
-      run_id: runId,
       operation_id: operationId,
       path: node.path,
       qualified_name: node.qualifiedName,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError, hasCode } from '#domain/error.ts'
-import { newToken, RunId, type ProjectId } from '#domain/ids.ts'
+import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
 import { indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
 import { newerRun, pairsOf, runScript } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
@@ -12,29 +12,18 @@ const memberOf = ({ projectId, runId }: DeletedRun) => `${projectId}/${runId}`
 
 /**
  * Asks for the deletion of a run that has ended. From then on it is unknown (RUN_001); housekeeping removes the rest of it.
- * Asking again is harmless. RUN_006 while it goes on, RUN_010 while a run that retries it is kept, RUN_005 for one of a newer
- * version.
- *
- * The request is noted first, then retries are looked for: who accepts a retry stores it first and looks for the note then
- * (`isBeingDeleted`), so that one of the two sees the other.
+ * Asking again is harmless. RUN_006 while it goes on, RUN_005 for one of a newer version.
  */
 export async function requestDeletion(store: DeleteStore, run: DeletedRun): Promise<void> {
   const { deleted } = indexKeys(store.namespace)
   await store.redis.zadd(deleted, 'NX', await redisNowMs(store.redis), memberOf(run))
   try {
-    const [retry] = await retriesOf(store, run)
-    if (retry !== undefined) {
-      throw new AppError(
-        'RUN_010',
-        `Run "${retry}" retries run "${run.runId}" and needs its changes: delete that first.`,
-      )
-    }
     const answer = await makeUnknown(store, run.runId)
     if (answer === 'open') {
       throw new AppError('RUN_006', `Run "${run.runId}" has not ended: cancel it first.`)
     }
   } catch (error) {
-    const isRefused = hasCode(error, 'RUN_005', 'RUN_006', 'RUN_010')
+    const isRefused = hasCode(error, 'RUN_005', 'RUN_006')
     if (isRefused && (await isKnown(store, run))) await store.redis.zrem(deleted, memberOf(run))
     throw error
   }
@@ -73,28 +62,6 @@ export async function endDeletion({ redis, namespace }: DeleteStore, run: Delete
 /** Is false from the moment on at which it is deleted or forgotten. */
 async function isKnown({ redis, namespace }: DeleteStore, { runId }: DeletedRun): Promise<boolean> {
   return (await redis.hexists(runKeys(namespace, runId).run, 'schema')) === 1
-}
-
-const Request = z.object({ retryOf: RunId.optional() })
-const sliceLength = 500
-
-/** The kept runs that retry the run. They were accepted after it. None for a run that is unknown by now. */
-async function retriesOf({ redis, namespace }: DeleteStore, { projectId, runId }: DeletedRun): Promise<RunId[]> {
-  const key = indexKeys(namespace).runsOf(projectId)
-  const accepted = await redis.zscore(key, runId)
-  if (accepted === null || !(await isKnown({ redis, namespace }, { projectId, runId }))) return []
-  const later = z.array(RunId).parse(await redis.zrangebyscore(key, accepted, '+inf'))
-  const retries: RunId[] = []
-  for (let first = 0; first < later.length; first += sliceLength) {
-    const slice = later.slice(first, first + sliceLength)
-    const rows = await Promise.all(slice.map((id) => redis.hmget(runKeys(namespace, id).run, 'schema', 'request')))
-    const found = slice.filter((_id, at) => {
-      const [schema, request] = rows[at] ?? []
-      return schema && request && Request.parse(JSON.parse(request)).retryOf === runId
-    })
-    retries.push(...found)
-  }
-  return retries
 }
 
 const Entry = z.tuple([z.string(), z.array(z.string())])

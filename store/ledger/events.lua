@@ -29,14 +29,14 @@ local function body_of(name, origin, operation, data)
   if data.error_code then status = 'error' end
   return cjson.encode({
     e = name, p = 'execution', s = status, k = origin[1], i = origin[2], x = data.error_code,
-    o = operation.id, n = operation.node, a = operation.bundle, j = data,
+    o = operation.id, n = operation.node, a = operation.bundle, g = tonumber(operation.generation), j = data,
   })
 end
 
 -- What an event's body says of its operation.
 local function described(id)
-  local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'nid', 'bundle')
-  return { id = id, node = fields[1], bundle = fields[2] }
+  local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'nid', 'bundle', 'gen')
+  return { id = id, node = fields[1], bundle = fields[2], generation = fields[3] or nil }
 end
 
 -- Adds the path and the name of the operation's node to `data`, for people who read the events.

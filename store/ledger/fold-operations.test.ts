@@ -4,11 +4,14 @@ import { eventsOf, type GivenEvent } from './events.fixture.ts'
 import { foldOperations } from './fold-operations.ts'
 
 const planned = new Map([
-  ['a', { waitsFor: [], isRepeat: false }],
-  ['b', { waitsFor: [{ id: 'a', any: false }], isRepeat: false }],
-  ['c', { waitsFor: [], isRepeat: false }],
-  ['d', { waitsFor: [{ id: 'a', any: true }], isRepeat: false }],
-  ['r', { waitsFor: [], isRepeat: true }],
+  ['a', { waitsFor: [], repeats: null }],
+  ['b', { waitsFor: [{ id: 'a', any: false }], repeats: null }],
+  ['c', { waitsFor: [], repeats: null }],
+  ['d', { waitsFor: [{ id: 'a', any: true }], repeats: null }],
+  [
+    'r',
+    { waitsFor: [], repeats: { operationId: 'a', supersedes: 'a', because: 'collided' as const, changeSetIds: [] } },
+  ],
 ])
 
 /** What is wrong with these events, as `invariant: message`. */

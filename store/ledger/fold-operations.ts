@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Event } from '#domain/event.ts'
-import { endedOperationStatuses, type EndedOperationStatus } from '#domain/operation.ts'
-import type { ErrorPolicyName } from '#domain/run.ts'
+import { endedOperationStatuses, type EndedOperationStatus, type RepeatedWork } from '#domain/operation.ts'
+import { ErrorPolicyName } from '#domain/run.ts'
 import type { Dependency, Invariant, Violation } from './accounts.ts'
 
 /** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
@@ -36,15 +36,17 @@ const CauseData = z.object({ cause: z.string() })
 const RequestData = z.object({ request_id: z.string() })
 const ResumesData = z.object({ resumes: z.string().optional() })
 
-/** `isRepeat`: it does once more what another one has done, and does not stop its run. */
-type PlannedFacts = { waitsFor: readonly Dependency[]; isRepeat: boolean }
+type PlannedFacts = { waitsFor: readonly Dependency[]; repeats: RepeatedWork | null }
+const ReopenedData = z.object({ error_policy: ErrorPolicyName.optional() })
 
 /** Follows every operation through the run's events, in order, and notes violations of the invariants 3 to 5. */
 export function foldOperations(plan: {
   /** An operation that is not in it was never planned. */
   planned: ReadonlyMap<string, PlannedFacts>
+  /** The request's; a reopening may have another one. */
   policy: ErrorPolicyName
 }) {
+  let { policy } = plan
   const states = new Map<string, Folded>()
   const violations: Violation[] = []
   const tally = new Map<FoldedStatus, number>()
@@ -55,6 +57,10 @@ export function foldOperations(plan: {
   const count = (status: FoldedStatus) => tally.get(status) ?? 0
 
   function take(event: Event): void {
+    if (event.event === 'run.reopened') {
+      policy = ReopenedData.parse(event.data).error_policy ?? policy
+      stoppedBy = undefined
+    }
     const id = event.operationId
     if (id === undefined) return
     const blame = (invariant: Invariant, what: string) =>
@@ -62,33 +68,35 @@ export function foldOperations(plan: {
     if (!plan.planned.has(id)) blame(2, 'the operation was never planned')
     const after = step(event, states.get(id) ?? { status: 'unseen', attempt: 0, dispatch: 0 }, blame)
     if (event.event === 'operation.started') checkDependencies(id, blame)
-    if (event.event === 'operation.skipped') checkCause(event, id, blame)
-    if (plan.policy === 'stop_run' && isBad(after.status) && plan.planned.get(id)?.isRepeat !== true) stoppedBy ??= id
+    if (event.event === 'operation.skipped')
+      checkCause(event, { waitsFor: plan.planned.get(id)?.waitsFor ?? [], statusOf, policy }, blame)
+    const mayStop = plan.planned.get(id)?.repeats?.because !== 'collided'
+    if (policy === 'stop_run' && isBad(after.status) && mayStop) stoppedBy ??= id
     tally.set(statusOf(id), count(statusOf(id)) - 1)
     tally.set(after.status, count(after.status) + 1)
     states.set(id, after)
   }
 
   function checkDependencies(id: string, blame: Blame): void {
-    const early = plan.planned.get(id)?.waitsFor.filter((other) => !lets(other, statusOf(other.id), plan.policy)) ?? []
+    const early = plan.planned.get(id)?.waitsFor.filter((other) => !lets(other, statusOf(other.id), policy)) ?? []
     for (const other of early) blame(5, `started although ${other.id}, which it waits for, is ${statusOf(other.id)}`)
     if (stoppedBy !== undefined) blame(5, `started although ${stoppedBy} had stopped the run`)
   }
 
-  function checkCause(event: Event, id: string, blame: Blame): void {
-    const data = CauseData.safeParse(event.data)
-    if (!data.success) return blame(5, 'names no cause')
-    if (endedStatusOf(event) === 'cancelled') return
-    const { cause } = data.data
-    if (plan.policy === 'continue') blame(5, 'skipped in a run that continues after errors')
-    else if (plan.planned.get(id)?.waitsFor.some((one) => one.id === cause && !one.any) !== true)
-      blame(5, `names ${cause}, which it does not wait for`)
-    else if (!isEnded(statusOf(cause)) || isWell(statusOf(cause)))
-      blame(5, `names ${cause}, which is ${statusOf(cause)}`)
-  }
-
   const running = () => [...states].filter(([, { status }]) => status === 'running').map(([id]) => id)
   return { take, statusOf, failureCodeOf, count, running, violations }
+}
+
+type Skipping = Pick<PlannedFacts, 'waitsFor'> & { statusOf(id: string): FoldedStatus; policy: ErrorPolicyName }
+
+function checkCause(event: Event, { waitsFor, statusOf, policy }: Skipping, blame: Blame): void {
+  const data = CauseData.safeParse(event.data)
+  if (!data.success) return blame(5, 'names no cause')
+  if (endedStatusOf(event) === 'cancelled') return
+  const { cause } = data.data
+  if (policy === 'continue') blame(5, 'skipped in a run that continues after errors')
+  else if (!waitsFor.some((one) => one.id === cause && !one.any)) blame(5, `names ${cause}, which it does not wait for`)
+  else if (!isEnded(statusOf(cause)) || isWell(statusOf(cause))) blame(5, `names ${cause}, which is ${statusOf(cause)}`)
 }
 
 /** Returns the code of an operation that failed or was blocked; empty when its events name none. Undefined for every other one. */

@@ -7,8 +7,8 @@ import { foldQuestions } from './fold-questions.ts'
 import type { OperationAccount } from './accounts.ts'
 
 const planned = new Map([
-  ['a', { waitsFor: [], isRepeat: false }],
-  ['b', { waitsFor: [], isRepeat: false }],
+  ['a', { waitsFor: [], repeats: null }],
+  ['b', { waitsFor: [], repeats: null }],
 ])
 
 type Kept = { status: RunStatus; operation: OperationAccount['status']; questions: Record<string, Question['status']> }
@@ -26,7 +26,8 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
     hasOutcome: false,
     findings: 0,
     waitsFor: [],
-    isRepeat: false,
+    repeats: null,
+    supersededBy: null,
     question: Object.keys(questions).at(-1) ?? null,
   }
   const kept = Object.entries(questions).map(([requestId, one]) => aQuestion(requestId, one))

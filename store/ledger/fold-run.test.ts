@@ -3,10 +3,10 @@ import type { RunStatus } from '#domain/run.ts'
 import { eventsOf, type GivenEvent } from './events.fixture.ts'
 import { foldRun } from './fold-run.ts'
 
-function faults(status: RunStatus, given: readonly GivenEvent[]): string[] {
+function faults(status: RunStatus, given: readonly GivenEvent[], generation = 1): string[] {
   const fold = foldRun()
   for (const event of eventsOf(given)) fold.take(event)
-  return fold.violations({ status }).map(({ message }) => message)
+  return fold.violations({ status, generation }).map(({ message }) => message)
 }
 
 const begun: GivenEvent[] = [['run.accepted'], ['run.started']]
@@ -20,6 +20,17 @@ describe('the run’s own events', () => {
     ['was cancelled before it started', 'cancelled', [['run.accepted'], ['run.cancelled']]],
   ])('agree with a run that %s', (_what, status, given) => {
     expect(faults(status, given)).toEqual([])
+  })
+
+  it('begin anew with each reopening, with one end at most in each', () => {
+    const reopened: GivenEvent[] = [...begun, ['run.failed'], ['run.reopened']]
+    expect(faults('running', reopened, 2)).toEqual([])
+    expect(faults('completed', [...reopened, ['operations.repeated'], ['run.completed']], 3)).toEqual([])
+    expect(faults('completed', reopened, 2)).toHaveLength(1)
+    expect(faults('running', [...begun, ['run.reopened']])).toEqual([
+      'event 3 run.reopened: the run had not ended',
+      'the run is in generation 1, its events in generation 2',
+    ])
   })
 
   it.each<[string, RunStatus, GivenEvent[], string]>([

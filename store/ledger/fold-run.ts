@@ -16,32 +16,42 @@ const afterTheEnd: ReadonlySet<string> = new Set([
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
 /**
- * Checks the events of the run itself, in order: accepted first and once, started once, and one end, after which come
- * only decisions and what became of the publication (invariant 3). A run that was cancelled right after its acceptance has not started.
+ * Checks the events of the run itself, in order: accepted first and once, started once at most in each generation, and one end, after
+ * which come only decisions, what became of the publication, and a reopening, with which it begins anew (invariant 3). A run that was
+ * cancelled right after its acceptance has not started. Its generation is what these events make of it (invariant 2).
  */
 export function foldRun() {
-  const seen: { name: string; seq: number }[] = []
+  let seen: { name: string; seq: number }[] = []
   let last: Event | undefined
   let events = 0
+  let generation = 1
+  const early: string[] = []
 
   function take(event: Event): void {
     if (afterTheEnd.has(event.event)) return // people decide, and the publisher publishes, as long as the run is kept
+    if (event.event === 'run.reopened') {
+      if (!seen.some(({ name }) => endings.has(name)))
+        early.push(`event ${event.seq} run.reopened: the run had not ended`)
+      seen = seen.filter(({ name }) => name === 'run.accepted')
+    }
+    if (event.event === 'run.reopened' || event.event === 'operations.repeated') generation += 1
     events += 1
     last = event
     const counts = event.event === 'run.accepted' || event.event === 'run.started' || endings.has(event.event)
     if (counts) seen.push({ name: event.event, seq: event.seq })
   }
 
-  function violations({ status }: Pick<Run, 'status'>): Violation[] {
+  function violations(run: Pick<Run, 'status' | 'generation'>): Violation[] {
+    const { status } = run
     const times = (name: string) => seen.filter((one) => one.name === name).length
     const ends = seen.filter((one) => endings.has(one.name))
     const end = isEnded(status) ? `run.${status}` : undefined
-    const faults: string[] = []
+    const faults = [...early]
     if (times('run.accepted') !== 1) faults.push(`the events have run.accepted ${times('run.accepted')} times`)
     else if (seen[0]?.name !== 'run.accepted') faults.push('run.accepted is not the first event of the run')
     if (times('run.started') > 1) faults.push(`the events have run.started ${times('run.started')} times`)
     const neverBegan = status === 'cancelled' && events <= 2
-    if (end !== undefined && !neverBegan && times('run.started') === 0)
+    if (end !== undefined && !neverBegan && generation === 1 && times('run.started') === 0)
       faults.push('the run has ended, its events have no run.started')
     if (end === undefined && ends.length > 0) faults.push(`the run is ${status}, its events have ${namesOf(ends)}`)
     if (end !== undefined && (ends.length !== 1 || ends[0]?.name !== end)) {
@@ -51,7 +61,10 @@ export function foldRun() {
     if (lastEnd !== undefined && last !== undefined && last.seq !== lastEnd.seq) {
       faults.push(`event ${last.seq} ${last.event} comes after ${lastEnd.name}, the end of the run`)
     }
-    return faults.map((message) => ({ invariant: 3, message }))
+    const found = faults.map((message): Violation => ({ invariant: 3, message }))
+    if (run.generation === generation) return found
+    const message = `the run is in generation ${run.generation}, its events in generation ${generation}`
+    return [...found, { invariant: 2, message }]
   }
 
   return { take, violations }

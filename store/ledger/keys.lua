@@ -26,6 +26,13 @@ local function now()
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
+-- How often the work of the run was planned: 1 at first, and one more with every reopening and every repeat of what
+-- collided. Whoever plans more, or ends the run, names the generation that they have seen, so that a run ends at most
+-- once in each.
+local function generation_of_run()
+  return tonumber(redis.call('HGET', keys.run, 'generation') or '1')
+end
+
 -- 'unknown' or 'newer' when this code must not touch the run, else nil.
 local function refusal()
   local schema = redis.call('HGET', keys.run, 'schema')

@@ -48,11 +48,11 @@ function scriptedKeys(prefix: string) {
     failures: `${prefix}failures`,
     /** Ready operations that need a model that is away, in the order in which they run. */
     held: `${prefix}held`,
-    /** Field: the id of a change set that an operation of the run made; value: that operation. */
+    /** Field: the id of a change set that an operation of the run made; value: the last operation that made it. */
     changeSets: `${prefix}change-sets`,
     /** Field `<verdict> <agent>`: how many change sets of the agent have that verdict, accepted or rejected. */
     verdicts: `${prefix}verdicts`,
-    /** Field: the id of a change set, of this run or of one that it retries; value: those of this run that are built on it. */
+    /** Field: the id of a change set; value: those that are built on it. */
     builtOn: `${prefix}built-on`,
     /** Operations that reported findings, by their place in the plan. */
     reported: `${prefix}reported`,
@@ -62,7 +62,7 @@ function scriptedKeys(prefix: string) {
 /** Keys that only the script which writes them gets, since a script may write to each of its keys: workers may not write to all of these. */
 function keysApart(prefix: string) {
   return {
-    /** Field: the id of a change set of this run or of one that retries it; value: the last decision of a person on it (decisions.ts). */
+    /** Field: the id of a change set; value: the last decision of a person on it (decisions.ts). */
     decisions: `${prefix}decisions`,
     /** The same of the run's policy, which a worker carries out. It counts where no person has decided. */
     policyDecisions: `${prefix}policy-decisions`,

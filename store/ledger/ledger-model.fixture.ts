@@ -1,4 +1,3 @@
-import type { ModelRetries } from './model-retries.fixture.ts'
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus, OperationStatus, PlannedOperation } from '#domain/operation.ts'
 import type { Question } from '#domain/question.ts'
@@ -24,8 +23,12 @@ export type ModelOperation = {
   rest: 'none' | 'resting' | 'over'
   /** A ready one whose model was away, or that had no budget, when it was its turn. */
   isHeld: boolean
-  /** Does once more what another one has done. */
-  isRepeat: boolean
+  /** As it was planned. */
+  planned: PlannedOperation
+  /** The record that does its work once more. */
+  supersededBy: OperationId | null
+  /** Of one that failed or was blocked. */
+  code?: string
   /** The last command that dispatched it again. */
   requeue?: string
   /** The last one it asked. */
@@ -47,8 +50,9 @@ export type ModelEvent = { event: string; operationId?: OperationId; attempt?: n
  */
 export type LedgerModel = {
   policy: ErrorPolicyName
-  status: 'running' | 'waiting'
-  phase: 'planning' | 'execution' | 'review'
+  status: 'running' | 'waiting' | 'ended'
+  phase: 'discovery' | 'planning' | 'execution' | 'review'
+  generation: number
   /** Whether an operation has changed since the ledger last checked if its run is waiting. */
   hasChanged: boolean
   /** Whether the model that the operations need is away, and whether held ones are to be woken. */
@@ -56,6 +60,7 @@ export type LedgerModel = {
   wakes: boolean
   /** What the run may use and has used, and the budgets that are used up. `told`: the budgets for which a `budget.reached` event exists. */
   budget: number | null
+  budgetBase: number
   tokens: number
   over: Set<'run' | 'project'>
   told: Set<'run' | 'project'>
@@ -69,15 +74,17 @@ export type LedgerModel = {
   events: ModelEvent[]
   /** In the order in which they ended. */
   ended: { operationId: OperationId; status: OperationStatus }[]
-  /** Of those that failed or were blocked, in that order. */
-  failures: { operationId: OperationId; code: string }[]
+  /** By code, of those that failed or were blocked and are not superseded. */
+  firstFailures: Map<string, OperationId>
   published: number
   /** Ended operations whose dependents are still to be notified; empty between commands. */
   unnotified: OperationId[]
   lastDispatch?: { command: string; answer: unknown }
   lastSuspect?: OperationId
+  /** Those that were carried out, each with its generation. */
+  moves: Set<string>
+  lastReopening?: { command: string; answer: unknown }
   taken: Set<string>
-  retries: ModelRetries
 }
 
 const maxLost = 3
@@ -90,7 +97,9 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     hasChanged: false,
     isAway: false,
     wakes: false,
+    generation: 1,
     budget: null,
+    budgetBase: 0,
     tokens: 0,
     over: new Set(),
     told: new Set(),
@@ -101,11 +110,11 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     operations: new Map(),
     events: [],
     ended: [],
-    failures: [],
+    firstFailures: new Map(),
     published: 0,
     unnotified: [],
     taken: new Set(),
-    retries: { noted: [], seen: [] },
+    moves: new Set(),
   }
 }
 
@@ -139,12 +148,12 @@ export function change(model: LedgerModel, one: ModelOperation, to: OperationSta
 }
 
 export function addOperation(model: LedgerModel, planned: PlannedOperation): void {
-  const { operationId: id, after, afterAny = [], repeats } = planned
+  const { operationId: id, after, afterAny = [] } = planned
   const left = after.length + afterAny.length
   const status = left === 0 ? 'ready' : 'pending'
   const rank = planned.priority * 1e9 + model.operations.size
   const fresh = { dispatch: 0, attempt: 0, lost: 0, n: 0, leaseIsOver: false, rest: 'none', isHeld: false } as const
-  model.operations.set(id, { id, status, rank, left, dependents: [], isRepeat: repeats !== undefined, ...fresh })
+  model.operations.set(id, { id, status, rank, left, dependents: [], planned, supersededBy: null, ...fresh })
   model.taken.add(nameOf({ from: 'new', to: status }, 'plan'))
 }
 
@@ -170,8 +179,10 @@ export function endOperation(model: LedgerModel, one: ModelOperation, { status, 
   model.ended.push({ operationId: one.id, status })
   model.unnotified.push(one.id)
   const isBad = status === 'failed' || status === 'blocked'
-  if (isBad) model.failures.push({ operationId: one.id, code })
-  if (isBad && model.policy === 'stop_run' && !one.isRepeat) model.stop ??= { kind: 'policy', operationId: one.id }
+  if (isBad) one.code = code
+  if (isBad && !model.firstFailures.has(code)) model.firstFailures.set(code, one.id)
+  const mayStop = one.planned.repeats?.because !== 'collided'
+  if (isBad && model.policy === 'stop_run' && mayStop) model.stop ??= { kind: 'policy', operationId: one.id }
 }
 
 export function cancelOperation(model: LedgerModel, one: ModelOperation, by: TransitionCause): void {
@@ -216,9 +227,9 @@ export function goOn(model: LedgerModel): void {
       tell(model, operationOf(model, id), any || isWell || model.policy === 'continue')
     }
   }
-  if (model.hasChanged) model.status = 'running'
+  if (model.hasChanged && model.status === 'waiting') model.status = 'running'
   model.hasChanged = false
-  if (model.stop !== null || !model.isPlanned || model.phase !== 'execution') return
+  if (isStopped(model) || !model.isPlanned || model.phase !== 'execution') return
   if (openCount(model) === 0) model.phase = 'review'
   else if (model.status === 'running' && onlyWaits(model)) {
     model.status = 'waiting'
@@ -242,6 +253,11 @@ function onlyWaits(model: LedgerModel): boolean {
     !(model.wakes && held.length > 0) &&
     withStatus(model, 'waiting').length + held.length > 0
   )
+}
+
+/** Is true for a run that is being stopped, and for one that has ended. */
+export function isStopped({ stop, status }: Pick<LedgerModel, 'stop' | 'status'>): boolean {
+  return stop !== null || status === 'ended'
 }
 
 export function openCount(model: LedgerModel): number {

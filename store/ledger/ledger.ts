@@ -18,13 +18,14 @@ import { notePublication } from './publications.ts'
 import { listQuestions, resume } from './questions.ts'
 import { countFailures, endedOperations, getOperation, listOperations, listReported } from './read-operations.ts'
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
+import { reopen } from './reopen.ts'
 import { outboxLength, relayResults } from './results.ts'
-import { claimRetry, endWanted, mayWantRetry, wantedNotes, noteRetry } from './wanted-retries.ts'
 import { cancel, createRun, deactivate, endSlice, expectRunRoom, move } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
+import { endWanted, mayWantRetry, wantedNotes } from './wanted-retries.ts'
 
 export type LedgerOptions = {
   namespace?: string
@@ -66,8 +67,6 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     wantedNotes: bind(wantedNotes),
     mayWantRetry: bind(mayWantRetry),
     endWanted: bind(endWanted),
-    claimRetry: bind(claimRetry),
-    noteRetry: bind(noteRetry),
   }
 }
 
@@ -95,6 +94,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     createRun: bind(createRun),
     expectRunRoom: bind(expectRunRoom),
     move: bind(move),
+    reopen: bind(reopen),
     plan: bind(plan),
     planAgain: bind(planAgain),
     dispatch: bind(dispatch),

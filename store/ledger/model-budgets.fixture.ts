@@ -1,5 +1,5 @@
 import type { RunId } from '#domain/ids.ts'
-import { goOn, withStatus, type LedgerModel } from './ledger-model.fixture.ts'
+import { goOn, isStopped, withStatus, type LedgerModel } from './ledger-model.fixture.ts'
 import type { Ledger } from './ledger.ts'
 
 type OfRun = { model: LedgerModel; runId: RunId }
@@ -33,7 +33,7 @@ export function noteOwnBudget(model: LedgerModel): void {
 }
 
 function setBudgetModel(model: LedgerModel, budget: number | null): string {
-  if (model.stop !== null) return 'ended'
+  if (isStopped(model)) return 'ended'
   if (budget === model.budget) return 'set'
   model.budget = budget
   model.events.push({ event: 'budget.set' })
@@ -43,7 +43,7 @@ function setBudgetModel(model: LedgerModel, budget: number | null): string {
 }
 
 function noteProjectModel(model: LedgerModel, isOver: boolean): void {
-  if (model.stop !== null) return
+  if (isStopped(model)) return
   noteOver(model, 'project', isOver)
   goOn(model)
 }

@@ -9,6 +9,7 @@ import {
   endOperation,
   expireQuestion,
   goOn,
+  isStopped,
   loseWorker,
   makeReady,
   openCount,
@@ -35,11 +36,11 @@ export function dispatchModel(model: LedgerModel, max: number, command: string):
   for (const one of withStatus(model, 'ready')) if (one.rest === 'over') one.rest = 'none'
   if (model.wakes) for (const one of withStatus(model, 'ready')) one.isHeld = false
   model.wakes = false
-  if (model.phase === 'execution' && model.stop === null) noteOwnBudget(model)
+  if (model.phase === 'execution' && !isStopped(model)) noteOwnBudget(model)
   const taken: Taken[] = []
   let hasHeld = false
   for (const one of candidates) {
-    if (model.phase !== 'execution' || model.stop !== null || isAlone(model)) continue
+    if (model.phase !== 'execution' || isStopped(model) || isAlone(model)) continue
     if (model.isAway || model.over.size > 0) {
       one.isHeld = true
       hasHeld = true
@@ -179,7 +180,7 @@ export function resumeModel(
   const question = model.questions.find((one) => one.requestId === requestId)
   if (question === undefined) return 'ASK_001'
   if (question.answer?.command === command) return `${requestId} answered ${question.answer.text}`
-  if (model.stop !== null) return 'RUN_007'
+  if (isStopped(model)) return 'RUN_007'
   if (question.status === 'answered') return 'ASK_002'
   if (question.status !== 'open' || question.timeIsOver) return 'ASK_003'
   question.status = 'answered'
@@ -194,7 +195,7 @@ export function resumeModel(
 
 /** All operations of the model's runs need the same model. */
 export function setAwayModel(model: LedgerModel, isAway: boolean): void {
-  if (model.isAway === isAway || model.stop !== null) return
+  if (model.isAway === isAway || isStopped(model)) return
   model.isAway = isAway
   model.events.push({ event: isAway ? 'models.away' : 'models.back' })
   if (!isAway) {
@@ -217,6 +218,7 @@ export function blockHeldModel(model: LedgerModel): void {
 }
 
 export function cancelModel(model: LedgerModel, letsFinish: boolean): unknown {
+  if (model.status === 'ended') return 'ended'
   model.stop ??= { kind: 'request', letsFinish }
   if (model.stop.kind === 'request' && !letsFinish) model.stop.letsFinish = false
   return 'stopping'
@@ -251,7 +253,7 @@ function byId(one: ModelOperation, other: ModelOperation): number {
 }
 
 export function requeueModel(model: LedgerModel, lost: readonly Taken[], command: string): Taken[] {
-  if (model.stop !== null) return []
+  if (isStopped(model)) return []
   return lost.flatMap(({ operationId, dispatch }) => {
     const one = operationOf(model, operationId)
     if (one.status !== 'dispatched') return []

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OperationResult } from './results.ts'
-import { openCount, placeOf, withStatus } from './ledger-model.fixture.ts'
+import { isEnded } from '#domain/run.ts'
+import { type ModelOperation, openCount, placeOf, withStatus } from './ledger-model.fixture.ts'
 import type { World } from './model-steps.fixture.ts'
 
 /** The model's state of the run, in the form that `ledgerSnapshot` gives for the ledger's. */
@@ -10,6 +11,7 @@ export function modelSnapshot({ model }: World): unknown {
   return {
     status: model.status,
     phase: model.phase,
+    generation: model.generation,
     budget: [model.budget, model.tokens, ...[...model.over].map((of) => `${of} ${model.told.has(of)}`).toSorted()],
     stop: model.stop,
     open: openCount(model),
@@ -25,11 +27,11 @@ export function modelSnapshot({ model }: World): unknown {
       leases: idsOf(...withStatus(model, 'running')),
       waiting: idsOf(...withStatus(model, 'waiting')),
       ended: model.ended.map(({ operationId }) => operationId).toSorted(),
-      failed: idsOf(...withStatus(model, 'failed')),
-      blocked: idsOf(...withStatus(model, 'blocked')),
+      failed: idsOf(...withStatus(model, 'failed').filter(isCurrent)),
+      blocked: idsOf(...withStatus(model, 'blocked').filter(isCurrent)),
     },
-    failures: [...Map.groupBy(model.failures, ({ code }) => code)]
-      .map(([code, [first, ...more]]) => `${code} ${1 + more.length} ${first?.operationId}`)
+    failures: [...Map.groupBy(withStatus(model, 'failed', 'blocked').filter(isCurrent), ({ code = '' }) => code)]
+      .map(([code, { length }]) => `${code} ${length} ${model.firstFailures.get(code)}`)
       .toSorted(),
     events: model.events.map(({ event, operationId = '', attempt = '', dispatch = '' }) => {
       return [event, operationId, attempt, dispatch].join(' ')
@@ -38,9 +40,10 @@ export function modelSnapshot({ model }: World): unknown {
       return [requestId, operationId, status, answer?.text ?? ''].join(' ')
     }),
     results: model.ended.slice(0, model.published).map(({ operationId, status }) => `${operationId} ${status}`),
-    retries: [model.retries.claim ?? null, ...model.retries.noted],
   }
 }
+
+const isCurrent = ({ supersededBy }: ModelOperation) => supersededBy === null
 
 export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
   const { ledger } = test
@@ -51,8 +54,9 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
   const members = await Promise.all(sets.map(async (set) => [set, await membersOf(test, runId, set)]))
   const { pending, ready, dispatched, running, waiting } = run.counts
   return {
-    status: run.status,
+    status: isEnded(run.status) ? 'ended' : run.status,
     phase: run.phase,
+    generation: run.generation,
     budget: [run.budget, run.tokens, ...run.usedBudgets.map(({ of, holds }) => `${of} ${holds}`).toSorted()],
     stop: run.stop?.kind === 'request' ? { kind: 'request', letsFinish: run.stop.letsFinish } : run.stop,
     open: pending + ready + dispatched + running + waiting,
@@ -68,7 +72,6 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
       return [requestId, operationId, status, answer?.text ?? ''].join(' ')
     }),
     results: await resultsOf({ test, runId }),
-    retries: [await test.redis.hget(`${test.namespace}:{${runId}}:run`, 'retry_claim'), ...run.retries],
   }
 }
 

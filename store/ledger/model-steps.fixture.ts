@@ -28,7 +28,7 @@ import {
 } from './model-commands.fixture.ts'
 import { budgetActs } from './model-budgets.fixture.ts'
 import { planActs } from './model-planning.fixture.ts'
-import { retryActs } from './model-retries.fixture.ts'
+import { generationActs } from './model-generations.fixture.ts'
 import type { PlanSlice } from './plan.ts'
 
 /** One run in the model and in the ledger, and what its dispatchers and workers remember. */
@@ -71,8 +71,8 @@ export const Act = z.enum([
   'abandon',
   'requeue',
   'relay',
-  'claimRetry',
-  'noteRetry',
+  'end',
+  'reopen',
   'leaseEnds',
   'restEnds',
   'waitEnds',
@@ -117,7 +117,7 @@ function nextWrite(world: World, pick: number): { write: Write; attempt: Attempt
 /** What some process does next. `pick` chooses the target, including late and stale ones. */
 export const acts: Record<Act, (world: World, pick: number) => Prepared | undefined> = {
   ...planActs,
-  ...retryActs,
+  ...generationActs,
   ...budgetActs,
   dispatch(world: World, pick: number): Prepared {
     const { model, runId } = world

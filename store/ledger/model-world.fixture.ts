@@ -84,7 +84,8 @@ export async function compare(world: World): Promise<void> {
 /** Plans what is not planned yet and lets the operations start. */
 export async function planAll(world: World): Promise<void> {
   for (const { slice } of world.slices) await take(world, { act: 'plan', pick: slice, sent: 'once' })
-  await take(world, { act: 'move', pick: 0, sent: 'once' })
+  // A reopened run is discovered first.
+  for (let moves = 0; moves < 2; moves += 1) await take(world, { act: 'move', pick: 0, sent: 'once' })
 }
 
 /** Brings the run to its end, as a recovered planner, dispatchers and workers would. */

@@ -1,12 +1,13 @@
--- ARGV: command, status or '', phase or '', number of operations it must have or '', number of states it may be in, (status, phase or
+-- ARGV: command, status or '', phase or '', the generation that the caller has seen or '', number of states it may be in, (status, phase or
 -- '')…, number of fields, (field, value)…, (event age, event body)…
 local refused = refusal()
 if refused then return refused end
-if redis.call('SISMEMBER', keys.commands, ARGV[1]) == 1 then return 'already' end
+local generation = text(generation_of_run())
+if ARGV[4] ~= '' and generation ~= ARGV[4] then return 'refused' end
+local command = generation .. ' ' .. ARGV[1]
+if redis.call('SISMEMBER', keys.commands, command) == 1 then return 'already' end
 local run = redis.call('HMGET', keys.run, 'status', 'phase')
 if run_has_ended[run[1]] then return 'refused' end
-
-if ARGV[4] ~= '' and redis.call('ZCARD', keys.operations) ~= tonumber(ARGV[4]) then return 'refused' end
 
 local next_arg = 6
 local matches = false
@@ -24,12 +25,17 @@ if run_has_ended[ARGV[2]] then
 end
 
 local at = now()
-redis.call('SADD', keys.commands, ARGV[1])
+redis.call('SADD', keys.commands, command)
 if ARGV[2] ~= '' then redis.call('HSET', keys.run, 'status', ARGV[2]) end
 if ARGV[3] ~= '' then redis.call('HSET', keys.run, 'phase', ARGV[3]) end
 if run_has_ended[ARGV[2]] then redis.call('HSET', keys.run, 'ended', text(at)) end
 local fields = tonumber(ARGV[next_arg])
-for i = 1, fields do redis.call('HSET', keys.run, ARGV[next_arg + 2 * i - 1], ARGV[next_arg + 2 * i]) end
+for i = 1, fields do
+  local field = ARGV[next_arg + 2 * i - 1]
+  redis.call('HSET', keys.run, field, ARGV[next_arg + 2 * i])
+  -- What was proposed before is out of date, also where nobody has decided since.
+  if field == 'composition' then redis.call('HDEL', keys.run, 'patch:proposed') end
+end
 local events = {}
 for i = next_arg + 2 * fields + 1, #ARGV do events[#events + 1] = ARGV[i] end
 emit(at, events)

@@ -1,6 +1,7 @@
 -- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct dependency.
 -- ARGV: slice number, '1' when it is the last, the plan's hash or ''; or 0, 'again', '' for operations that repeat others of a run in
--- review; then the number of operations, the number of distinct dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work, the
+-- review, which begins its next generation; the generation that the caller has seen; then the number of operations, the number of
+-- distinct dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work, the
 -- operations whose changes it starts from or '', what it repeats or '', number of dependencies, their indices in the list, below 0 for one that need
 -- not end well. After the operations: (event age, event body)…
 local refused = refusal()
@@ -8,13 +9,15 @@ if refused then return refused end
 local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations', 'cancel', 'plan_hash', 'phase',
   'agent_bundles')
 local slice, slices, again = tonumber(ARGV[1]), tonumber(run[3] or '0'), ARGV[2] == 'again'
-local operations, dependencies = tonumber(ARGV[4]), tonumber(ARGV[5])
-local first_arg = 6 + dependencies
+local generation, seen = generation_of_run(), tonumber(ARGV[4])
+local operations, dependencies = tonumber(ARGV[5]), tonumber(ARGV[6])
+local first_arg = 7 + dependencies
+-- Another composer, which saw other decisions, may have planned some more, which may have ended since.
+if again and generation == seen + 1 then return 'already' end
+if generation ~= seen then return 'refused' end
 local planned_here = {}
 local arg = first_arg
 for _ = 1, operations do
-  -- Another composer, which saw other decisions, may have planned some of them, and they may have ended since.
-  if again and redis.call('ZSCORE', keys.operations, ARGV[arg]) then return 'already' end
   planned_here[ARGV[arg]] = true
   arg = arg + 10 + tonumber(ARGV[arg + 9])
 end
@@ -27,9 +30,50 @@ if again and run[7] ~= 'review' then return 'refused' end
 if not again and (slice > slices or run[2] == '1' or run[7] == 'execution') then return 'out_of_order' end
 
 for i = 1, dependencies do
-  local dependency = ARGV[5 + i]
+  local dependency = ARGV[6 + i]
   if not planned_here[dependency] and not redis.call('ZSCORE', keys.operations, dependency) then
     return { 'unknown_dependency', dependency }
+  end
+end
+
+if again then generation = redis.call('HINCRBY', keys.run, 'generation', generation == 1 and 2 or 1) end
+
+-- Codes whose first failure is superseded here.
+local without_first = {}
+
+-- Takes an operation whose work is done once more out of what counts. Its record stays to be read.
+local function supersede(id, by)
+  local op = prefix .. 'op:' .. id
+  local fields = redis.call('HMGET', op, 'status', 'outcome')
+  local status, outcome = fields[1], fields[2] or ''
+  redis.call('HSET', op, 'superseded', by)
+  redis.call('HINCRBY', keys.run, 'n:' .. status, -1)
+  -- Inside a text the quotes are escaped, so these cannot match there.
+  local findings = string.match(outcome, '"findings":(%d+)')
+  if findings and redis.call('ZREM', keys.reported, id) == 1 then redis.call('HINCRBY', keys.run, 'findings', -findings) end
+  if status ~= 'failed' and status ~= 'blocked' then return end
+  redis.call('ZREM', keys[status], id)
+  local code = string.match(outcome, '"errorCode":"([^"]*)"') or ''
+  if redis.call('HINCRBY', keys.failures, code, -1) == 0 then
+    redis.call('HDEL', keys.failures, code, code .. ':first')
+    without_first[code] = nil
+  elseif redis.call('HGET', keys.failures, code .. ':first') == id then
+    without_first[code] = true
+  end
+end
+
+-- Names another failure as the first of such a code, if one of the first failures in the plan has it.
+local looked_at = 500
+local function name_first_failures()
+  if not next(without_first) then return end
+  for _, set in ipairs({ keys.failed, keys.blocked }) do
+    for _, id in ipairs(redis.call('ZRANGE', set, 0, looked_at - 1)) do
+      local code = string.match(redis.call('HGET', prefix .. 'op:' .. id, 'outcome') or '', '"errorCode":"([^"]*)"') or ''
+      if without_first[code] then
+        redis.call('HSET', keys.failures, code .. ':first', id)
+        without_first[code] = nil
+      end
+    end
   end
 end
 
@@ -67,7 +111,11 @@ for i = 1, operations do
     agents = agents .. ' ' .. ARGV[arg + 1]
   end
   if starts_from ~= '' then redis.call('HSET', op, 'on', starts_from) end
-  if repeats ~= '' then redis.call('HSET', op, 'repeats', repeats) end
+  if generation > 1 then redis.call('HSET', op, 'gen', text(generation)) end
+  if repeats ~= '' then
+    redis.call('HSET', op, 'repeats', repeats)
+    supersede(cjson.decode(repeats).supersedes, id)
+  end
   nodes[2 * i - 1], nodes[2 * i] = KEYS[own_keys + operations + i], ARGV[arg + 4]
   listed[2 * i - 1], listed[2 * i] = index, id
   index = index + 1
@@ -79,6 +127,7 @@ if operations > 0 then
 end
 if #ranked > 0 then redis.call('ZADD', keys.ready, unpack(ranked)) end
 for i = 1, dependencies do redis.call('RPUSH', KEYS[own_keys + 2 * operations + i], unpack(waiting[i])) end
+name_first_failures()
 redis.call('HINCRBY', keys.run, 'n:pending', pending)
 redis.call('HINCRBY', keys.run, 'n:ready', #ranked / 2)
 redis.call('HSET', keys.run, 'operations', index)

@@ -23,6 +23,8 @@ export type PlanSlice = {
   last: boolean
   /** Is the hash of the whole plan: all slices of a run belong to one plan. */
   planHash?: string
+  /** The generation that the plan is for; 1 by default. Refused in another one. */
+  generation?: number
 }
 
 /**
@@ -45,23 +47,23 @@ export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): 
 }
 
 /**
- * Adds operations (1,000 at most) that repeat others to a run in review, with the event that says so: the run executes again, and
- * comes to its review once they have ended. If one of them was planned before, by whomever, nothing changes: then what they were
- * planned from is out of date, also where the run is in review again. Refused for a run that is not in review, or that is stopped.
+ * Adds operations (1,000 at most) that repeat others to a run in review, with the event that says so: that is its next generation. The
+ * run executes again, and comes to its review once they have ended. If somebody has begun that generation before, nothing changes:
+ * then what they were planned from is out of date. Refused for a run that is not in review, or that is stopped.
  */
 export async function planAgain(
   store: LedgerStore,
   runId: RunId,
-  { operations, event }: { operations: readonly PlannedOperation[]; event: NewEvent },
+  { event, ...more }: { operations: readonly PlannedOperation[]; event: NewEvent; generation: number },
 ): Promise<'planned' | 'refused'> {
-  const answer = await planSlice(store, runId, { slice: 0, operations, mode: 'again', events: [event] })
+  const answer = await planSlice(store, runId, { ...more, slice: 0, mode: 'again', events: [event] })
   const known = expectKnownRun(runId, answer)
   if (known === 'planned' || known === 'already') return 'planned'
   if (known === 'refused') return 'refused'
   throw new RangeError(`operations of run ${runId} cannot be repeated: ${String(known)}`)
 }
 
-type SentSlice = Pick<PlanSlice, 'slice' | 'operations' | 'planHash'> & {
+type SentSlice = Pick<PlanSlice, 'slice' | 'operations' | 'planHash' | 'generation'> & {
   mode: '0' | '1' | 'again'
   events: readonly NewEvent[]
 }
@@ -79,6 +81,7 @@ async function planSlice(store: LedgerStore, runId: RunId, slice: SentSlice): Pr
       slice.slice,
       slice.mode,
       slice.planHash ?? '',
+      slice.generation ?? 1,
       slice.operations.length,
       dependencies.length,
       ...dependencies,

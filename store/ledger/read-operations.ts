@@ -21,6 +21,7 @@ const StoredOperation = z.object({
   lost: number,
   left: number,
   started: time,
+  begun: time,
   ended: time,
   outcome: text,
   question: text,
@@ -28,6 +29,8 @@ const StoredOperation = z.object({
   work: text,
   on: text,
   repeats: text,
+  gen: time,
+  superseded: text,
 })
 const fields = Object.keys(StoredOperation.shape)
 /** plan.lua: rank = priority × this + place in the plan. */
@@ -45,11 +48,12 @@ export async function getOperation(store: LedgerStore, runId: RunId, operationId
 
 export type OperationPage = { operations: Operation[]; next: string | null }
 
-type PageRequest = { status?: OperationStatus; cursor?: string; limit: number }
+/** `allRecords`: with a status also those whose work was planned once more. */
+type PageRequest = { status?: OperationStatus; allRecords?: boolean; cursor?: string; limit: number }
 
 /**
- * Operations in the order of the plan, `limit` to a page. With `status`, those that have it when the page is read; the
- * page is full unless it is the last. Failed and blocked ones are read from their indexes; any other status takes a walk
+ * Operations in the order of the plan, `limit` to a page. With `status`, those that have it when the page is read, by default without
+ * records whose work was planned once more; the page is full unless it is the last. Failed and blocked ones are read from their indexes; any other status takes a walk
  * over the ids in slices, never a scan of keys.
  */
 export async function listOperations(store: LedgerStore, runId: RunId, page: PageRequest): Promise<OperationPage> {
@@ -63,7 +67,7 @@ export async function listOperations(store: LedgerStore, runId: RunId, page: Pag
   let position = Cursor.parse(page.cursor ?? '0')
   for (;;) {
     const ids = await store.redis.zrange(keys.operations, String(position), String(position + sliceLength - 1))
-    const kept = page.status === undefined ? ids : await withStatus(store, runId, ids, page.status)
+    const kept = page.status === undefined ? ids : await withStatus(store, runId, ids, { ...page, status: page.status })
     const wanted = kept.slice(0, page.limit - operations.length)
     operations.push(...(await Promise.all(wanted.map((id) => readOperation(store, runId, id)))))
     const last = wanted.at(-1)
@@ -97,7 +101,7 @@ export type FailureCount = {
   /** Is null for operations that ended without one. */
   errorCode: string | null
   count: number
-  /** The one of them that ended first. */
+  /** One of them: as long as that is not superseded, the one that ended first. */
   first: Operation
 }
 
@@ -130,10 +134,15 @@ export async function readFailureCounters({ redis, namespace }: LedgerStore, run
   })
 }
 
-async function withStatus(store: LedgerStore, runId: RunId, ids: readonly OperationId[], status: OperationStatus) {
+async function withStatus(
+  store: LedgerStore,
+  runId: RunId,
+  ids: readonly OperationId[],
+  { status, allRecords = false }: Pick<PageRequest, 'allRecords'> & { status: OperationStatus },
+) {
   const keys = runKeys(store.namespace, runId)
-  const statuses = await Promise.all(ids.map((id) => store.redis.hget(keys.operation(id), 'status')))
-  return ids.filter((_, index) => statuses[index] === status)
+  const rows = await Promise.all(ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'superseded')))
+  return ids.filter((_, index) => rows[index]?.[0] === status && (allRecords || rows[index][1] === null))
 }
 
 async function readOperation(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<Operation> {
@@ -158,16 +167,19 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
     lost,
     dependenciesLeft: stored.left,
     startedAt: stored.started,
+    begunAt: stored.begun ?? stored.started,
     endedAt: stored.ended,
     outcome: JSON.parse(stored.outcome ?? 'null'),
     waitsFor: status === 'waiting' ? stored.question : null,
     suspensionHash: stored.suspension,
     startsFrom: stored.on?.split(' ') ?? [],
+    generation: stored.gen ?? 1,
     repeats: JSON.parse(stored.repeats ?? 'null'),
+    supersededBy: stored.superseded,
   })
 }
 
-export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' | 'node'> & {
+export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'generation' | 'bundle' | 'node'> & {
   /** Says when the attempt started from whose prompts it was made; null for one that never started. */
   begunAt: number | null
   endedAt: number
@@ -176,7 +188,7 @@ export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' 
 }
 
 /** All are null when there is no such operation; the second and the third for one that has not ended. */
-const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text, time, time])
+const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text, time, time, time])
 
 /**
  * Returns those of these operations that have ended, in the order in which they did. Ids that the run has no operation
@@ -187,16 +199,18 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
   const keys = runKeys(namespace, runId)
   const [nodes, ...read] = await Promise.all([
     redis.mget(ids.map(keys.node)),
-    ...ids.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome', 'repeats', 'started', 'begun')),
+    ...ids.map((id) =>
+      redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome', 'repeats', 'started', 'begun', 'gen'),
+    ),
   ])
   const found = ids.flatMap((operationId, at): EndedOperation[] => {
     const ended = EndedFields.safeParse(read[at])
     if (!ended.success) return []
-    const [bundle, endedAt, outcome, repeated, started, begun] = ended.data
+    const [bundle, endedAt, outcome, repeated, started, begun, generation] = ended.data
     const node = CodeNode.parse(JSON.parse(nodes[at] ?? 'null'))
     const repeats = RepeatedWork.nullable().parse(JSON.parse(repeated ?? 'null'))
     const how = { begunAt: begun ?? started, endedAt, outcome: Outcome.parse(JSON.parse(outcome)), repeats }
-    return [{ runId, operationId, bundle, node, ...how }]
+    return [{ runId, operationId, generation: generation ?? 1, bundle, node, ...how }]
   })
   return found.toSorted((one, other) => one.endedAt - other.endedAt)
 }

@@ -20,7 +20,19 @@ const plainFields = {
   planHash: 'plan_hash',
   ...foundFields,
 } as const
-const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended', 'budget', 'tokens', 'findings'] as const
+const numbers = [
+  'schema',
+  'generation',
+  'reopened_at',
+  'seq',
+  'nodes',
+  'files',
+  'accepted',
+  'ended',
+  'budget',
+  'tokens',
+  'findings',
+] as const
 const others = [
   'request',
   'planned',
@@ -34,7 +46,9 @@ const others = [
   'environment',
   'signature',
   'parts',
-  'retries',
+  'wanted',
+  'reopened_by',
+  'policy',
 ] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
 const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'let_finish', 'stopped_by'] as const
@@ -76,6 +90,9 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     runId,
     schema: Number(schema),
     request: JSON.parse(stored('request') ?? 'null'),
+    generation: Number(stored('generation') ?? 1),
+    ...reopeningOf(stored),
+    errorPolicy: stored('policy'),
     isPlanned: stored('planned') === '1',
     bundleHashes: JSON.parse(stored('bundles') ?? 'null'),
     agentBundles:
@@ -97,12 +114,20 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     unsigned: [...(isAsked ? [] : ['request']), ...(isSigned ? [] : ['publication'])],
     patches: patchesOf(stored),
     parts: JSON.parse(stored('parts') ?? '[]'),
-    retries: stored('retries')?.split(' ') ?? [],
     traceparent: stored('traceparent') || null,
     acceptedAt: number.parse(stored('accepted')),
     endedAt: endedAt === undefined ? null : Number(endedAt),
     counts: Object.fromEntries(operationStatuses.map((status) => [status, number.parse(stored(`n:${status}`))])),
   })
+}
+
+function reopeningOf(stored: (name: string) => string | undefined) {
+  const at = stored('reopened_at')
+  return {
+    wanted: JSON.parse(stored('wanted') ?? 'null'),
+    reopenedBy: stored('reopened_by') ?? null,
+    reopenedAt: at === undefined ? null : Number(at),
+  }
 }
 
 function usedBudgetsOf(stored: (name: string) => string | undefined) {

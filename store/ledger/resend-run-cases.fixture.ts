@@ -36,8 +36,8 @@ const relay: ResendCase['prepare'] = async (test) => {
 
 async function decide(test: TestLedger, wanted: { retry?: true } = {}): Promise<PreparedCommand> {
   const { runId, operationId, node, bundle: agent } = await startedAttempt(test, [root, child])
-  const set = { changeSetId: 'c1', runId, operationId, recordHash: 'r', node, agent }
-  const said = wanted.retry === undefined ? {} : { reason: 'too long', retry: runId }
+  const set = { changeSetId: 'c1', operationId, recordHash: 'r', node, agent }
+  const said = wanted.retry === undefined ? {} : ({ reason: 'too long', retry: true } as const)
   const decisions = [{ ...set, before: 'pending', verdict: 'rejected', reason: null, ...said }] as const
   const step = { last: 0, decisions, by: { kind: 'human', id: 't1' }, command: 'the-decision' } as const
   return { runId, send: ({ ledger }) => ledger.decide(runId, step) }
@@ -48,9 +48,11 @@ const planAgain: ResendCase['prepare'] = async (test) => {
   const attempt = await startedAttempt(test, [root])
   await test.ledger.settle(attempt, 1, { outcome: anOutcome(), events: [] })
   const { operationId } = root
-  const operations = [aPlannedOperation('again', { repeats: { operationId, changeSetIds: ['c1'] } })]
+  const repeated = { operationId, supersedes: operationId, changeSetIds: ['c1'] }
+  const repeats = { ...repeated, because: 'collided' } as const
+  const operations = [aPlannedOperation('again', { repeats })]
   const event = anEvent({ event: 'operations.repeated', phase: 'review' })
-  const send = ({ ledger }: Client) => ledger.planAgain(attempt.runId, { operations, event })
+  const send = ({ ledger }: Client) => ledger.planAgain(attempt.runId, { operations, event, generation: 1 })
   return { runId: attempt.runId, send }
 }
 
@@ -86,20 +88,17 @@ const ofRuns: readonly ResendCase[] = [
     },
   },
   {
-    script: 'note-retry',
-    what: 'of a claim',
+    script: 'reopen',
+    what: 'of an ended run',
     async prepare(test) {
-      const runId = await test.executing([root])
-      return { runId, send: ({ ledger }) => ledger.claimRetry(runId, { retry: 'r0retry0001', seen: [] }) }
-    },
-  },
-  {
-    script: 'note-retry',
-    what: 'that was made',
-    async prepare(test) {
-      const runId = await test.executing([root])
-      await test.ledger.claimRetry(runId, { retry: 'r0retry0001', seen: [] })
-      return { runId, send: ({ ledger }) => ledger.noteRetry(runId, { retry: 'r0retry0001', how: 'made' }) }
+      const { runId, projectId } = await startedAttempt(test, [root])
+      await stopRun(test, runId)
+      await test.ledger.sweep(runId, 'abandoned')
+      const change = { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'stop', events: [] } as const
+      await test.ledger.move(runId, change)
+      const wanted = { operations: [root.operationId] }
+      const how = { wanted, origin, command: 'the-retry' }
+      return { runId, send: ({ ledger }) => ledger.reopen({ runId, projectId, generation: 1 }, how) }
     },
   },
   { script: 'decide', what: 'that asks for a retry', prepare: (test) => decide(test, { retry: true }) },
@@ -184,7 +183,7 @@ const besideRuns: readonly ResendCase[] = [
     async prepare({ redis, namespace }) {
       const runId = newRunId(Date.now())
       await redis.zadd(indexKeys(namespace).retrying, 1, runId)
-      return { runId, send: ({ ledger }) => ledger.endWanted({ root: runId, at: 1 }) }
+      return { runId, send: ({ ledger }) => ledger.endWanted({ runId, at: 1 }) }
     },
   },
   {

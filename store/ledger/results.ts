@@ -23,6 +23,7 @@ export type ResultDetail = z.infer<typeof ResultDetail>
 export const OperationResult = ResultDetail.extend({
   run_id: z.string(),
   operation_id: z.string(),
+  generation: z.int().min(1),
   node_id: z.string(),
   agent: z.string(),
   status: z.enum(endedOperationStatuses),
@@ -41,7 +42,11 @@ export const OperationResult = ResultDetail.extend({
 })
 export type OperationResult = z.infer<typeof OperationResult>
 
-type ResultSource = { operation: Pick<Operation, 'runId' | 'operationId' | 'bundle'>; nodeId: string; outcome: Outcome }
+type ResultSource = {
+  operation: Pick<Operation, 'runId' | 'operationId' | 'generation' | 'bundle'>
+  nodeId: string
+  outcome: Outcome
+}
 
 /** Builds the entry from what the ledger knows and the attempt's detail. An operation that never ran has no detail. */
 export function resultOf(source: ResultSource, detail: Partial<ResultDetail> = {}): OperationResult {
@@ -50,6 +55,7 @@ export function resultOf(source: ResultSource, detail: Partial<ResultDetail> = {
   return OperationResult.parse({
     run_id: operation.runId,
     operation_id: operation.operationId,
+    generation: operation.generation,
     node_id: nodeId,
     agent: operation.bundle,
     status: outcome.status,
@@ -139,10 +145,10 @@ async function resultIn(store: LedgerStore, runId: RunId, entry: OutboxEntry): P
 /** The result of an operation that no worker ended. */
 async function bareResult(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<OperationResult> {
   const key = runKeys(store.namespace, runId).operation(operationId)
-  const [bundle, nodeId, outcome] = z
-    .tuple([z.string(), z.string(), z.string()])
-    .parse(await store.redis.hmget(key, 'bundle', 'nid', 'outcome'))
-  const operation = { runId, operationId, bundle }
+  const [bundle, nodeId, outcome, generation] = z
+    .tuple([z.string(), z.string(), z.string(), z.string().nullable()])
+    .parse(await store.redis.hmget(key, 'bundle', 'nid', 'outcome', 'gen'))
+  const operation = { runId, operationId, generation: Number(generation ?? 1), bundle }
   return resultOf({ operation, nodeId, outcome: Outcome.parse(JSON.parse(outcome)) })
 }
 

@@ -3,7 +3,7 @@ import { requestSpanId } from '#domain/span.ts'
 import { parseTraceparent, traceIdOf } from '#domain/traceparent.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
-import { isEnded, type RunPhase, type RunRequest, runSchema, RunStatus } from '#domain/run.ts'
+import { isEnded, type Run, type RunPhase, type RunRequest, runSchema, RunStatus } from '#domain/run.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { encodeEvents } from './stored-events.ts'
 import { indexKeys, runKeys, storeFormat } from './keys.ts'
@@ -53,19 +53,8 @@ function tooManyRuns(open: number, { runs }: RunHolder): AppError {
  * it may have.
  */
 export async function createRun(store: LedgerStore, run: NewRun): Promise<void> {
-  const index = indexKeys(store.namespace)
-  const { runId, projectId, request, holder } = run
-  const indexed = await indexScript(
-    store.redis,
-    [
-      index.active,
-      index.runsOf(projectId),
-      index.format,
-      ...(holder === undefined ? [] : [index.heldBy(holder.tokenId)]),
-    ],
-    [`${projectId}/${runId}`, runId, storeFormat, holder?.runs ?? ''],
-  )
-  if (holder !== undefined && typeof indexed === 'number') throw tooManyRuns(indexed, holder)
+  const { runId, projectId, request } = run
+  await indexRun(store, run, '')
   const keys = runKeys(store.namespace, runId)
   const asked = JSON.stringify(request)
   const answer = await createScript(store.redis, keys.scripted, [
@@ -82,7 +71,25 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   if (answer === 'created') logAccepted(run, store.log)
   // When an acceptance was interrupted and repeated later, the entry without a run may have been removed in between.
   const status = RunStatus.parse(await store.redis.hget(keys.run, 'status'))
-  if (!isEnded(status)) await store.redis.zadd(index.active, 'NX', Date.now(), `${projectId}/${runId}`)
+  if (!isEnded(status)) await activate(store, run)
+}
+
+/** Puts a run into the index of active runs: a new one, or `again` one that is to be reopened. LIMIT_003 when its holder has too many. */
+export async function indexRun(
+  { redis, namespace }: LedgerStore,
+  { runId, projectId, holder }: Pick<NewRun, 'runId' | 'projectId' | 'holder'>,
+  how: 'again' | '',
+): Promise<void> {
+  const index = indexKeys(namespace)
+  const limited = holder === undefined ? [] : [index.heldBy(holder.tokenId)]
+  const keys = [index.active, index.runsOf(projectId), index.format, ...limited]
+  const args = [`${projectId}/${runId}`, runId, storeFormat, holder?.runs ?? '', how]
+  const indexed = await indexScript(redis, keys, args)
+  if (holder !== undefined && typeof indexed === 'number') throw tooManyRuns(indexed, holder)
+}
+
+async function activate({ redis, namespace }: LedgerStore, { runId, projectId }: Pick<Run, 'runId' | 'projectId'>) {
+  await redis.zadd(indexKeys(namespace).active, 'NX', Date.now(), `${projectId}/${runId}`)
 }
 
 const MoveAnswer = z.enum(['moved', 'already', 'refused', 'open'])
@@ -92,8 +99,8 @@ export type RunMove = {
   /** The run moves only from one of these; without `phase`, from any phase of the status. */
   from: readonly { status: RunStatus; phase?: RunPhase }[]
   to: { status?: RunStatus; phase?: RunPhase }
-  /** Counts the operations that the caller has seen. With any other number the move is refused: some were planned meanwhile. */
-  operations?: number
+  /** The generation that the caller has seen. In any other one the move is refused: more was planned meanwhile. */
+  generation?: number
   /** Names this move: with the same name it is not applied twice. */
   command: string
   set?: { [Name in Exclude<keyof typeof fieldNames, 'nodes' | 'files' | 'errorCode'>]?: string } & {
@@ -128,7 +135,7 @@ const fieldNames = {
 
 /**
  * Changes a run's status or phase by compare-and-set, with its events, in one step. `refused`: the run is in none of
- * the states of `from` (an ended run never is), has another number of `operations`, or is being stopped and `command` would
+ * the states of `from` (an ended run never is), in another generation, or is being stopped and `command` would
  * end it and is not `stop`. `open`: it cannot end, because some of its operations have not. Ending a run also removes it from
  * the active runs; a repeated call does so if an earlier one was interrupted before that. RUN_001 for an unknown run.
  */
@@ -143,7 +150,7 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
     change.command,
     change.to.status ?? '',
     change.to.phase ?? '',
-    change.operations ?? '',
+    change.generation ?? '',
     change.from.length,
     ...change.from.flatMap(({ status, phase }) => [status, phase ?? '']),
     fields.length / 2,
@@ -201,20 +208,27 @@ function logAccepted({ runId, projectId, request, traceparent, acceptedEvent }: 
     run_id: runId,
     project_id: projectId,
     agents: request.agents,
-    retry_of: request.retryOf,
     request_id: origin.kind === 'api' ? origin.id : undefined,
     trace_id: traceIdOf(traceparent),
   })
 }
 
-/** Removes a run from the active ones. From now on only retention processes it, and counts its time from here. Repeating is harmless. */
-export async function deactivate(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
+/**
+ * Removes an ended run from the active ones. From now on only retention processes it, and counts its time from here, unless somebody
+ * has reopened it in the meantime. Repeating is harmless.
+ */
+export async function deactivate(store: LedgerStore, run: { projectId: ProjectId; runId: RunId }) {
+  const { projectId, runId } = run
   const { active, ended, projects } = indexKeys(store.namespace)
   const member = `${projectId}/${runId}`
   const now = await redisNowMs(store.redis)
   // Not in one transaction: a client sends each of these again by itself when its answer was lost.
   await Promise.all([store.redis.zadd(ended, 'NX', now, member), store.redis.sadd(projects, projectId)])
   await store.redis.zrem(active, member)
+  const status = RunStatus.safeParse(await store.redis.hget(runKeys(store.namespace, runId).run, 'status')).data
+  if (status === undefined || isEnded(status)) return
+  await store.redis.zrem(ended, member)
+  await activate(store, run)
 }
 
 const CancelAnswer = z.enum(['stopping', 'ended', 'elsewhere'])

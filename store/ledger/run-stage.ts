@@ -8,9 +8,14 @@ import type { StopSignals } from './stop-signals.ts'
 
 /**
  * A stage that failed, and the phases of a run it works in: a run that is in another phase is left alone. `signal` is
- * aborted when the stage's process ends, which is no fault of the run.
+ * aborted when the stage's process ends, which is no fault of the run. `generation`: the one that the stage works for, if that is known.
  */
-type FailedStage = { phases: readonly [RunPhase, ...RunPhase[]]; origin: EventOrigin; signal: AbortSignal }
+type FailedStage = {
+  phases: readonly [RunPhase, ...RunPhase[]]
+  origin: EventOrigin
+  signal: AbortSignal
+  generation?: number
+}
 type StageLedger = Pick<Ledger, 'cancel' | 'move'>
 
 /**
@@ -30,7 +35,7 @@ export async function failRun(
   stage: FailedStage,
   ledger: StageLedger,
 ): Promise<'failed'> {
-  const { phases, origin, signal } = stage
+  const { phases, origin, signal, generation } = stage
   const [phase] = phases
   const fault = asAppError(error, 'TOOL_004', phase)
   if (fault.retry || signal.aborted) throw fault
@@ -39,6 +44,7 @@ export async function failRun(
     from: phases.flatMap((one) => (['queued', 'running'] as const).map((status) => ({ status, phase: one }))),
     to: { status: 'failed' },
     command: 'fail',
+    ...(generation !== undefined && { generation }),
     set: { errorCode, reason },
     events: [
       { event: 'run.failed', phase, status: 'error', errorCode, origin, data: { error_code: errorCode, reason } },

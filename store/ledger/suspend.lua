@@ -3,7 +3,7 @@
 -- (event age, event body)…
 -- The token stays until the next claim, so that its holder learns that a suspend it sends again was applied.
 local op_key = KEYS[own_keys + 1]
-local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt', 'nid', 'bundle')
+local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt')
 if op[2] ~= ARGV[2] then return 'lost' end
 if op[1] ~= 'running' then return 'already' end
 
@@ -28,7 +28,7 @@ redis.call('HDEL', op_key, 'handed_back')
 change_status(id, 'running', 'waiting', 'suspension', ARGV[7], 'question', request, 'spent', ARGV[8])
 redis.call('ZADD', keys.waiting, text(expires), id)
 
-local operation = { id = id, node = op[4], bundle = op[5] }
+local operation = described(id)
 local attempt = tonumber(op[3])
 local function add(name, data)
   data.request_id, data.attempt, data.path, data.qualified_name = request, attempt, question.path, question.qualifiedName

@@ -205,10 +205,10 @@ local function end_operation(id, from, at, ending)
   redis.call('HINCRBY', keys.failures, code, 1)
   redis.call('HSETNX', keys.failures, code .. ':first', id)
   local run = redis.call('HMGET', keys.run, 'policy', 'cancel')
+  if run[1] ~= 'stop_run' or run[2] == '1' then return end
   -- What an operation repeats because it collided is there already: its failure costs the run nothing.
-  if run[1] == 'stop_run' and run[2] ~= '1' and redis.call('HEXISTS', op, 'repeats') == 0 then
-    stop_run({ 'stopped_by', id })
-  end
+  local repeats = redis.call('HGET', op, 'repeats') or ''
+  if not string.find(repeats, '"because":"collided"', 1, true) then stop_run({ 'stopped_by', id }) end
 end
 
 -- How a question ended has a field of its own, so that the question's text is written once. An open question has none.

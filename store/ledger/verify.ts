@@ -47,7 +47,11 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
     decisions.take,
   ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
-  violations.push(...compareStatuses(accounts, operations), ...compareCounters(run, accounts))
+  violations.push(
+    ...compareStatuses(accounts, operations),
+    ...compareCounters(run, accounts),
+    ...compareRecords(accounts),
+  )
   violations.push(...compareSets(run, accounts, await readSets(store, runId)))
   violations.push(...(await compareIndexes(store, runId, accounts)))
   violations.push(...(await compareFailures(store, runId, accounts, operations.failureCodeOf)))
@@ -109,11 +113,24 @@ function compareStatuses(accounts: Accounts, fold: OperationsFold): Violation[] 
 
 function compareCounters(run: Run, accounts: Accounts): Violation[] {
   const tally = new Map<OperationStatus, number>()
-  for (const { status } of accounts.values()) tally.set(status, (tally.get(status) ?? 0) + 1)
+  for (const { status, supersededBy } of accounts.values())
+    if (supersededBy === null) tally.set(status, (tally.get(status) ?? 0) + 1)
   return operationStatuses.flatMap((status) => {
     const [counted, found] = [run.counts[status], tally.get(status) ?? 0]
     if (counted === found) return []
     return [{ invariant: 2, message: `${counted} operations are counted as ${status}, ${found} are` } as const]
+  })
+}
+
+/** Compares which records are superseded with what the others repeat; only one that has ended is, by one other. */
+function compareRecords(accounts: Accounts): Violation[] {
+  const by = new Map([...accounts].flatMap(([id, { repeats }]) => (repeats === null ? [] : [[repeats.supersedes, id]])))
+  return [...accounts].flatMap(([id, { status, supersededBy }]) => {
+    const faults: string[] = []
+    const due = by.get(id) ?? null
+    if (supersededBy !== due) faults.push(`operation ${id} is superseded by ${supersededBy}, ${due} repeats it`)
+    if (due !== null && !isEndedOperation(status)) faults.push(`operation ${id} is superseded and ${status}`)
+    return faults.map((message) => ({ invariant: 2, message }) as const)
   })
 }
 

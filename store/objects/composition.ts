@@ -71,6 +71,8 @@ export const Composition = z.strictObject({
   v: z.literal(1),
   runId: z.string(),
   of: PatchKind,
+  /** The generation of the run that it is of; absent in the first. */
+  generation: z.int().min(2).optional(),
   /** Names the part, where only a part of what was accepted is composed. */
   part: PartId.optional(),
   files: z.array(ComposedFile),

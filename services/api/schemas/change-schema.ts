@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Evidence } from '#domain/change-set.ts'
-import { NodeId, OperationId, RunId } from '#domain/id-schemas.ts'
+import { NodeId, OperationId } from '#domain/id-schemas.ts'
 import { DecisionView, VerdictShape } from './decision-schema.ts'
 import { LeftOut } from './run-schema.ts'
 import { orNull } from './wire-parts.ts'
@@ -40,10 +40,10 @@ export const ChangeView = z
     files: z.array(ChangedFile),
     diff: z.string(),
     evidence: z.array(EvidenceView),
-    run_id: RunId.meta({ description: 'the run that made it: this one, or one that it retries' }),
+    generation: z.int().meta({ description: 'of the run: in which it was made' }),
     is_redone: z.boolean().meta({
       description:
-        'whether its operation was run again, by a later retry or because it collided: it is in the proposed patch only if accepted',
+        'whether its operation was run again since, and has not made it again: it is in the proposed patch only if accepted',
     }),
     verdict: VerdictShape,
     decision: orNull(DecisionView).meta({ description: 'null where nobody has decided' }),

@@ -43,8 +43,7 @@ const RetryWanted = z.boolean().optional().meta({
 /** The run in which rejected operations are tried again. */
 export const RejectedRetry = z
   .strictObject({
-    retry_of: RunId,
-    run_id: RunId.nullable().meta({ description: 'null until it starts, when `retry_of` has ended' }),
+    generation: z.int().nullable().meta({ description: 'of the run; null until it begins, when the run has ended' }),
     operations: z.int().meta({ description: 'how many operations of this request it repeats' }),
   })
   .meta({ id: 'RejectedRetry' })

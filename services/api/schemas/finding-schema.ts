@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CodeFinding, FindingSeverity } from '#domain/code-finding.ts'
-import { NodeId, OperationId, RunId } from '#domain/id-schemas.ts'
+import { NodeId, OperationId } from '#domain/id-schemas.ts'
 
 const { shape } = CodeFinding
 
@@ -23,7 +23,6 @@ export const FindingView = z
     operation_id: OperationId,
     node_id: NodeId.meta({ description: 'of the operation: what it is about may be elsewhere' }),
     qualified_name: z.string().meta({ description: 'of that node' }),
-    run_id: RunId.meta({ description: 'the run that made it: this one, or one that it retries' }),
   })
   .meta({ id: 'Finding' })
 export type FindingView = z.infer<typeof FindingView>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { OperationId, RunId } from '#domain/id-schemas.ts'
-import { BudgetTokens, RunRequest } from '#domain/run.ts'
-import { ErrorPolicyShape, RunAccepted, RunLinks, RunStatusShape } from './run-schema.ts'
+import { BudgetTokens, WantedWork } from '#domain/run.ts'
+import { ErrorPolicyShape, RunLinks, RunStatusShape } from './run-schema.ts'
 
 export const CancelBody = z
   .strictObject({ reason: z.string().min(1).max(500).default('cancelled by its user') })
@@ -9,7 +9,7 @@ export const CancelBody = z
 export const RetryBody = z
   .strictObject({
     operations: z.array(OperationId).min(1).max(1000).optional(),
-    codes: RunRequest.shape.codes.meta({ description: 'instead of `operations`: what failed with one of these codes' }),
+    codes: WantedWork.shape.codes.meta({ description: 'instead of `operations`: what failed with one of these codes' }),
     rejected: z.literal(true).optional().meta({
       description: 'instead of both: what was rejected with a reason, which the agents are told',
     }),
@@ -29,6 +29,8 @@ export const BudgetBody = z
 export const Cancelled = z
   .strictObject({ run_id: RunId, status: RunStatusShape, cancel_requested: z.literal(true), links: RunLinks })
   .meta({ id: 'RunCancelled' })
-export const Retried = z.strictObject({ ...RunAccepted.shape, retry_of: RunId }).meta({ id: 'RunRetried' })
+export const Retried = z
+  .strictObject({ run_id: RunId, status: RunStatusShape, generation: z.int(), links: RunLinks })
+  .meta({ id: 'RunRetried' })
 
 export const Deleting = z.strictObject({ run_id: RunId, deleting: z.literal(true) }).meta({ id: 'RunDeleting' })

@@ -70,7 +70,7 @@ export const NodeOperation = z
     operation_id: OperationId,
     agent: z.string(),
     status: OperationStatusShape,
-    repeats: OperationId.nullable().meta({ description: 'the operation that it does once more' }),
+    superseded_by: OperationId.nullable().meta({ description: 'the operation that does its work once more' }),
   })
   .meta({ id: 'NodeOperation' })
 

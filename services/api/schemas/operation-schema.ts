@@ -46,8 +46,13 @@ export const OperationView = z
     lost: z.int().meta({ description: 'how often its worker was lost' }),
     dependencies_left: z.int(),
     starts_from: z.array(OperationId).meta({ description: 'the operations whose changes it starts from' }),
+    generation: z.int().meta({ description: 'of the run: the one that has planned it' }),
     repeats: OperationId.nullable().meta({
-      description: 'the operation that it does once more, on top of changes that collided with those of that one',
+      description:
+        'the first operation of the work that it does once more, in a retry or on top of changes that collided with its own',
+    }),
+    superseded_by: OperationId.nullable().meta({
+      description: 'the operation that does its work once more: this one does not count any more',
     }),
     waits_for: QuestionId.nullable().meta({ description: 'the question it waits for' }),
     started_at: Time.nullable(),

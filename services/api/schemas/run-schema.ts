@@ -108,9 +108,6 @@ export const RequestView = z
     verify: GateShape.optional(),
     setup: SetupShape.optional(),
     labels: Labels,
-    retry_of: fields.retryOf.meta({ description: 'the run that this one retries' }),
-    operations: fields.operations.meta({ description: 'of a retry: only these' }),
-    codes: fields.codes.meta({ description: 'of a retry: only what failed with one of these error codes' }),
   })
   .meta({ id: 'AcceptedRequest' })
 
@@ -146,6 +143,10 @@ const RunState = z.strictObject({
   project_id: ProjectId,
   status: RunStatusShape,
   phase: RunPhase.meta({ id: 'RunPhase' }),
+  generation: z.int().meta({
+    description:
+      'how often its work was planned: 1 at first, one more with each retry and each time that operations ran again since their changes collided',
+  }),
   request: RequestView,
   repository: orNull(RepositoryView),
   publication: orNull(PublicationView),
@@ -159,7 +160,7 @@ const RunState = z.strictObject({
   nodes: z.int(),
   files: z.int(),
   findings: z.int().meta({
-    description: 'how many its own operations have reported; those of a run that it retries are not counted',
+    description: 'how many its operations have reported; those whose work is done once more are not counted',
   }),
   seq: z.int().meta({ description: 'number of the last event' }),
   composing: orNull(ComposingView),
@@ -219,7 +220,7 @@ const FunnelView = z
     agent: z.string(),
     generated: z.int().nullable().meta({
       description:
-        'change sets made by the run and those that it retries, also by operations that failed with WORK_005; what was made again counts only if it is accepted. Null while the run is not composed, as are `valid` and `verified`',
+        'change sets made by the run, also by operations that failed with WORK_005; what was made again counts only if it is accepted. Null while the run is not composed, as are `valid` and `verified`',
     }),
     valid: z.int().nullable().meta({
       description:
@@ -227,13 +228,11 @@ const FunnelView = z
     }),
     verified: z.int().nullable().meta({ description: 'those of them whose every check has passed, with none missing' }),
     accepted: z.int().meta({
-      description:
-        'those of them that are accepted now; while the run is not composed, all of its chain that are accepted',
+      description: 'those of them that are accepted now; while the run is not composed, all that are accepted',
     }),
     accepted_unverified: z.int().meta({ description: 'accepted now and generated, but not verified' }),
     rejected: z.int().meta({
-      description:
-        'of those generated, the ones that are rejected now; while the run is not composed, all of its chain',
+      description: 'of those generated, the ones that are rejected now; while the run is not composed, all that are',
     }),
     merged: z.int().meta({ description: 'those that a merged pull request had' }),
   })
@@ -266,9 +265,6 @@ export const RunView = z
     skipped_files: z.array(SkippedFileShape).meta({ description: 'the first 100 of them, sorted by path' }),
     failures: z.array(FailureView).meta({
       description: 'failed and blocked operations by error code, the commonest first',
-    }),
-    retried_by: RunId.nullable().meta({
-      description: 'its newest retry',
     }),
     retry_wanted: z.int().meta({
       description: 'how many rejected operations are tried again by themselves when it has ended',

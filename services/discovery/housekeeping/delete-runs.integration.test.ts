@@ -4,7 +4,6 @@ import { objectKeys } from '#store/objects/object-keys.ts'
 import { type ObjectStore, putHashedJson } from '#store/objects/object-store.ts'
 import { readSnapshot } from '#store/objects/snapshot.ts'
 import { silentLog } from '#platform/log.ts'
-import { aRequest } from '#testing/open-test-ledger.ts'
 import { deletionRound, type DeleteDeps } from './delete-runs.ts'
 import { housekeepingRound } from './run-housekeeping.ts'
 import {
@@ -161,20 +160,6 @@ describe('a deleted run', () => {
     expect(await isThere(blobKey(hash))).toBe(false)
     await blobs.put(stores.project, Buffer.from('a = 1\n'))
     expect(await isThere(blobKey(hash))).toBe(true)
-  })
-
-  it('goes once the run that retries it was deleted', async () => {
-    const former = await storeRun(stores, { 'a.py': 'a = 1\n' })
-    const { runId } = await acceptRun(stores, { 'a.py': 'a = 1\n' }, aRequest({ retryOf: former.runId }))
-    await expect(stores.ledger.requestDeletion(former)).rejects.toMatchObject({ code: 'RUN_010' })
-    const end = { from: [{ status: 'queued' }], to: { status: 'failed' }, command: 'end', events: [] } as const
-    await stores.ledger.move(runId, end)
-    await expect(stores.ledger.requestDeletion(former)).rejects.toMatchObject({ code: 'RUN_010' })
-    expect(await stores.ledger.isBeingDeleted(former)).toBe(false)
-    await stores.ledger.requestDeletion({ runId, projectId: stores.project })
-    await stores.ledger.requestDeletion(former)
-    expect(await round()).toEqual([])
-    expect(await stores.keys()).toEqual(['ledger.json'])
   })
 })
 

@@ -97,9 +97,7 @@ type AskedRun = Awaited<ReturnType<Retention['runsBeingDeleted']>>[number]
  */
 async function removeOwn(run: DeletedRun, deps: DeleteDeps, signal: AbortSignal): Promise<boolean> {
   const { projectId, runId } = run
-  const isGoing = await deps.retention
-    .requestDeletion(run)
-    .then(() => true, undefinedOn('RUN_005', 'RUN_006', 'RUN_010'))
+  const isGoing = await deps.retention.requestDeletion(run).then(() => true, undefinedOn('RUN_005', 'RUN_006'))
   if (isGoing !== true || !(await deps.retention.removeResults(run))) return false
   for (let first: number | null = 0; first !== null;) {
     const page = await deps.retention.readReferences(runId, { first, limit: pageOperations })

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type LogFields, silentLog } from '#platform/log.ts'
-import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
+import { aNewRun } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { housekeepingRound, runHousekeeping, type HousekeepingDeps } from './run-housekeeping.ts'
-import { acceptRun, openTestStores, storeRun, type TestStores } from './stored-run.fixture.ts'
+import { openTestStores, storeRun, type TestStores } from './stored-run.fixture.ts'
 
 let stores: TestStores
 let lines: [string, LogFields | undefined][]
@@ -60,41 +60,15 @@ describe('the housekeeping', () => {
     expect(await stores.keys()).toEqual(['ledger.json'])
   })
 
-  it('keeps a run as long as the retry that builds on it, under way or ended', async () => {
+  it('keeps a run that was reopened since it ended', async () => {
     const former = await storeRun(stores, files)
-    const retry = await acceptRun(stores, files, aRequest({ retryOf: former.runId }))
+    const run = await stores.ledger.getRun(former.runId)
+    const origin = { kind: 'api', id: 'q1' } as const
+    await stores.ledger.reopen(run, { wanted: {}, origin, command: 'retry' })
+    await stores.age()
     await housekeepingRound(deps(), never)
-    expect((await stores.ledger.getRun(former.runId)).status).toBe('completed')
-    const { runId } = retry
-    await stores.ledger.move(runId, {
-      from: [{ status: 'queued' }],
-      to: { status: 'failed' },
-      command: 'x',
-      events: [],
-    })
-    await housekeepingRound(deps(), never)
-    await expect(stores.ledger.getRun(runId)).rejects.toMatchObject({ code: 'RUN_001' })
-    expect((await stores.ledger.getRun(former.runId)).status).toBe('completed')
-    await housekeepingRound(deps(), never)
-    await expect(stores.ledger.getRun(former.runId)).rejects.toMatchObject({ code: 'RUN_001' })
-  })
-
-  it('keeps a run of which a retry is accepted while others are forgotten', async () => {
-    const runs = [await storeRun(stores, files), await storeRun(stores, files)]
-    let retried: string | undefined
-    const retention = {
-      ...stores.retention,
-      forgetRun: async (run: { projectId: string; runId: string }) => {
-        if (retried === undefined) {
-          retried = runs.find(({ runId }) => runId !== run.runId)?.runId ?? ''
-          await acceptRun(stores, files, aRequest({ retryOf: retried }))
-        }
-        return stores.retention.forgetRun(run)
-      },
-    }
-    await housekeepingRound(deps({ retention }), never)
-    expect((await stores.ledger.getRun(retried ?? '')).status).toBe('completed')
-    expect(lines[0]).toMatchObject(['housekeeping', { runs_forgotten: 1 }])
+    expect((await stores.ledger.getRun(former.runId)).status).toBe('running')
+    expect(await stores.ledger.activeRuns()).toMatchObject([{ runId: former.runId }])
   })
 
   it('goes on with the next run when one is of a newer version', async () => {

@@ -75,7 +75,7 @@ async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadA
   const { app, apiUrl, ledger } = deps
   const run = await ledger.getRun(runId)
   const source = run.request.repository
-  await requireGenuine(run, ledger)
+  requireGenuine(run)
   if (source === undefined) throw new AppError('HOST_002', `the code of run ${runId} was uploaded`)
   if (isEnded(run.status)) throw new AppError('RUN_001', `run ${runId} has ended`)
   const { installationId, since } = source

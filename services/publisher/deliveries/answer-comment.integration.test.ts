@@ -29,7 +29,7 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
     const { last, byChangeSet } = await ledger.readDecisions(runId)
     const rejected = [...byChangeSet.values()].filter(({ verdict }) => verdict === 'rejected')
     for (const { version: _version, at: _at, by: _by, byName: _name, ...one } of rejected) {
-      const { node } = await ledger.getOperation(one.runId, one.operationId)
+      const { node } = await ledger.getOperation(runId, one.operationId)
       const accepted = { ...one, node, before: 'rejected', verdict: 'accepted', reason: null } as const
       await ledger.decide(runId, { last, decisions: [accepted], by: { kind: 'human', id: 'ada' } })
     }

@@ -59,7 +59,7 @@ export async function takeComment(
     return ignored(why)
   }
   if (run === undefined) return react('confused', 'the comment is at no pull request of ours')
-  await requireGenuine(run, deps.ledger)
+  requireGenuine(run)
   const refused = await whyNotAllowed(author.login, repository, deps)
   if (refused !== undefined) return react('-1', refused)
   const key = `answer-${commentId}`

@@ -187,26 +187,19 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       await publisher.startAgain('servers')
       const [refused] = await say('/remora retry', runId)
       expect(refused).toContain('was begun with the rehearsal model')
-      expect((await publisher.ledger.getRun(runId)).retries).toEqual([])
+      expect((await publisher.ledger.getRun(runId)).generation).toBe(1)
       await publisher.startAgain()
     })
 
-    it('makes one retry, also when it is killed in between and hears of the comment again', async () => {
+    it('reopens the run once, also when it is killed in between and hears of the comment again', async () => {
       const runId = await published({ changes: [one, { ...two, isFailed: true }] })
-      // Another wish, whose publisher died before it had made the run.
-      await publisher.ledger.noteRetry(runId, { retry: 'r0neverm4de', how: 'asked' })
       const asked = repository.comment(1, '/remora retry')
       await publisher.github.webhooks.settled()
       const { handling } = publisher.host()
       const taken = await handling.inbox.take('killed', 10)
       for (const { delivery } of [...taken, ...taken]) await handleDelivery(delivery, handling)
-      const { retries } = await publisher.ledger.getRun(runId)
-      const made = await publisher.ledger.getRun(retries.at(-1) ?? '')
-      expect(made.request.retryOf).toBe(runId)
-      expect(retries).toEqual(['r0neverm4de', made.runId])
-      expect(answersTo(asked.id)).toEqual([expect.stringContaining(`Run \`${made.runId}\` does again`)])
-      const [other] = await say('/remora retry', runId)
-      expect(other).toContain(`Run \`${made.runId}\` retries it already`)
+      expect(await publisher.ledger.getRun(runId)).toMatchObject({ generation: 2, endedAt: null })
+      expect(answersTo(asked.id)).toEqual([expect.stringContaining(`Run \`${runId}\` does again`)])
     })
   })
 

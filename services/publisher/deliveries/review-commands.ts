@@ -1,33 +1,22 @@
-import { chainOf, placesOfSets } from '#change-sets/run-chain.ts'
+import { placesOfSets } from '#change-sets/sets-of-run.ts'
 import type { Evidence } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import { derivedRunId, OperationId, type RunId } from '#domain/ids.ts'
-import { type ModelKind, withModelKind } from '#domain/model-kind.ts'
+import { OperationId } from '#domain/ids.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
+import type { Operation } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { decide, type DecideDeps } from '#stages/review/decide.ts'
-import { requestOfRetry, requireRetryable, requireUnfinished, startAskedRetry } from '#stages/review/start-retry.ts'
-import { retryOf } from '#stages/review/wanted-by-decisions.ts'
+import { goesOn, requireRetryable, wantedAgain } from '#stages/review/require-retryable.ts'
 import { cell, code, collapsed, plural, table } from '#stages/publish/markdown.ts'
 import type { PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
 
 export type ReviewCommands = ReturnType<typeof openReviewCommands>
 
 export type ReviewDeps = {
-  ledger: DecideDeps['ledger'] &
-    Pick<
-      Ledger,
-      | 'cancel'
-      | 'createRun'
-      | 'endedOperations'
-      | 'expectRunRoom'
-      | 'getRun'
-      | 'isBeingDeleted'
-      | 'noteRetry'
-      | 'operationsOfSets'
-    >
+  ledger: DecideDeps['ledger'] & Pick<Ledger, 'endedOperations' | 'operationsOfSets' | 'reopen'>
   records: DecideDeps['records']
   modelKind: ModelKind | undefined
   publishing: Pick<PublishingRuns, 'look'>
@@ -49,11 +38,11 @@ export function openReviewCommands(deps: ReviewDeps) {
      * again in the repository. Undefined: there is none.
      */
     rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
-    /** Does again what did not end well. `key`: that of the wish, for which one retry is made however often it is heard. RUN_006, RUN_009, INTAKE_007. */
+    /** Does again what did not end well. `key`: that of the wish, for which the run is reopened once however often it is heard. RUN_006, RUN_009, INTAKE_007. */
     retry: (run: Run, key: string) => retry(run, key, deps),
     /**
      * Says how the work on a file or a definition, or the operation of an id, ended, and how its changes were checked.
-     * Undefined means that the run, and those that it retries, have nothing of that name.
+     * Undefined means that the run has nothing of that name.
      */
     explain: (run: Run, what: string) => explain(run, what, deps),
     /** People do not want these changes: the same ones are not proposed again. */
@@ -103,22 +92,19 @@ async function setsMeant(run: Run, what: string, deps: ReviewDeps): Promise<stri
 }
 
 async function retry(run: Run, key: string, { ledger, publishing, modelKind }: ReviewDeps): Promise<string> {
-  requireRetryable(run, modelKind)
-  requireUnfinished(run)
-  const runId = derivedRunId(run.endedAt ?? run.acceptedAt, key)
-  const newest = await retryOf(run, ledger)
-  if (newest !== undefined && newest.runId !== runId) return `Run ${code(newest.runId)} retries it already.`
-  const request = withModelKind(requestOfRetry(run), modelKind)
-  await startAskedRetry(run, { runId, request, origin, traceparent: null }, { ledger })
-  await publishing.look(runId, Date.now())
-  return `Run ${code(runId)} does again what did not end well.`
+  if (run.reopenedBy !== key) {
+    requireRetryable(run, modelKind)
+    const answer = await ledger.reopen(run, { wanted: wantedAgain(run), origin, command: key })
+    if (typeof answer === 'string') throw goesOn(run)
+  }
+  await publishing.look(run.runId, Date.now())
+  return `Run ${code(run.runId)} does again what did not end well.`
 }
 
 async function openSets(run: Run, { ledger, records }: ReviewDeps): Promise<string[]> {
   const composition = await records.readComposition(run)
   if (composition === null) throw new AppError('RUN_006', `run ${run.runId} has no patch yet`)
-  const chain = await chainOf(run, ledger)
-  const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const { byChangeSet } = await ledger.readDecisions(run.runId)
   const ids = new Set(composition.files.flatMap(({ changeSetIds }) => changeSetIds))
   return [...ids].filter((id) => (byChangeSet.get(id)?.verdict ?? 'pending') === 'pending')
 }
@@ -129,7 +115,7 @@ const mostNamed = 50
 
 async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string | undefined> {
   const operationId = OperationId.safeParse(what).data
-  if (operationId !== undefined) return explainNewest(run, operationId, deps)
+  if (operationId !== undefined) return explainLast(run, operationId, deps)
   const found = await placesOf(run, what, deps)
   if (found.length === 0) return undefined
   const said: string[] = []
@@ -139,16 +125,18 @@ async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string
   return said.join('\n\n')
 }
 
-/** Explains the operation by the newest run that has it, of this one and those that it retries. */
-async function explainNewest(run: Run, operationId: OperationId, deps: ReviewDeps): Promise<string | undefined> {
-  for (const { runId } of await chainOf(run, deps.ledger)) {
-    const found = await deps.ledger.getOperation(runId, operationId).catch(undefinedOn('RUN_004'))
-    if (found !== undefined) return explainOne(run, { runId, operationId }, deps)
+/** Explains the last record of the operation's work. */
+async function explainLast(run: Run, operationId: OperationId, deps: ReviewDeps): Promise<string | undefined> {
+  for (let id: OperationId | null = operationId; id !== null;) {
+    const found: Operation | undefined = await deps.ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004'))
+    if (found === undefined) return undefined
+    if (found.supersededBy === null) return explainOne(run, found, deps)
+    id = found.supersededBy
   }
   return undefined
 }
 
-/** Finds where the run, or one that it retries, has made what is in its patch for a file, or a definition. */
+/** Finds where the run has made what is in its patch for a file, or a definition. */
 async function placesOf(run: Run, what: string, deps: ReviewDeps) {
   const places = await placesIn(run, deps)
   const isMeant = (node: CodeNode) => [node.path, node.qualifiedName, node.name, ...namesInFile(node)].includes(what)
@@ -162,12 +150,12 @@ const namesInFile = ({ path, qualifiedName, name }: CodeNode) => [`${path} ${qua
 async function placesIn(run: Run, { ledger, records }: ReviewDeps) {
   const composition = await records.readComposition(run)
   const ids = [...new Set((composition?.files ?? []).flatMap(({ changeSetIds }) => changeSetIds))]
-  return placesOfSets(ids, await chainOf(run, ledger), ledger)
+  return placesOfSets(ids, run, ledger)
 }
 
 async function explainOne(
-  { projectId }: Run,
-  { runId, operationId }: { runId: RunId; operationId: OperationId },
+  { projectId, runId }: Run,
+  { operationId }: { operationId: OperationId },
   { ledger, records }: ReviewDeps,
 ): Promise<string> {
   const { bundle, node, status, outcome } = await ledger.getOperation(runId, operationId)

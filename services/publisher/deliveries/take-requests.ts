@@ -98,7 +98,7 @@ async function runOfRepository(
 ): Promise<Run | undefined> {
   const runId = RunId.safeParse(externalId).data
   const run = await findRun(runId, { ledger })
-  if (run !== undefined) await requireGenuine(run, ledger)
+  if (run !== undefined) requireGenuine(run)
   return run?.request.repository?.repository.id === repository.id ? run : undefined
 }
 

@@ -4,7 +4,7 @@ import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../tools/tool-set.ts'
-import type { RelatedNodes, RunFacts } from '../start/run-facts.ts'
+import type { ReadRunFacts, RelatedNodes } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../tools/programs/attempt-programs.ts'
 import { nodeInputs } from '../tools/provided-inputs.ts'
@@ -13,7 +13,7 @@ export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf
   scripts: Pick<ScriptPool, 'run'>
   relatedPaths: RelatedNodes['paths']
   programs: ProgramDeps
-  runFacts(runId: string): Promise<RunFacts>
+  runFacts: ReadRunFacts
 }
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
@@ -59,7 +59,7 @@ export function programsOf(
   signal: AbortSignal,
 ): AttemptPrograms {
   const allowed = bundle.bundle.file.programs ?? []
-  const environment = async () => (await runFacts(attempt.runId)).environment
+  const environment = async () => (await runFacts(attempt)).environment
   return attemptPrograms({ attempt, workspace, built: built?.layer, allowed, environment }, programs, signal)
 }
 

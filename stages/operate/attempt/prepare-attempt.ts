@@ -21,7 +21,7 @@ import { promptsFor } from '../start/prompts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import type { ReadStartContext } from '../start/start-context.ts'
 import type { OpenStartLayer } from '../start/start-layer.ts'
-import type { RunFacts } from '../start/run-facts.ts'
+import type { ReadRunFacts } from '../start/run-facts.ts'
 import { agentParts, type ReadRunRules, type RunRules } from '../evidence/run-rules.ts'
 
 export type PrepareDeps = FixDeps & {
@@ -30,7 +30,7 @@ export type PrepareDeps = FixDeps & {
   startLayer: OpenStartLayer
   objects: ObjectStore
   startContext: ReadStartContext
-  runFacts(runId: string): Promise<RunFacts>
+  runFacts: ReadRunFacts
   runRules: ReadRunRules
   model: Pick<AgentRun['model'], 'contextTokens'>
   /** `asked` is the bundle's model. AGENT_002 when no model server reports which model it has. */
@@ -87,7 +87,7 @@ type Start = Pick<PreparedAttempt, 'attempt' | 'rules' | 'built' | 'isGone'> & {
 async function openStart(attempt: Attempt, earlier: UnfinishedAttempt | undefined, deps: PrepareDeps): Promise<Start> {
   const { projectId, snapshotId, node } = attempt
   const snapshot = await deps.baseLayer(projectId, snapshotId)
-  const { rulesKey } = await deps.runFacts(attempt.runId)
+  const { rulesKey } = await deps.runFacts(attempt)
   const rules = await deps.runRules({ ...attempt, rulesKey })
   const layer = await deps.startLayer(attempt, snapshot, earlier && (earlier.startedFrom ?? []))
   const alone = { base: snapshot, attempt, rules, built: undefined }

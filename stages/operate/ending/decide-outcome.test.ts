@@ -5,7 +5,7 @@ import type { Submission } from '#domain/turn.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { changeSetOf, decideOutcome } from './decide-outcome.ts'
 
-const attempt = aPlannedOperation('shelf')
+const attempt = { ...aPlannedOperation('shelf'), repeats: null }
 const change: FileChange = {
   kind: 'edit',
   path: 'a.py',

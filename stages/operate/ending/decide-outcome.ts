@@ -1,7 +1,7 @@
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { changeSetId } from '#domain/ids.ts'
 import type { ErrorCode } from '#domain/error.ts'
-import type { Outcome } from '#domain/operation.ts'
+import { originalId, type Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { Ending } from '../agent/run-agent.ts'
 import type { OnSnapshot } from './on-snapshot.ts'
@@ -52,13 +52,15 @@ function asTheyAre(changes: readonly FileChange[]): OnSnapshot {
 
 const goneReason = 'its code is not there any more: what it waited for has removed it'
 
-type Changing = Pick<Attempt, 'operationId' | 'bundle' | 'node'>
+type Changing = Pick<Attempt, 'operationId' | 'repeats' | 'bundle' | 'node'>
 
 export function changeSetOf(
-  { operationId, bundle, node }: Changing,
+  attempt: Changing,
   changes: OnSnapshot,
   proved: Pick<ChangeSet, 'rules' | 'model' | 'evidence'>,
 ): ChangeSet {
+  const { bundle, node } = attempt
+  const operationId = originalId(attempt)
   const id = changeSetId(operationId, changes.files, changes.builtOn)
   return { changeSetId: id, operationId, bundle, nodeId: node.nodeId, ...changes, ...proved }
 }

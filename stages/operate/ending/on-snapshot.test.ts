@@ -24,7 +24,7 @@ async function attemptOn(sets: readonly ChangeSet[], name: string, work: (worksp
   await work(workspace)
   const built = { layer, node: wholeFile() }
   const changes = onSnapshot({ built, workspace }, await workspace.changes())
-  const operation = { ...aPlannedOperation(name), bundle: name }
+  const operation = { ...aPlannedOperation(name), repeats: null, bundle: name }
   return { workspace, set: changes.files.length === 0 ? undefined : changeSetOf(operation, changes, { evidence: [] }) }
 }
 

@@ -63,14 +63,18 @@ describe('the files an operation has to do with', () => {
     ]
     const runId = await discovered(nodes, edges)
     const { relatedPaths } = openSurroundings({ ledger: ledger.ledger, objects: store.objects })
-    expect(await relatedPaths({ runId, node: target })).toEqual(['src/much.py', 'src/used.py', 'src/user.py'])
-    expect(await relatedPaths({ runId, node: inside })).toEqual([])
-    expect(await relatedPaths({ runId, node: node('src/other.py', 'unknown') })).toEqual([])
+    expect(await relatedPaths({ runId, generation: 1, node: target })).toEqual([
+      'src/much.py',
+      'src/used.py',
+      'src/user.py',
+    ])
+    expect(await relatedPaths({ runId, generation: 1, node: inside })).toEqual([])
+    expect(await relatedPaths({ runId, generation: 1, node: node('src/other.py', 'unknown') })).toEqual([])
   })
 
   it('are none where the run has stored no edges', async () => {
     const runId = await discovered([target], undefined)
     const { relatedPaths } = openSurroundings({ ledger: ledger.ledger, objects: store.objects })
-    expect(await relatedPaths({ runId, node: target })).toEqual([])
+    expect(await relatedPaths({ runId, generation: 1, node: target })).toEqual([])
   })
 })

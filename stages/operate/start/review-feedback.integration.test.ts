@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChangeSet } from '#domain/change-set.ts'
-import { changeSetId, newRunId, repeatedOperationId, sha256, type RunId } from '#domain/ids.ts'
+import { changeSetId, newRunId, sha256, type RunId } from '#domain/ids.ts'
 import { putHashedJson } from '#store/objects/object-store.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
@@ -27,19 +27,21 @@ function docstring(text: string): ChangeSet {
   return { changeSetId: changeSetId(operationId, files), operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
 }
 
-/** A run whose operation made the set; undefined: it changed nothing. */
-async function runThat(made: ChangeSet | undefined, retryOf?: RunId): Promise<RunId> {
-  const runId = await test.executing([operation], retryOf === undefined ? {} : { retryOf })
+/** A run whose operation made the set. */
+async function runThat(made: ChangeSet): Promise<RunId> {
+  const runId = await test.executing([operation])
+  await make(runId, made)
+  return runId
+}
+
+async function make(runId: RunId, made: ChangeSet): Promise<void> {
   const [attempt] = await test.claimReady(runId)
   if (attempt === undefined) throw new Error('nothing was ready')
-  const outcome = made === undefined ? anOutcome({ status: 'unchanged' }) : anOutcome({ changeSetId: made.changeSetId })
-  await test.ledger.settle(attempt, 1, { outcome, events: [] })
-  return runId
+  await test.ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetId: made.changeSetId }), events: [] })
 }
 
 /** Rejects the set; its record is stored unless it is to be gone. */
 async function reject(
-  root: RunId,
   runId: RunId,
   set: ChangeSet,
   reason: string | null,
@@ -48,27 +50,27 @@ async function reject(
   const record = { changeSet: set }
   const put = () => putHashedJson(store.objects, (hash) => objectKeys.attempt(store.project, hash), record)
   const recordHash = isGone ? sha256(newRunId(Date.now())) : await put()
-  const { last } = await test.ledger.readDecisions(root)
+  const { last } = await test.ledger.readDecisions(runId)
   const { operationId, node, bundle: agent } = operation
-  const where = { runId, operationId, recordHash, node, agent }
+  const where = { operationId, recordHash, node, agent }
   const decision = { changeSetId: set.changeSetId, verdict: 'rejected', before: 'pending', reason, ...where } as const
-  await test.ledger.decide(root, { last, decisions: [{ ...decision, ...(note && { note }) }], by })
+  await test.ledger.decide(runId, { last, decisions: [{ ...decision, ...(note && { note }) }], by })
 }
 
 type Told = Parameters<ReturnType<typeof openReviewFeedback>>[0]
 
-function told(runId: RunId, maxTokens = 400, over: Partial<Told> = {}): Promise<string> {
+async function told(runId: RunId, maxTokens = 400, over: Partial<Told> = {}): Promise<string> {
   const feedbackOn = openReviewFeedback({ ledger: test.ledger, objects: store.objects })
   const { operationId } = operation
-  return feedbackOn({ runId, projectId: store.project, operationId, repeats: null, ...over }, maxTokens)
+  return feedbackOn({ runId, projectId: store.project, operationId, generation: 2, repeats: null, ...over }, maxTokens)
 }
 
 describe('what an agent is told of a rejection', () => {
   it('is what was said and the change that it was said of', async () => {
     const set = docstring('"""Do it."""\n')
     const former = await runThat(set)
-    await reject(former, former, set, 'Say what it does.')
-    const text = await told(await runThat(undefined, former))
+    await reject(former, set, 'Say what it does.')
+    const text = await told(former)
     expect(text).toContain('- Say what it does.\n')
     expect(text).toContain('```\n"""Do it."""\n```')
   })
@@ -77,24 +79,23 @@ describe('what an agent is told of a rejection', () => {
     const set = docstring('"""It does so."""\n')
     const former = await runThat(set)
     const note = 'built on lint a.py f c1, which was rejected'
-    await reject(former, former, set, null, { note })
-    const retry = await runThat(undefined, former)
-    expect(await told(retry)).toBe('')
-    await reject(former, former, set, 'The fix was wrong.', { note })
-    expect(await told(retry)).toContain(`- ${note}: The fix was wrong.\n`)
+    await reject(former, set, null, { note })
+    expect(await told(former)).toBe('')
+    await reject(former, set, 'The fix was wrong.', { note })
+    expect(await told(former)).toContain(`- ${note}: The fix was wrong.\n`)
   })
 
   it('is nothing where nobody has said anything', async () => {
     const former = await runThat(docstring('"""It does."""\n'))
-    expect(await told(await runThat(undefined, former))).toBe('')
+    expect(await told(former)).toBe('')
   })
 
   it('is never without what was said, however long the change is', async () => {
     const set = docstring(`"""${'word '.repeat(2_000)}"""\n`)
     const former = await runThat(set)
     const reason = `${'why '.repeat(200)}at last.`
-    await reject(former, former, set, reason)
-    const text = await told(await runThat(undefined, former), 200)
+    await reject(former, set, reason)
+    const text = await told(former, 200)
     expect(text).toContain(reason)
     expect(text.length).toBeLessThan(1_600)
   })
@@ -102,26 +103,23 @@ describe('what an agent is told of a rejection', () => {
   it('is what was said alone where the change is gone', async () => {
     const set = docstring('"""Gone."""\n')
     const former = await runThat(set)
-    await reject(former, former, set, 'No.', { isGone: true })
-    expect(await told(await runThat(undefined, former))).toMatch(/\n- No\.$/)
+    await reject(former, set, 'No.', { isGone: true })
+    expect(await told(former)).toMatch(/\n- No\.$/)
   })
 
-  it('is not what was said in another retry of the same run', async () => {
-    const former = await runThat(docstring('"""First."""\n'))
-    const second = docstring('"""Second."""\n')
-    const sibling = await runThat(second, former)
-    await reject(former, sibling, second, 'Not here.')
-    expect(await told(await runThat(undefined, former))).toBe('')
-    expect(await told(await runThat(undefined, sibling))).toContain('Not here.')
-  })
-
-  it('is told once more where its retry collides and runs again on top of what it collided with', async () => {
+  it('is nothing in the first generation, and is told once more where a later one runs again since it collided', async () => {
     const set = docstring('"""Do it."""\n')
-    const former = await runThat(set)
-    await reject(former, former, set, 'Say what it does.')
-    const retry = await runThat(docstring('"""Does it."""\n'), former)
-    const { operationId } = operation
-    const again = { operationId: repeatedOperationId(operationId), repeats: { operationId, changeSetIds: [] } }
-    expect(await told(retry, 400, again)).toContain('- Say what it does.\n')
+    const runId = await runThat(set)
+    await reject(runId, set, 'Say what it does.')
+    expect(await told(runId, 400, { generation: 1 })).toBe('')
+    const [again] = await test.reopened(runId, [operation])
+    await make(runId, docstring('"""Does it."""\n'))
+    const [once] = await test.repeated(runId, [operation])
+    for (const [generation, record] of [again, once].entries()) {
+      if (record === undefined) throw new Error('nothing was planned')
+      const { operationId, repeats = null } = record
+      const attempt = { operationId, repeats, generation: generation + 2 }
+      expect(await told(runId, 400, attempt)).toContain('- Say what it does.\n')
+    }
   })
 })

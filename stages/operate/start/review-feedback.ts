@@ -1,7 +1,7 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { Decision } from '#domain/decision.ts'
 import { undefinedOn } from '#domain/error.ts'
-import { type OperationId, type ProjectId, repeatedOperationId } from '#domain/ids.ts'
+import { type OperationId, type ProjectId, recordIds } from '#domain/ids.ts'
 import { originalId } from '#domain/operation.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
@@ -9,7 +9,7 @@ import type { ObjectStore } from '#store/objects/object-store.ts'
 import { getChangeSets } from '#store/objects/stored-records.ts'
 import { beginningOf } from '../context/bounded-text.ts'
 import { charactersOf } from '../context/render-context.ts'
-import { type Chain, type DecisionsLedger, openChains, openCurrentDecisions } from './current-decisions.ts'
+import { type DecisionsLedger, openCurrentDecisions } from './current-decisions.ts'
 
 type FeedbackDeps = {
   ledger: DecisionsLedger
@@ -26,11 +26,10 @@ type Rejections = ReadonlyMap<OperationId, readonly Decision[]>
 
 /**
  * Reads what reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts;
- * empty for a run that retries no other, and where nothing was said. What they said is whole, up to 1,000 characters
+ * empty in the first generation, and where nothing was said. What they said is whole, up to 1,000 characters
  * each; what it was said of gets the rest of `maxTokens`.
  */
 export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
-  const chainFor = openChains(ledger)
   const rejectionsIn = openCurrentDecisions(ledger, rejectionsOf)
 
   /** Returns undefined when it is not there any more. */
@@ -40,12 +39,13 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   }
 
   return async (
-    attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'repeats'>,
+    attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'generation' | 'repeats'>,
     maxTokens: number,
   ): Promise<string> => {
-    const { runId, projectId } = attempt
-    const rejections = await rejectionsIn(runId, await chainFor(runId))
-    const ids = [originalId(attempt), repeatedOperationId(originalId(attempt))]
+    const { runId, projectId, generation } = attempt
+    if (generation === 1) return ''
+    const rejections = await rejectionsIn(runId)
+    const ids = recordIds(originalId(attempt), generation)
     const said = ids.flatMap((id) => rejections.get(id) ?? []).toSorted((one, other) => one.version - other.version)
     const last = said.slice(-mostShown)
     if (last.length === 0) return ''
@@ -66,11 +66,8 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   }
 }
 
-/** Leaves out those on what other retries of the same runs have made. */
-function rejectionsOf({ byChangeSet }: Decisions, chain: Chain): Rejections {
-  const rejected = [...byChangeSet.values()].filter(
-    (one) => one.verdict === 'rejected' && one.reason !== null && chain.includes(one.runId),
-  )
+function rejectionsOf({ byChangeSet }: Decisions): Rejections {
+  const rejected = [...byChangeSet.values()].filter((one) => one.verdict === 'rejected' && one.reason !== null)
   return Map.groupBy(rejected, ({ operationId }) => operationId)
 }
 

@@ -1,4 +1,4 @@
-import type { NodeId, RunId } from '#domain/ids.ts'
+import type { NodeId } from '#domain/ids.ts'
 import { type Run, weightOf } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { type EdgeListRef, openEdgeLists } from '#store/objects/edge-list.ts'
@@ -8,10 +8,9 @@ import type { NodeEdge } from '#domain/code-node.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 
-/** Facts that are the same for all operations of a run. */
+/** Facts that are the same for all operations of a generation of a run. */
 export type RunFacts = {
   bundles: readonly string[]
-  retryOf: RunId | undefined
   /** Weighs its share of the model servers, among the runs of its project. */
   weight: number
   rulesKey: Run['rulesKey']
@@ -22,24 +21,26 @@ export type RunFacts = {
 
 const cachedRuns = 100
 
-/** Reads the facts of runs, and caches them. RUN_001 when there is no such run. */
-export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): (runId: RunId) => Promise<RunFacts> {
+export type ReadRunFacts = (of: Pick<Attempt, 'runId' | 'generation'>) => Promise<RunFacts>
+
+/** Reads the facts of runs for operations of theirs, and caches them. RUN_001 when there is no such run. */
+export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): ReadRunFacts {
   const cache = openCachedAnswers<RunFacts>({ max: cachedRuns })
-  return (runId) => cache.get(runId, async () => factsOf(await ledger.getRun(runId)))
+  return ({ runId, generation }) => cache.get(`${runId} ${generation}`, async () => factsOf(await ledger.getRun(runId)))
 }
 
 function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey, environment }: Run): RunFacts {
-  const { agents: bundles, retryOf, priority } = request
-  const facts = { bundles, retryOf, rulesKey, environment, weight: weightOf(priority) }
+  const { agents: bundles, priority } = request
+  const facts = { bundles, rulesKey, environment, weight: weightOf(priority) }
   if (nodeListKey === null || edgeListKey === null) return { ...facts, lists: undefined }
   const owner = { projectId, runId }
   const lists = { nodes: { ...owner, hash: nodeListKey }, edges: { ...owner, hash: edgeListKey } }
   return { ...facts, lists }
 }
 
-type RelatedNodesDeps = { runFacts(runId: string): Promise<RunFacts>; objects: Pick<ObjectStore, 'get' | 'getRange'> }
+type RelatedNodesDeps = { runFacts: ReadRunFacts; objects: Pick<ObjectStore, 'get' | 'getRange'> }
 
-type NodeOfRun = Pick<Attempt, 'runId' | 'node'>
+type NodeOfRun = Pick<Attempt, 'runId' | 'generation' | 'node'>
 
 export type RelatedNodes = {
   /** The stored edges of the node, at most `maxEdges`; empty where the run has stored none. */
@@ -62,19 +63,19 @@ export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): Relat
   const nodeLists = openNodeLists(objects)
   const edgeLists = openEdgeLists(objects)
   const cache = openCachedAnswers<readonly NodeEdge[]>({ max: cachedNodes })
-  const readEdges = async ({ runId, node }: NodeOfRun): Promise<readonly NodeEdge[]> => {
-    const { lists } = await runFacts(runId)
-    const place = lists && (await nodeLists.place(lists.nodes, node.nodeId))
+  const readEdges = async (of: NodeOfRun): Promise<readonly NodeEdge[]> => {
+    const { lists } = await runFacts(of)
+    const place = lists && (await nodeLists.place(lists.nodes, of.node.nodeId))
     if (lists === undefined || place === undefined) return []
     return (await edgeLists.scan(lists.edges, place, { from: 0, limit: maxEdges })).edges
   }
-  const edges = (of: NodeOfRun) => cache.get(`${of.runId} ${of.node.nodeId}`, () => readEdges(of))
+  const edges = (of: NodeOfRun) => cache.get(`${of.runId} ${of.generation} ${of.node.nodeId}`, () => readEdges(of))
   return {
     edges,
     paths: async (of) => byCloseness((await edges(of)).filter((edge) => edge.node.path !== of.node.path)),
-    async inside({ runId, node }) {
-      const { lists } = await runFacts(runId)
-      const found = lists && (await nodeLists.find(lists.nodes, node.nodeId))
+    async inside(of) {
+      const { lists } = await runFacts(of)
+      const found = lists && (await nodeLists.find(lists.nodes, of.node.nodeId))
       return found?.children ?? []
     },
   }

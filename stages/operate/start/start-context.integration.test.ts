@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode, Edge } from '#domain/code-node.ts'
-import { operationId, repeatedOperationId, type RunId } from '#domain/ids.ts'
+import { operationId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { putEdgeList } from '#store/objects/edge-list.ts'
@@ -61,10 +61,10 @@ describe('the context of an operation at its start', () => {
   })
   afterAll(() => bench.close())
 
-  type Wanted = { bundles: readonly AgentBundle[]; hasEdges?: boolean; retryOf?: RunId }
+  type Wanted = { bundles: readonly AgentBundle[]; hasEdges?: boolean }
 
   /** An executing run of these bundles on `shelf`, each waiting for the one before it. */
-  async function running({ bundles, hasEdges = true, retryOf }: Wanted): Promise<RunId> {
+  async function running({ bundles, hasEdges = true }: Wanted): Promise<RunId> {
     const { ledger, project, deps } = bench
     const blobs = openBlobStore(deps.objects, { maxCacheBytes: 0 })
     const stored = Object.entries(files).map(async ([path, text]) => {
@@ -73,7 +73,7 @@ describe('the context of an operation at its start', () => {
     })
     const snapshot = { files: await Promise.all(stored), links: [], skipped: [] }
     const { snapshotId } = await writeSnapshot(deps.objects, project, snapshot)
-    const request = aRequest({ agents: bundles.map(({ file }) => file.name), ...(retryOf && { retryOf }) })
+    const request = aRequest({ agents: bundles.map(({ file }) => file.name) })
     const run = aNewRun({ projectId: project, request })
     const { runId } = run
     const place = { projectId: project, runId }
@@ -103,20 +103,10 @@ describe('the context of an operation at its start', () => {
     return runId
   }
 
-  /** Lets the operation of the run, which has ended, run once more. */
-  async function repeat(runId: RunId, bundle: AgentBundle): Promise<void> {
-    const { ledger, project, deps } = bench
-    const bundleHash = await putBundle(deps.objects, project, bundle)
-    const { operationId: id, ...own } = aPlannedOperation('shelf', {
-      node: shelf,
-      bundle: bundle.file.name,
-      bundleHash,
-    })
-    const repeats = { operationId: id, changeSetIds: [] }
-    const operations = [{ ...own, operationId: repeatedOperationId(id), repeats }]
-    await ledger.dispatch(runId, 1)
-    const event = anEvent({ event: 'operations.repeated', phase: 'review' })
-    expect(await ledger.planAgain(runId, { operations, event })).toBe('planned')
+  /** Plans the work on the shelf once more. */
+  async function shelfBy(bundle: AgentBundle): Promise<PlannedOperation> {
+    const bundleHash = await putBundle(bench.deps.objects, bench.project, bundle)
+    return aPlannedOperation('shelf', { node: shelf, bundle: bundle.file.name, bundleHash })
   }
 
   /** Runs the ready operation and returns its prompts. */
@@ -201,7 +191,7 @@ describe('the context of an operation at its start', () => {
     expect(user).not.toContain('##')
   })
 
-  it('is why the operation failed in the run that is tried again, also when it runs once more there', async () => {
+  it('is why the operation failed in an earlier generation', async () => {
     const bundle = await bench.bundle('docstring')
     const bundles = [bundle]
     const former = await running({ bundles, hasEdges: false })
@@ -210,10 +200,9 @@ describe('the context of an operation at its start', () => {
     const reason = 'docstring_only failed for src/shop.py'
     const failed = { status: 'failed', summary: reason, reason, errorCode: 'WORK_005', phase: 'submission' } as const
     await bench.ledger.settle(attempt, 1, { outcome: anOutcome(failed), events: [] })
-    const retry = await running({ bundles, hasEdges: false, retryOf: former })
-    const told = /\n## Last error\nAn earlier attempt at this failed \(WORK_005\): docstring_only failed/
-    expect((await work(retry)).user).toMatch(told)
-    await repeat(retry, bundle)
-    expect((await work(retry)).user).toMatch(told)
+    await bench.reopened(former, [await shelfBy(bundle)], 'failed')
+    expect((await work(former)).user).toMatch(
+      /\n## Last error\nAn earlier attempt at this failed \(WORK_005\): docstring_only failed/,
+    )
   })
 })

@@ -1,6 +1,6 @@
 import type { ContextVariable } from '#bundles/prompt-variables.ts'
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import { type NodeId, operationId, type OperationId, repeatedOperationId } from '#domain/ids.ts'
+import { type NodeId, operationId, type OperationId, recordIds } from '#domain/ids.ts'
 import { originalId } from '#domain/operation.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -18,7 +18,7 @@ export type StartContext = Readonly<Record<ContextVariable, string>>
 type ContextBundle = Pick<BundleFile, 'requires_context' | 'containment' | 'limits'>
 
 export type ReadStartContext = (
-  attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'node' | 'repeats'>,
+  attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'generation' | 'node' | 'repeats'>,
   bundle: ContextBundle,
   workspace: Pick<Workspace, 'readText'>,
 ) => Promise<StartContext>
@@ -36,17 +36,17 @@ const maxRelated = 5
 /**
  * Readers of what surrounds an operation's node, for its prompts and tools. What several operations need is cached.
  * `startContext` has what reviewers said of changes that they rejected, within `related_tokens` or as long as their words are; and,
- * for bundles that ask for it, earlier results, related code, and why the operation failed in the run that this one retries, within
- * as many tokens. In a run of one bundle without edges it asks nothing of the ledger but the run.
+ * for bundles that ask for it, earlier results, related code, and why the operation failed in an earlier generation, within as many
+ * tokens. In a run of one bundle without edges it asks nothing of the ledger but the run.
  */
 export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
   const runFacts = openRunFacts(ledger)
   const related = openRelatedNodes({ runFacts, objects })
   const feedbackOn = openReviewFeedback({ ledger, objects })
   const startContext: ReadStartContext = async (attempt, bundle, workspace) => {
-    const run = await runFacts(attempt.runId)
+    const run = await runFacts(attempt)
     const maxTokens = bundle.limits.related_tokens
-    const feedback = run.retryOf === undefined ? '' : await feedbackOn(attempt, maxTokens)
+    const feedback = await feedbackOn(attempt, maxTokens)
     if (!bundle.requires_context) return { ...emptyContext, feedback }
     const closest = closestEdges(attempt.node, await related.edges(attempt))
     const contained = await containedNodes(attempt, bundle, run, related)
@@ -65,7 +65,7 @@ export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
  * list. In a run of one bundle whose operations do not wait for each other, the parent has no earlier results.
  */
 async function containedNodes(
-  attempt: Pick<Attempt, 'runId' | 'node'>,
+  attempt: Pick<Attempt, 'runId' | 'generation' | 'node'>,
   { containment }: ContextBundle,
   { bundles }: RunFacts,
   related: RelatedNodes,
@@ -82,24 +82,25 @@ type EndedOperation = Awaited<ReturnType<Ledger['endedOperations']>>[number]
 const maxAsked = 64
 
 /**
- * The endings of earlier operations, as their events: those of the run on these nodes and, when the run retries another one,
- * how the same work ended there. Takes one round trip, or none where there is nothing to ask for.
+ * The endings of earlier operations, as their events: how the same work ended before, and those of others on these nodes, of each work
+ * the last. Takes one round trip, or none where there is nothing to ask for.
  */
 async function earlierEvents(
-  attempt: Pick<Attempt, 'runId' | 'operationId' | 'repeats'>,
+  attempt: Pick<Attempt, 'runId' | 'operationId' | 'generation' | 'repeats'>,
   nodeIds: readonly NodeId[],
-  { bundles, retryOf }: Pick<RunFacts, 'bundles' | 'retryOf'>,
+  { bundles }: Pick<RunFacts, 'bundles'>,
   ledger: Pick<Ledger, 'endedOperations'>,
 ): Promise<ContextEvent[]> {
   const ids = nodeIds.flatMap((node) => bundles.map((bundle): OperationId => operationId(node, bundle)))
   const own = originalId(attempt)
   const others = ids.filter((id) => id !== own).slice(0, maxAsked)
-  const [here, before] = await Promise.all([
-    others.length === 0 ? [] : ledger.endedOperations(attempt.runId, others),
-    retryOf === undefined ? [] : ledger.endedOperations(retryOf, [own, repeatedOperationId(own)]),
-  ])
-  // Whichever form it had there, it is the same work.
-  return [...before.map((one) => ({ ...one, operationId: own })), ...here].map(endedEvent)
+  const { runId, generation } = attempt
+  const before = generation === 1 ? [] : recordIds(own, generation - 1)
+  const asked = [...before, ...others.flatMap((id) => recordIds(id, generation))]
+  const ended = asked.length === 0 ? [] : await ledger.endedOperations(runId, asked)
+  // Whichever record it is, it is the same work.
+  const works = new Map(ended.map((one) => [originalId(one), one]))
+  return [...works].map(([id, one]) => endedEvent({ ...one, operationId: id }))
 }
 
 /** The event as the ledger writes it when an operation is settled. */

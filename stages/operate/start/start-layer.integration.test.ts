@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChangeSet } from '#domain/change-set.ts'
-import { changeSetId, repeatedOperationId, type RunId, sha256 } from '#domain/ids.ts'
+import { changeSetId, type RunId, sha256 } from '#domain/ids.ts'
 import type { PlannedOperation, RepeatedWork } from '#domain/operation.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { putHashedJson } from '#store/objects/object-store.ts'
-import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { baseOver } from '../workspace/base-over.fixture.ts'
 import { openStartLayers, type OpenStartLayer } from './start-layer.ts'
@@ -57,41 +57,36 @@ describe('what an operation starts from', () => {
     await test.ledger.settle(attempt, 1, { outcome, events: [] })
   }
 
-  async function reject(root: RunId, runId: RunId, set: ChangeSet): Promise<void> {
-    const { last } = await test.ledger.readDecisions(root)
-    const where = { runId, operationId: set.operationId, recordHash: await recordOf([set]), agent: set.bundle }
+  async function reject(runId: RunId, set: ChangeSet): Promise<void> {
+    const { last } = await test.ledger.readDecisions(runId)
+    const where = { operationId: set.operationId, recordHash: await recordOf([set]), agent: set.bundle }
     const verdict = { verdict: 'rejected', before: 'pending', reason: null } as const
     const decisions = [{ changeSetId: set.changeSetId, ...verdict, ...where, node: first.node }]
-    await test.ledger.decide(root, { last, decisions, by: { kind: 'human', id: 't1' } })
+    await test.ledger.decide(runId, { last, decisions, by: { kind: 'human', id: 't1' } })
   }
 
   /** Lets `of` run once more, in a run whose operations have ended. */
   async function repeating(runId: RunId, of: PlannedOperation, over: Partial<RepeatedWork>, startsFrom: string[]) {
-    const again = {
-      ...aPlannedOperation(of.node.name),
-      operationId: repeatedOperationId(of.operationId),
-      startsFrom,
-      repeats: { operationId: of.operationId, changeSetIds: [], ...over },
-    }
-    await test.ledger.dispatch(runId, 1)
-    const event = anEvent({ event: 'operations.repeated', phase: 'review' })
-    expect(await test.ledger.planAgain(runId, { operations: [again], event })).toBe('planned')
+    const { operationId } = of
+    const repeats = { operationId, supersedes: operationId, because: 'collided' as const, changeSetIds: [], ...over }
+    await test.repeated(runId, [aPlannedOperation(of.node.name)], { startsFrom, repeats })
     return claimOne(runId)
   }
 
   const idsIn = async (attempt: Attempt) => (await open(attempt, snapshot))?.sets.map(({ changeSetId: id }) => id)
 
-  it('is without what was rejected since the last one started, in the same run and in a retry', async () => {
+  it('is without what was rejected since the last one started, in the same generation and in a later one', async () => {
     const runId = await test.executing([first, second])
     const made = changing(first, 0, 'x')
     await settle(await claimOne(runId), made)
     const attempt = await claimOne(runId)
     expect(await idsIn(attempt)).toEqual([made.changeSetId])
-    await reject(runId, runId, made)
+    await reject(runId, made)
     expect(await idsIn(attempt)).toBeUndefined()
 
-    const retry = await test.executing([{ ...second, after: [], startsFrom: [first.operationId] }], { retryOf: runId })
-    expect(await idsIn(await claimOne(retry))).toBeUndefined()
+    await settle(attempt)
+    await test.reopened(runId, [{ ...second, startsFrom: [first.operationId] }])
+    expect(await idsIn(await claimOne(runId))).toBeUndefined()
   })
 
   it('is without what it does once more itself, also where that does not collide any more', async () => {

@@ -1,8 +1,8 @@
-import { sizeOfSets } from '#change-sets/run-chain.ts'
+import { replacedSets, sizeOfSets } from '#change-sets/sets-of-run.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
-import { type OperationId, type ProjectId, repeatedOperationId } from '#domain/ids.ts'
-import { changeSetIdsOf, replacedBy } from '#domain/operation.ts'
+import { type OperationId, type ProjectId, recordIds, type RunId } from '#domain/ids.ts'
+import { changeSetIdsOf, originalId } from '#domain/operation.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -12,14 +12,14 @@ import { getChangeSets } from '#store/objects/stored-records.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { BaseLayer } from '../workspace/base-layer.ts'
 import { type BuiltLayer, openBuiltLayer } from '../workspace/built-layer.ts'
-import { type Chain, type DecisionsLedger, openChains, openCurrentDecisions } from './current-decisions.ts'
+import { type DecisionsLedger, openCurrentDecisions } from './current-decisions.ts'
 
 type StartDeps = {
   ledger: DecisionsLedger & Pick<Ledger, 'endedOperations' | 'operationsOfSets'>
   objects: Pick<ObjectStore, 'get' | 'getRange'>
 }
 
-type Starting = Pick<Attempt, 'runId' | 'projectId' | 'startsFrom' | 'repeats'>
+type Starting = Pick<Attempt, 'runId' | 'projectId' | 'generation' | 'startsFrom' | 'repeats'>
 
 export type OpenStartLayer = (
   attempt: Starting,
@@ -36,33 +36,29 @@ const cachedBytes = 20_000_000
  * STORE_003 when a set of `startedFrom` is gone.
  */
 export function openStartLayers({ ledger, objects }: StartDeps): OpenStartLayer {
-  const chainFor = openChains(ledger)
   const rejectedIn = openCurrentDecisions(ledger, rejectedOf)
   const read = openSetReader({ ledger, objects })
 
-  async function setsFor(
-    { projectId, startsFrom, runId, repeats }: Starting,
-    chain: Chain,
-  ): Promise<readonly ChangeSet[]> {
-    const made = await read.ofOperations(startsFrom, { projectId, chain })
+  async function setsFor(attempt: Starting): Promise<readonly ChangeSet[]> {
+    const { startsFrom, runId, repeats } = attempt
+    const made = await read.ofOperations(startsFrom, attempt)
     if (made.length === 0) return []
     const own = new Set(made.map(({ changeSetId }) => changeSetId))
     const needed = new Set(made.flatMap(({ builtOn = [] }) => builtOn).filter((id) => !own.has(id)))
-    const all = [...(await read.byId([...needed], { projectId, chain })), ...made]
+    const all = [...(await read.byId([...needed], attempt)), ...made]
     const { changeSetIds = [], without = [] } = repeats ?? {}
-    const rejected = await rejectedIn(runId, chain)
+    const rejected = await rejectedIn(runId)
     return usable(all, new Set([...rejected, ...changeSetIds, ...without]))
   }
 
   return async (attempt, base, startedFrom) => {
-    const { projectId, runId, startsFrom } = attempt
+    const { startsFrom } = attempt
     if (startedFrom === undefined && startsFrom.length === 0) return undefined
-    const chain = await chainFor(runId)
-    const again = startedFrom && (await read.byId(startedFrom, { projectId, chain }))
+    const again = startedFrom && (await read.byId(startedFrom, attempt))
     if (startedFrom !== undefined && again?.length !== startedFrom.length) {
       throw new AppError('STORE_003', 'a change set that the attempt started from is not there any more')
     }
-    const sets = again ?? (await setsFor(attempt, chain))
+    const sets = again ?? (await setsFor(attempt))
     return sets.length === 0 ? undefined : openBuiltLayer(base, sets)
   }
 }
@@ -71,9 +67,9 @@ function rejectedOf({ byChangeSet }: Decisions): ReadonlySet<string> {
   return new Set([...byChangeSet.values()].flatMap((one) => (one.verdict === 'rejected' ? one.changeSetId : [])))
 }
 
-type Within = { projectId: ProjectId; chain: Chain }
+type Within = Pick<Attempt, 'projectId' | 'runId' | 'generation'>
 
-/** Reads change sets of a chain of runs. Those that were read last are cached: many operations start from the same ones. */
+/** Reads change sets of runs. Those that were read last are cached: many operations start from the same ones. */
 function openSetReader({ ledger, objects }: StartDeps) {
   const cache = openCachedAnswers<readonly ChangeSet[]>({ maxSize: cachedBytes, sizeOf: sizeOfSets })
 
@@ -83,33 +79,33 @@ function openSetReader({ ledger, objects }: StartDeps) {
     return cache.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash))
   }
 
-  /** Returns the sets of each operation from the newest run which has it; those of one that repeats it replace some. */
-  async function ofOperations(ids: readonly OperationId[], { projectId, chain }: Within): Promise<ChangeSet[]> {
-    const found = new Map<OperationId, readonly ChangeSet[]>()
-    const replaced = new Set<string>()
-    for (const runId of chain) {
-      const missing = ids.filter((id) => !found.has(id))
-      const asked = missing.flatMap((id) => [id, repeatedOperationId(id)])
-      for (const ended of await endedInSlices(runId, [...new Set(asked)], ledger)) {
-        const { outcome, repeats, operationId } = ended
-        for (const id of replacedBy({ status: outcome.status, repeats })) replaced.add(id)
-        found.set(operationId, await setsOf(ended, projectId))
-      }
-    }
-    const all = ids.flatMap((id) => [...(found.get(id) ?? []), ...(found.get(repeatedOperationId(id)) ?? [])])
-    return [...new Map(all.map((set) => [set.changeSetId, set])).values()].filter(
-      (set) => !replaced.has(set.changeSetId),
+  /** Returns the sets of the works of these operations, in their order, without those that later records have made anew. */
+  async function ofOperations(ids: readonly OperationId[], { projectId, runId, generation }: Within) {
+    const works = new Set(generation === 1 ? ids : await worksOf(ids, runId))
+    const records = [...works].flatMap((id) => recordIds(id, generation))
+    const ended = await endedInSlices(runId, records, ledger)
+    const inOrder = ended.toSorted(
+      (one, other) => records.indexOf(one.operationId) - records.indexOf(other.operationId),
     )
+    const replaced = replacedSets(inOrder)
+    const all = (await Promise.all(inOrder.map((one) => setsOf(one, projectId)))).flat()
+    const sets = new Map(all.map((set) => [set.changeSetId, set]))
+    return [...sets.values()].filter((set) => !replaced.has(set.changeSetId))
+  }
+
+  /** Names each work by its first record; the ids may be those of later ones. */
+  async function worksOf(ids: readonly OperationId[], runId: RunId): Promise<OperationId[]> {
+    const ended = await endedInSlices(runId, ids, ledger)
+    const originals = new Map(ended.map((one) => [one.operationId, originalId(one)]))
+    return ids.map((id) => originals.get(id) ?? id)
   }
 
   /** Returns the sets in the order of `ids`; those that are not there are left out. */
-  async function byId(ids: readonly string[], { projectId, chain }: Within): Promise<ChangeSet[]> {
+  async function byId(ids: readonly string[], { projectId, runId }: Within): Promise<ChangeSet[]> {
     const sets = new Map<string, ChangeSet>()
-    for (const runId of chain.toReversed()) {
-      const makers = (await ledger.operationsOfSets(runId, ids)).filter((id) => id !== undefined)
-      for (const ended of await endedInSlices(runId, [...new Set(makers)], ledger)) {
-        for (const set of await setsOf(ended, projectId)) sets.set(set.changeSetId, set)
-      }
+    const makers = (await ledger.operationsOfSets(runId, ids)).filter((id) => id !== undefined)
+    for (const ended of await endedInSlices(runId, [...new Set(makers)], ledger)) {
+      for (const set of await setsOf(ended, projectId)) sets.set(set.changeSetId, set)
     }
     return ids.flatMap((id) => sets.get(id) ?? [])
   }

@@ -1,16 +1,19 @@
 import { type AcceptedChange, acceptedChanges, type AcceptedChangesDeps } from '#change-sets/accepted-sets.ts'
 import { carryChanges } from '#change-sets/carry-changes.ts'
-import { chainOf } from '#change-sets/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import { operationId, type ProjectId, type RunId } from '#domain/ids.ts'
+import { originalId } from '#domain/operation.ts'
 import type { PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { endedInSlices } from '#store/ledger/read-operations.ts'
 import type { SnapshotView } from '#store/objects/snapshot.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 
 export type CarryDeps = AcceptedChangesDeps & {
+  ledger: AcceptedChangesDeps['ledger'] & Pick<Ledger, 'endedOperations' | 'getRun'>
   records: {
     readBlob(project: ProjectId, hash: string): Promise<Uint8Array>
     readSnapshot(project: ProjectId, snapshotId: string): Promise<Pick<SnapshotView, 'find'>>
@@ -40,25 +43,22 @@ export async function carriedChanges(
   open: readonly { number: number }[],
   deps: CarryDeps,
 ): Promise<CarriedChanges> {
-  // A retry has the changes of what it retries in its own patch.
-  const chain = await chainOf(run, deps.ledger)
-  const inPulls = await changesInPulls(chain, open, deps)
+  const inPulls = await changesInPulls(run, open, deps)
   const snapshot = run.snapshotId === null ? undefined : await deps.records.readSnapshot(run.projectId, run.snapshotId)
   const readBase = (hash: string) => deps.records.readBlob(run.projectId, hash)
   const readNow = async (path: string) => {
     const file = snapshot?.find(path)
     return file && { hash: file.hash, bytes: () => readBase(file.hash) }
   }
-  const own = new Set(chain.map(({ runId }) => runId))
   // Whoever has ended a pull request of this run does not get the same one from it again.
   const hadHere = new Set(
-    (await pullsOf(run, deps.ledger)).flatMap(({ carried }) => carried.flatMap(({ changeSetIds }) => changeSetIds)),
+    endedPullsOf(run).flatMap(({ carried }) => carried.flatMap(({ changeSetIds }) => changeSetIds)),
   )
   const found: CarriedChanges = { carried: [], lost: [], published: new Set() }
   const anew = new Set(await judgedWork(run, await acceptedChanges(run, deps), deps))
   const wasThere = new Set([...inPulls.values()].flatMap((ids) => [...ids]))
-  for (const [runId, there] of await newestFirst(inPulls, deps)) {
-    if (own.has(runId)) {
+  for (const [runId, there] of newestFirst(inPulls)) {
+    if (runId === run.runId) {
       for (const id of there) found.published.add(id)
       continue
     }
@@ -79,17 +79,9 @@ export async function carriedChanges(
   return found
 }
 
-/** Sorts runs by their pushes: a retry is newer than the run of a later push, and has what was made for the older code. */
-async function newestFirst(inPulls: InPulls, { ledger }: CarryDeps): Promise<[RunId, ReadonlySet<string>][]> {
-  const pushes = await Promise.all([...inPulls.keys()].map((runId) => pushOf(runId, ledger)))
-  const runs = [...inPulls].map((one, at) => ({ one, order: `${pushes[at]} ${one[0]}` }))
-  return runs.toSorted((first, second) => (first.order < second.order ? 1 : -1)).map(({ one }) => one)
-}
-
-/** The run of the push that a run is of, which may retry it: ids of runs sort by time, and a retry is of the old commit. */
-export async function pushOf(runId: RunId, ledger: Pick<CarryDeps['ledger'], 'getRun'>): Promise<RunId> {
-  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-  return run === undefined ? runId : ((await chainOf(run, ledger)).at(-1)?.runId ?? runId)
+/** Ids of runs sort by time. */
+function newestFirst(inPulls: InPulls): [RunId, ReadonlySet<string>][] {
+  return [...inPulls].toSorted(([one], [other]) => (one < other ? 1 : -1))
 }
 
 /**
@@ -100,22 +92,25 @@ function workOf({ set: { bundle, operationId: id }, node: { nodeId } }: Accepted
   return operationId(nodeId, bundle, id === operationId(nodeId, bundle, 'mechanical') ? 'mechanical' : 'agent')
 }
 
-/** Names the work that people have decided on in the run and those that it retries. */
-async function judgedWork(run: Run, accepted: readonly AcceptedChange[], { ledger }: CarryDeps): Promise<string[]> {
-  const chain = await chainOf(run, ledger)
-  const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+/** Names the work that people have decided on in the run. */
+async function judgedWork(
+  { runId }: Run,
+  accepted: readonly AcceptedChange[],
+  { ledger }: CarryDeps,
+): Promise<string[]> {
+  const { byChangeSet } = await ledger.readDecisions(runId)
   const rejected = [...byChangeSet.values()].filter(({ verdict }) => verdict === 'rejected')
-  return [...accepted.map(workOf), ...rejected.map((one) => one.operationId)]
+  const makers = [...new Set(rejected.map((one) => one.operationId))]
+  return [...accepted.map(workOf), ...(await endedInSlices(runId, makers, ledger)).map(originalId)]
 }
 
 /** Change sets of which a pull request has ended: the run itself does not propose these again. */
-export async function endedChanges(run: Run, { ledger }: Pick<CarryDeps, 'ledger'>): Promise<Set<string>> {
-  return setsOf(await pullsOf(run, ledger))
+export function endedChanges(run: Run): Set<string> {
+  return setsOf(endedPullsOf(run))
 }
 
-async function pullsOf(run: Run, ledger: CarryDeps['ledger']): Promise<PublishedPull[]> {
-  const pulls = (await chainOf(run, ledger)).flatMap(({ publication }) => publication?.pulls ?? [])
-  return pulls.filter(({ state }) => state !== 'open')
+function endedPullsOf({ publication }: Run): PublishedPull[] {
+  return (publication?.pulls ?? []).filter(({ state }) => state !== 'open')
 }
 
 function setsOf(pulls: readonly PublishedPull[]): Set<string> {
@@ -124,11 +119,10 @@ function setsOf(pulls: readonly PublishedPull[]): Set<string> {
 
 /** Returns what the open pull requests have, by the run that made it. A run that waits for room with all it has is not among them. */
 async function changesInPulls(
-  chain: readonly [Run, ...Run[]],
+  run: Run,
   open: readonly { number: number }[],
   { ledger, publishing }: CarryDeps,
 ): Promise<InPulls> {
-  const [run] = chain
   const repositoryId = run.request.repository?.repository.id ?? 0
   const found = new Map<RunId, Set<string>>()
   const add = (runId: RunId, ids: readonly string[]) => {
@@ -146,8 +140,7 @@ async function changesInPulls(
     for (const { runId, changeSetIds } of pull.carried) add(runId, changeSetIds)
   }
   // What did not fit into a pull request that has ended is for the next one.
-  const former = chain.flatMap(({ publication }) => publication?.pulls ?? [])
-  for (const { carried } of former) for (const { runId } of carried) add(runId, [])
+  for (const { carried } of run.publication?.pulls ?? []) for (const { runId } of carried) add(runId, [])
   for (const runId of await comparedWith(run, ledger)) add(runId, [])
   return found
 }
@@ -177,7 +170,7 @@ async function changesOf(
     throw new AppError('PUBLISH_003', `${reason}: merge it or close it, so that later changes get another one`)
   }
   if (run === undefined || run.publication?.isDismissed === true) return { judged: [], left: [] }
-  const ended = setsOf((await pullsOf(run, deps.ledger)).filter(({ isDeleted }) => isDeleted !== true))
+  const ended = setsOf(endedPullsOf(run).filter(({ isDeleted }) => isDeleted !== true))
   const accepted = await acceptedChanges(run, deps)
   const left = accepted.filter(({ set }) => !ended.has(set.changeSetId))
   return { judged: await judgedWork(run, accepted, deps), left }

@@ -1,12 +1,13 @@
 import { type AcceptedChange, acceptedChanges, type AcceptedChangesDeps } from '#change-sets/accepted-sets.ts'
 import { linesChangedBy, type ReadBlob, versionsOf } from '#change-sets/file-versions.ts'
 import { neededFirst } from '#change-sets/independent-groups.ts'
-import { chainOf, placesOfSets } from '#change-sets/run-chain.ts'
+import { placesOfSets } from '#change-sets/sets-of-run.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { GitTree, PlannedFile } from '#domain/planned-commit.ts'
 import { shownName } from '#domain/repo-path.ts'
 import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import { findRefused } from '../check-publishable.ts'
 import { type ChosenPart, chooseParts } from '../choose-parts.ts'
@@ -16,6 +17,7 @@ import type { RepositorySettings } from '../settings/repository-settings.ts'
 import { type Carried, carriedChanges, type CarryDeps, endedChanges } from './carried-changes.ts'
 
 export type DeclineDeps = AcceptedChangesDeps & {
+  ledger: Pick<Ledger, 'endedOperations' | 'operationsOfSets'>
   records: { readBlob(project: ProjectId, hash: string): Promise<Uint8Array> }
   declined: DeclinedChanges
 }
@@ -50,7 +52,7 @@ export async function choosePartsOf(
   deps: ChooseDeps,
 ): Promise<ChosenParts> {
   const repositoryId = run.request.repository?.repository.id ?? 0
-  const ended = await endedChanges(run, deps)
+  const ended = endedChanges(run)
   const own = (await acceptedChanges(run, deps)).filter(({ set }) => !ended.has(set.changeSetId))
   const { carried, lost, published } = await carriedChanges(run, open, deps)
   const readBlob = (hash: string) => deps.records.readBlob(run.projectId, hash)
@@ -184,7 +186,7 @@ type KnownChange = { id: string; keys: string[]; builtOn: string[] }
 
 /** Returns what each change is known by in all runs. They need not be accepted: what somebody rejects may have waited for them. */
 async function keysOf(run: Run, changeSetIds: readonly string[], deps: DeclineDeps): Promise<KnownChange[]> {
-  const places = await placesOfSets(changeSetIds, await chainOf(run, deps.ledger), deps.ledger)
+  const places = await placesOfSets(changeSetIds, run, deps.ledger)
   const readBlob = (hash: string) => deps.records.readBlob(run.projectId, hash)
   return mapBounded(changeSetIds, readsAtOnce, async (id) => {
     const place = places.get(id)

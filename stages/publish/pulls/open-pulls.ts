@@ -5,7 +5,6 @@ import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { OpenPull } from '../github/pull-requests.ts'
-import { pushOf } from './carried-changes.ts'
 import type { PullPart } from './choose-parts-of.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 
@@ -52,7 +51,7 @@ export async function takenOverBy(
 ): Promise<RunId | undefined> {
   for (const { number } of pulls) {
     const owner = await deps.publishing.runOfPull(run.request.repository?.repository.id ?? 0, number)
-    if (owner === undefined || (await pushOf(owner, deps.ledger)) <= (await pushOf(run.runId, deps.ledger))) continue
+    if (owner === undefined || owner <= run.runId) continue
     if (await giveChanges(run, { owner, number }, deps)) return owner
   }
   return undefined

@@ -1,7 +1,6 @@
 import { ownBranchFor } from '#code-hosts/code-host.ts'
 import { believedDecisions } from '#change-sets/accepted-sets.ts'
 import { askPart, type AskPatchDeps, type PatchAnswer } from '#change-sets/ask-patch.ts'
-import { chainOf } from '#change-sets/run-chain.ts'
 import { AppError } from '#domain/error.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Publication } from '#domain/publication.ts'
@@ -71,7 +70,7 @@ const mostNamed = 50
 
 /** Says once on which change sets somebody has written decisions that do not count. The others are published. */
 async function tellForged(run: Run, { publication, note }: Publishing, { ledger }: PullsDeps): Promise<void> {
-  const { forged } = await believedDecisions(await chainOf(run, ledger), ledger)
+  const { forged } = await believedDecisions(run, ledger)
   if (forged.length <= publication.refused) return
   const data = { error_code: 'PUBLISH_005', decisions: forged.length, change_set_ids: forged.slice(0, mostNamed) }
   await note({ refused: forged.length }, [{ event: 'publication.refused', phase: 'publication', origin, data }])

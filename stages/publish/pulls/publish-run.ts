@@ -16,7 +16,7 @@ import { type Note, openRunHost, type RunHostDeps } from './run-host.ts'
 export type PublishDeps = RunHostDeps &
   CheckDeps &
   PullsDeps & {
-    ledger: Pick<Ledger, 'getRun' | 'notePublication'>
+    ledger: Pick<Ledger, 'getRun' | 'mayWantRetry' | 'notePublication'>
     publishing: PublishingRuns
     places: Places
     branchRuns: Pick<BranchRuns, 'complete'>
@@ -77,7 +77,7 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   const source = run?.request.repository
   if (run === undefined || source === undefined) return publishing.end(look, 'never')
-  const forgery = await forgeryIn(run, ledger)
+  const forgery = forgeryIn(run)
   if (forgery !== undefined) {
     await refuseForged(run, forgery, deps)
     return publishing.end(look, 'never')
@@ -86,7 +86,9 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
   try {
     const next = await doSteps(run, deps, signal)
     await publishing.endFailing(runId)
-    await publishing.end(look, next === 'settled' ? 'never' : Date.now() + next)
+    // A rejection may have the run reopened a moment after its end: then there will be more to publish.
+    const isOver = next === 'settled' && !(await ledger.mayWantRetry(runId))
+    await publishing.end(look, isOver ? 'never' : Date.now() + (next === 'settled' ? laterMs : next))
   } catch (error) {
     if (signal.aborted) await publishing.end(look, Date.now())
     signal.throwIfAborted()
@@ -109,16 +111,16 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
  * Returns the fault of a publication that neither the API nor the publisher has written. Where it leads to is not
  * asked, and the code host is told nothing.
  */
-async function forgeryIn(run: Run, ledger: PublishDeps['ledger']): Promise<AppError | undefined> {
+function forgeryIn(run: Run): AppError | undefined {
   const message = `what was kept of the publication of run ${run.runId} is not as it was signed: ask for it again`
   if (run.unsigned.includes('publication')) return new AppError('PUBLISH_005', message)
-  return requireGenuine(run, ledger).then(
-    () => undefined,
-    (error: unknown) => {
-      if (error instanceof AppError && error.code === 'PUBLISH_005') return error
-      throw error
-    },
-  )
+  try {
+    requireGenuine(run)
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'PUBLISH_005') return error
+    throw error
+  }
 }
 
 async function refuseForged(run: Run, fault: AppError, { ledger, log }: PublishDeps): Promise<void> {

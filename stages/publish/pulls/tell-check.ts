@@ -1,6 +1,5 @@
 import type { CommitState, StatusAnnotation, StatusReport } from '#code-hosts/code-host.ts'
 import { countFunnel, countMerged } from '#change-sets/funnel.ts'
-import { chainOf } from '#change-sets/run-chain.ts'
 import type { CodeFinding } from '#domain/code-finding.ts'
 import type { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
@@ -54,14 +53,13 @@ export async function endCheck(
   const { publication } = telling
   const findings = await findingsOf(run, deps)
   const composition = await deps.records.readComposition(run)
-  const chain = await chainOf(run, deps.ledger)
-  const { byChangeSet } = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const { byChangeSet } = await deps.ledger.readDecisions(run.runId)
   const { made = [] } = composition ?? {}
   const verdictOn = (id: string) => byChangeSet.get(id)?.verdict ?? 'pending'
   const told: ToldRun = {
     ...bareTold(run, publication, deps),
     funnel: countFunnel(made, verdictOn),
-    merged: countMerged(made, [{ publication }, ...chain.slice(1)]),
+    merged: countMerged(made, { publication }),
     gate: composition?.gate,
     files: changedFiles(composition ?? { files: [] }).map(({ path, baseHash }) => ({ path, isNew: baseHash === null })),
     filesUrl: await filesUrlOf(run, telling.host),

@@ -110,11 +110,14 @@ describe('a token that may have so many runs', () => {
   })
 
   it('is refused a retry as well', async () => {
-    const run = await playRun(api, [{ name: 'one', fails: { code: 'AGENT_004', reason: 'turns' } }])
-    await api.ledger.move(run, { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events: [] })
     const { token } = await create({ runs: 1 })
-    const retry = () => ask({ token, path: `/v1/runs/${run}/retry`, init: { method: 'POST' } })
-    const statuses = [(await retry()).status, (await retry()).status]
+    const retried = async () => {
+      const run = await playRun(api, [{ name: 'one', fails: { code: 'AGENT_004', reason: 'turns' } }])
+      const end = { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events: [] } as const
+      await api.ledger.move(run, end)
+      return (await ask({ token, path: `/v1/runs/${run}/retry`, init: { method: 'POST' } })).status
+    }
+    const statuses = [await retried(), await retried()]
     expect(statuses).toEqual([202, 429])
   })
 })

@@ -36,7 +36,7 @@ export function githubRoutes(deps: GithubRouteDeps): OpenAPIHono<ApiEnv> {
   routes.openapi(githubEndpoints.publish, async (c) => {
     const caller = c.get('caller')
     const run = await findRun(c.req.valid('param').run_id, caller.projectId, ledger)
-    await requireGenuine(run, ledger)
+    requireGenuine(run)
     const repository = publishable(run, deps)
     const publication = await askToPublish(run, ledger)
     await producer.add('publications', run.runId, { run_id: run.runId, traceparent: run.traceparent })

@@ -61,16 +61,10 @@ describe('DELETE /v1/runs/{run_id}', () => {
     expect(await answered(await erase(runId))).toMatchObject(unknown)
   })
 
-  it('refuses a run that has not ended, and one that another builds on, and leaves them as they are', async () => {
+  it('refuses a run that has not ended, and leaves it as it is', async () => {
     const queued = await submitRun(api)
     expect(await answered(await erase(queued))).toMatchObject({ status: 409, error_code: 'RUN_006' })
     expect((await api.ledger.getRun(queued)).status).toBe('queued')
-    const former = await endedRun()
-    expect((await api.ask(`/v1/runs/${former}/retry`, { method: 'POST' })).status).toBe(202)
-    const retryId = api.jobs.at(-1)
-    const refused = { status: 409, error_code: 'RUN_010', detail: expect.stringContaining(retryId ?? '') }
-    expect(await answered(await erase(former))).toMatchObject(refused)
-    expect((await api.ledger.getRun(former)).status).toBe('completed')
     expect(await retention.runsBeingDeleted()).toEqual([])
   })
 })
@@ -95,17 +89,6 @@ describe('an idempotency key whose run was deleted', () => {
     await finish(runId)
     expect(await answered(await submit())).toMatchObject(refused)
     await expect(api.ledger.getRun(runId)).rejects.toMatchObject({ code: 'RUN_001' })
-  })
-
-  it('does not make the retry again while that is being deleted', async () => {
-    const former = await endedRun()
-    const retry = async () =>
-      api.ask(`/v1/runs/${former}/retry`, { method: 'POST', headers: { 'idempotency-key': 'of-a-deleted-retry' } })
-    const { run_id: runId } = z.looseObject({ run_id: z.string() }).parse(await (await retry()).json())
-    const end = { from: [{ status: 'queued' }], to: { status: 'failed' }, command: 'end', events: [] } as const
-    await api.ledger.move(runId, end)
-    await erase(runId)
-    expect(await answered(await retry())).toMatchObject(refused)
   })
 })
 

@@ -31,13 +31,13 @@ The service accepts \`REMORA_MAX_UPLOADS\` uploads at once. Another one waits fo
 too full for another run, the answer is STORE_001 with the figures in \`detail\`.`
 
 const retryProse = `
-Starts a new run over the same upload. It repeats the operations that did not end well in this run, or only those that are
+Begins the next generation of a run that has ended, however it ended. It repeats the operations that did not end well, or only those that are
 named, or, with \`codes\`, those that failed or were blocked with one of these error codes, whatever their number, and those
 that were skipped only because of them, or, with \`rejected\`, the agents' operations whose change set was rejected with a reason
-and that were not tried again since: their prompts have what was said and what it was said of. Its patch also has the changes that succeeded before. Its \`request\` is that of the
-former run, with \`retry_of\` (the former run) and, where given, \`operations\`, \`codes\` and \`error_policy\` (which replaces
-the former run's). \`earlier_change_sets\` of its event \`run.composed\` counts the change sets that succeeded before. A run that ended before its patch was composed can be
-retried even when all its operations ended well: the retry composes the patch. RUN_006 while the former run is going on,
+and that were not tried again since: their prompts have what was said and what it was said of. What the run had not planned at its end is planned,
+too, unless something else is asked for. The run goes on under its id: its event \`run.reopened\` comes first, what succeeded before stays, and
+the patch is composed anew of all. \`error_policy\` replaces the one that the run had. A run that ended before its patch was composed can be
+retried even when all its operations ended well. RUN_006 while the run is going on,
 INTAKE_007 when there is nothing to repeat, no operation failed with one of the codes or none was rejected with a reason, INTAKE_008
 for two of \`operations\`, \`codes\` and \`rejected\`, RUN_004 for an operation that the run does not have.`
 
@@ -68,7 +68,7 @@ const submissionForm = {
 const deleteProse = `
 From the answer on the run is unknown to every other request. Its upload, records, events, results and the blobs that no other run
 of the project refers to are removed a moment later: until then the answer is 202 again,
-afterwards 404 RUN_001. RUN_006 for a run that has not ended: cancel it first. RUN_010 while a run that retries it is kept.`
+afterwards 404 RUN_001. RUN_006 for a run that has not ended: cancel it first.`
 
 /** Submitting a run, and stopping, retrying or deleting one. */
 export const intakeEndpoints = {
@@ -114,7 +114,7 @@ export const intakeEndpoints = {
     request: { params: RunParams, body: { content: { 'application/json': { schema: BudgetBody } } } },
     responses: { 200: jsonAnswer('the budget, and what is used of it', BudgetView) },
   }),
-  delete: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_010'], {
+  delete: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006'], {
     method: 'delete',
     path: '/v1/runs/{run_id}',
     operationId: 'deleteRun',
@@ -137,7 +137,7 @@ export const intakeEndpoints = {
         headers: IdempotencyHeader,
         body: { content: { 'application/json': { schema: RetryBody } } },
       },
-      responses: { 202: jsonAnswer('the new run', Retried) },
+      responses: { 202: jsonAnswer('the run, and its new generation', Retried) },
     },
   ),
 } as const

@@ -19,7 +19,9 @@ const framingBytes = maxRequestBytes + 64 * 1024
 
 export type IntakeDeps = AcceptDeps &
   RetryDeps & {
-    ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'requestDeletion' | 'setBudget'>
+    ledger: AcceptDeps['ledger'] &
+      RetryDeps['ledger'] &
+      Pick<Ledger, 'cancel' | 'isBeingDeleted' | 'requestDeletion' | 'setBudget'>
     memoryGate: MemoryGate
     uploadGate: UploadGate
     repositories: RepositoryRunDeps
@@ -82,10 +84,8 @@ function addSteering(routes: OpenAPIHono<ApiEnv>, deps: IntakeDeps): void {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
     const holder = holderOf(c.get('caller'))
     const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey, holder }
-    const { runId, status } = await tracedRequest(c, deps.traces, (correlation) =>
-      retryRun({ ...retry, correlation }, deps),
-    )
-    return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
+    const { generation, status } = await retryRun({ ...retry, requestId: c.get('requestId') }, deps)
+    return c.json({ run_id: run.runId, status, generation, links: runLinks(run.runId) }, 202)
   })
 }
 

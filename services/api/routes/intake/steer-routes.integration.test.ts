@@ -45,7 +45,6 @@ const Answer = z.object({
   status: z.union([z.string(), z.number()]),
   error_code: z.string().optional(),
   run_id: z.string().optional(),
-  retry_of: z.string().optional(),
 })
 
 const post = (path: string, body?: object | string, headers: Record<string, string> = {}) =>
@@ -87,15 +86,12 @@ describe('POST /v1/runs/{run_id}/cancel', () => {
 })
 
 describe('POST /v1/runs/{run_id}/retry', () => {
-  it('starts a run over the same upload that does what did not end well', async () => {
+  it('has the run do once more what did not end well', async () => {
     const runId = await endedRun('failed')
     const answer = await post(`${runId}/retry`)
     expect(answer.status).toBe(202)
-    const { run_id: again = '', retry_of: retryOf } = Answer.parse(await answer.json())
-    expect(retryOf).toBe(runId)
-    expect(api.jobs).toContain(again)
-    const [run, first] = [await api.ledger.getRun(again), await api.ledger.getRun(runId)]
-    expect(run).toMatchObject({ status: 'queued', uploadKey: first.uploadKey, request: { retryOf: runId } })
+    expect(await answer.json()).toMatchObject({ run_id: runId, generation: 2 })
+    expect(await api.ledger.getRun(runId)).toMatchObject({ generation: 2, endedAt: null })
   })
 
   it('makes the patch of a run that ended before it was composed, though every operation ended well', async () => {
@@ -103,44 +99,38 @@ describe('POST /v1/runs/{run_id}/retry', () => {
     expect(answer.status).toBe(202)
   })
 
-  it('takes named operations, also such as ended well, and stands for one run under one key', async () => {
+  it('takes named operations, also such as ended well, and stands for one generation under one key', async () => {
     const runId = await endedRun('failed')
     const ask = (operations: string[]) => post(`${runId}/retry`, { operations }, { 'idempotency-key': `key-${runId}` })
-    const first = Answer.parse(await (await ask([good.operationId])).json())
-    expect(await (await ask([good.operationId])).json()).toMatchObject({ run_id: first.run_id })
+    for (const _time of [1, 2]) expect(await (await ask([good.operationId])).json()).toMatchObject({ generation: 2 })
     expect(await (await ask([bad.operationId])).json()).toMatchObject({ error_code: 'INTAKE_005' })
-    expect(await api.ledger.getRun(first.run_id ?? '')).toMatchObject({ request: { operations: [good.operationId] } })
+    expect(await api.ledger.getRun(runId)).toMatchObject({ wanted: { operations: [good.operationId] } })
   })
 
-  it('follows another error policy than the former run when one is named', async () => {
-    const runId = await endedRun('failed')
+  it('follows another error policy than before when one is named', async () => {
     const policyOf = async (body?: object) => {
-      const { run_id: again = '' } = Answer.parse(await (await post(`${runId}/retry`, body)).json())
-      return (await api.ledger.getRun(again)).request.errorPolicy
+      const runId = await endedRun('failed')
+      await post(`${runId}/retry`, body)
+      return (await api.ledger.getRun(runId)).errorPolicy
     }
-    expect(await policyOf()).toBe((await api.ledger.getRun(runId)).request.errorPolicy)
+    expect(await policyOf()).toBe('skip_downstream')
     expect(await policyOf({ error_policy: 'continue' })).toBe('continue')
-    const unknown = await (await post(`${runId}/retry`, { error_policy: 'never' })).json()
+    const unknown = await (await post(`${await endedRun('failed')}/retry`, { error_policy: 'never' })).json()
     expect(unknown).toMatchObject({ status: 422, error_code: 'INTAKE_008' })
   })
 
-  it('takes what failed with some error codes, as a filter that stands for one run under one key', async () => {
+  it('takes what failed with some error codes, as a filter that stands for one generation under one key', async () => {
     const runId = await endedRun('failed')
     const ask = (body: object, headers = {}) => post(`${runId}/retry`, body, headers)
     const key = { 'idempotency-key': `codes-${runId}` }
-    const first = Answer.parse(await (await ask({ codes: ['AGENT_002'] }, key)).json())
-    expect(await (await ask({ codes: ['AGENT_002', 'AGENT_002'] }, key)).json()).toMatchObject({ run_id: first.run_id })
-    const { request } = await api.ledger.getRun(first.run_id ?? '')
-    expect(request).toMatchObject({ retryOf: runId, codes: ['AGENT_002'] })
-    expect(request).not.toHaveProperty('operations')
-    const view = await (await api.ask(`/v1/runs/${first.run_id}`)).json()
-    expect(view).toMatchObject({ request: { retry_of: runId, codes: ['AGENT_002'] } })
-
     for (const code of ['AGENT_004', 'NONSENSE']) {
       const detail = `No operation of run "${runId}" failed with ${code}; its codes: AGENT_002 (1).`
       const refused = await (await ask({ codes: ['AGENT_002', code] })).json()
       expect(refused).toMatchObject({ status: 422, error_code: 'INTAKE_007', detail })
     }
+    expect(await (await ask({ codes: ['AGENT_002'] }, key)).json()).toMatchObject({ generation: 2 })
+    expect(await (await ask({ codes: ['AGENT_002', 'AGENT_002'] }, key)).json()).toMatchObject({ generation: 2 })
+    expect((await api.ledger.getRun(runId)).wanted).toEqual({ codes: ['AGENT_002'] })
     const both = await (await ask({ codes: ['AGENT_002'], operations: [bad.operationId] })).json()
     expect(both).toMatchObject({ status: 422, error_code: 'INTAKE_008', detail: expect.stringContaining('only one') })
     expect(await (await ask({ codes: [] })).json()).toMatchObject({ status: 422, error_code: 'INTAKE_008' })

@@ -119,14 +119,6 @@ describe('GET /v1/runs/{run_id}/changes?operation_id=', () => {
     expect(await (await changesOf(runId, 'two')).json()).toEqual({ changes: [], next: null })
     expect((await changesOf(runId, 'none')).status).toBe(404)
   })
-
-  it('finds an operation of the run before in its retry', async () => {
-    const former = await playRun(api, endings())
-    await composeRun(api, former, { files: [] })
-    const answer = await api.ask(`/v1/runs/${former}/retry`, { method: 'POST' })
-    const { run_id: retry } = z.looseObject({ run_id: z.string() }).parse(await answer.json())
-    expect(await (await changesOf(retry, 'one')).json()).toMatchObject({ changes: [{ files: [{ path: 'a.py' }] }] })
-  })
 })
 
 describe('GET /v1/runs/{run_id}/patch', () => {

@@ -1,13 +1,12 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AskPatchDeps } from '#change-sets/ask-patch.ts'
-import { chainOf } from '#change-sets/run-chain.ts'
 import type { Verdict } from '#domain/decision.ts'
 import { type ModelKind, requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Decider } from '#store/ledger/decisions.ts'
 import type { MemoryGate } from '#store/ledger/memory-gate.ts'
 import { startWantedRetries, type StartWantedDeps } from '#stages/review/start-wanted-retries.ts'
-import type { WantedRetry } from '#stages/review/wanted-by-decisions.ts'
+import type { WantedRetry } from '#stages/review/rejected-work.ts'
 import {
   askedOfEach,
   type DecisionsBody,
@@ -74,9 +73,9 @@ async function wantedIn(body: DecisionsBody, run: Run, deps: ChangeDeps): Promis
   if (body.where !== undefined) {
     const found = await findChanges(run, body.where, deps)
     const isBulk = body.also_decided === true ? undefined : (true as const)
-    return [...found].flatMap(([change_set_id, version]) => wantedOf({ ...body, change_set_id, version, isBulk }, run))
+    return [...found].flatMap(([change_set_id, version]) => wantedOf({ ...body, change_set_id, version, isBulk }))
   }
-  return askedOfEach(body).flatMap((one) => wantedOf(one, run))
+  return askedOfEach(body).flatMap(wantedOf)
 }
 
 type Asked = Pick<DecisionsBody, 'verdict' | 'reason' | 'retry'> & {
@@ -85,11 +84,11 @@ type Asked = Pick<DecisionsBody, 'verdict' | 'reason' | 'retry'> & {
   isBulk?: true | undefined
 }
 
-function wantedOf({ change_set_id: changeSetId, verdict, reason, retry, ...one }: Asked, run: Run): WantedDecision[] {
+function wantedOf({ change_set_id: changeSetId, verdict, reason, retry, ...one }: Asked): WantedDecision[] {
   if (verdict === undefined) return [] // the schema lets no such body in
   const { version, isBulk } = one
   const wanted = { changeSetId, verdict: verdicts[verdict], reason: reason ?? null, version, isBulk }
-  return [retry === true ? { ...wanted, retry: run.runId } : wanted]
+  return [retry === true ? { ...wanted, retry } : wanted]
 }
 
 /** Decides, and has what is to be tried again started if its run has ended. RUN_009 where it could not be. */
@@ -112,22 +111,19 @@ async function decidedView(
 }
 
 /**
- * Starts what is to be tried again, if its run has ended, and says how it stands with what this request has rejected. Null where nothing
- * of it is tried again: a retry that has ended is none of this request.
+ * Reopens the run, if it has ended, for what is to be tried again, and says how it stands with what this request has rejected. Null where nothing
+ * of it is tried again: a generation that has ended is none of this request.
  */
-async function retryOfRejected(run: Run, { decisions }: Decided, deps: StartWantedDeps): Promise<RejectedRetry | null> {
-  const root = (await chainOf(run, deps.ledger)).at(-1) ?? run
-  const all = await startWantedRetries(root.runId, deps)
-  const own = all.filter(({ decision }) => decisions.has(decision.changeSetId))
-  const open = own.filter((one) => one.state === 'waiting')
-  const operationsIn = (list: readonly WantedRetry[]) => new Set(list.map(({ decision }) => decision.operationId)).size
-  const [waiting] = open
-  if (waiting !== undefined) return { retry_of: waiting.of.runId, run_id: null, operations: operationsIn(open) }
-  const underWay = own.flatMap((one) => (one.state === 'started' && !isEnded(one.by.status) ? [one] : []))
-  const by = underWay.at(-1)?.by
-  const started = underWay.filter((one) => one.by.runId === by?.runId)
-  const retryOf = by?.request.retryOf
-  return by === undefined || retryOf === undefined
-    ? null
-    : { retry_of: retryOf, run_id: by.runId, operations: operationsIn(started) }
+async function retryOfRejected(
+  { runId }: Run,
+  { decisions }: Decided,
+  deps: StartWantedDeps,
+): Promise<RejectedRetry | null> {
+  const { run, wanted } = await startWantedRetries(runId, deps)
+  const own = wanted.filter(({ decision }) => decisions.has(decision.changeSetId))
+  const operationsIn = (state: WantedRetry['state']) =>
+    new Set(own.flatMap((one) => (one.state === state ? [one.decision.operationId] : []))).size
+  const [waiting, started] = [operationsIn('waiting'), operationsIn('started')]
+  if (waiting > 0) return { generation: null, operations: waiting }
+  return started === 0 || isEnded(run.status) ? null : { generation: run.generation, operations: started }
 }

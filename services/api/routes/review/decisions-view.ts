@@ -88,7 +88,7 @@ function detailOf(refusal: Refusal): string {
   const { changeSetId, errorCode, conflict, blocked, decision } = refusal
   switch (errorCode) {
     case 'RUN_004':
-      return `Neither the run nor one that it retries has a change set "${changeSetId}".`
+      return `The run has no change set "${changeSetId}".`
     case 'WORK_003':
       return decision === undefined
         ? `Nobody has decided on ${changeSetId} any more.`

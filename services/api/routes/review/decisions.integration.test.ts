@@ -18,7 +18,7 @@ const Decision = z.object({
 })
 const Change = z.looseObject({
   change_set_id: z.string(),
-  run_id: z.string(),
+  generation: z.int(),
   qualified_name: z.string(),
   verdict: z.string(),
   is_redone: z.boolean(),
@@ -221,7 +221,7 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
       expect((await post(runId, { where: {}, verdict: 'reject', reason })).status).toBe(422)
   })
 
-  it('shows a retry what was decided on the run before, and decides there on its changes', async () => {
+  it('stay on what a retry does not make anew, and may be changed while that goes on', async () => {
     const former = await playRun(api, [
       changing('one', 0, 5, 'a = 10'),
       { name: 'two', fails: { code: 'AGENT_004', reason: 'no' } },
@@ -231,7 +231,7 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     await decide(former, one(id, 'reject', { reason: 'no' }))
     const answer = await api.ask(`/v1/runs/${former}/retry`, { method: 'POST' })
     const { run_id: retry } = z.looseObject({ run_id: z.string() }).parse(await answer.json())
-    expect(await changes(retry)).toMatchObject([{ run_id: former, verdict: 'rejected', is_redone: false }])
+    expect(await changes(retry)).toMatchObject([{ generation: 1, verdict: 'rejected', is_redone: false }])
     await decide(retry, one(id, 'accept'))
     expect(await verdictsOf(former)).toEqual({ one: 'accepted' })
     const { operationId } = plannedOperation('one')

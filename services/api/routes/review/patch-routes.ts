@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { believedDecisions } from '#change-sets/accepted-sets.ts'
 import { askPatch, type AskPatchDeps, withoutPatch } from '#change-sets/ask-patch.ts'
-import { chainOf } from '#change-sets/run-chain.ts'
 import { gitBlobId, type PlannedCommit } from '#domain/planned-commit.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { PatchKind, Run } from '#domain/run.ts'
@@ -76,8 +75,7 @@ export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps
 
 /** A worker composes the patch, and cannot say what is accepted. */
 async function acceptedIn(run: Run, { ledger }: PatchRouteDeps): Promise<Set<string>> {
-  const chain = await chainOf(run, ledger)
-  const { byChangeSet } = await believedDecisions(chain, ledger)
+  const { byChangeSet } = await believedDecisions(run, ledger)
   return new Set([...byChangeSet].flatMap(([id, { verdict }]) => (verdict === 'accepted' ? id : [])))
 }
 

@@ -18,7 +18,7 @@ const Refused = z.looseObject({
 const Answer = z.looseObject({ decisions: z.array(Named).default([]), refused: z.array(Refused).default([]) })
 const Change = z.looseObject({
   ...Named.shape,
-  run_id: z.string(),
+  generation: z.int(),
   is_redone: z.boolean(),
   built_on: z.array(z.string()).optional(),
 })
@@ -66,10 +66,10 @@ export function openPlayedReview(api: TestApi) {
     changes,
     changesOf,
     retry,
-    /** By the name of what was changed; of the oldest run that has changed it. */
+    /** By the name of what was changed. */
     verdicts: async (runId: string) =>
       Object.fromEntries((await changes(runId)).map(({ qualified_name: name, verdict }) => [name, verdict])),
-    /** Retries the operations of these endings, and plays them so. */
+    /** Reopens the run for the operations of these endings, and plays them so. */
     async retried(former: string, endings: readonly PlayedEnding[]): Promise<string> {
       const operations = endings.map(({ name }) => plannedOperation(name).operationId)
       const runId = await retry(former, { operations })

@@ -1,9 +1,9 @@
 import { type ReadBlob, versionsOf } from '#change-sets/file-versions.ts'
-import { chainOf, changesOf } from '#change-sets/run-chain.ts'
+import { changesOf } from '#change-sets/sets-of-run.ts'
 import { type ChangeSet, proofOf, wireEvidence } from '#domain/change-set.ts'
 import type { Decision } from '#domain/decision.ts'
 import { undefinedOn } from '#domain/error.ts'
-import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
+import { type OperationId, recordIds } from '#domain/ids.ts'
 import { type Operation, originalId } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
@@ -11,8 +11,7 @@ import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { operationPages } from '#store/ledger/read-operations.ts'
 import { changedFiles, type Composition, type Conflict, conflictView } from '#store/objects/composition.ts'
-import type { ChangeRecords } from '#stages/review/find-sets.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { type ChangeRecords, makersOf } from '#stages/review/find-sets.ts'
 import { workAhead } from '#platform/limit-concurrency.ts'
 import { unifiedDiff } from '#platform/unified-diff.ts'
 import { ChangeView } from '#schemas/change-schema.ts'
@@ -36,48 +35,42 @@ export type ChangeDeps = {
   records: ChangeRecords
 }
 
-/** A run with those that it retries, newest first, and what was decided on the change sets of all of them. */
-type Review = { chain: readonly [Run, ...Run[]]; decisions: Decisions } & Compositions
+/** A run, and what was decided on its change sets. */
+type Review = { run: Run; decisions: Decisions } & Compositions
 
 /** `composition` is the run as it was composed; `accepted` the patch of what was accepted, as it was composed last, if it was. */
 type Compositions = { composition: Composition | null; accepted: Composition | undefined }
 
 async function openReview(run: Run, { ledger, records }: ChangeDeps): Promise<Review> {
-  const [chain, composition, accepted] = await Promise.all([
-    chainOf(run, ledger),
+  const [composition, accepted, decisions] = await Promise.all([
     records.readComposition(run),
     readPatchOf(run, 'accepted', records),
+    ledger.readDecisions(run.runId),
   ])
-  return { chain, composition, accepted, decisions: await ledger.readDecisions((chain.at(-1) ?? run).runId) }
+  return { run, composition, accepted, decisions }
 }
 
 /** `context`: so many unchanged lines are around each change of a diff. */
 type ChangesPage = { cursor: string | undefined; limit: number; filter: ChangeFilter; context: number }
 
 /**
- * One page of the change sets of the run and of those that it retries, newest run first, in the ledger's order of the
- * operations that made them. `limit` counts operations: a mechanical one makes several sets, and a filter leaves some out.
+ * One page of the change sets of the run, in the ledger's order of the operations that made them, those of earlier generations first. `limit` counts operations: a mechanical one makes several sets, and a filter leaves some out.
  */
 export async function listChanges(
   run: Run,
-  { cursor = '0-0', limit, filter, context }: ChangesPage,
+  { cursor, limit, filter, context }: ChangesPage,
   deps: ChangeDeps,
 ): Promise<{ changes: ChangeView[]; next: string | null }> {
   const review = await openReview(run, deps)
-  const [at = 0, position = 0] = cursor.split('-').map(Number)
-  const shown = review.chain[at]
-  if (shown === undefined) return { changes: [], next: null }
-  const page = { status: 'succeeded', cursor: String(position), limit } as const
-  const { operations, next } = await deps.ledger.listOperations(shown.runId, page)
-  const changes = await changesIn(operations, { review, at, filter }, deps)
-  const views = await viewsOf(changes, { review, context }, deps)
-  const nextRun = at + 1 < review.chain.length ? `${at + 1}-0` : null
-  return { changes: views, next: next === null ? nextRun : `${at}-${next}` }
+  const page = { status: 'succeeded', allRecords: true, ...(cursor !== undefined && { cursor }), limit } as const
+  const { operations, next } = await deps.ledger.listOperations(run.runId, page)
+  const changes = await changesIn(operations, { review, filter }, deps)
+  return { changes: await viewsOf(changes, { review, context }, deps), next }
 }
 
 /**
- * The change sets of one operation, those of the run first and then those that the runs it retries made of it; none when it
- * changed nothing. RUN_004 when none of these runs has it.
+ * The change sets of the work of one operation, those of its last record first; none when that has changed nothing. RUN_004 when the run has not
+ * that operation.
  */
 export async function changesOfOperation(
   run: Run,
@@ -85,44 +78,20 @@ export async function changesOfOperation(
   deps: ChangeDeps,
 ): Promise<ChangeView[]> {
   const review = await openReview(run, deps)
-  const forms = await formsOf(operationId, review.chain, deps.ledger)
-  const changes = await mapBounded([...forms.entries()], 1, ([at, operations]) =>
-    changesIn(operations, { review, at, filter: {} }, deps),
-  )
-  return viewsOf(changes.flat(), { review, context }, deps)
+  const work = originalId(await deps.ledger.getOperation(run.runId, operationId))
+  const ids = recordIds(work, run.generation).toReversed()
+  const read = ids.map((id) => deps.ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004')))
+  const records = (await Promise.all(read)).filter((record) => record !== undefined)
+  return viewsOf(await changesIn(records, { review, filter: {} }, deps), { review, context }, deps)
 }
 
-/**
- * Returns, for each run of the chain, what did the work of the operation there. From the newest run that has it backwards these
- * are both its forms, itself and the one that repeats it because it collided, unless that run has both: then each goes on from
- * its own.
- */
-async function formsOf(
-  operationId: OperationId,
-  chain: Review['chain'],
-  ledger: ChangeDeps['ledger'],
-): Promise<Operation[][]> {
-  const read = (id: OperationId) =>
-    Promise.all(chain.map(({ runId }) => ledger.getOperation(runId, id).catch(undefinedOn('RUN_004'))))
-  const own = await read(operationId)
-  const newest = own.findIndex((operation) => operation !== undefined)
-  const first = own[newest] ?? (await ledger.getOperation(chain[0].runId, operationId))
-  const original = originalId(first)
-  const other = await read(original === operationId ? repeatedOperationId(original) : original)
-  const hasBoth = other[newest] !== undefined
-  return own.map((one, at) => [one, hasBoth || at < newest ? undefined : other[at]].flatMap((form) => form ?? []))
-}
-
-/** The change set of this id, once for each run of the chain that has made it; none when none has. */
+/** The change set of this id; none when the run has not made it. */
 export async function changesOfSet(
   run: Run,
   { changeSetId, context }: { changeSetId: string; context: number },
   deps: ChangeDeps,
 ): Promise<ChangeView[]> {
-  const makers = await Promise.all(
-    (await chainOf(run, deps.ledger)).map(({ runId }) => deps.ledger.operationsOfSets(runId, [changeSetId])),
-  )
-  const operationId = makers.flat().find((id) => id !== undefined)
+  const [operationId] = await deps.ledger.operationsOfSets(run.runId, [changeSetId])
   if (operationId === undefined) return []
   const all = await changesOfOperation(run, { operationId, context }, deps)
   return all.filter((change) => change.change_set_id === changeSetId)
@@ -130,42 +99,41 @@ export async function changesOfSet(
 
 /**
  * All change sets that a decision on `filter` is about, the oldest first, with the version of the decision that was seen: none of
- * operations that ran again.
+ * those that were made anew.
  */
 export async function findChanges(run: Run, filter: ChangeFilter, deps: ChangeDeps): Promise<Map<string, number>> {
   const review = await openReview(run, deps)
   const found = new Map<string, number>()
-  for (const [at, { runId }] of [...review.chain.entries()].toReversed()) {
-    for await (const operations of operationPages(deps.ledger, runId)) {
-      for (const { set, isRedone, decision } of await changesIn(operations, { review, at, filter }, deps)) {
-        if (!isRedone) found.set(set.changeSetId, decision?.version ?? 0)
-      }
+  for await (const operations of operationPages(deps.ledger, run.runId)) {
+    for (const { set, isRedone, decision } of await changesIn(operations, { review, filter }, deps)) {
+      if (!isRedone) found.set(set.changeSetId, decision?.version ?? 0)
     }
   }
   return found
 }
 
-/** A change set that `operation`, of a run of the chain, made. */
+/** A change set that `operation` made. */
 type Change = { set: ChangeSet; operation: Operation; isRedone: boolean; decision: Decision | undefined }
 
 async function changesIn(
   operations: readonly Operation[],
-  { review, at, filter }: { review: Review; at: number; filter: ChangeFilter },
+  { review, filter }: { review: Review; filter: ChangeFilter },
   { ledger, records }: ChangeDeps,
 ): Promise<Change[]> {
-  const [{ projectId }] = review.chain
+  const { projectId } = review.run
   const changed = await changesOf(operations, (hash) => records.readChangeSets(projectId, hash))
-  const isRedone = await redoneAmong(
-    changed.map(({ operation }) => operation),
-    { chain: review.chain, at },
-    ledger,
-  )
+  const makers = changed.map(({ operation }) => operation)
+  const redone = await redoneAmong(makers, review.run, ledger)
+  const ids = changed.flatMap(({ sets }) => sets.map(({ changeSetId }) => changeSetId))
+  // What a later record has made just so again is that one's.
+  const lastMakers = review.run.generation === 1 ? undefined : await makersOf(review.run.runId, ids, ledger)
   const isWanted = changeFilter(filter)
   return changed.flatMap(({ operation, sets }) =>
     sets.flatMap((set) => {
       const decision = review.decisions.byChangeSet.get(set.changeSetId)
-      const change = { set, operation, isRedone: isRedone(set.changeSetId, operation), decision }
-      return isWanted(change) ? [change] : []
+      const change = { set, operation, isRedone: redone.has(set.changeSetId), decision }
+      const isLast = (lastMakers?.get(set.changeSetId) ?? operation.operationId) === operation.operationId
+      return isLast && isWanted(change) ? [change] : []
     }),
   )
 }
@@ -183,21 +151,23 @@ type Viewing = { review: Review; context: number }
 
 async function viewsOf(changes: readonly Change[], viewing: Viewing, deps: ChangeDeps): Promise<ChangeView[]> {
   const ids = [...new Set(changes.map(({ set }) => set.changeSetId))]
-  const lists = await Promise.all(viewing.review.chain.map(({ runId }) => deps.ledger.setsBuiltOn(runId, ids)))
-  const neededBy = new Map(ids.map((id, at) => [id, [...new Set(lists.flatMap((list) => list[at] ?? []))]]))
+  const lists = await deps.ledger.setsBuiltOn(viewing.review.run.runId, ids)
+  const neededBy = new Map(ids.map((id, at) => [id, [...new Set(lists[at])]]))
   return Promise.all(changes.map((one) => viewIn(one, { ...viewing, neededBy }, deps)))
 }
 
 async function viewIn(
-  { set, operation: { node, runId }, isRedone, decision }: Change,
+  { set, operation: { node, operationId, generation }, isRedone, decision }: Change,
   { review, context, neededBy }: Viewing & { neededBy: ReadonlyMap<string, string[]> },
   { records }: ChangeDeps,
 ): Promise<ChangeView> {
-  const [{ projectId }] = review.chain
+  const { projectId } = review.run
   const readBlob: ReadBlob = (hash) => records.readBlob(projectId, hash)
   const versions = await Promise.all(set.files.map((file) => versionsOf(file, readBlob)))
   const conflict = conflictOf(set.changeSetId, decision?.verdict === 'accepted', review)
   return viewOf(ChangeView, set, {
+    operation_id: operationId,
+    generation,
     agent: set.bundle,
     evidence: set.evidence.map(wireEvidence),
     path: node.path,
@@ -207,7 +177,6 @@ async function viewIn(
     rules: set.rules ?? [],
     built_on: set.builtOn ?? [],
     needed_by: neededBy.get(set.changeSetId) ?? [],
-    run_id: runId,
     is_redone: isRedone,
     verdict: decision?.verdict ?? 'pending',
     decision: decision === undefined ? null : decisionView(decision),

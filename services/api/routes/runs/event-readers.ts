@@ -35,7 +35,10 @@ export function openEventReaders(source: EventSource): EventReaders {
   const tailed = new Map<RunId, { tailer: EventTailer; readers: number }>()
   return {
     join(run) {
-      const shared = tailed.get(run.runId) ?? { tailer: startEventTailer(run, source), readers: 0 }
+      const known = tailed.get(run.runId)
+      // The tailer of a run that was reopened since has come to its end.
+      const isOver = known?.tailer.isOver() === true && !isEnded(run.status)
+      const shared = known && !isOver ? known : { tailer: startEventTailer(run, source), readers: 0 }
       shared.readers += 1
       tailed.set(run.runId, shared)
       return {
@@ -44,7 +47,7 @@ export function openEventReaders(source: EventSource): EventReaders {
           shared.readers -= 1
           if (shared.readers > 0) return
           shared.tailer.stop()
-          tailed.delete(run.runId)
+          if (tailed.get(run.runId) === shared) tailed.delete(run.runId)
         },
       }
     },
@@ -92,6 +95,7 @@ type EventTailer = {
   state(): TailState
   /** Resolves at the next state, after `waitMs` or when `signal` is aborted, whichever is first. */
   change(waitMs: number, signal: AbortSignal): Promise<void>
+  isOver(): boolean
   stop(): void
 }
 
@@ -115,6 +119,7 @@ function startEventTailer(run: Run, source: EventSource): EventTailer {
       return tail.state
     },
     change: (waitMs, signal) => waitAmong(tail.waiting, waitMs, signal),
+    isOver: () => tail.state.isOver,
     stop: () => stop.abort(),
   }
 }

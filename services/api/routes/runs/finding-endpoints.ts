@@ -3,7 +3,7 @@ import { PathPattern } from '#schemas/decision-schema.ts'
 import { FindingPage, SeverityShape } from '#schemas/finding-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
-import { pageLimit } from '../../http/schema-parts.ts'
+import { Cursor, pageLimit } from '../../http/schema-parts.ts'
 
 const FindingFilter = z.strictObject({
   agent: z.string().min(1).max(64).optional(),
@@ -15,8 +15,8 @@ const FindingFilter = z.strictObject({
 export type FindingFilter = z.infer<typeof FindingFilter>
 
 const findingsProse = `
-Each is grounded: its file and lines exist. Only what the attempt that ended an operation has reported counts, in the order of the plan, newest
-run first; what a retry did again is not shown of the run before. \`limit\` counts operations that reported something, each with at most 20
+Each is grounded: its file and lines exist. Only what the attempt that ended an operation has reported counts, in the order of the plan; what
+was found by work that is done once more is not shown. \`limit\` counts operations that reported something, each with at most 20
 findings; with a filter a page may be short or empty although others follow: continue until \`next\` is null.`
 
 export const findingEndpoints = {
@@ -30,11 +30,7 @@ export const findingEndpoints = {
       params: RunParams,
       query: z.strictObject({
         ...FindingFilter.shape,
-        cursor: z
-          .string()
-          .regex(/^\d{1,3}-\d{1,9}$/, 'not a cursor')
-          .optional()
-          .openapi({ description: '`next` of the page before' }),
+        cursor: Cursor,
         limit: pageLimit(100, 50),
       }),
     },

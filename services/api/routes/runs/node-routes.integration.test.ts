@@ -89,7 +89,7 @@ describe('GET /v1/runs/{run_id}/nodes/{node_id}', () => {
       ...nodeView(node),
       children: [],
       edges: { out: 0, in: 0 },
-      operations: [{ operation_id: operationId, agent: 'lint', status: 'failed', repeats: null }],
+      operations: [{ operation_id: operationId, agent: 'lint', status: 'failed', superseded_by: null }],
     })
   })
 

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import { type NodeId, operationId, repeatedOperationId } from '#domain/ids.ts'
+import { type NodeId, operationId, recordIds } from '#domain/ids.ts'
 import { nodeView } from '#domain/code-node.ts'
 import { type Operation, OperationWork } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
@@ -44,9 +44,7 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     if (found === undefined || edgeRef === undefined) throw noSuchNode(runId, nodeId)
     const edges = await records.edges.counts(edgeRef, found.place)
     const operations = await operationsOn(nodeId, run, ledger)
-    const views = operations.map((one) =>
-      viewOf(NodeOperation, one, { agent: one.bundle, repeats: one.repeats?.operationId ?? null }),
-    )
+    const views = operations.map((one) => viewOf(NodeOperation, one, { agent: one.bundle }))
     return c.json({ ...nodeView(found.node), children: found.children, edges, operations: views }, 200)
   })
   routes.openapi(nodeEndpoints.edges, async (c) => {
@@ -88,7 +86,7 @@ async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['led
   const ids = run.request.agents.flatMap((agent) =>
     OperationWork.options.map((work) => operationId(nodeId, agent, work)),
   )
-  const all = ids.flatMap((id) => [id, repeatedOperationId(id)])
+  const all = ids.flatMap((id) => recordIds(id, run.generation))
   const found = all.map((id) => ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004')))
   return (await Promise.all(found)).filter((operation) => operation !== undefined)
 }

@@ -1,4 +1,3 @@
-import { chainOf } from '#change-sets/run-chain.ts'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { hasCode } from '#domain/error.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
@@ -11,7 +10,7 @@ import type { PlanSummary } from '#store/objects/plan-summary.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { untilAborted } from '#platform/clock.ts'
 import type { PartState } from '#platform/readiness.ts'
-import { retryOf, wantedByDecisions, type WantedLedger } from '#stages/review/wanted-by-decisions.ts'
+import { wantedByDecisions } from '#stages/review/rejected-work.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
 import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
@@ -20,7 +19,6 @@ import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
 import { countAcceptedLeftOut } from '#stages/review/proved-conflicts.ts'
-import { verdictsInChain } from '#stages/review/redone-sets.ts'
 import { findRun, type Lacking, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
@@ -45,11 +43,9 @@ export type RunRouteDeps = EventRouteDeps &
       | 'listOperations'
       | 'listRuns'
       | 'mayWantRetry'
-      | 'operationsOfSets'
       | 'readDecisions'
       | 'readEvents'
-    > &
-      WantedLedger
+    >
     records: RunRecords
     /** The models that no live worker can use. */
     readAway(): Promise<readonly UnreachableModel[]>
@@ -71,13 +67,11 @@ async function unlessAway<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The run's newest retry, and how many of its operations another one is to repeat when it has ended. */
-async function retriesOf(run: Run, root: Run, ledger: RunRouteDeps['ledger']): Promise<RunDetails['retries']> {
-  const newest = await retryOf(run, ledger)
-  const mayWant = newest === undefined && (await ledger.mayWantRetry(root.runId))
-  const all = mayWant ? await wantedByDecisions(await ledger.readDecisions(root.runId), ledger) : []
-  const wanted = all.flatMap((one) => (one.state === 'waiting' && one.of.runId === run.runId ? [one.decision] : []))
-  return { newest: newest?.runId ?? null, wanted: new Set(wanted.map(({ operationId }) => operationId)).size }
+/** Counts the operations that are tried again by themselves when the run has ended. */
+async function countWanted(run: Run, ledger: RunRouteDeps['ledger']): Promise<number> {
+  if (!(await ledger.mayWantRetry(run.runId))) return 0
+  const all = await wantedByDecisions(run, await ledger.readDecisions(run.runId), ledger)
+  return new Set(all.flatMap(({ state, decision }) => (state === 'waiting' ? [decision.operationId] : []))).size
 }
 
 /** The same each time: what is counted by decisions is kept by them. */
@@ -89,22 +83,19 @@ const rememberedDecisions = 8
 function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records'>) {
   const decided = openCachedAnswers<Decisions>({ max: rememberedDecisions })
   return async (run: Run): Promise<Omit<RunDetails, 'away'>> => {
-    const chain = await chainOf(run, ledger)
-    const root = chain.at(-1) ?? run
-    const [composition, skipped, failures, retries] = await Promise.all([
+    const { runId } = run
+    const [composition, skipped, failures, retryWanted] = await Promise.all([
       unlessAway(records.readComposition(run)),
       unlessAway(records.readSkipped(run)),
-      ledger.countFailures(run.runId),
-      retriesOf(run, root, ledger),
+      ledger.countFailures(runId),
+      countWanted(run, ledger),
     ])
-    const isAlone = chain.length === 1
-    const last = composition || !isAlone ? await ledger.lastDecision(root.runId) : 0
-    const read = () => ledger.readDecisions(root.runId)
-    const decisions = last === 0 ? none : await decided.get(`${root.runId} ${last}`, read)
-    const counted = () => (isAlone ? ledger.countVerdicts(root.runId) : verdictsInChain(chain, decisions, ledger))
-    const verdicts = composition ? new Map() : await counted()
+    const last = composition ? await ledger.lastDecision(runId) : 0
+    const read = () => ledger.readDecisions(runId)
+    const decisions = last === 0 ? none : await decided.get(`${runId} ${last}`, read)
+    const verdicts = composition ? new Map() : await ledger.countVerdicts(runId)
     const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read }))
-    return { composition, skipped, failures, verdicts, decisions, chain, retries, acceptedLeftOut }
+    return { composition, skipped, failures, verdicts, decisions, retryWanted, acceptedLeftOut }
   }
 }
 

@@ -40,7 +40,11 @@ const run: Run = {
   isPlanned: true,
   bundleHashes: null,
   agentBundles: null,
-  retries: [],
+  errorPolicy: 'skip_downstream',
+  generation: 1,
+  wanted: null,
+  reopenedAt: null,
+  reopenedBy: null,
   traceparent: null,
   acceptedAt: Date.UTC(2026, 0, 1),
   endedAt: Date.UTC(2026, 0, 1) + 1500,
@@ -75,7 +79,6 @@ const file = (path: string, found: ComposedEvidence[]) => ({
   evidence: found,
 })
 
-const retries = { newest: null, wanted: 0 }
 const decisions = { byChangeSet: new Map<string, Decision>() }
 /** What is known of a run of which nothing is composed, and on which nobody has decided. */
 const bare = {
@@ -85,8 +88,7 @@ const bare = {
   away: [],
   verdicts: new Map(),
   decisions,
-  chain: [],
-  retries,
+  retryWanted: 0,
 }
 
 describe('runView', () => {
@@ -157,8 +159,8 @@ describe('runView', () => {
       { ...pull, number: 1, state: 'merged', changeSetIds: ['c1', 'of an earlier run'] },
       { ...pull, number: 2, state: 'open', changeSetIds: ['c3'] },
     ]
-    const chain = [{ publication: null }, { publication: Publication.parse({ pulls }) }]
-    expect(runView(run, { ...composed, chain }).funnel).toEqual([{ agent: 'lint', ...counts, merged: 1 }])
+    const publication = Publication.parse({ pulls })
+    expect(runView({ ...run, publication }, composed).funnel).toEqual([{ agent: 'lint', ...counts, merged: 1 }])
     const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0, merged: 0 }
     expect(runView(run, { ...bare, verdicts }).funnel).toEqual([
       { agent: 'lint', ...unknown, accepted: 3, rejected: 2 },

@@ -36,6 +36,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
   const { runId, counts, stop, acceptedAt, endedAt } = run
   return viewOf(RunSummary, run, {
     request: viewOf(RequestView, run.request, {
+      error_policy: run.errorPolicy,
       selected_nodes: run.request.nodes?.count,
       accept: run.request.accept ?? 'none',
       verify: gateRequestView(run.request.verify),
@@ -100,13 +101,11 @@ export type RunDetails = Lacking & {
   skipped: readonly SkippedFile[] | undefined
   /** Failed and blocked operations by error code. */
   failures: readonly FailureCount[]
-  /** While it is not composed, what is decided on its chain, by agent; once it is, by change set. */
+  /** While it is not composed, what is decided, by agent; once it is, by change set. */
   verdicts: ReadonlyMap<string, VerdictCounts>
   decisions: Pick<Decisions, 'byChangeSet'>
-  /** The run, and those that it retries. */
-  chain: readonly Pick<Run, 'publication'>[]
-  /** The newest one, and how many operations another is to repeat. */
-  retries: { newest: RunId | null; wanted: number }
+  /** Counts the rejected operations that are tried again by themselves when the run has ended. */
+  retryWanted: number
   /** Counts the accepted change sets that the accepted patch leaves out; undefined while that cannot be read. */
   acceptedLeftOut?: number | undefined
 }
@@ -118,14 +117,14 @@ const knownFunnels = new WeakMap<NonNullable<Composition['made']>, Funnels>()
 const newWeakMap = (): Funnels => new WeakMap()
 
 export function runView(run: Run, details: RunDetails): RunView {
-  const { composition, skipped, failures, retries, acceptedLeftOut = 0 } = details
+  const { composition, skipped, failures, retryWanted, acceptedLeftOut = 0 } = details
   const { conflicts = [] } = composition ?? {}
   return {
     ...runSummaryView(run, details),
     checks: composition ? getOrMake(knownChecks, composition, () => checksView(composition)) : {},
     gate: gateView(composition?.gate),
     conflicts: conflicts.length,
-    funnel: funnelView(composition?.made, details),
+    funnel: funnelView(run, composition?.made, details),
     left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
     accepted_left_out: acceptedLeftOut,
     unread: [
@@ -135,21 +134,21 @@ export function runView(run: Run, details: RunDetails): RunView {
     skipped: skipped?.length ?? 0,
     skipped_files: skipped?.slice(0, maxSkipped) ?? [],
     failures: failures.map(failureView),
-    retried_by: retries.newest,
-    retry_wanted: retries.wanted,
+    retry_wanted: retryWanted,
   }
 }
 
 function funnelView(
+  run: Run,
   made: Composition['made'],
-  { verdicts, decisions, chain }: Pick<RunDetails, 'verdicts' | 'decisions' | 'chain'>,
+  { verdicts, decisions }: Pick<RunDetails, 'verdicts' | 'decisions'>,
 ): RunView['funnel'] {
   if (made !== undefined) {
     const { byChangeSet } = decisions
     const known = getOrMake(getOrMake(knownFunnels, made, newWeakMap), byChangeSet, () =>
       countFunnel(made, (id) => byChangeSet.get(id)?.verdict ?? 'pending'),
     )
-    const merged = countMerged(made, chain)
+    const merged = countMerged(made, run)
     return known.map(({ acceptedUnverified, ...counts }) => ({
       ...counts,
       accepted_unverified: acceptedUnverified,

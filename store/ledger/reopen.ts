@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { EventOrigin } from '#domain/event.ts'
+import type { ErrorPolicyName, Run, WantedWork } from '#domain/run.ts'
+import { indexKeys, runKeys } from './keys.ts'
+import { indexRun, type RunHolder } from './run-commands.ts'
+import { expectKnownRun, NamedFields, runScript } from './script.ts'
+import type { LedgerStore } from './store.ts'
+import { encodeEvents } from './stored-events.ts'
+
+const script = runScript('reopen', 'events')
+
+export type Reopening = {
+  wanted: WantedWork
+  /** Replaces the one that the run has. */
+  errorPolicy?: ErrorPolicyName | undefined
+  origin: EventOrigin
+  /** Names this reopening: with the same name it is not done twice. */
+  command: string
+  holder?: RunHolder | undefined
+}
+
+const Reply = z.union([
+  z.enum(['changed', 'open']),
+  NamedFields.pipe(z.object({ generation: z.coerce.number(), seq: z.coerce.number() })),
+])
+
+/** `generation` has begun with event `seq`. `changed`: somebody else has begun one since the run was read. `open`: it has not ended. */
+export type ReopenAnswer = z.infer<typeof Reply>
+
+/**
+ * Begins the next generation of an ended run, whatever its end: what is wanted of its work is planned once more, over the same snapshot
+ * (`run.reopened`). Everything that the run has made and that was decided on it stays. It is among the active runs before it is reopened,
+ * so that a crash in between leaves an ended run there, which the dispatcher takes out. LIMIT_003 when the holder has as many runs as it
+ * may have, RUN_001 for an unknown run or one whose deletion was asked for.
+ */
+export async function reopen(
+  store: LedgerStore,
+  { runId, projectId, generation }: Pick<Run, 'runId' | 'projectId' | 'generation'>,
+  { wanted, errorPolicy, origin, command, holder }: Reopening,
+): Promise<ReopenAnswer> {
+  const { active, ended } = indexKeys(store.namespace)
+  const member = `${projectId}/${runId}`
+  await indexRun(store, { runId, projectId, holder }, 'again')
+  const { operations, codes } = wanted
+  const data = {
+    generation: generation + 1,
+    ...(operations && { operations: operations.length }),
+    ...(codes && { codes }),
+    ...(errorPolicy && { error_policy: errorPolicy }),
+  }
+  const events = encodeEvents([{ event: 'run.reopened', phase: 'planning', origin, data }], store.redactor)
+  const args = [generation, command, JSON.stringify(wanted), errorPolicy ?? '', ...events]
+  const answer = await script(store.redis, runKeys(store.namespace, runId).scripted, args)
+  const reply = Reply.parse(expectKnownRun(runId, answer))
+  if (typeof reply === 'string') return reply
+  // Whoever saw it ended may have taken it out again in the meantime.
+  await store.redis.zadd(active, 'NX', Date.now(), member)
+  await store.redis.zrem(ended, member)
+  return reply
+}
