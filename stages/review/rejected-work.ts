@@ -4,7 +4,6 @@ import type { Operation } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
 
 /** A reopening repeats no more operations that are named. */
 export const mostOperations = 1_000
@@ -25,17 +24,21 @@ export type RejectedWork = { decision: Decision; operation: Operation } & (
 
 export type RejectedLedger = Pick<Ledger, 'getOperation'>
 
-const readsAtOnce = 16
-
 /** Returns what became of these rejections. */
-export function rejectedWork(run: Run, rejected: readonly Decision[], ledger: RejectedLedger): Promise<RejectedWork[]> {
-  return mapBounded(rejected, readsAtOnce, async (decision) => {
+export async function rejectedWork(
+  run: Run,
+  rejected: readonly Decision[],
+  ledger: RejectedLedger,
+): Promise<RejectedWork[]> {
+  const found: RejectedWork[] = []
+  for (const decision of rejected) {
     const operation = await ledger.getOperation(run.runId, decision.operationId)
     const later: Operation[] = []
     for (let next = operation.supersededBy; next !== null; next = later.at(-1)?.supersededBy ?? null)
       later.push(await ledger.getOperation(run.runId, next))
-    return { decision, operation, ...stateOf(decision, [operation, ...later], run) }
-  })
+    found.push({ decision, operation, ...stateOf(decision, [operation, ...later], run) })
+  }
+  return found
 }
 
 type State = { state: 'untried' | 'told' } | { state: 'void'; isMechanical: boolean }

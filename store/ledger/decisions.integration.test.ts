@@ -49,7 +49,6 @@ describe('decisions', () => {
     const kept = {
       by: 'human/t1',
       agent: 'lint',
-      runId,
       operationId: operation.operationId,
       recordHash: 'r',
       at: expect.any(Number),
