@@ -5,7 +5,7 @@ import { until } from '#testing/until.ts'
 import { manyFunctions, sourceFolder, undocumented } from '../source-folder.ts'
 import { useServices } from '../use-services.ts'
 
-const Retried = z.object({ run_id: z.string(), retry_of: z.string() })
+const Retried = z.object({ generation: z.int() })
 
 describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', () => {
   const services = useServices({
@@ -48,26 +48,20 @@ describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', 
     expect(new Set(cancelled.map(({ outcome }) => outcome?.error_code))).toEqual(new Set(['AGENT_010']))
 
     await answerAfter(0)
-    const { run_id: again, retry_of: retryOf } = Retried.parse(await post(`${runId}/retry`))
-    expect(retryOf).toBe(runId)
-    const retried = await services.api.follow(again)
+    const { generation } = Retried.parse(await post(`${runId}/retry`))
+    expect(generation).toBe(2)
+    const retried = await services.api.follow(runId)
     expect(retried.status).toBe('completed')
-    const composed = retried.events.find(({ event }) => event === 'run.composed')
+    const redone = (await services.api.operations(runId)).filter((one) => one.generation === generation)
     const succeeded = operations.filter((one) => one.status === 'succeeded')
-    expect(composed?.data).toMatchObject({ earlier_change_sets: succeeded.length })
-    const redone = await services.api.operations(again)
-    expect(redone.map((one) => one.operation_id).toSorted()).toEqual(
-      operations
-        .filter((one) => !['succeeded', 'unchanged'].includes(one.status))
-        .map((one) => one.operation_id)
-        .toSorted(),
-    )
-    const patch = await services.api.ask(`/v1/runs/${again}/patch`)
+    expect(redone).toHaveLength(operations.filter((one) => !['succeeded', 'unchanged'].includes(one.status)).length)
+    const composed = retried.events.find(({ event }) => event === 'run.composed')
+    const changed = redone.filter((one) => one.status === 'succeeded')
+    expect(composed?.data).toMatchObject({ change_sets: succeeded.length + changed.length })
+    const patch = await services.api.ask(`/v1/runs/${runId}/patch`)
     await folder.apply(await patch.text())
     expect(await folder.read('prices.py')).not.toMatch(undocumented) // the patch has what succeeded before the cancel, too
     await folder.remove()
-    for (const id of [runId, again]) {
-      await services.verify(id)
-    }
+    await services.verify(runId)
   })
 })

@@ -17,7 +17,6 @@ def discount(amount):
 `
 
 const Started = z.looseObject({ run_id: z.string() })
-const Retried = z.looseObject({ retried_by: z.string().nullable() })
 const Counted = z.looseObject({ funnel: z.array(z.unknown()) })
 describe.skipIf(lacks('git'))('the way of a reviewer', () => {
   const folder = useSourceFolder({ 'shop.py': source })
@@ -48,15 +47,14 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
     expect(rejected).toMatchObject({ code: 0, err: '' })
 
     // It runs again, with what was said in its prompt.
-    const retriedBy = async () => Retried.parse(await (await services.api.ask(`/v1/runs/${run}`)).json()).retried_by
-    await until(retriedBy, { holds: (runId) => runId !== null, withinMs: 30_000 })
-    const retry = (await retriedBy()) ?? ''
-    expect((await services.api.follow(retry)).status).toBe('completed')
-    const [again] = await services.api.operations(retry)
-    const transcript = await cli('transcript', retry, again?.operation_id ?? '')
+    const generation = async () => (await services.api.run(run)).generation
+    await until(generation, { holds: (number) => number === 2, withinMs: 30_000 })
+    expect((await services.api.follow(run)).status).toBe('completed')
+    const again = (await services.api.operations(run)).find((one) => one.generation === 2)
+    const transcript = await cli('transcript', run, again?.operation_id ?? '')
     expect(transcript.out).toContain(because)
     // The rehearsal model makes the same once more, and so that stays rejected.
-    expect(new Set(await verdictsOf(retry))).toEqual(
+    expect(new Set(await verdictsOf(run))).toEqual(
       new Set([
         'docstring discount rejected',
         'docstring price accepted',
@@ -65,7 +63,7 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
       ]),
     )
 
-    const counted = Counted.parse(await (await services.api.ask(`/v1/runs/${retry}`)).json())
+    const counted = Counted.parse(await (await services.api.ask(`/v1/runs/${run}`)).json())
     const decided = { accepted: 1, accepted_unverified: 0, rejected: 1, merged: 0 }
     const made = { generated: 2, valid: 2, verified: 2, ...decided }
     expect(counted.funnel).toEqual([
@@ -75,7 +73,7 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
     ])
 
     const copy = await sourceFolder({ 'shop.py': source })
-    const applied = await cli('apply', retry, '--to', copy.path)
+    const applied = await cli('apply', run, '--to', copy.path)
     expect(applied).toMatchObject({ code: 0, err: '' })
     const text = await copy.read('shop.py')
     expect(text).toMatch(/def price\(amount\):\n {4}"""/)
@@ -84,14 +82,14 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
     expect(text).toContain('def discount(amount):\n    return amount / 2\n')
 
     // What is taken back is in no patch any more; the folder stays as it is.
-    const undone = await cli('undo', retry, 'docstring', 'shop.py', 'price')
+    const undone = await cli('undo', run, 'docstring', 'shop.py', 'price')
     expect(undone).toMatchObject({ code: 0, err: '' })
     const fresh = await sourceFolder({ 'shop.py': source })
-    await cli('apply', retry, '--to', fresh.path)
+    await cli('apply', run, '--to', fresh.path)
     expect(await fresh.read('shop.py')).toBe(source.replace('f"price"', '"price"'))
     expect(await copy.read('shop.py')).toBe(text)
     await Promise.all([copy.remove(), fresh.remove()])
 
-    for (const id of [run, retry]) expect(await services.verify(id)).toMatchObject({ code: 0, err: '' })
+    expect(await services.verify(run)).toMatchObject({ code: 0, err: '' })
   })
 })
