@@ -29,6 +29,7 @@ describe('an event in the stream', () => {
     } as const
     expect(roundTrip({ ...said, data: { ...said.data } })).toEqual({
       ...said,
+      generation: 1,
       v: 1,
       seq: 7,
       ts: 1_000,
