@@ -4,7 +4,6 @@ import { type Clock, systemClock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { HttpProxy } from '#platform/env.ts'
 import { openLoopThrottle } from '#platform/limit-concurrency.ts'
-import { openLocalCapabilityStore, type CapabilityStore } from './capabilities/capability-store.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
 import type { ModelWatch } from './pool/model-watch.ts'
 import { openRouter, type RouterOptions } from './pool/router.ts'
@@ -68,8 +67,6 @@ export type ModelPoolOptions = {
   stream?: boolean | undefined
   /** Shares the endpoints' limits with other processes; without it this one has them to itself. Closed with the pool. */
   slots?: SlotSource
-  /** Shares what endpoints take of requests with other processes; without it this one probes for itself. */
-  capabilityStore?: CapabilityStore
   /** Says how long a request may be without an answer before it is sent to a second endpoint too; without it none is. */
   hedgeAfterMs?: number | undefined
   /** Carries all requests; without it none goes through a proxy. */
@@ -92,11 +89,11 @@ const roundsPerLookup = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { log, proxy, clock = systemClock, capabilityStore = openLocalCapabilityStore() } = options
+  const { log, proxy, clock = systemClock } = options
   const { slots = openLocalSlots(clock) } = options
   const closing = new AbortController()
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
-  const deps = { ...options, transport, slots, capabilityStore, clock, random: Math.random, closing: closing.signal }
+  const deps = { ...options, transport, slots, clock, random: Math.random, closing: closing.signal }
   const opened = options.endpoints.map((choice) => openServer(choice, deps))
   const servers = opened.map(({ server }) => server)
   const endpoints = servers.map(({ endpoint }) => endpoint)
@@ -144,7 +141,6 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
 type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 'stream' | 'log'> & {
   transport: UndiciFetch
   slots: SlotSource
-  capabilityStore: CapabilityStore
   clock: Clock
   random(): number
   closing: AbortSignal

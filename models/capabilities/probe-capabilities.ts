@@ -20,7 +20,6 @@ export type ProbeDeps = {
   /** Limits all requests together, with more at a slow server; what has no result by then is unclear. */
   probeMs: number
   closing: AbortSignal
-  onResult?(): void
 }
 
 /** A request gets at most so many times its time limit, at a slow server. */
@@ -39,7 +38,7 @@ type Name = keyof Capabilities
  * (ollama/ollama issue 17921) and unknown fields. Results go into `probed`; the unclear keep their last one. Never rejects.
  */
 export async function probeCapabilities(model: string, probed: ProbedCapabilities, deps: ProbeDeps): Promise<void> {
-  const { client, timeoutMs, probeMs, closing, onResult } = deps
+  const { client, timeoutMs, probeMs, closing } = deps
   const gate = openSemaphore(requestsAtOnce)
   const limit = new AbortController()
   const end = () => limit.abort(new Error('the probe took too long'))
@@ -51,7 +50,7 @@ export async function probeCapabilities(model: string, probed: ProbedCapabilitie
     if (leave === undefined) return { kind: 'unclear' }
     return askProbe(client, body, { timeoutMs: patienceMs, signal }).finally(leave)
   }
-  const probe = openProbe(model, probed, ask, onResult)
+  const probe = openProbe(model, probed, ask)
   const sentAt = performance.now()
   const plain = await ask(probe.requests.plain)
   patienceMs = Math.min(mostPatience * timeoutMs, Math.max(timeoutMs, longestOverPlain * msSince(sentAt)))
@@ -69,12 +68,7 @@ export async function probeCapabilities(model: string, probed: ProbedCapabilitie
 
 type Probe = ReturnType<typeof openProbe>
 
-function openProbe(
-  model: string,
-  probed: ProbedCapabilities,
-  ask: (body: string) => Promise<ProbeAnswer>,
-  onResult = () => {},
-) {
+function openProbe(model: string, probed: ProbedCapabilities, ask: (body: string) => Promise<ProbeAnswer>) {
   return {
     requests: probeRequests(model),
     ask,
@@ -84,7 +78,6 @@ function openProbe(
     note(name: Name, support: Support) {
       probed.support[name] = support
       probed.unclear = probed.unclear.filter((other) => other !== name)
-      onResult()
     },
   }
 }

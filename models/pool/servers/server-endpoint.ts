@@ -5,7 +5,6 @@ import { type Clock, systemClock, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 import { readContextTokens, type ContextAnswer } from '../../capabilities/context-tokens.ts'
-import { openLocalCapabilityStore, type CapabilityStore } from '../../capabilities/capability-store.ts'
 import { openKnownCapabilities } from '../../capabilities/known-capabilities.ts'
 import { isCutInCall } from '../../capabilities/probe-answer.ts'
 import { OpenAiClient } from '../../http/openai-client.ts'
@@ -24,8 +23,6 @@ export type EndpointOptions = {
   requestTimeoutMs: number
   stream?: boolean | undefined
   fetch: UndiciFetch['fetch']
-  /** Shares probes and what they found with other processes; without it this one probes alone. */
-  capabilityStore?: CapabilityStore
   clock?: Clock
   random?(): number
   closing?: AbortSignal
@@ -47,7 +44,6 @@ export function openEndpoint(options: EndpointOptions) {
   const capabilities = openKnownCapabilities({
     ...within(maxProbeMs),
     endpoint: url,
-    store: options.capabilityStore ?? openLocalCapabilityStore(),
     clock,
     random: options.random ?? Math.random,
     closing: options.closing ?? new AbortController().signal,
