@@ -10,8 +10,6 @@ import { openRouter, type RouterOptions } from './pool/router.ts'
 import { openEndpoint, type Endpoint } from './pool/servers/server-endpoint.ts'
 import { askForModels, openFirstModel, openOfferedList } from './pool/servers/offered-models.ts'
 import { openPooledServer, type PooledServer } from './pool/servers/pooled-server.ts'
-import type { ServerMetrics } from './pool/servers/server-metrics.ts'
-import { openServerWatch, type WatchedServer } from './pool/servers/server-watch.ts'
 import { openLocalSlots, type SlotSource } from './pool/slots/slots.ts'
 import type { Capabilities } from './wire/capabilities.ts'
 
@@ -84,12 +82,10 @@ const describeLimitMs = 1000
 const contextLimitMs = 1000
 /** Reading an answer, and what follows until the next request or a tool's start, takes about 0.2 ms. */
 const answersPerTurn = 4
-/** Models are looked up again every so many rounds of the watch: about once a minute. */
-const roundsPerLookup = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { log, proxy, clock = systemClock } = options
+  const { proxy, clock = systemClock } = options
   const { slots = openLocalSlots(clock) } = options
   const closing = new AbortController()
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
@@ -100,39 +96,20 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const first = openFirstModel(endpoints, deps)
   const answers = openLoopThrottle(answersPerTurn)
   const router = openRouter({ ...deps, onMissing: first.missing, servers, answers })
-  const { queue, lookup, health } = router
-  const status = () => ({
-    waiting: queue.size(),
-    endpoints: opened.map((one) => endpointStatus(one, watch.metrics(one.server))),
-  })
-  const watch = openServerWatch({
-    servers: opened,
-    clock,
-    proxy,
-    log,
-    isInUse: () => queue.size() > 0 || servers.some(({ inFlight }) => inFlight() > 0),
-    onRound(round) {
-      queue.recheck()
-      if (round % roundsPerLookup === 0 && servers.length > 1) void lookup.refresh()
-      log?.debug('model servers', status())
-    },
-  })
+  const { queue, health } = router
   slots.listen(queue.recheck)
   return {
-    complete(request, signal, progress) {
-      watch.touch()
-      return router.complete(request, signal, progress)
-    },
+    complete: router.complete,
     describe: () => describeEndpoints(endpoints),
     firstModel: (signal) => health.guard(undefined, () => first.name(signal)),
     contextTokens: (model, signal) => leastContext(servers, model, signal),
     probe: (model, signal) => probeOffering(servers, model, signal),
     health,
-    status,
+    status: () => ({ waiting: queue.size(), endpoints: opened.map(endpointStatus) }),
     async close() {
       router.close()
       closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
-      await Promise.all([watch.close(), transport.close()])
+      await transport.close()
       await slots.close()
     },
   }
@@ -146,7 +123,7 @@ type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 's
   closing: AbortSignal
 }
 
-type OpenedServer = WatchedServer & { limits: EndpointLimits }
+type OpenedServer = { server: PooledServer; limits: EndpointLimits }
 
 function openServer(choice: EndpointChoice, deps: ServerDeps): OpenedServer {
   const { url, apiKey } = choice
@@ -155,7 +132,7 @@ function openServer(choice: EndpointChoice, deps: ServerDeps): OpenedServer {
   const slots = deps.slots.at(endpoint.name, limits.maxInFlightOfAll)
   const offered = openOfferedList(choice.models)
   const server = openPooledServer({ ...deps, endpoint, offered, slots, maxInFlight: limits.maxInFlight })
-  return { server, url, apiKey, limits }
+  return { server, limits }
 }
 
 /** The most requests at once at an endpoint: of all processes, and of this one. */
@@ -167,7 +144,7 @@ function limitsOf(choice: EndpointChoice, { maxInFlight: ofThisProcess }: Server
 }
 
 /** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */
-function endpointStatus({ server, limits }: OpenedServer, metrics: ServerMetrics | undefined) {
+function endpointStatus({ server, limits }: OpenedServer) {
   return {
     ...limits,
     name: server.name,
@@ -176,7 +153,6 @@ function endpointStatus({ server, limits }: OpenedServer, metrics: ServerMetrics
     pausedMs: Math.ceil(server.slots.pauseLeftMs()),
     inFlight: server.inFlight(),
     models: server.offered.models(),
-    metrics,
   }
 }
 

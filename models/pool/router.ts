@@ -51,7 +51,6 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onEnd, .
     complete: (request: ModelRequest, signal: AbortSignal, progress?: RequestProgress) =>
       health.guard(request.model, () => completeWithRetries(request, signal, { ...deps, progress })),
     queue,
-    lookup,
     health,
     /** Ends requests that are queued or in back-off; nothing is retried. */
     close() {

@@ -53,7 +53,7 @@ export function openPooledServer(
 ): PooledServer {
   const { endpoint, offered, slots, maxInFlight, random, log, clock } = options
   const { now } = clock
-  const limit = openConcurrencyLimit({ most: maxInFlight, ofAll: slots.most, now })
+  const limit = openConcurrencyLimit({ most: maxInFlight, now })
   const say = (change: keyof typeof breakerLines) => log?.warn(breakerLines[change], { server: endpoint.name })
   const breaker = watchedBreaker(openCircuitBreaker({ now, random }), say)
   let inFlight = 0
@@ -103,19 +103,19 @@ type ConcurrencyLimit = ReturnType<typeof openConcurrencyLimit>
 
 const fewInFlight = 4
 
-type LimitOptions = { most: number; ofAll?: () => number; now(): number }
+type LimitOptions = { most: number; now(): number }
 
 /**
- * Says how many requests this process may have at one server: that grows by one per round of good answers, is cut after
- * overload, and is never more than all processes may have (`ofAll`).
+ * Says how many requests this process may have at one server: that grows by one per round of good answers, and is cut after
+ * overload.
  */
-export function openConcurrencyLimit({ most, ofAll = () => most, now }: LimitOptions) {
+export function openConcurrencyLimit({ most, now }: LimitOptions) {
   let limit = most
   let credit = 0
   let cutAt = -Infinity
   let isRestarting = false
   return {
-    current: () => Math.min(limit, ofAll()),
+    current: () => limit,
     grow(): void {
       if (limit === most) return
       credit += 1

@@ -6,11 +6,11 @@ import { isReply, type RedisClient, redisScript } from '#platform/redis-client.t
 import { type Log, redisName, type StoreLog } from '#platform/log.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { openLeasedSlots, type LeasedSlots } from './leased-slots.ts'
-import { cutTimes, type SlotSource } from './slots.ts'
+import type { SlotSource } from './slots.ts'
 
 const script = redisScript(readFileSync(new URL('./shared-slots.lua', import.meta.url), 'utf8'))
 const count = z.int().min(0)
-const Grants = z.tuple([count, z.array(z.tuple([count, count, count, count]))])
+const Grants = z.tuple([count, z.array(z.tuple([count, count, count]))])
 
 /** A process reports so often per lease: to renew it, and while it or another wants slots. */
 const reportsPerLease = { renew: 12, ask: 24 }
@@ -32,8 +32,7 @@ const defaultLeaseMs = 6000
 /**
  * The slots at servers, shared by all processes through Redis. Slots are leased to the process that takes them, kept from
  * one request to the next, renewed by one command for all servers, and given back when they are not used, or are more than
- * an even share while others wait. So are pauses and cut limits, of which the others learn with their next report, within half
- * a second. A request costs no command. Without Redis every process continues with its slots, at least one.
+ * an even share while others wait. So are pauses, of which the others learn with their next report, within half a second. A request costs no command. Without Redis every process continues with its slots, at least one.
  */
 export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
   const servers = new Map<string, LeasedSlots>()
@@ -75,10 +74,10 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
     if (active.length === 0) return
     const keys = active.map(([server]) => `${namespace}:{slots}:${server}`)
     const reports = active.flatMap(([, leased]) => {
-      const { most, held, demand, hasReported, pauseLeftMs, cutTo } = leased.report()
+      const { most, held, demand, hasReported, pauseLeftMs } = leased.report()
       // By the clock of Redis, so that the report may be sent twice.
       const pausedUntil = pauseLeftMs > 0 && aheadMs !== undefined ? performance.now() + aheadMs + pauseLeftMs : 0
-      return [most, held, demand, hasReported ? 1 : 0, Math.round(pausedUntil), cutTo]
+      return [most, held, demand, hasReported ? 1 : 0, Math.round(pausedUntil)]
     })
     const stopLimit = afterChecks(() => {
       setUnreachable(true, new Error('Redis does not answer'))
@@ -86,12 +85,11 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
     })
     const askedAt = performance.now()
     try {
-      const times = [leaseMs, cutTimes.restMs, cutTimes.holdMs, cutTimes.growMs]
-      const [now, grants] = Grants.parse(await script(redis, keys, [holder, ...times, ...reports]))
+      const [now, grants] = Grants.parse(await script(redis, keys, [holder, leaseMs, ...reports]))
       aheadMs = now - askedAt // not less than it is, so that no pause ends early elsewhere
       for (const [at, [, leased]] of active.entries()) {
-        const [held, keep, pauseLeftMs, most] = grants[at] ?? [0, 0, 0, 0]
-        leased.grant({ held, keep, pauseLeftMs, most })
+        const [held, keep, pauseLeftMs] = grants[at] ?? [0, 0, 0]
+        leased.grant({ held, keep, pauseLeftMs })
       }
       setUnreachable(false)
     } catch (error) {
