@@ -10,10 +10,10 @@ import {
   withdrawWorker,
 } from '#store/ledger/live-workers.ts'
 import type { ModelPool } from '#models/model-pool.ts'
-import { nextTurn, repeatEvery } from '#platform/clock.ts'
+import { repeatEvery } from '#platform/clock.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import { oneAtATime } from '#platform/limit-concurrency.ts'
-import { type Log, openStoreUser, redisName, type StoreLog } from '#platform/log.ts'
+import type { Log } from '#platform/log.ts'
 import { packageVersion } from '#platform/package-version.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
@@ -21,7 +21,6 @@ import type { StoreGate } from './store-gate.ts'
 
 /** While a model is away it announces so many times as often, since a run that waits for the model goes on within seconds after it is back. */
 const soonTimes = 5
-const notableChange = 0.2
 
 /** A worker is asked again for a model that others are in doubt about when none of its servers has answered for so long. */
 const wantedMs = 5000
@@ -87,12 +86,7 @@ function poolReport({ waiting, endpoints }: ReturnType<ModelPool['status']>): Po
   const servers = endpoints.map(({ name, maxInFlightOfAll, limit, breaker }) => {
     return { url: name, most: maxInFlightOfAll, limit: breaker === 'closed' ? limit : 0 }
   })
-  const own = endpoints.reduce((sum, endpoint) => sum + endpoint.maxInFlight, 0)
-  return { waiting, servers, left: limitsOf(servers) / own }
-}
-
-function limitsOf(servers: PoolReport['servers']): number {
-  return servers.reduce((sum, { limit }) => sum + limit, 0)
+  return { waiting, servers }
 }
 
 export type ModelsInUse = ReturnType<typeof openModelsInUse>
@@ -110,39 +104,37 @@ export type Presence = {
   take(most: number): void
   /** The pause between two announcements; 5 s without it. An announcement holds for 15 s. */
   everyMs?: number
-  log: StoreLog & Pick<Log, 'warn'>
+  log: Pick<Log, 'warn'>
 }
 
 /**
  * Announces the worker and what it knows of its models, until the returned function is called, and lets all workers judge a
  * model that is away here. A worker whose own model is away takes no operations while others take those of every model that
  * works: they would only be handed back. When no worker's own model works it takes a few, since the dispatcher then hands out
- * only what needs no model, and all when another model works here. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
- * they would only wait here. One whose object store is away or full takes none: nothing that they make could be stored.
+ * only what needs no model, and all when another model works here. One whose object store is away or full takes none: nothing that they make could be stored.
  */
 export async function keepPresent({ redis, id, operations, models, store, programs, take, log, ...rest }: Presence) {
   const { everyMs = announceEveryMs } = rest
   const self = { version: packageVersion(), startedAt: Date.now() }
-  let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
+  let work: Work = 'all'
   let stored = await store.look()
   const announceOnce = async () => {
     models.attend(await wantedModels(redis))
     await wantModels(redis, models.doubted())
     const others = await readFleet(redis, { without: id })
-    const pool = models.pool()
-    const before = taking
-    const work = stored.state === 'ok' ? workFor(models.reports(), others) : 'unstored'
-    const some = work === 'all' ? partOf(operations, pool, others) : Math.min(operations, leastWindow)
-    taking = { work, most: work === 'none' || work === 'unstored' ? 0 : some }
-    if (work !== before.work) log.warn(changes[work])
-    if (taking.most !== before.most) take(taking.most)
-    announced = limitsOf(pool.servers)
+    const before = work
+    work = stored.state === 'ok' ? workFor(models.reports(), others) : 'unstored'
+    const most = mostFor(work, operations)
+    if (work !== before) {
+      log.warn(changes[work])
+      take(most)
+    }
     const lacking = stored.state === 'ok' ? {} : { store: stored }
     // One that cannot say what it has is planned for as if it had everything.
-    const known = { models: models.reports(), pool, programs: await programs().catch(() => undefined), ...lacking }
-    await announceWorker(redis, { ...self, id, operations: taking.most, ...known })
+    const known = { models: models.reports(), programs: await programs().catch(() => undefined), ...lacking }
+    await announceWorker(redis, { ...self, id, operations: most, pool: models.pool(), ...known })
   }
-  const announce = oneAtATime(notingSilence(announceOnce, everyMs, log))
+  const announce = oneAtATime(announceOnce)
   await announce()
   let announcing = Promise.resolve()
   const stopListening = models.listen(() => void (announcing = announce().catch(() => undefined)))
@@ -151,9 +143,7 @@ export async function keepPresent({ redis, id, operations, models, store, progra
     const before = stored
     stored = await store.look()
     if (stored.state !== before.state) return announce()
-    const isAway = models.reports().some(({ awaySince }) => awaySince !== null)
-    const change = Math.abs(limitsOf(models.pool().servers) - announced)
-    if (isAway || change > notableChange * announced) await announce()
+    if (models.reports().some(({ awaySince }) => awaySince !== null)) await announce()
   })
   return async () => {
     stopListening()
@@ -162,48 +152,19 @@ export async function keepPresent({ redis, id, operations, models, store, progra
   }
 }
 
-/** An announcement is late after so many ticks. */
-const lateTicks = 5
-
-/**
- * A Redis that hangs keeps its connections, and the commands of a worker wait for it without limit: that an announcement lasts
- * longer than it may until the next is the only sign. That time is counted in ticks: one in which this process stood still is one,
- * however long, and what arrived in it is read before the count.
- */
-function notingSilence(announce: () => Promise<void>, everyMs: number, log: StoreLog): () => Promise<void> {
-  const stores = openStoreUser(log)
-  return async () => {
-    let [ticks, isOver] = [0, false]
-    const stop = repeatEvery(everyMs / lateTicks, async () => {
-      ticks += 1
-      await nextTurn()
-      if (!isOver && ticks % lateTicks === 0) stores.lacks(redisName, new Error('Redis does not answer'))
-    })
-    try {
-      await announce()
-      stores.worked()
-    } finally {
-      isOver = true
-      await stop()
-    }
-  }
-}
-
-function partOf(operations: number, { left }: PoolReport, { mostLeft }: Fleet): number {
-  return left >= mostLeft
-    ? operations
-    : Math.min(operations, Math.max(leastWindow, Math.ceil((operations * left) / mostLeft)))
-}
-
-/** `modelless`: what needs no model. */
+/** `modelless`: what needs no model. `none`: no model server works here, `unstored`: nothing could be stored. */
 type Work = 'all' | 'modelless' | 'none' | 'unstored'
-type Taking = { work: Work; most: number }
 
 const changes: Record<Work, string> = {
   all: 'takes operations again',
   modelless: 'takes operations that need no model: no model server works, here or at another worker',
   none: 'takes no operations: no model server works here',
   unstored: 'takes no operations: the object store cannot be used',
+}
+
+function mostFor(work: Work, operations: number): number {
+  if (work === 'all') return operations
+  return work === 'modelless' ? Math.min(operations, leastWindow) : 0
 }
 
 function workFor(own: readonly ModelHealth[], { served }: Fleet): Work {
