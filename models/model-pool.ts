@@ -123,24 +123,18 @@ type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 's
   closing: AbortSignal
 }
 
+/** The most requests at once at an endpoint: of all processes, and of this one. */
+type EndpointLimits = { maxInFlightOfAll: number; maxInFlight: number }
 type OpenedServer = { server: PooledServer; limits: EndpointLimits }
 
 function openServer(choice: EndpointChoice, deps: ServerDeps): OpenedServer {
-  const { url, apiKey } = choice
-  const limits = limitsOf(choice, deps)
+  const { url, apiKey, maxInFlightOfAll = deps.maxInFlight } = choice
+  const maxInFlight = Math.min(deps.maxInFlight, maxInFlightOfAll)
   const endpoint = openEndpoint({ ...deps, url, apiKey, fetch: deps.transport.fetch })
-  const slots = deps.slots.at(endpoint.name, limits.maxInFlightOfAll)
+  const slots = deps.slots.at(endpoint.name, maxInFlightOfAll)
   const offered = openOfferedList(choice.models)
-  const server = openPooledServer({ ...deps, endpoint, offered, slots, maxInFlight: limits.maxInFlight })
-  return { server, limits }
-}
-
-/** The most requests at once at an endpoint: of all processes, and of this one. */
-type EndpointLimits = { maxInFlightOfAll: number; maxInFlight: number }
-
-function limitsOf(choice: EndpointChoice, { maxInFlight: ofThisProcess }: ServerDeps): EndpointLimits {
-  const { maxInFlightOfAll = ofThisProcess } = choice
-  return { maxInFlightOfAll, maxInFlight: Math.min(ofThisProcess, maxInFlightOfAll) }
+  const server = openPooledServer({ ...deps, endpoint, offered, slots, maxInFlight })
+  return { server, limits: { maxInFlightOfAll, maxInFlight } }
 }
 
 /** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */

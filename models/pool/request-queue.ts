@@ -3,6 +3,7 @@ import { candidateOf, chooseServer, openRanking, type PendingRequest } from './s
 import type { PooledServer, Reservation } from './servers/pooled-server.ts'
 import {
   allOf,
+  type Health,
   type ModelQueue,
   type ModelQueues,
   openModelQueues,
@@ -35,7 +36,6 @@ export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
   const rank = openRanking(servers)
   const inUse = openSlotsInUse()
   const queues = openModelQueues(inUse)
-  const downtimes = new WeakMap<ModelQueue, Downtime>()
   let isClosed = false
   let stopTimer = () => {}
   const takeSlot: TakeSlot = (request, waiting) => {
@@ -51,7 +51,7 @@ export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
     if (freed !== undefined) admitOnePreferring(freed, queues, takeSlot, clock.now())
     admitAll(queues, takeSlot)
     stopTimer()
-    const nextMs = Math.min(pauseMs, dismissExpired(queues, { servers, downtimes, isAway }, clock.now()))
+    const nextMs = Math.min(pauseMs, dismissExpired(queues, { servers, isAway }, clock.now()))
     if (!queues.isEmpty() && nextMs !== Infinity) stopTimer = clock.after(Math.ceil(nextMs) + 1, () => recheck())
   }
   const enqueue = (request: QueuedRequest, signal: AbortSignal) => {
@@ -167,18 +167,16 @@ function shortestPause(servers: readonly PooledServer[]): number {
 /** Dismisses requests whose `maxDownMs` is used up. Returns for how many milliseconds no other is. */
 function dismissExpired(
   queues: ModelQueues,
-  { servers, downtimes, isAway }: Omit<QueueOptions, 'clock'> & { downtimes: WeakMap<ModelQueue, Downtime> },
+  { servers, isAway }: Omit<QueueOptions, 'clock'>,
   now: number,
 ): number {
   let nextMs = Infinity
   for (const queue of queues.all()) {
     const health = isAway(queue.model) ? 'down' : healthOf(queue.model, servers)
-    const downtime = downtimes.get(queue) ?? openDowntime()
-    downtimes.set(queue, downtime)
-    downtime.note(health, now)
+    queue.downtime.note(health, now)
     if (health !== 'down') continue
     for (const pending of allOf(queue)) {
-      const leftMs = pending.request.maxDownMs - downtime.since(pending.queuedAt)
+      const leftMs = pending.request.maxDownMs - queue.downtime.since(pending.queuedAt)
       if (leftMs <= 0) settle(queues, pending, undefined)
       else nextMs = Math.min(nextMs, leftMs)
     }
@@ -186,32 +184,10 @@ function dismissExpired(
   return nextMs
 }
 
-type Health = 'up' | 'probing' | 'down'
-
 function healthOf(model: string, servers: readonly PooledServer[]): Health {
   const states = servers.filter(({ offered }) => offered.mayOffer(model)).map(({ breaker }) => breaker.state())
   if (states.includes('closed')) return 'up'
   return states.includes('half_open') ? 'probing' : 'down'
-}
-
-type Downtime = ReturnType<typeof openDowntime>
-
-/** Measures how long a model's servers have been down since one of them was up. */
-function openDowntime() {
-  /** These lie in order; the gaps between them are half-open probes. */
-  let spans: { from: number; to: number }[] = []
-  let wasDown = false
-  return {
-    note(health: Health, now: number) {
-      if (health === 'up') spans = []
-      const last = spans.at(-1)
-      if (wasDown && last !== undefined) last.to = now
-      if (health === 'down' && !(wasDown && last !== undefined)) spans.push({ from: now, to: now })
-      wasDown = health === 'down'
-    },
-    /** Counts only what lies after `from`. */
-    since: (from: number) => spans.reduce((sum, span) => sum + Math.max(0, span.to - Math.max(from, span.from)), 0),
-  }
 }
 
 function addPending(queues: ModelQueues, entry: Omit<Pending, 'settle'>, signal: AbortSignal) {

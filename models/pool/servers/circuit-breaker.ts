@@ -9,7 +9,12 @@ export type Candidate = 'fresh' | 'failed_here'
 
 export type CircuitBreaker = ReturnType<typeof openCircuitBreaker>
 
-export type BreakerOptions = { now(): number; random(): number }
+type BreakerOptions = {
+  now(): number
+  random(): number
+  /** Hears when it opens and when it closes again, not what is between. */
+  onChange?(change: 'opened' | 'closed'): void
+}
 
 const failuresInARow = 5
 const pauseMs = { first: 1000, most: 30_000 }
@@ -20,8 +25,13 @@ export function openCircuitBreaker(options: BreakerOptions) {
   const pause = openPause(options)
   let state: BreakerState = 'closed'
   let failures = 0
+  const become = (next: 'open' | 'closed') => {
+    const wasClosed = state === 'closed'
+    state = next
+    if (wasClosed !== (next === 'closed')) options.onChange?.(wasClosed ? 'opened' : 'closed')
+  }
   const open = (isLonger: boolean) => {
-    state = 'open'
+    become('open')
     pause.begin({ isLonger })
   }
   return {
@@ -34,7 +44,7 @@ export function openCircuitBreaker(options: BreakerOptions) {
       return true
     },
     succeed() {
-      state = 'closed'
+      become('closed')
       failures = 0
       pause.reset()
     },
@@ -51,7 +61,7 @@ export function openCircuitBreaker(options: BreakerOptions) {
     },
     /** The server is silent: it gets no request for the longest pause, or until `endPause`. */
     hold() {
-      state = 'open'
+      become('open')
       pause.hold()
     },
     /** The server seems well: if the breaker is open, a probe may be sent now. */
@@ -60,31 +70,6 @@ export function openCircuitBreaker(options: BreakerOptions) {
     },
     /** Returns the time until `admits()` may change by itself; 0 when it may not. */
     pauseLeftMs: () => (state === 'open' ? pause.leftMs() : 0),
-  }
-}
-
-/** Returns `breaker`, which says when it opens and when it closes again, not what is between. */
-export function watchedBreaker(
-  breaker: CircuitBreaker,
-  onChange: (change: 'opened' | 'closed') => void,
-): CircuitBreaker {
-  return {
-    ...breaker,
-    succeed() {
-      const wasClosed = breaker.state() === 'closed'
-      breaker.succeed()
-      if (!wasClosed) onChange('closed')
-    },
-    fail(candidate) {
-      const wasClosed = breaker.state() === 'closed'
-      breaker.fail(candidate)
-      if (wasClosed && breaker.state() === 'open') onChange('opened')
-    },
-    hold() {
-      const wasClosed = breaker.state() === 'closed'
-      breaker.hold()
-      if (wasClosed) onChange('opened')
-    },
   }
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../../wire/try-failure.ts'
 import type { ServerSlots } from '../slots/slots.ts'
-import { openCircuitBreaker, type Candidate, type CircuitBreaker, watchedBreaker } from './circuit-breaker.ts'
+import { openCircuitBreaker, type Candidate, type CircuitBreaker } from './circuit-breaker.ts'
 import type { Endpoint } from './server-endpoint.ts'
 import type { OfferedList } from './offered-models.ts'
 
@@ -54,8 +54,8 @@ export function openPooledServer(
   const { endpoint, offered, slots, maxInFlight, random, log, clock } = options
   const { now } = clock
   const limit = openConcurrencyLimit({ most: maxInFlight, now })
-  const say = (change: keyof typeof breakerLines) => log?.warn(breakerLines[change], { server: endpoint.name })
-  const breaker = watchedBreaker(openCircuitBreaker({ now, random }), say)
+  const onChange = (change: keyof typeof breakerLines) => log?.warn(breakerLines[change], { server: endpoint.name })
+  const breaker = openCircuitBreaker({ now, random, onChange })
   let inFlight = 0
   const server: PooledServer = {
     name: endpoint.name,
