@@ -52,10 +52,7 @@ async function answering(answers: Answer[], options: { apiKey?: string; path?: s
   return { complete: pool.complete, seen }
 }
 
-/**
- * A server that begins this answer and never ends it. One with status 503 is whole: its client waits before it asks
- * again.
- */
+/** A server that begins this answer and never ends it. One with status 503 is whole: its client waits before it asks again. */
 async function hanging(answer: Answer | undefined) {
   const arrived = Promise.withResolvers<void>()
   const left = Promise.withResolvers<void>()

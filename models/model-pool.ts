@@ -15,30 +15,29 @@ import type { Capabilities } from './wire/capabilities.ts'
 
 export type ModelPool = {
   /**
-   * One reply to one request. Retried while that may help and the retry budget lasts, on another server if there is one.
-   * Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer), AGENT_007 (the request or the reply
-   * is too long), AGENT_008 (replies were cut short or are no completions), or at once with the signal's reason, closing
-   * the socket. While the model is away it rejects at once. Safe to repeat: nothing is stored between calls. `progress` is
-   * called when the request waits, and when a server works on it.
+   * Returns one reply to one request, which is retried while that may help and the retry budget lasts, on another
+   * server if there is one. Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer),
+   * AGENT_007 (the request or the reply is too long), AGENT_008 (replies were cut short or are no completions), or at
+   * once with the signal's reason, closing the socket. While the model is away it rejects at once. Nothing is stored
+   * between calls.
    */
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
-  /** The models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
+  /** Lists the models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
   describe(): Promise<{ models: string[] }>
   /**
-   * The first model the endpoints offer: asked for at the first call and, while no endpoint answers, for the retry budget
-   * of every call; AGENT_002 then. Cached until no endpoint offers it any more.
+   * Returns the first model the endpoints offer. It is asked for at the first call and, while no endpoint answers, for
+   * the retry budget of every call; AGENT_002 then. It is cached until no endpoint offers it any more.
    */
   firstModel(signal: AbortSignal): Promise<string>
   /**
-   * Returns how many tokens a request for this model and its reply may have together: the least of the endpoints that are up
-   * and offer it; undefined when none says so, or none soon enough. Answers within about a second.
+   * Returns the least number of tokens that the endpoints that are up and offer the model allow a request and its reply
+   * together; undefined when none says so within about a second.
    */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
   /** Tells what each endpoint that offers the model takes of requests for it; waits for a probe no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<Capabilities[]>
   /** Knows which models work, as this process sees it; undefined stands for the first model offered. */
   health: Pick<ModelWatch, 'listen' | 'watch' | 'isWatched' | 'isUsed' | 'works' | 'report'>
-  /** Returns the endpoints' state, as this process sees it. `waiting` counts the requests without a slot. */
   status(): { waiting: number; endpoints: ReturnType<typeof endpointStatus>[] }
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
   close(): Promise<void>
@@ -48,9 +47,9 @@ export type EndpointChoice = {
   /** Base URL with its `/v1`, without login and query; CONFIG_003 otherwise. */
   url: string
   apiKey?: string | undefined
-  /** Models and adapters it is used for; without any, those it lists itself. */
+  /** Without any, it is used for those it lists itself. */
   models?: readonly string[] | undefined
-  /** Requests at once, of all processes that share its slots; as many as this one may have there when absent. */
+  /** Bounds the requests of all processes that share its slots; as many as this one may have there when absent. */
   maxInFlightOfAll?: number | undefined
 }
 
@@ -61,15 +60,14 @@ export type ModelPoolOptions = {
   retryBudgetMs: number
   /** Bounds the requests of this process alone at one endpoint at once; further ones are queued. */
   maxInFlight: number
-  /** Is true when answers are requested as a stream, which gives the time to the first token; false when absent. */
+  /** Is true when answers are requested as a stream, which gives the time to the first token. */
   stream?: boolean | undefined
-  /** Shares the endpoints' limits with other processes; without it this one has them to itself. Closed with the pool. */
+  /** Shares the endpoints' limits with other processes. It is closed with the pool. */
   slots?: SlotSource
-  /** Says how long a request may be without an answer before it is sent to a second endpoint too; without it none is. */
+  /** A request without an answer for so long is sent to a second endpoint too; without it none is. */
   hedgeAfterMs?: number | undefined
-  /** Carries all requests; without it none goes through a proxy. */
   proxy?: HttpProxy | undefined
-  /** Called at the end of each request to a server, retries and hedged requests included. */
+  /** Hears the end of each request to a server, retries and hedged requests included. */
   onEnd?: RouterOptions['onEnd']
   log?: Pick<Log, 'warn' | 'debug'>
   /** Tells the time for its pauses and for how long it trusts what it knows; requests have their time limits by the machine's. */
@@ -123,7 +121,6 @@ type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 's
   closing: AbortSignal
 }
 
-/** The most requests at once at an endpoint: of all processes, and of this one. */
 type EndpointLimits = { maxInFlightOfAll: number; maxInFlight: number }
 type OpenedServer = { server: PooledServer; limits: EndpointLimits }
 
@@ -137,7 +134,10 @@ function openServer(choice: EndpointChoice, deps: ServerDeps): OpenedServer {
   return { server, limits: { maxInFlightOfAll, maxInFlight } }
 }
 
-/** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */
+/**
+ * `limit` is what this process may have there at once for now; `pausedMs` comes from `Retry-After`; `models` are
+ * undefined while it lists none.
+ */
 function endpointStatus({ server, limits }: OpenedServer) {
   return {
     ...limits,

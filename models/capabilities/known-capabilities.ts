@@ -18,14 +18,14 @@ const probeMs = 30_000
 const defaultFirstWaitMs = 60_000
 /** A server may come back as another version, or with other flags. */
 const conclusiveMs = 10 * 60_000
-/** After the first probe that left something unclear, the second, and so on. */
+/** The first probe that left something unclear is repeated after the first of these, and so on. */
 const unclearMs = [30_000, 60_000, 120_000] as const
 const longUnclearMs = 300_000
 const doubtMs = 60_000
 
 type Known = {
   probed: ProbedCapabilities
-  /** While there is no answer yet, and the first requests have not waited long enough. */
+  /** It is undefined once there is an answer, or the first requests have waited long enough. */
   firstProbe: Promise<void> | undefined
   isProbing: boolean
   probeAgainAt: number
@@ -94,7 +94,6 @@ function nothingKnown(): Known {
   }
 }
 
-/** Probes for what is unclear, and for everything when nothing is. */
 function toProbe(
   { support, unclear, misses }: ProbedCapabilities,
   { isDoubted }: { isDoubted: boolean },

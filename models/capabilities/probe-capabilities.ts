@@ -22,7 +22,6 @@ export type ProbeDeps = {
   closing: AbortSignal
 }
 
-/** A request gets at most so many times its time limit, at a slow server. */
 const mostPatience = 3
 const longRequests = 10
 
@@ -82,7 +81,6 @@ function openProbe(model: string, probed: ProbedCapabilities, ask: (body: string
   }
 }
 
-/** Sends the request that tests `name`, if that is unclear. */
 async function probeOne(probe: Probe, name: Name, body: string, isDone = (_: string) => true) {
   if (!probe.isUnclear(name)) return undefined
   const answer = await probe.ask(body)
@@ -124,10 +122,7 @@ function isAsLong(withTools: ProbeAnswer, plain: ProbeAnswer): boolean {
   return tokens !== undefined && tokens === promptTokens(withTools)
 }
 
-/**
- * Probes schemas and messages with calls. A server that does not take tools takes no messages with calls and results either,
- * and the rest does not matter.
- */
+/** A server that does not take tools takes no messages with calls and results either, and the rest does not matter. */
 async function probeSchemas(probe: Probe): Promise<void> {
   if (!probe.known().tools) {
     for (const name of ['strictSchemas', 'strictArguments', 'parallelCalls'] as const) probe.note(name, 'taken')
@@ -152,7 +147,7 @@ async function probeConstraints(probe: Probe): Promise<void> {
   ])
 }
 
-/** Needs to know how calls are held to a schema; where nothing holds them, no bound matters. */
+/** Where nothing holds calls to a schema, no bound matters. */
 async function probeLengths(probe: Probe): Promise<void> {
   if (!probe.isUnclear('lengths')) return
   const known = probe.known()

@@ -19,14 +19,13 @@ export type Pending = {
   settle(reservation: Reservation | undefined): void
 }
 
-/** The pending first tries of one run; the sets are in order of arrival. */
+/** The sets are in order of arrival. */
 type RunQueue = {
   share: RequestShare | undefined
   firstTries: Set<Pending>
   byPreferred: Map<PooledServer | undefined, Set<Pending>>
 }
 
-/** The pending requests for one model. */
 export type ModelQueue = {
   model: string
   size: number
@@ -78,7 +77,6 @@ export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
       if (run?.firstTries.size === 0) queue.byRun.delete(runOf(pending.request.share))
       if (queue.size === 0) queues.delete(queue.model)
     },
-    /** Returns the turn among all models whose queues are not `blocked`. */
     next(blocked: ReadonlySet<ModelQueue>): Turn | undefined {
       const open = [...queues.values()].filter((queue) => !blocked.has(queue))
       return first(open.map(turnOf), inUse)
@@ -122,7 +120,6 @@ function isBefore(one: Ranked, other: Ranked): boolean {
   return (less || one.turn.waitingSince - other.turn.waitingSince) < 0
 }
 
-/** Is of all servers of a model together. */
 export type Health = 'up' | 'probing' | 'down'
 
 type Downtime = ReturnType<typeof openDowntime>
@@ -140,7 +137,6 @@ function openDowntime() {
       if (health === 'down' && !(wasDown && last !== undefined)) spans.push({ from: now, to: now })
       wasDown = health === 'down'
     },
-    /** Counts only what lies after `from`. */
     since: (from: number) => spans.reduce((sum, span) => sum + Math.max(0, span.to - Math.max(from, span.from)), 0),
   }
 }

@@ -33,18 +33,15 @@ export function openRequestFailures(
   add(first)
   return {
     add,
-    /** No retry may start after this time of the clock. */
     deadline: budget.deadline,
     last: () => last,
     /** Counts the replies that made no sense, without those that broke off. */
     brokenReplies: () => brokenReplies,
     /** Tells whether a server let its time limit pass: the next one may, too. */
     hasHung: budget.hasHung,
-    /** Holds the servers at which it failed for another reason than overload. */
     failedAt,
-    /** Lists the first failed tries, in order, for the reply and its records. */
     list: (): readonly FailedTry[] => listed,
-    /** Says, for an error, what the servers other than the last one said; '' when there were none. */
+    /** Returns what the servers other than the last one said, for an error. */
     otherServersText: () => otherServersText(listed, last.server),
   }
 }

@@ -23,14 +23,14 @@ export type RequestQueue = ReturnType<typeof openRequestQueue>
 type QueueOptions = {
   servers: readonly PooledServer[]
   clock: Clock
-  /** Tells whether no server works for the model: all count as down then, also one that hangs. A change of it needs a `recheck`. */
+  /** Counts all servers of the model as down, also one that hangs. A change of it needs a `recheck`. */
   isAway(model: string): boolean
 }
 
 /**
- * One queue for all servers, in a part for each model: a slot that becomes free is never left empty while a request is
- * queued that may have it. Every change rechecks the queue: requests that can get a slot are admitted, those that have
- * waited too long for servers that are down are dismissed, and a timer is set for the next moment that changes either.
+ * A slot that becomes free is never left empty while a request is queued that may have it. Every change rechecks the
+ * queue: requests that can get a slot are admitted, those that have waited too long for servers that are down are
+ * dismissed, and a timer is set for the next moment that changes either.
  */
 export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
   const rank = openRanking(servers)
@@ -95,7 +95,6 @@ function hasFailedAt(server: PooledServer, request: PendingRequest): boolean {
 /** `waiting`: how many requests for the model would take a slot, this one included. */
 type TakeSlot = (request: PendingRequest, waiting: number) => Reservation | undefined
 
-/** A free slot, a higher limit or a closed breaker may let a request in. */
 function withRecheck(
   { server, ...reservation }: Reservation,
   { leave, recheck }: { leave(): void; recheck(): void },
@@ -133,7 +132,6 @@ function preferring(requests: Iterable<Pending>, server: PooledServer): Pending 
   return undefined
 }
 
-/** Admits requests in turn until no model's next request gets a slot. */
 function admitAll(queues: ModelQueues, takeSlot: TakeSlot): void {
   const blocked = new Set<ModelQueue>()
   for (let turn = queues.next(blocked); turn !== undefined; turn = queues.next(blocked)) {
@@ -158,13 +156,12 @@ function admit(pending: Pending, queue: ModelQueue, queues: ModelQueues, takeSlo
   return true
 }
 
-/** Returns the milliseconds until the first pause of a server ends; Infinity when none has one. */
 function shortestPause(servers: readonly PooledServer[]): number {
   const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
   return Math.min(...pausesMs.filter((ms) => ms > 0))
 }
 
-/** Dismisses requests whose `maxDownMs` is used up. Returns for how many milliseconds no other is. */
+/** Returns for how many milliseconds no other request is to be dismissed. */
 function dismissExpired(
   queues: ModelQueues,
   { servers, isAway }: Omit<QueueOptions, 'clock'>,

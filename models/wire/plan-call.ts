@@ -6,13 +6,11 @@ import { argumentsFormat, callFormat, type ConstraintKeys, literalKeys } from '.
 import { promptPhrases } from './plain-prompt.ts'
 
 export type CallPlan = {
-  /** Sent as `tools`; none is sent when empty. */
+  /** No `tools` are sent when it is empty. */
   offered: readonly ToolDefinition[]
   toolChoice: ToolChoice
   keys: ConstraintKeys
-  /** Described in the prompt, since the server takes no tools. */
   listed: readonly ToolDefinition[]
-  /** Added to the end of this request only; later requests do not repeat it. */
   directive: string | undefined
   workarounds: string[]
 }
@@ -88,10 +86,7 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
   return { ...plan, offered: wanted, toolChoice: 'auto', directive }
 }
 
-/**
- * Asks for the arguments of one tool as the reply's text, held to the bundle's own constraint or to their schema; undefined where they
- * are not wanted alone, or nothing holds them.
- */
+/** Asks for the arguments of one tool as the reply's text; undefined where they are not wanted alone, or nothing holds them. */
 function asArguments(
   plan: CallPlan,
   literal: ConstraintKeys | undefined,
@@ -110,7 +105,7 @@ function asArguments(
   return { ...alone, keys: { response_format: argumentsFormat(tools, capabilities) } }
 }
 
-/** Holds the reply's text to the schema of a call that ends within `maxTokens`; undefined where the server cannot do that. */
+/** Returns undefined where the server cannot hold text to the schema of a call. */
 function asHeldText(plan: CallPlan, request: CallRequest, capabilities: Capabilities): CallPlan | undefined {
   const { lengths, jsonSchema } = capabilities
   if (!jsonSchema) return undefined

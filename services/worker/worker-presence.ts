@@ -19,15 +19,18 @@ import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import type { StoreGate } from './store-gate.ts'
 
-/** While a model is away it announces so many times as often, since a run that waits for the model goes on within seconds after it is back. */
+/** While a model is away announcements are more frequent: a run that waits for it goes on within seconds after it is back. */
 const soonTimes = 5
 
-/** A worker is asked again for a model that others are in doubt about when none of its servers has answered for so long. */
+/** A model that others are in doubt about is asked for again when no server here has answered for so long. */
 const wantedMs = 5000
-/** And for its own model, which nothing may ask for: a worker that is idle is ready only while its servers answer. */
+/** Nothing may ask for its own model: a worker that is idle is ready only while its servers answer. */
 const ownMs = 30_000
 
-/** The models that this worker is asked for, as its pool sees them; others are forgotten about a minute after their last use. */
+/**
+ * Knows the models that this worker is asked for, as its pool sees them; others are forgotten about a minute after
+ * their last use.
+ */
 export function openModelsInUse(
   pool: Pick<ModelPool, 'health' | 'status'>,
   ownName: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * closed: requests are sent. open: the server failed several times in a row, or is silent, and gets none for a pause. half_open: the pause
- * is over and one request, the probe, is under way; when it fails, the next pause is longer.
+ * While it is open the server gets no request for a pause: it failed several times in a row, or is silent. When the
+ * pause is over it is half open while one request, the probe, is under way; when that fails, the next pause is longer.
  */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
@@ -12,7 +12,6 @@ export type CircuitBreaker = ReturnType<typeof openCircuitBreaker>
 type BreakerOptions = {
   now(): number
   random(): number
-  /** Hears when it opens and when it closes again, not what is between. */
   onChange?(change: 'opened' | 'closed'): void
 }
 
@@ -73,7 +72,7 @@ export function openCircuitBreaker(options: BreakerOptions) {
   }
 }
 
-/** Opens a pause that doubles each time it begins with `isLonger`, until it is reset. */
+/** A pause doubles each time it begins with `isLonger`, until it is reset. */
 function openPause({ now, random }: BreakerOptions) {
   let times = 0
   let until = 0

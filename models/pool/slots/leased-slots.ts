@@ -4,10 +4,8 @@ import { openPause } from './slots.ts'
 /** Slots that were used within so long are kept for the next requests. */
 const keepMs = 1500
 
-/** Says what Redis would answer to a request for more: perhaps; no, as it just did; nothing. */
 type Supply = 'open' | 'full' | 'unreachable'
 
-/** `keep` counts those held that may be kept. */
 export type Grant = { held: number; keep: number; pauseLeftMs: number }
 
 /**
@@ -19,7 +17,6 @@ export type Grant = { held: number; keep: number; pauseLeftMs: number }
  */
 export type LeasedSlots = ReturnType<typeof openLeasedSlots>
 
-/** `ask` is called when more slots are wanted, and when the other processes should know of a pause. */
 export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   const state = nothingHeld(most)
   let supply: Supply = 'open'
@@ -84,7 +81,6 @@ function nothingHeld(most: number) {
     /** Counts those held that may be kept: other processes have a right to the rest. */
     keep: most,
     taken: 0,
-    /** Counts the requests that would have taken a slot since the last report. */
     wanted: 0,
     reported: { slots: 0, wanted: 0 },
   }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '#platform/clock.ts'
 
-/** The slots at one server that this process may use, one per request in flight; shared-slots.ts shares their limit. */
+/** Counts the slots at one server that this process may use, one per request in flight. */
 export type ServerSlots = {
   /**
    * Takes a slot: `taken`. `soon`: more have been requested, and the listener is called with the answer; `full`: none can be
@@ -10,12 +10,11 @@ export type ServerSlots = {
   give(): void
   /** The server asked for it (`Retry-After`): no process takes a slot for so long. The pause that ends last counts. */
   pause(ms: number): void
-  /** Until slots may be taken again; 0 when they may. */
   pauseLeftMs(): number
 }
 
 export type SlotSource = {
-  /** The slots at a server that has `most` of them, all processes together. */
+  /** All processes together have `most` slots at the server. */
   at(server: string, most: number): ServerSlots
   /** `listener` is called whenever a `take` that failed may succeed now, or should be tried at another server. */
   listen(listener: () => void): void
