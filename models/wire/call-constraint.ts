@@ -1,6 +1,5 @@
 import type { JsonSchema, LiteralConstraint, ToolDefinition } from '#domain/turn.ts'
 import { isRecord } from '#domain/json.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 
 export type ConstraintKeys = {
@@ -17,8 +16,6 @@ export function literalKeys(constraint: LiteralConstraint): ConstraintKeys {
   return { structured_outputs: constraint, skip_special_tokens: false }
 }
 
-/** Caches formats by the array of definitions, since a bundle sends the same with every request. */
-const formats = { strict: new WeakMap<object, CallFormat>(), plain: new WeakMap<object, CallFormat>() }
 type CallFormat = NonNullable<ConstraintKeys['response_format']>
 
 /**
@@ -29,10 +26,6 @@ export function callFormat(
   tools: readonly ToolDefinition[],
   { strictSchemas }: Pick<Capabilities, 'strictSchemas'>,
 ): CallFormat {
-  return getOrMake(formats[strictSchemas ? 'strict' : 'plain'], tools, () => makeCallFormat(tools, strictSchemas))
-}
-
-function makeCallFormat(tools: readonly ToolDefinition[], strictSchemas: boolean): CallFormat {
   const forms = tools.map(({ name, parameters }) => ({
     type: 'object',
     properties: {

@@ -1,5 +1,4 @@
 import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 import { boundTools } from './bounded-tools.ts'
 import { argumentsFormat, callFormat, type ConstraintKeys, literalKeys } from './call-constraint.ts'
@@ -16,11 +15,6 @@ export type CallPlan = {
 }
 
 type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'argumentsOf' | 'constraint' | 'maxTokens'>
-
-/** Holds arrays of one tool, by the array they come from: what is derived from an array of definitions is cached by the array. */
-const narrowed = new WeakMap<readonly ToolDefinition[], Map<string, readonly ToolDefinition[]>>()
-/** Holds them by the tool that is asked for alone, for the same reason. */
-const single = new WeakMap<ToolDefinition, readonly ToolDefinition[]>()
 
 /**
  * Chooses the nearest equivalent that the server takes: the requested constraint; else `tool_choice` as it is; a named choice
@@ -99,7 +93,7 @@ function asArguments(
   const { lengths, jsonSchema } = capabilities
   if (!jsonSchema) return undefined
   // A server that takes no bounds may not take the other keywords of the answer either.
-  const asked = lengths === 'none' ? wantedTools(request) : getOrMake(single, argumentsOf, () => [argumentsOf])
+  const asked = lengths === 'none' ? wantedTools(request) : [argumentsOf]
   const { tools, isOpen } = boundTools(asked, { lengths, maxTokens, isClosed: true })
   if (isOpen) plan.workarounds.push(openWorkaround)
   return { ...alone, keys: { response_format: argumentsFormat(tools, capabilities) } }
@@ -134,7 +128,5 @@ function namesOf(tools: readonly ToolDefinition[]): string {
 }
 
 function wantedTools({ tools, toolChoice }: Pick<CallRequest, 'tools' | 'toolChoice'>): readonly ToolDefinition[] {
-  if (typeof toolChoice === 'string') return tools
-  const byName = getOrMake(narrowed, tools, () => new Map())
-  return getOrMake(byName, toolChoice.name, () => tools.filter(({ name }) => name === toolChoice.name))
+  return typeof toolChoice === 'string' ? tools : tools.filter(({ name }) => name === toolChoice.name)
 }

@@ -27,10 +27,7 @@ const wantedMs = 5000
 /** Nothing may ask for its own model: a worker that is idle is ready only while its servers answer. */
 const ownMs = 30_000
 
-/**
- * Knows the models that this worker is asked for, as its pool sees them; others are forgotten about a minute after
- * their last use.
- */
+/** Knows the models that this worker is asked for; others are forgotten about a minute after their last use. */
 export function openModelsInUse(
   pool: Pick<ModelPool, 'health' | 'status'>,
   ownName: string | undefined,
@@ -54,12 +51,12 @@ export function openModelsInUse(
       for (const model of wanted) uses(model, { freshMs })
       for (const model of inUse) if (!pool.health.isWatched(nameOf(model))) inUse.delete(model)
     },
-    /** Models that requests here need and that are away: only the judgement of all workers tells whether any can use them. */
+    /** Lists what requests here need and is away: only the judgement of all workers tells whether any can use it. */
     doubted: (): string[] =>
       [...inUse].filter((model) => report(model).awaySince !== null && pool.health.isUsed(nameOf(model))),
     reports: (): ModelHealth[] => [...inUse].map(report),
     pool: () => poolReport(pool.status()),
-    /** Tells whether any server works for the worker's own model, and what each said: only for operators, by `/readyz` (REMORA_HEALTH_HOST). */
+    /** Names what each server said, only for operators, by `/readyz` (REMORA_HEALTH_HOST). */
     async check(): Promise<PartState> {
       const { awaySince, servers } = pool.health.report(ownName)
       const { waiting } = pool.status()
@@ -97,24 +94,23 @@ export type ModelsInUse = ReturnType<typeof openModelsInUse>
 export type Presence = {
   redis: RedisClient
   id: string
-  /** The most operations at once. */
   operations: number
   models: Pick<ModelsInUse, 'listen' | 'attend' | 'doubted' | 'reports' | 'pool'>
-  /** The object store, as it is known to be here. */
   store: Pick<StoreGate, 'look'>
   programs(): Promise<ProgramReport>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
-  /** The pause between two announcements; 5 s without it. An announcement holds for 15 s. */
+  /** An announcement holds for 15 s. */
   everyMs?: number
   log: Pick<Log, 'warn'>
 }
 
 /**
- * Announces the worker and what it knows of its models, until the returned function is called, and lets all workers judge a
- * model that is away here. A worker whose own model is away takes no operations while others take those of every model that
- * works: they would only be handed back. When no worker's own model works it takes a few, since the dispatcher then hands out
- * only what needs no model, and all when another model works here. One whose object store is away or full takes none: nothing that they make could be stored.
+ * Announces the worker and what it knows of its models until the returned function is called, and lets all workers
+ * judge a model that is away here. A worker whose own model is away takes no operations while others take those of
+ * every model that works: they would only be handed back. When no worker's own model works it takes a few, since the
+ * dispatcher then hands out only what needs no model, and all when another model works here. Without an object store it
+ * takes none: nothing could be stored.
  */
 export async function keepPresent({ redis, id, operations, models, store, programs, take, log, ...rest }: Presence) {
   const { everyMs = announceEveryMs } = rest
@@ -155,7 +151,6 @@ export async function keepPresent({ redis, id, operations, models, store, progra
   }
 }
 
-/** `modelless`: what needs no model. `none`: no model server works here, `unstored`: nothing could be stored. */
 type Work = 'all' | 'modelless' | 'none' | 'unstored'
 
 const changes: Record<Work, string> = {
