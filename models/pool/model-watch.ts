@@ -100,7 +100,10 @@ export function openModelWatch(options: ModelWatchOptions) {
     /** Tells whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
     isSilentAlone: (server: PooledServer, name: string) => isSilentAlone(server, of(name), watch),
     /** Tells whether the server answers a probe for the model: what it refuses all the same is refused for what is in it. */
-    answers: (...[server, name, signal]: Asked) => answersProbe(server, { entry: of(name), signal }, watch),
+    answers(server: PooledServer, name: string, signal: AbortSignal): Promise<boolean> {
+      const limit = { limitMs: verdictMs, signal, late: () => false, clock: options.clock }
+      return withinLimit(probe(of(name), server, watch), limit)
+    },
     works: (name: string | undefined) => judge(of(name), watch),
     isAway: (name: string) => watched.get(name)?.awaySince !== undefined,
     report: (name: string | undefined) => reportOf(watched.get(name) ?? unjudged(name, watch), watch),
@@ -128,13 +131,6 @@ async function guard<T>(name: string | undefined, work: () => Promise<T>, watch:
     entry.requests -= 1
     entry.usedAt = watch.clock.now()
   }
-}
-
-type Asked = [server: PooledServer, model: string, signal: AbortSignal]
-
-function answersProbe(server: PooledServer, { entry, signal }: { entry: Watched; signal: AbortSignal }, watch: Watch) {
-  const answer = probe(entry, server, watch)
-  return withinLimit(answer, { limitMs: verdictMs, signal, late: () => false, clock: watch.clock })
 }
 
 async function isSilentAlone(server: PooledServer, entry: Watched, watch: Watch): Promise<boolean> {

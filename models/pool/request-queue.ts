@@ -82,14 +82,11 @@ export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
 }
 
 function elsewhere(free: Reservation | undefined, request: PendingRequest): Reservation | undefined {
-  if (free === undefined || !hasFailedAt(free.server, request)) return free
+  if (free === undefined) return undefined
+  if (free.server !== request.avoid && candidateOf(request, free.server) === 'fresh') return free
   free.release()
   free.report('left')
   return undefined
-}
-
-function hasFailedAt(server: PooledServer, request: PendingRequest): boolean {
-  return server === request.avoid || candidateOf(request, server) === 'failed_here'
 }
 
 /** `waiting`: how many requests for the model would take a slot, this one included. */
@@ -162,11 +159,7 @@ function shortestPause(servers: readonly PooledServer[]): number {
 }
 
 /** Returns for how many milliseconds no other request is to be dismissed. */
-function dismissExpired(
-  queues: ModelQueues,
-  { servers, isAway }: Omit<QueueOptions, 'clock'>,
-  now: number,
-): number {
+function dismissExpired(queues: ModelQueues, { servers, isAway }: Omit<QueueOptions, 'clock'>, now: number): number {
   let nextMs = Infinity
   for (const queue of queues.all()) {
     const health = isAway(queue.model) ? 'down' : healthOf(queue.model, servers)
