@@ -38,7 +38,7 @@ afterEach(async () => {
 async function answering(answers: Answer[], options: { apiKey?: string; path?: string } = {}) {
   const seen: IncomingHttpHeaders[] = []
   const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
-    if (incoming.method === 'GET') return incoming.resume() && response.writeHead(404).end() // its health, metrics or models
+    if (incoming.method === 'GET') return incoming.resume() && response.writeHead(404).end() // its models
     // What the pool asks by itself, to find out whether the server works, counts as no request.
     if ((await text(incoming)).includes('"hello"')) seen.push(incoming.headers)
     const { status, body, headers = {} } = answers[Math.min(seen.length, answers.length) - 1] ?? ok
@@ -52,10 +52,7 @@ async function answering(answers: Answer[], options: { apiKey?: string; path?: s
   return { complete: pool.complete, seen }
 }
 
-/**
- * A server that begins this answer and never ends it. One with status 503 is whole: its client waits before it asks
- * again.
- */
+/** A server that begins this answer and never ends it. One with status 503 is whole: its client waits before it asks again. */
 async function hanging(answer: Answer | undefined) {
   const arrived = Promise.withResolvers<void>()
   const left = Promise.withResolvers<void>()

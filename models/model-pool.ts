@@ -4,44 +4,40 @@ import { type Clock, systemClock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { HttpProxy } from '#platform/env.ts'
 import { openLoopThrottle } from '#platform/limit-concurrency.ts'
-import { openLocalCapabilityStore, type CapabilityStore } from './capabilities/capability-store.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
 import type { ModelWatch } from './pool/model-watch.ts'
 import { openRouter, type RouterOptions } from './pool/router.ts'
 import { openEndpoint, type Endpoint } from './pool/servers/server-endpoint.ts'
 import { askForModels, openFirstModel, openOfferedList } from './pool/servers/offered-models.ts'
 import { openPooledServer, type PooledServer } from './pool/servers/pooled-server.ts'
-import type { ServerMetrics } from './pool/servers/server-metrics.ts'
-import { openServerWatch, type WatchedServer } from './pool/servers/server-watch.ts'
 import { openLocalSlots, type SlotSource } from './pool/slots/slots.ts'
 import type { Capabilities } from './wire/capabilities.ts'
 
 export type ModelPool = {
   /**
-   * One reply to one request. Retried while that may help and the retry budget lasts, on another server if there is one.
-   * Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer), AGENT_007 (the request or the reply
-   * is too long), AGENT_008 (replies were cut short or are no completions), or at once with the signal's reason, closing
-   * the socket. While the model is away it rejects at once. Safe to repeat: nothing is stored between calls. `progress` is
-   * called when the request waits, and when a server works on it.
+   * Returns one reply to one request, which is retried while that may help and the retry budget lasts, on another
+   * server if there is one. Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer),
+   * AGENT_007 (the request or the reply is too long), AGENT_008 (replies were cut short or are no completions), or at
+   * once with the signal's reason, closing the socket. While the model is away it rejects at once. Nothing is stored
+   * between calls.
    */
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
-  /** The models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
+  /** Lists the models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
   describe(): Promise<{ models: string[] }>
   /**
-   * The first model the endpoints offer: asked for at the first call and, while no endpoint answers, for the retry budget
-   * of every call; AGENT_002 then. Cached until no endpoint offers it any more.
+   * Returns the first model the endpoints offer. It is asked for at the first call and, while no endpoint answers, for
+   * the retry budget of every call; AGENT_002 then. It is cached until no endpoint offers it any more.
    */
   firstModel(signal: AbortSignal): Promise<string>
   /**
-   * Returns how many tokens a request for this model and its reply may have together: the least of the endpoints that are up
-   * and offer it; undefined when none says so, or none soon enough. Answers within about a second.
+   * Returns the least number of tokens that the endpoints that are up and offer the model allow a request and its reply
+   * together; undefined when none says so within about a second.
    */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
   /** Tells what each endpoint that offers the model takes of requests for it; waits for a probe no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<Capabilities[]>
   /** Knows which models work, as this process sees it; undefined stands for the first model offered. */
   health: Pick<ModelWatch, 'listen' | 'watch' | 'isWatched' | 'isUsed' | 'works' | 'report'>
-  /** Returns the endpoints' state, as this process sees it. `waiting` counts the requests without a slot. */
   status(): { waiting: number; endpoints: ReturnType<typeof endpointStatus>[] }
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
   close(): Promise<void>
@@ -51,9 +47,9 @@ export type EndpointChoice = {
   /** Base URL with its `/v1`, without login and query; CONFIG_003 otherwise. */
   url: string
   apiKey?: string | undefined
-  /** Models and adapters it is used for; without any, those it lists itself. */
+  /** Without any, it is used for those it lists itself. */
   models?: readonly string[] | undefined
-  /** Requests at once, of all processes that share its slots; as many as this one may have there when absent. */
+  /** Bounds the requests of all processes that share its slots; as many as this one may have there when absent. */
   maxInFlightOfAll?: number | undefined
 }
 
@@ -64,17 +60,14 @@ export type ModelPoolOptions = {
   retryBudgetMs: number
   /** Bounds the requests of this process alone at one endpoint at once; further ones are queued. */
   maxInFlight: number
-  /** Is true when answers are requested as a stream, which gives the time to the first token; false when absent. */
+  /** Is true when answers are requested as a stream, which gives the time to the first token. */
   stream?: boolean | undefined
-  /** Shares the endpoints' limits with other processes; without it this one has them to itself. Closed with the pool. */
+  /** Shares the endpoints' limits with other processes. It is closed with the pool. */
   slots?: SlotSource
-  /** Shares what endpoints take of requests with other processes; without it this one probes for itself. */
-  capabilityStore?: CapabilityStore
-  /** Says how long a request may be without an answer before it is sent to a second endpoint too; without it none is. */
+  /** A request without an answer for so long is sent to a second endpoint too; without it none is. */
   hedgeAfterMs?: number | undefined
-  /** Carries all requests; without it none goes through a proxy. */
   proxy?: HttpProxy | undefined
-  /** Called at the end of each request to a server, retries and hedged requests included. */
+  /** Hears the end of each request to a server, retries and hedged requests included. */
   onEnd?: RouterOptions['onEnd']
   log?: Pick<Log, 'warn' | 'debug'>
   /** Tells the time for its pauses and for how long it trusts what it knows; requests have their time limits by the machine's. */
@@ -87,55 +80,34 @@ const describeLimitMs = 1000
 const contextLimitMs = 1000
 /** Reading an answer, and what follows until the next request or a tool's start, takes about 0.2 ms. */
 const answersPerTurn = 4
-/** Models are looked up again every so many rounds of the watch: about once a minute. */
-const roundsPerLookup = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { log, proxy, clock = systemClock, capabilityStore = openLocalCapabilityStore() } = options
+  const { proxy, clock = systemClock } = options
   const { slots = openLocalSlots(clock) } = options
   const closing = new AbortController()
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
-  const deps = { ...options, transport, slots, capabilityStore, clock, random: Math.random, closing: closing.signal }
+  const deps = { ...options, transport, slots, clock, random: Math.random, closing: closing.signal }
   const opened = options.endpoints.map((choice) => openServer(choice, deps))
   const servers = opened.map(({ server }) => server)
   const endpoints = servers.map(({ endpoint }) => endpoint)
   const first = openFirstModel(endpoints, deps)
   const answers = openLoopThrottle(answersPerTurn)
   const router = openRouter({ ...deps, onMissing: first.missing, servers, answers })
-  const { queue, lookup, health } = router
-  const status = () => ({
-    waiting: queue.size(),
-    endpoints: opened.map((one) => endpointStatus(one, watch.metrics(one.server))),
-  })
-  const watch = openServerWatch({
-    servers: opened,
-    clock,
-    proxy,
-    log,
-    isInUse: () => queue.size() > 0 || servers.some(({ inFlight }) => inFlight() > 0),
-    onRound(round) {
-      queue.recheck()
-      if (round % roundsPerLookup === 0 && servers.length > 1) void lookup.refresh()
-      log?.debug('model servers', status())
-    },
-  })
+  const { queue, health } = router
   slots.listen(queue.recheck)
   return {
-    complete(request, signal, progress) {
-      watch.touch()
-      return router.complete(request, signal, progress)
-    },
+    complete: router.complete,
     describe: () => describeEndpoints(endpoints),
     firstModel: (signal) => health.guard(undefined, () => first.name(signal)),
     contextTokens: (model, signal) => leastContext(servers, model, signal),
     probe: (model, signal) => probeOffering(servers, model, signal),
     health,
-    status,
+    status: () => ({ waiting: queue.size(), endpoints: opened.map(endpointStatus) }),
     async close() {
       router.close()
       closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
-      await Promise.all([watch.close(), transport.close()])
+      await transport.close()
       await slots.close()
     },
   }
@@ -144,34 +116,29 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
 type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 'stream' | 'log'> & {
   transport: UndiciFetch
   slots: SlotSource
-  capabilityStore: CapabilityStore
   clock: Clock
   random(): number
   closing: AbortSignal
 }
 
-type OpenedServer = WatchedServer & { limits: EndpointLimits }
+type EndpointLimits = { maxInFlightOfAll: number; maxInFlight: number }
+type OpenedServer = { server: PooledServer; limits: EndpointLimits }
 
 function openServer(choice: EndpointChoice, deps: ServerDeps): OpenedServer {
-  const { url, apiKey } = choice
-  const limits = limitsOf(choice, deps)
+  const { url, apiKey, maxInFlightOfAll = deps.maxInFlight } = choice
+  const maxInFlight = Math.min(deps.maxInFlight, maxInFlightOfAll)
   const endpoint = openEndpoint({ ...deps, url, apiKey, fetch: deps.transport.fetch })
-  const slots = deps.slots.at(endpoint.name, limits.maxInFlightOfAll)
+  const slots = deps.slots.at(endpoint.name, maxInFlightOfAll)
   const offered = openOfferedList(choice.models)
-  const server = openPooledServer({ ...deps, endpoint, offered, slots, maxInFlight: limits.maxInFlight })
-  return { server, url, apiKey, limits }
+  const server = openPooledServer({ ...deps, endpoint, offered, slots, maxInFlight })
+  return { server, limits: { maxInFlightOfAll, maxInFlight } }
 }
 
-/** The most requests at once at an endpoint: of all processes, and of this one. */
-type EndpointLimits = { maxInFlightOfAll: number; maxInFlight: number }
-
-function limitsOf(choice: EndpointChoice, { maxInFlight: ofThisProcess }: ServerDeps): EndpointLimits {
-  const { maxInFlightOfAll = ofThisProcess } = choice
-  return { maxInFlightOfAll, maxInFlight: Math.min(ofThisProcess, maxInFlightOfAll) }
-}
-
-/** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */
-function endpointStatus({ server, limits }: OpenedServer, metrics: ServerMetrics | undefined) {
+/**
+ * `limit` is what this process may have there at once for now; `pausedMs` comes from `Retry-After`; `models` are
+ * undefined while it lists none.
+ */
+function endpointStatus({ server, limits }: OpenedServer) {
   return {
     ...limits,
     name: server.name,
@@ -180,7 +147,6 @@ function endpointStatus({ server, limits }: OpenedServer, metrics: ServerMetrics
     pausedMs: Math.ceil(server.slots.pauseLeftMs()),
     inFlight: server.inFlight(),
     models: server.offered.models(),
-    metrics,
   }
 }
 

@@ -1,4 +1,4 @@
-import { setImmediate as untilNextTurn, setTimeout as sleepFor } from 'node:timers/promises'
+import { setTimeout as sleepFor } from 'node:timers/promises'
 
 const longestTimerMs = 2 ** 31 - 1
 
@@ -23,11 +23,6 @@ export function pauseEvery(ms: number, signal?: AbortSignal): () => Promise<void
     await delay(0, signal)
     turnEnd = performance.now() + ms
   }
-}
-
-/** Lets the process read what has arrived meanwhile, as while its event loop stood still. */
-export async function nextTurn(): Promise<void> {
-  await untilNextTurn()
 }
 
 export function msSince(start: number): number {

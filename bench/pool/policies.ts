@@ -2,21 +2,13 @@ import type { ModelRequest } from '#domain/turn.ts'
 import { unreachable } from '#domain/error.ts'
 import { openOfferedList } from '#models/pool/servers/offered-models.ts'
 import { openLocalSlots } from '#models/pool/slots/slots.ts'
-import { openPooledServer, type PooledServer } from '#models/pool/servers/pooled-server.ts'
+import { openPooledServer } from '#models/pool/servers/pooled-server.ts'
 import { openRouter } from '#models/pool/router.ts'
-import { openOverloadCheck } from '#models/pool/servers/server-metrics.ts'
 import { allCapabilities } from '#models/wire/capabilities.ts'
 import type { RequestShape, SimulatedServer } from './simulated-server.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-/** `with metrics`: the servers also report how many requests are queued inside them, as vLLM does. */
-export const policyNames = [
-  'round robin',
-  'least loaded',
-  'ours',
-  'ours, with metrics',
-  'ours, ten workers with metrics',
-] as const
+export const policyNames = ['round robin', 'least loaded', 'ours', 'ours, ten workers'] as const
 export type PolicyName = (typeof policyNames)[number]
 
 export type Policy = {
@@ -35,11 +27,9 @@ export type PolicyDeps = {
 export function openPolicy(name: PolicyName, deps: PolicyDeps): Policy {
   switch (name) {
     case 'ours':
-      return openOurs(deps, { metrics: false })
-    case 'ours, with metrics':
-      return openOurs(deps, { metrics: true })
-    case 'ours, ten workers with metrics':
-      return inTurns(Array.from({ length: 10 }, () => openOurs(deps, { metrics: true })))
+      return openOurs(deps)
+    case 'ours, ten workers':
+      return inTurns(Array.from({ length: 10 }, () => openOurs(deps)))
     case 'round robin':
     case 'least loaded':
       return openBaseline(name, deps)
@@ -68,11 +58,9 @@ function openBaseline(name: 'round robin' | 'least loaded', deps: PolicyDeps): P
 
 const model = 'm'
 const raw = { choices: [{ message: { content: 'done' }, finish_reason: 'stop' }] }
-const checkEveryMs = 5000
 
 /** The pool's own router over these servers: everything but the network, the clock and other processes. */
-function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
-  const { servers, shape, maxInFlight, clock, random } = deps
+function openOurs({ servers, shape, maxInFlight, clock, random }: PolicyDeps): Policy {
   const slots = openLocalSlots(clock)
   const pooled = servers.map((server) => {
     const ask = async ({ prefixKey = '' }: ModelRequest) => {
@@ -98,7 +86,6 @@ function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
   })
   const answers = { pass: async () => {} }
   const router = openRouter({ servers: pooled, answers, retryBudgetMs: 20_000, clock, random })
-  if (metrics) for (const [at, one] of pooled.entries()) watchMetrics(one, servers[at], clock)
   const never = new AbortController().signal
   const serve = (prefixKey: string) => {
     const request = {
@@ -113,14 +100,4 @@ function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
     return router.complete(request, never)
   }
   return { serve }
-}
-
-/** As `openServerWatch` does with the metrics of real servers. */
-function watchMetrics(pooled: PooledServer, server: SimulatedServer | undefined, clock: VirtualClock): void {
-  const checkOverload = openOverloadCheck(pooled)
-  const check = () => {
-    checkOverload(server?.metrics() ?? {})
-    clock.after(checkEveryMs, check)
-  }
-  clock.after(checkEveryMs, check)
 }

@@ -29,13 +29,13 @@ describe('the pool over simulated replicas', () => {
       { after: 500, server: 2, fault: 'dies' },
       { after: 1000, server: 5, fault: 'slow' },
     ] as const
-    const ours = await simulate('ours, with metrics', { ...small(faulty), faults })
+    const ours = await simulate('ours', { ...small(faulty), faults })
     expect(ours.lost).toBe(0)
     expect(ours.latencyMs.most).toBeLessThan(20_000)
   })
 
   it('plays the same seed alike', async () => {
-    const once = () => simulate('ours, with metrics', { ...small(manyBundles), requests: 500 })
+    const once = () => simulate('ours', { ...small(manyBundles), requests: 500 })
     expect(await once()).toEqual(await once())
   })
 })

@@ -22,8 +22,6 @@ export type SimulatedServer = {
   name: string
   /** Resolves when the last token is written; rejects with AGENT_002 where the server is dead. */
   serve(prefix: string, shape: RequestShape): Promise<void>
-  /** As in its `/metrics`. */
-  metrics(): { waiting: number; running: number }
   inFlight(): number
   counted: { served: number; hits: number }
   /** Every request there, and every later one, fails. */
@@ -96,7 +94,6 @@ function openServer(name: string, server: ServerShape, clock: Clock): Omit<Simul
         queue.push(job)
         return next()
       }),
-    metrics: () => ({ waiting: queue.length, running }),
     inFlight: () => jobs.size,
     die() {
       isDead = true

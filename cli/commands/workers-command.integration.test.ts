@@ -13,7 +13,7 @@ it('lists the workers that live with what they take, what they can reach and wha
     { url: 'http://b.test/v1', most: 64, limit: 0 },
   ]
   const self = { version: '1.2.3', startedAt: Date.UTC(2026, 0, 1) }
-  const pool = { waiting: 3, servers, left: 0.1 }
+  const pool = { waiting: 3, servers }
   await announceWorker(
     served.api.redis,
     { id: 'w1', operations: 0, models: [away], pool, store: { state: 'full', message: 'no room' }, ...self },

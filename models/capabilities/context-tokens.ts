@@ -18,7 +18,6 @@ const Models = z.object({
 type OfferedModel = z.infer<typeof Models>['data'][number]
 const Props = z.object({ default_generation_settings: z.object({ n_ctx: z.int().min(1) }) })
 
-/** It is not `isSure` when the server was unreachable or broken. */
 export type ContextAnswer = { tokens: number | undefined; isSure: boolean }
 
 const unsure: ContextAnswer = { tokens: undefined, isSure: false }

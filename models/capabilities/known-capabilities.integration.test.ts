@@ -3,7 +3,6 @@ import { systemClock } from '#platform/clock.ts'
 import { until } from '#testing/until.ts'
 import { OpenAiClient } from '../http/openai-client.ts'
 import { openUndiciFetch } from '../http/undici-fetch.ts'
-import { openLocalCapabilityStore } from './capability-store.ts'
 import { openKnownCapabilities } from './known-capabilities.ts'
 import { playServer, type PlayedAnswer, type PlayedBody } from './played-server.fixture.ts'
 
@@ -17,7 +16,7 @@ const minuteMs = 60_000
 const withoutNames = (body: PlayedBody): PlayedAnswer =>
   typeof body.tool_choice === 'object' ? { status: 400 } : { content: 'Hi' }
 
-/** The test advances the time. `random` is a half, so pauses have exactly their nominal length. */
+/** The test advances the time. `random` is a half, so pauses have exactly their nominal length; each probe draws it once, at its end. */
 async function open(play: (body: PlayedBody) => PlayedAnswer, { firstWaitMs = 10_000 } = {}) {
   const playing = { play }
   const server = await playServer((body) => playing.play(body))
@@ -31,40 +30,45 @@ async function open(play: (body: PlayedBody) => PlayedAnswer, { firstWaitMs = 10
     fetch: transport.fetch,
   })
   let now = 0
-  const rests: number[] = []
+  let ends = 0
   const known = openKnownCapabilities({
     client,
     timeoutMs: 10_000,
     endpoint: server.url,
-    store: { ...openLocalCapabilityStore(), finish: async (_server, _model, _probed, ms) => void rests.push(ms) },
     clock: { ...systemClock, now: () => now },
-    random: () => 0.5,
+    random() {
+      ends += 1
+      return 0.5
+    },
     firstWaitMs,
     closing: closed.signal,
   })
   const named = async () => (await known.of('small', never)).named
-  return { playing, bodies: server.bodies, named, rests, pass: (ms: number) => (now += ms) }
+  const pass = (ms: number) => void (now += ms)
+  /** What was sent before it has arrived. */
+  const arrive = () => transport.fetch(`${server.url}/models`)
+  return { playing, named, arrive, ends: () => ends, now: () => now, pass }
 }
 
 describe('what is known of a server', () => {
   it('is not forgotten when the server is busy, and asked again more and more seldom', async () => {
-    const { playing, bodies, named, pass, rests } = await open(withoutNames)
+    const { playing, named, arrive, pass, now, ends } = await open(withoutNames)
     expect(await named()).toBe(false)
-    playing.play = () => ({ status: 429 })
-    pass(10 * minuteMs)
-    const asked = bodies.length
-    for (const misses of [1, 2, 3, 4, 5]) {
-      await until(
-        async () => {
-          expect(await named()).toBe(false)
-          pass(minuteMs)
-          return rests
-        },
-        { holds: ({ length }) => length > misses },
-      )
+    const askedAt: number[] = []
+    playing.play = () => {
+      askedAt.push(now() / minuteMs)
+      return { status: 429 }
     }
-    expect(rests.map((ms) => ms / minuteMs)).toEqual([10, 0.5, 1, 2, 5, 5])
-    expect(bodies).toHaveLength(asked + 5)
+    for (const restMs of [10, 0.5, 1, 2, 5, 5].map((minutes) => minutes * minuteMs)) {
+      const before = ends()
+      pass(restMs - 1)
+      expect(await named()).toBe(false)
+      await arrive()
+      pass(1)
+      expect(await named()).toBe(false)
+      await until(() => ends() > before)
+    }
+    expect(askedAt).toEqual([10, 10.5, 11.5, 13.5, 18.5, 23.5])
   })
 
   it('is what was found so far, for a request that has waited long enough', async () => {

@@ -2,13 +2,11 @@ import { type Clock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { Capabilities } from '../wire/capabilities.ts'
 import { capabilitiesOf, lacksOf, lacksText, nothingProbed, type ProbedCapabilities } from './probed-capabilities.ts'
-import type { CapabilityStore } from './capability-store.ts'
 import { probeCapabilities, type ProbeDeps } from './probe-capabilities.ts'
 
 export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
   endpoint: string
-  store: CapabilityStore
-  clock: Clock
+  clock: Pick<Clock, 'now'>
   random(): number
   /** Says how long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
   firstWaitMs?: number
@@ -20,15 +18,14 @@ const probeMs = 30_000
 const defaultFirstWaitMs = 60_000
 /** A server may come back as another version, or with other flags. */
 const conclusiveMs = 10 * 60_000
-/** After the first probe that left something unclear, the second, and so on. */
+/** The first probe that left something unclear is repeated after the first of these, and so on. */
 const unclearMs = [30_000, 60_000, 120_000] as const
 const longUnclearMs = 300_000
 const doubtMs = 60_000
-const pollMs = 500
 
 type Known = {
   probed: ProbedCapabilities
-  /** While there is no answer yet, and the first requests have not waited long enough. */
+  /** It is undefined once there is an answer, or the first requests have waited long enough. */
   firstProbe: Promise<void> | undefined
   isProbing: boolean
   probeAgainAt: number
@@ -42,23 +39,21 @@ type Known = {
  * The log says once what the endpoint lacks, and again whenever that changes.
  */
 export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
-  const { clock, endpoint, store, closing, log, firstWaitMs = defaultFirstWaitMs } = deps
+  const { clock, random, closing, firstWaitMs = defaultFirstWaitMs } = deps
   const models = new Map<string, Known>()
-  const probe = async (model: string, known: Known, how: HowToProbe) => {
+  const probe = async (model: string, known: Known, { isDoubted = false } = {}) => {
     known.isProbing = true
-    if (how.isDoubted) await store.invalidate(endpoint, model)
-    const validMs = await probeOrWait(model, known, how, deps).catch((error: unknown) => {
-      log?.warn('what a model server takes could not be found out', { endpoint, model, error })
-      return longUnclearMs
-    })
-    known.probeAgainAt = clock.now() + validMs
+    const probed = toProbe(known.probed, { isDoubted })
+    known.probed = probed
+    await probeCapabilities(model, probed, { ...deps, probeMs })
+    known.probeAgainAt = clock.now() + countMiss(probed, random)
     known.isProbing = false
     logLacks(model, known, deps)
   }
   const begin = (model: string): Known => {
     const known = nothingKnown()
     models.set(model, known)
-    const probed = probe(model, known, { isDoubted: false })
+    const probed = probe(model, known)
     const wait = { limitMs: firstWaitMs, signal: closing, late: () => undefined }
     known.firstProbe = withinLimit(probed, wait)
       .catch(() => undefined) // the pool is closed
@@ -73,7 +68,7 @@ export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
       if (known.firstProbe !== undefined) {
         await withinLimit(known.firstProbe, { limitMs: firstWaitMs, signal, late: () => undefined })
       } else if (!known.isProbing && clock.now() >= known.probeAgainAt) {
-        void probe(model, known, { isDoubted: false })
+        void probe(model, known)
       }
       return capabilitiesOf(known.probed)
     },
@@ -99,36 +94,10 @@ function nothingKnown(): Known {
   }
 }
 
-type HowToProbe = { isDoubted: boolean }
-
-/** Probes, or takes over what another process finds. Returns for how long that is valid, in milliseconds. */
-async function probeOrWait(model: string, known: Known, how: HowToProbe, deps: KnownCapabilitiesDeps): Promise<number> {
-  const { endpoint, store, clock, random, closing } = deps
-  while (!closing.aborted) {
-    const lease = await store.lease(endpoint, model)
-    if (lease.kind === 'mine') {
-      const probed = toProbe(lease.known ?? known.probed, how)
-      known.probed = probed
-      const onResult = () => void store.save(endpoint, model, probed)
-      const stopRenewing = store.renewLease(endpoint, model)
-      try {
-        await probeCapabilities(model, probed, { ...deps, probeMs, onResult })
-      } finally {
-        await stopRenewing()
-      }
-      const validMs = closing.aborted ? 1 : countMiss(probed, random)
-      await store.finish(endpoint, model, probed, validMs)
-      return validMs
-    }
-    known.probed = lease.known ?? known.probed
-    if (lease.kind === 'valid') return lease.validMs * (1 + random() / 10)
-    await clock.delay(pollMs * (1 + random()), closing).catch(() => undefined)
-  }
-  return Infinity
-}
-
-/** Probes for what is unclear, and for everything when nothing is. */
-function toProbe({ support, unclear, misses }: ProbedCapabilities, { isDoubted }: HowToProbe): ProbedCapabilities {
+function toProbe(
+  { support, unclear, misses }: ProbedCapabilities,
+  { isDoubted }: { isDoubted: boolean },
+): ProbedCapabilities {
   const everything = isDoubted || unclear.length === 0
   return { support: { ...support }, unclear: everything ? nothingProbed.unclear : unclear, misses }
 }

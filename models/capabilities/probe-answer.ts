@@ -11,14 +11,13 @@ import { probeTool } from './probe-requests.ts'
 /** Says how a server answered one request of a probe. The words of its messages do not count. */
 export type ProbeAnswer =
   | { kind: 'taken'; text: string }
-  /** The server's status says that it takes this request neither now nor later. */
   | { kind: 'refused'; status: number }
-  /** The server was overloaded, unreachable or too slow, so there is no result. */
+  /** The server was overloaded, unreachable or too slow. */
   | { kind: 'unclear' }
 
 /**
- * Bad requests, unknown or unsupported things, and 500, which llama.cpp answers when a chat template raises
- * (llama.cpp issue 10920). What else goes wrong (401, 404, a crash) goes wrong with the plain request, too.
+ * A server refuses with these what it does not know, llama.cpp with 500 when a chat template raises (llama.cpp issue
+ * 10920). What else goes wrong (401, 404, a crash) goes wrong with the plain request, too.
  */
 const refusals = new Set([400, 404, 405, 415, 422, 500, 501])
 
@@ -57,9 +56,8 @@ export function promptTokens(answer: ProbeAnswer): number | undefined {
 const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('length') })], z.unknown()) })
 
 /**
- * Tells whether a reply that had to be a call has one. A reply that was cut at its limit counts as one while it is empty or
- * may still be reasoning. One that talks was not constrained to a call: llama.cpp lets a model write any text before its
- * call.
+ * Tells whether a reply that had to be a call has one, or was cut while it was empty or may have been reasoning. One
+ * that talks was not constrained to a call: llama.cpp lets a model write any text before its call.
  */
 export function holdsCall(text: string): boolean {
   const reply = readReply(text)
@@ -80,8 +78,8 @@ const Thoughts = z.object({
 })
 
 /**
- * Tells whether the reply to a request was cut within its call, or behind it, and no call can be read: what holds calls to their schemas
- * let it run on. It is false where the model thought first, which takes room as well.
+ * Tells whether the reply was cut within its call, or behind it: what holds calls to their schemas let it run on. It is
+ * false where the model thought first, which takes room as well.
  */
 export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
   if (!Cut.safeParse(raw).success || Thoughts.safeParse(raw).success) return false
@@ -90,7 +88,6 @@ export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
   return /^\s*(?:<tool_call>|\{\s*"name"\s*:)/.test(content ?? '')
 }
 
-/** Tells whether text comes before a reply's call: a template that allows any lets a model write on until its limit. */
 export function talksBeforeCall(text: string): boolean {
   const reply = readReply(text)
   return reply?.called === true && withoutThought(reply.content).trim() !== ''

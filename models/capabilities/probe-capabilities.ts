@@ -20,10 +20,8 @@ export type ProbeDeps = {
   /** Limits all requests together, with more at a slow server; what has no result by then is unclear. */
   probeMs: number
   closing: AbortSignal
-  onResult?(): void
 }
 
-/** A request gets at most so many times its time limit, at a slow server. */
 const mostPatience = 3
 const longRequests = 10
 
@@ -39,7 +37,7 @@ type Name = keyof Capabilities
  * (ollama/ollama issue 17921) and unknown fields. Results go into `probed`; the unclear keep their last one. Never rejects.
  */
 export async function probeCapabilities(model: string, probed: ProbedCapabilities, deps: ProbeDeps): Promise<void> {
-  const { client, timeoutMs, probeMs, closing, onResult } = deps
+  const { client, timeoutMs, probeMs, closing } = deps
   const gate = openSemaphore(requestsAtOnce)
   const limit = new AbortController()
   const end = () => limit.abort(new Error('the probe took too long'))
@@ -51,7 +49,7 @@ export async function probeCapabilities(model: string, probed: ProbedCapabilitie
     if (leave === undefined) return { kind: 'unclear' }
     return askProbe(client, body, { timeoutMs: patienceMs, signal }).finally(leave)
   }
-  const probe = openProbe(model, probed, ask, onResult)
+  const probe = openProbe(model, probed, ask)
   const sentAt = performance.now()
   const plain = await ask(probe.requests.plain)
   patienceMs = Math.min(mostPatience * timeoutMs, Math.max(timeoutMs, longestOverPlain * msSince(sentAt)))
@@ -69,12 +67,7 @@ export async function probeCapabilities(model: string, probed: ProbedCapabilitie
 
 type Probe = ReturnType<typeof openProbe>
 
-function openProbe(
-  model: string,
-  probed: ProbedCapabilities,
-  ask: (body: string) => Promise<ProbeAnswer>,
-  onResult = () => {},
-) {
+function openProbe(model: string, probed: ProbedCapabilities, ask: (body: string) => Promise<ProbeAnswer>) {
   return {
     requests: probeRequests(model),
     ask,
@@ -84,12 +77,10 @@ function openProbe(
     note(name: Name, support: Support) {
       probed.support[name] = support
       probed.unclear = probed.unclear.filter((other) => other !== name)
-      onResult()
     },
   }
 }
 
-/** Sends the request that tests `name`, if that is unclear. */
 async function probeOne(probe: Probe, name: Name, body: string, isDone = (_: string) => true) {
   if (!probe.isUnclear(name)) return undefined
   const answer = await probe.ask(body)
@@ -131,10 +122,7 @@ function isAsLong(withTools: ProbeAnswer, plain: ProbeAnswer): boolean {
   return tokens !== undefined && tokens === promptTokens(withTools)
 }
 
-/**
- * Probes schemas and messages with calls. A server that does not take tools takes no messages with calls and results either,
- * and the rest does not matter.
- */
+/** A server that does not take tools takes no messages with calls and results either, and the rest does not matter. */
 async function probeSchemas(probe: Probe): Promise<void> {
   if (!probe.known().tools) {
     for (const name of ['strictSchemas', 'strictArguments', 'parallelCalls'] as const) probe.note(name, 'taken')
@@ -159,7 +147,7 @@ async function probeConstraints(probe: Probe): Promise<void> {
   ])
 }
 
-/** Needs to know how calls are held to a schema; where nothing holds them, no bound matters. */
+/** Where nothing holds calls to a schema, no bound matters. */
 async function probeLengths(probe: Probe): Promise<void> {
   if (!probe.isUnclear('lengths')) return
   const known = probe.known()

@@ -4,7 +4,7 @@ import { callFormat, type ConstraintKeys, literalKeys } from '../wire/call-const
 import { toOpenAi } from '../wire/to-openai.ts'
 import { allCapabilities, type Capabilities } from '../wire/capabilities.ts'
 
-/** The `user` of a probe's requests, by which logs, counters and rehearsed faults can exclude them. */
+/** Logs, counters and rehearsed faults exclude a probe's requests by this `user`. */
 export const probeUser = 'remora probe'
 
 /** Enough for a call of the probe's tool: a server that cuts one short may answer 400 (vLLM issue 36794). */
@@ -28,7 +28,7 @@ const strictTool: ToolDefinition = {
   parameters: { ...probeTool.parameters, additionalProperties: false },
 }
 
-/** Everything that a schema may be bounded by; the text is as long as any that is bounded. */
+/** Has everything that a schema may be bounded by; the text is as long as any that is bounded. */
 const boundedTool = (maxLength: number): ToolDefinition => ({
   ...strictTool,
   parameters: {
@@ -62,7 +62,10 @@ const history: Message[] = [
 const plainRequest = { messages: [asked], tools: [], toolChoice: 'auto', temperature: 0, maxTokens: fewTokens } as const
 type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>
 
-/** The bodies a probe sends for `model`, built as the pool's are. `choice` is a `tool_choice` that the server takes. */
+/**
+ * Returns the bodies that a probe sends for `model`, built as the pool's are. `choice` is a `tool_choice` that the
+ * server takes.
+ */
 export function probeRequests(model: string) {
   const body = (asking: Asking, { stream = false, capabilities = unhindered, keys = {} } = {}): string => {
     const { body: chat } = toOpenAi({ model, ...plainRequest, ...asking }, capabilities, { stream })
@@ -70,7 +73,6 @@ export function probeRequests(model: string) {
   }
   const tools = [probeTool]
   const call = { tools, maxTokens: callTokens }
-  /** The reply's text is to be a call. */
   const written = (keys: ConstraintKeys, capabilities: Capabilities) =>
     body(
       { ...(capabilities.tools ? call : { maxTokens: callTokens }), toolChoice: 'none' },

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { allCapabilities, Capabilities } from '../wire/capabilities.ts'
 
 const Name = Capabilities.keyof()
@@ -9,18 +9,16 @@ const Flag = Name.exclude(['required', 'lengths'])
  * `taken_loosely` says that text comes before a call that is required, `taken_short` that only short texts may be bounded,
  * `ignored` that the server accepts it without effect.
  */
-const Support = z.enum(['taken', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
-export type Support = z.infer<typeof Support>
+export type Support = 'taken' | 'taken_loosely' | 'taken_short' | 'refused' | 'ignored'
 
-export const ProbedCapabilities = z.strictObject({
+export type ProbedCapabilities = {
   /** Holds the last result of each; what never had one is absent. */
-  support: z.partialRecord(Name, Support),
+  support: { [name in Name]?: Support }
   /** Names those whose last probe had no result; they are probed again before the others. */
-  unclear: z.array(Name),
+  unclear: readonly Name[]
   /** Counts the probes in a row that left something unclear. */
-  misses: z.int().min(0),
-})
-export type ProbedCapabilities = z.infer<typeof ProbedCapabilities>
+  misses: number
+}
 
 export const nothingProbed: ProbedCapabilities = { support: {}, unclear: Name.options, misses: 0 }
 

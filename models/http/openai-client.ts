@@ -13,10 +13,9 @@ export type OpenAiClientOptions = {
 }
 
 /**
- * The openai client with its request building and its waiting replaced, which the package provides for: its own builds four
- * Headers objects, walks the body and composes abort signals for every request, which costs more than sending it. Every
- * request here has the same headers and a body that is already JSON text. Errors and model listing stay the package's. It
- * never retries: the pool does, and may use another server.
+ * Replaces the package's request building and waiting, as the package provides for: its own builds four Headers
+ * objects, walks the body and composes abort signals for every request, which costs more than sending it. It never
+ * retries: the pool does, and may use another server.
  */
 export class OpenAiClient extends OpenAI {
   readonly #headers: Record<string, string>
@@ -47,7 +46,7 @@ export class OpenAiClient extends OpenAI {
     this.#key = options.apiKey
   }
 
-  /** A part of the server's answer for an error, without the key. */
+  /** Returns a part of the server's answer for an error, without the key. */
   shown(part: unknown): unknown {
     return withoutKey(part, this.#key)
   }
@@ -91,7 +90,7 @@ export class OpenAiClient extends OpenAI {
 /** Matches what follows "Bearer", which may be the key of a server behind this one. A word of letters alone is no key. */
 const bearer = /\b(bearer\s+)(?=[^\s"'<>]*[^\sa-z"'<>.,:;!?)])[^\s"'<>]+/gi
 
-/** Removes the key from JSON that is not `isTooDeep`: servers echo what they were sent, and errors go into records. */
+/** Servers echo what they were sent, and errors go into records. The JSON must not be `isTooDeep`. */
 function withoutKey(value: unknown, key: string | undefined): unknown {
   if (typeof value === 'string') return hideKey(value, key)
   if (Array.isArray(value)) return value.map((item) => withoutKey(item, key))
@@ -104,8 +103,8 @@ function hideKey(text: string, key: string | undefined): string {
 }
 
 /**
- * Bounds how deep the JSON of a reply may be nested. Servers' own is six deep, and the arguments of tools a few more; a
- * reply must be written as JSON again, which overflows the stack at some thousands.
+ * Servers' own JSON is six deep, and the arguments of tools a few more; a reply must be written as JSON again, which
+ * overflows the stack at some thousands.
  */
 export const maxReplyDepth = 100
 

@@ -3,13 +3,12 @@ import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 
 /**
- * The socket is closed when nothing has arrived for so long: `rest` applies once the part that counts seems to be there
- * (servers that send a `finish_reason` before their last words, or usage late, take their time), `enough` when nothing more
- * can follow.
+ * The socket is closed when nothing has arrived for so long. Servers that send a `finish_reason` before their last
+ * words, or usage late, take their time.
  */
 const quietMs = { rest: 5000, enough: 250 }
 
-/** Says what a reader wants of the text that follows: all; `rest`, what arrives soon (usage after a reply); or nothing. */
+/** A reader wants all of the text that follows; `rest`, what arrives soon (usage after a reply); or nothing. */
 export type StreamDemand = 'more' | 'rest' | 'enough'
 
 /** Has a body that is read as it arrives, once. `body` is null. */
@@ -61,12 +60,10 @@ export class StreamedResponse extends Response {
     return promise
   }
 
-  /** Calls `work` once nothing more arrives, for whatever reason. */
   whenClosed(work: () => void): void {
     this.#content.once('close', work)
   }
 
-  /** Closes the socket; `read` rejects with what `toError` makes of this reason. */
   abort(reason: Error): void {
     this.#content.destroy(reason)
   }

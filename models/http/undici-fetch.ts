@@ -10,18 +10,19 @@ export type UndiciFetch = {
   close(): Promise<void>
 }
 
-/** The response headers that are read; copying all of them costs more than it gives. */
+/** Copying all response headers costs more than it gives. */
 const readHeaders = ['content-type', 'content-length', 'retry-after', 'x-request-id']
 
-/** One request may lose so many reused sockets; after that the server counts as failed. */
+/** A server that closes more reused sockets of one request counts as failed. */
 const maxLostSockets = 3
 
 /**
- * `fetch` for JSON over keep-alive sockets by undici's `request`, which costs a third of the platform's fetch. The whole
- * body is read before it resolves, at most `maxBytes` of it; a stream of events that answers a POST is a StreamedResponse.
- * Rejects with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when it is larger than
- * allowed, or at once with the signal's reason; so does reading a stream. Every request has its own socket, so the callers
- * decide how many there are at once. A request whose reused socket broke before it answered is sent again at once.
+ * Fetches JSON over keep-alive sockets by undici's `request`, which costs a third of the platform's fetch. The whole
+ * body is read before it resolves, at most `maxBytes` of it; a stream of events that answers a POST is a
+ * StreamedResponse. Rejects with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when
+ * it is larger than allowed, or at once with the signal's reason; so does reading a stream. Every request has its own
+ * socket, so the callers decide how many there are at once. A request whose reused socket broke before it answered is
+ * sent again at once.
  */
 export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?: HttpProxy | undefined }): UndiciFetch {
   // Idle sockets stay open for undici's 4 s, less than the 5 s after which vLLM's and llama.cpp's servers drop them.
@@ -67,7 +68,6 @@ async function send(input: string | URL | Request, init: RequestInit, { dispatch
   }
 }
 
-/** Plain headers, as ours are, are not copied. */
 function plainHeaders(given: RequestInit['headers'] = {}) {
   return given instanceof Headers || Array.isArray(given) ? Object.fromEntries(new Headers(given)) : given
 }
@@ -89,8 +89,8 @@ function isStream({ method = 'GET' }: RequestInit, { status, headers }: Head): b
 }
 
 /**
- * A Response whose body is already in memory. The platform's own builds a stream around a string and reads it back, which
- * costs 0.05 ms of CPU per request; this one answers `text()` and `json()` directly, any number of times. `body` is null.
+ * The platform's own Response builds a stream around a string and reads it back, which costs 0.05 ms of CPU per
+ * request; this one answers `text()` and `json()` directly, any number of times. `body` is null.
  */
 class BufferedResponse extends Response {
   override readonly text: () => Promise<string>
@@ -103,7 +103,6 @@ class BufferedResponse extends Response {
   }
 }
 
-/** Says why an answer that had begun did not end as it should. */
 function toBreak(cause: unknown, { signal }: RequestInit): unknown {
   if (signal?.aborted === true) return signal.reason
   if (cause instanceof AppError) return cause
@@ -113,7 +112,7 @@ function toBreak(cause: unknown, { signal }: RequestInit): unknown {
   return new CutReply(`the answer was cut short: ${nameOf(cause)}`, cause)
 }
 
-/** The error's code, if any (ECONNREFUSED says more than its message), else its message. */
+/** Prefers the error's code: ECONNREFUSED says more than its message. */
 function nameOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
@@ -128,9 +127,7 @@ type ReusedSockets = ReturnType<typeof watchReusedSockets>
 function watchReusedSockets() {
   const ends = new WeakSet<object>()
   return {
-    /** Tells whether this error ended a socket that had brought an answer before. */
     broke: (error: unknown) => typeof error === 'object' && error !== null && ends.has(error),
-    /** Returns the connector, undici's own when absent, with its sockets watched. */
     watched:
       (connect = buildConnector({})): buildConnector.connector =>
       (options, callback) => {
@@ -144,8 +141,8 @@ function watchReusedSockets() {
 }
 
 /**
- * Returns what undici needs to use these proxies, and nothing else of the environment: a tunnel to https servers, a request
- * to the proxy for http servers. By itself undici drops the limits of the latter, and does not watch sockets.
+ * By itself undici uses all of the environment, drops the limits of a request to a proxy for http servers, and does not
+ * watch sockets.
  */
 function throughProxy(
   { http = '', https = '', direct }: HttpProxy,

@@ -16,16 +16,12 @@ export type CompleteDeps = {
   send: Send
   /** Returns how a retry is sent: hedged only after a server hung, since another such one must not cost a time limit more. */
   resend(failures: RequestFailures): Send
-  /** Tells whether the server answers another request for the model. */
   answers(server: PooledServer, model: string, signal: AbortSignal): Promise<boolean>
-  /** Says how long after its first failure a request may be tried again; request-failures.ts says when that begins anew. */
   retryBudgetMs: number
   clock: Clock
   random(): number
-  /** Aborted with AGENT_002 when the pool is closed. */
   closing: AbortSignal
   log?: Pick<Log, 'warn' | 'debug'> | undefined
-  /** Hears when this request is queued and when it is sent. */
   progress?: RequestProgress | undefined
 }
 
@@ -71,7 +67,6 @@ export async function completeWithRetries(request: ModelRequest, signal: AbortSi
   }
 }
 
-/** A first try waits for a slot for as long as some server is up; a retry until its deadline. */
 async function reserveSlot(
   { model, prefixKey: key = model, share }: ModelRequest,
   failures: RequestFailures | undefined,
@@ -95,7 +90,6 @@ async function reserveSlot(
   }
 }
 
-/** Waits until a retry may start; throws the request's last error when none may. */
 async function backOff(
   model: string,
   failures: RequestFailures,
@@ -126,12 +120,11 @@ async function backOff(
   await clock.delay(waitMs, AbortSignal.any([signal, closing]))
 }
 
-/** Exponential, with full jitter: requests that failed together do not come back together. */
+/** Full jitter: requests that failed together do not come back together. */
 function backOffBefore(tries: number, random: () => number): number {
   return Math.round(random() * Math.min(backOffMs.most, backOffMs.first * 2 ** (tries - 1)))
 }
 
-/** The last failure, with what the other servers said and how many tries were made. */
 function lastError(
   model: string,
   failures: RequestFailures,

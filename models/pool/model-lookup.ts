@@ -11,6 +11,8 @@ export type ModelLookupOptions = {
 
 /** A model that has just been looked for on all servers is not looked for again so soon. */
 const restMs = 5000
+/** A server may list other models later, as one does that was started anew. */
+const freshMs = 60_000
 /** A request waits so long for the lists; one that arrives later is used from then on. */
 const waitMs = 1000
 const askMs = 5000
@@ -33,17 +35,19 @@ export function openModelLookup({ servers, clock, onMissing }: ModelLookupOption
   const refreshed = (signal: AbortSignal) => withinLimit(refresh(), { limitMs: waitMs, signal, late: () => undefined })
   const isOffered = (model: string) => servers.some(({ offered }) => offered.mayOffer(model))
   // A single server needs no list: its answer to the request says whether it has the model.
-  const isFirst = () => askedAt === -Infinity && servers.length > 1
+  const isStale = () => servers.length > 1 && clock.now() - askedAt > freshMs
   return {
-    /** Asks every server for its models, unless the operator has named them; a server that does not answer keeps its list. */
-    refresh,
     servers: () => servers.map(({ name }) => name),
     /**
      * Resolves when a server may offer the model, after asking the servers again if none does; else rejects with AGENT_002,
      * which says what they offer. A server that has not listed its models may offer any.
      */
     async require(model: string, signal: AbortSignal): Promise<void> {
-      if (isFirst() && servers.some(({ offered }) => offered.models() === undefined)) await refreshed(signal)
+      if (isStale()) {
+        const isFirst = askedAt === -Infinity
+        void refresh()
+        if (isFirst && servers.some(({ offered }) => offered.models() === undefined)) await refreshed(signal)
+      }
       if (isOffered(model)) return
       if (asking !== undefined || clock.now() - askedAt > restMs) await refreshed(signal)
       if (isOffered(model)) return

@@ -19,15 +19,20 @@ export type Pending = {
   settle(reservation: Reservation | undefined): void
 }
 
-/** The pending first tries of one run; the sets are in order of arrival. */
+/** The sets are in order of arrival. */
 type RunQueue = {
   share: RequestShare | undefined
   firstTries: Set<Pending>
   byPreferred: Map<PooledServer | undefined, Set<Pending>>
 }
 
-/** The pending requests for one model. */
-export type ModelQueue = { model: string; size: number; retries: Set<Pending>; byRun: Map<string, RunQueue> }
+export type ModelQueue = {
+  model: string
+  size: number
+  retries: Set<Pending>
+  byRun: Map<string, RunQueue>
+  downtime: Downtime
+}
 
 /** Says where the next request is taken from: the retries of a model, then the first tries of the run whose turn it is. */
 export type Turn = { queue: ModelQueue; run: RunQueue | undefined; waitingSince: number; isRetry: boolean }
@@ -54,7 +59,7 @@ export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
     all: () => queues.values(),
     add(pending: Pending): void {
       const { model, isRetry, share } = pending.request
-      const queue = getOrMake(queues, model, () => ({ model, size: 0, retries: new Set(), byRun: new Map() }))
+      const queue = getOrMake(queues, model, () => emptyQueue(model))
       queue.size += 1
       if (isRetry) return void queue.retries.add(pending)
       const run = getOrMake(queue.byRun, runOf(share), () => ({ share, firstTries: new Set(), byPreferred: new Map() }))
@@ -72,12 +77,15 @@ export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
       if (run?.firstTries.size === 0) queue.byRun.delete(runOf(pending.request.share))
       if (queue.size === 0) queues.delete(queue.model)
     },
-    /** Returns the turn among all models whose queues are not `blocked`. */
     next(blocked: ReadonlySet<ModelQueue>): Turn | undefined {
       const open = [...queues.values()].filter((queue) => !blocked.has(queue))
       return first(open.map(turnOf), inUse)
     },
   }
+}
+
+function emptyQueue(model: string): ModelQueue {
+  return { model, size: 0, retries: new Set(), byRun: new Map(), downtime: openDowntime() }
 }
 
 export function allOf({ retries, byRun }: ModelQueue): Pending[] {
@@ -110,4 +118,25 @@ function isBefore(one: Ranked, other: Ranked): boolean {
   if (one.turn.isRetry !== other.turn.isRetry) return one.turn.isRetry
   const less = one.turn.isRetry ? 0 : one.project - other.project || one.run - other.run
   return (less || one.turn.waitingSince - other.turn.waitingSince) < 0
+}
+
+export type Health = 'up' | 'probing' | 'down'
+
+type Downtime = ReturnType<typeof openDowntime>
+
+/** Measures how long a model's servers have been down since one of them was up. */
+function openDowntime() {
+  /** These lie in order; the gaps between them are half-open probes. */
+  let spans: { from: number; to: number }[] = []
+  let wasDown = false
+  return {
+    note(health: Health, now: number) {
+      if (health === 'up') spans = []
+      const last = spans.at(-1)
+      if (wasDown && last !== undefined) last.to = now
+      if (health === 'down' && !(wasDown && last !== undefined)) spans.push({ from: now, to: now })
+      wasDown = health === 'down'
+    },
+    since: (from: number) => spans.reduce((sum, span) => sum + Math.max(0, span.to - Math.max(from, span.from)), 0),
+  }
 }

@@ -14,7 +14,7 @@ export type PlayedServer = {
   seen: { completions: number; left: number; gets: string[] }
   /** What it does with completions from now on. */
   plays(what: Played): void
-  /** From now on it answers no request for its models or another page. */
+  /** From now on it answers no request for its models. */
   listsNothing(): void
   /** Open connections, also idle ones. */
   connections(): Promise<number>
@@ -34,8 +34,6 @@ export const modelRequest = (model: string, prefixKey?: string): ModelRequest =>
 /** `filter`: it answers completions with this text with this status, as a gateway that filters content. */
 type Pages = {
   models?: string[]
-  metrics?: string | number
-  health?: number
   filter?: { text: string; status: number }
 }
 
@@ -47,7 +45,7 @@ export async function startModelServer(first: Played = 'good', pages: Pages = {}
   const server = createServer((incoming, response) => {
     const body = text(incoming).catch(() => '')
     if (incoming.method === 'GET' && (playing === 'frozen' || !lists)) return incoming
-    if (incoming.method === 'GET') return servePage(incoming, response, pages, seen.gets)
+    if (incoming.method === 'GET') return listModels(incoming, response, pages, seen.gets)
     seen.completions += 1
     response.once('close', () => {
       if (!response.writableFinished) seen.left += 1
@@ -71,12 +69,8 @@ export async function startModelServer(first: Played = 'good', pages: Pages = {}
   }
 }
 
-function servePage({ url = '' }: IncomingMessage, response: ServerResponse, pages: Pages, gets: string[]) {
+function listModels({ url = '' }: IncomingMessage, response: ServerResponse, { models }: Pages, gets: string[]) {
   gets.push(url)
-  const { models, metrics, health = 200 } = pages
-  if (url === '/health') return response.writeHead(health).end()
-  if (url === '/metrics' && typeof metrics === 'number') return response.writeHead(metrics).end()
-  if (url === '/metrics' && metrics !== undefined) return response.writeHead(200).end(metrics)
   if (url !== '/v1/models' || models === undefined) return response.writeHead(404).end()
   return response.writeHead(200, json).end(JSON.stringify({ data: models.map((id) => ({ id })) }))
 }

@@ -27,7 +27,6 @@ export type ModelWatchOptions = {
   onChange(): void
   /** Called when a server that was silent while a model was away answers a probe; one that refused requests owes none. */
   onBack(server: PooledServer, model: string | undefined): void
-  /** Called when a probe of a server has had no answer. */
   onSilence(server: PooledServer, model: string): void
   /** Called for each server of a model that has just been judged away. */
   onAway(server: PooledServer, model: string | undefined): void
@@ -45,7 +44,6 @@ const sureMs = 1000
 const longestPauseMs = 30_000
 /** A server that needs longer for one token while no other request comes does not work, or not yet. */
 const verdictMs = 10_000
-/** Names the server of a try, and when it was sent, by the clock. */
 type Tried = { server: PooledServer; sentAt: number }
 
 type Watch = ModelWatchOptions & {
@@ -67,7 +65,6 @@ export function openModelWatch(options: ModelWatchOptions) {
   const watch: Watch = { ...options, watched, answered: new Set(), listeners: new Set([options.onChange]) }
   const of = (name: string | undefined) => entryOf(name, watch)
   return {
-    /** Calls `listener` when a model is judged for the first time, is away, or works again; returns how to stop that. */
     listen(listener: () => void): () => void {
       watch.listeners.add(listener)
       return () => void watch.listeners.delete(listener)
@@ -84,9 +81,7 @@ export function openModelWatch(options: ModelWatchOptions) {
       const isStale = entry.isWorking === true && now - entry.heardAt > freshMs
       if (entry.isWorking === undefined || isStale) void judge(entry, watch)
     },
-    /** Tells whether a request, or a call of `watch`, has needed the model within the last minute. */
     isWatched: (name: string | undefined) => isNeeded(watched.get(name), watch),
-    /** Tells whether a request has needed the model within the last minute. */
     isUsed: (name: string | undefined) => isUsed(watched.get(name), watch),
     /** Notes how a try at a server ended; without `failure` it was answered. */
     note({ server, sentAt }: Tried, name: string, failure: TryFailure | undefined): void {
@@ -105,8 +100,10 @@ export function openModelWatch(options: ModelWatchOptions) {
     /** Tells whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
     isSilentAlone: (server: PooledServer, name: string) => isSilentAlone(server, of(name), watch),
     /** Tells whether the server answers a probe for the model: what it refuses all the same is refused for what is in it. */
-    answers: (...[server, name, signal]: Asked) => answersProbe(server, { entry: of(name), signal }, watch),
-    /** Judges the model now: whether any of its servers works. */
+    answers(server: PooledServer, name: string, signal: AbortSignal): Promise<boolean> {
+      const limit = { limitMs: verdictMs, signal, late: () => false, clock: options.clock }
+      return withinLimit(probe(of(name), server, watch), limit)
+    },
     works: (name: string | undefined) => judge(of(name), watch),
     isAway: (name: string) => watched.get(name)?.awaySince !== undefined,
     report: (name: string | undefined) => reportOf(watched.get(name) ?? unjudged(name, watch), watch),
@@ -134,13 +131,6 @@ async function guard<T>(name: string | undefined, work: () => Promise<T>, watch:
     entry.requests -= 1
     entry.usedAt = watch.clock.now()
   }
-}
-
-type Asked = [server: PooledServer, model: string, signal: AbortSignal]
-
-function answersProbe(server: PooledServer, { entry, signal }: { entry: Watched; signal: AbortSignal }, watch: Watch) {
-  const answer = probe(entry, server, watch)
-  return withinLimit(answer, { limitMs: verdictMs, signal, late: () => false, clock: watch.clock })
 }
 
 async function isSilentAlone(server: PooledServer, entry: Watched, watch: Watch): Promise<boolean> {
@@ -171,12 +161,11 @@ function note(entry: Watched, server: PooledServer, failure: TryFailure | undefi
   entry.states.set(server, { isWorking: false, lastError: error.message, status, wasSilent, sureUntil, nextProbeAt })
 }
 
-/** It may be of the key or the model. */
 function needsOperator(status: number): boolean {
   return status >= 401 && status <= 404
 }
 
-/** Probes every server in doubt; the first that works decides. */
+/** The first server in doubt whose probe is answered decides. */
 function judge(entry: Watched, watch: Watch): Promise<boolean> {
   if (entry.awaySince !== undefined) return Promise.resolve(false)
   const now = watch.clock.now()
@@ -273,7 +262,6 @@ function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   })
 }
 
-/** Resolves to true with the first of them that does, to false when all have resolved to false. */
 async function anyTrue(answers: readonly Promise<boolean>[]): Promise<boolean> {
   const good = answers.map(async (answer) => ((await answer) ? true : Promise.reject(new Error('no'))))
   return Promise.any(good).catch(() => false)

@@ -8,7 +8,6 @@ import type { PooledServer } from './servers/pooled-server.ts'
 const listLimitMs = 10_000
 
 export type ProbedModel = {
-  /** Undefined while no server has listed one. */
   name: string | undefined
   /** It is the first model that the servers offer, and becomes another one when none offers it any more. */
   isFirst: boolean
@@ -51,7 +50,10 @@ function notOffered(name: string | undefined): TryFailure {
   return { error, status: 404, again: false, retryAfterMs: 0, kind: 'server' }
 }
 
-/** Returns what to ask this server for; undefined when it lists others. Throws when it lists none, as one does that is still loading. */
+/**
+ * Returns what to ask this server for; undefined when it lists others. Throws when it lists none, as one does that is
+ * still loading.
+ */
 async function nameAt(
   { endpoint, offered }: PooledServer,
   { name, isFirst }: ProbedModel,
@@ -68,7 +70,7 @@ async function nameAt(
   return found
 }
 
-/** Counters of a test's server can leave probes out by this text. */
+/** A test's server leaves probes out of its counts by this text. */
 export const probeText = 'Say ok.'
 
 function probeRequest(model: string): ModelRequest {

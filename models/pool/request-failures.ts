@@ -12,20 +12,30 @@ const maxCutReplies = 3
 
 export type RequestFailures = ReturnType<typeof openRequestFailures>
 
-/** Keeps what is known about one request since a try of it failed; most requests have none. */
+/**
+ * Keeps what is known about one request since a try of it failed; most requests have none. The retry budget begins with the
+ * first failure, and anew when another server fails the request for the first time or a reply breaks off: a try may take
+ * longer than the whole budget, and must not cost the request the servers that have not been asked.
+ */
 export function openRequestFailures(
   clock: Pick<Clock, 'now'>,
   { first, retryBudgetMs }: { first: FailedRequest; retryBudgetMs: number },
 ) {
-  const budget = openRetryBudget(clock, retryBudgetMs)
   const listed: FailedTry[] = []
+  const known = new Set<PooledServer>()
   const failedAt = new Set<PooledServer>()
   let last = first
-  let brokenReplies = 0
+  let [brokenReplies, cutReplies] = [0, 0]
+  let deadline = -Infinity
+  let hasHung = false
   const add = (failed: FailedRequest): void => {
     const { server, failure, sentAt } = failed
     last = failed
-    budget.note(failed)
+    hasHung ||= failure.hasHung === true
+    if (isCutShort(failure)) cutReplies += 1
+    if (!known.has(server) || (isCutShort(failure) && cutReplies < maxCutReplies))
+      deadline = clock.now() + retryBudgetMs
+    known.add(server)
     if (listed.length < maxListed) listed.push(toFailedTry(failed, clock.now() - sentAt))
     if (failure.error.code === 'AGENT_008' && !isCutShort(failure)) brokenReplies += 1
     if (requestEndOf(failure) !== 'overloaded') failedAt.add(server)
@@ -33,42 +43,16 @@ export function openRequestFailures(
   add(first)
   return {
     add,
-    /** No retry may start after this time of the clock. */
-    deadline: budget.deadline,
+    deadline: () => deadline,
     last: () => last,
     /** Counts the replies that made no sense, without those that broke off. */
     brokenReplies: () => brokenReplies,
     /** Tells whether a server let its time limit pass: the next one may, too. */
-    hasHung: budget.hasHung,
-    /** Holds the servers at which it failed for another reason than overload. */
-    failedAt,
-    /** Lists the first failed tries, in order, for the reply and its records. */
-    list: (): readonly FailedTry[] => listed,
-    /** Says, for an error, what the servers other than the last one said; '' when there were none. */
-    otherServersText: () => otherServersText(listed, last.server),
-  }
-}
-
-/**
- * The retry budget begins with the first failure, and anew when another server fails the request for the first time or a
- * reply breaks off: a try may take longer than the whole budget, and must not cost the request the servers that have not been
- * asked.
- */
-function openRetryBudget(clock: Pick<Clock, 'now'>, retryBudgetMs: number) {
-  const known = new Set<PooledServer>()
-  let cutReplies = 0
-  let deadline = -Infinity
-  let hasHung = false
-  return {
-    note({ server, failure }: FailedRequest): void {
-      if (failure.hasHung === true) hasHung = true
-      if (isCutShort(failure)) cutReplies += 1
-      if (known.has(server) && !(isCutShort(failure) && cutReplies < maxCutReplies)) return
-      known.add(server)
-      deadline = clock.now() + retryBudgetMs
-    },
-    deadline: () => deadline,
     hasHung: () => hasHung,
+    failedAt,
+    list: (): readonly FailedTry[] => listed,
+    /** Returns what the servers other than the last one said, for an error. */
+    otherServersText: () => otherServersText(listed, last.server),
   }
 }
 

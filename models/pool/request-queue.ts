@@ -3,6 +3,7 @@ import { candidateOf, chooseServer, openRanking, type PendingRequest } from './s
 import type { PooledServer, Reservation } from './servers/pooled-server.ts'
 import {
   allOf,
+  type Health,
   type ModelQueue,
   type ModelQueues,
   openModelQueues,
@@ -22,20 +23,19 @@ export type RequestQueue = ReturnType<typeof openRequestQueue>
 type QueueOptions = {
   servers: readonly PooledServer[]
   clock: Clock
-  /** Tells whether no server works for the model: all count as down then, also one that hangs. A change of it needs a `recheck`. */
+  /** Counts all servers of the model as down, also one that hangs. A change of it needs a `recheck`. */
   isAway(model: string): boolean
 }
 
 /**
- * One queue for all servers, in a part for each model: a slot that becomes free is never left empty while a request is
- * queued that may have it. Every change rechecks the queue: requests that can get a slot are admitted, those that have
- * waited too long for servers that are down are dismissed, and a timer is set for the next moment that changes either.
+ * A slot that becomes free is never left empty while a request is queued that may have it. Every change rechecks the
+ * queue: requests that can get a slot are admitted, those that have waited too long for servers that are down are
+ * dismissed, and a timer is set for the next moment that changes either.
  */
 export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
   const rank = openRanking(servers)
   const inUse = openSlotsInUse()
   const queues = openModelQueues(inUse)
-  const downtimes = new WeakMap<ModelQueue, Downtime>()
   let isClosed = false
   let stopTimer = () => {}
   const takeSlot: TakeSlot = (request, waiting) => {
@@ -51,7 +51,7 @@ export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
     if (freed !== undefined) admitOnePreferring(freed, queues, takeSlot, clock.now())
     admitAll(queues, takeSlot)
     stopTimer()
-    const nextMs = Math.min(pauseMs, dismissExpired(queues, { servers, downtimes, isAway }, clock.now()))
+    const nextMs = Math.min(pauseMs, dismissExpired(queues, { servers, isAway }, clock.now()))
     if (!queues.isEmpty() && nextMs !== Infinity) stopTimer = clock.after(Math.ceil(nextMs) + 1, () => recheck())
   }
   const enqueue = (request: QueuedRequest, signal: AbortSignal) => {
@@ -82,20 +82,16 @@ export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
 }
 
 function elsewhere(free: Reservation | undefined, request: PendingRequest): Reservation | undefined {
-  if (free === undefined || !hasFailedAt(free.server, request)) return free
+  if (free === undefined) return undefined
+  if (free.server !== request.avoid && candidateOf(request, free.server) === 'fresh') return free
   free.release()
   free.report('left')
   return undefined
 }
 
-function hasFailedAt(server: PooledServer, request: PendingRequest): boolean {
-  return server === request.avoid || candidateOf(request, server) === 'failed_here'
-}
-
 /** `waiting`: how many requests for the model would take a slot, this one included. */
 type TakeSlot = (request: PendingRequest, waiting: number) => Reservation | undefined
 
-/** A free slot, a higher limit or a closed breaker may let a request in. */
 function withRecheck(
   { server, ...reservation }: Reservation,
   { leave, recheck }: { leave(): void; recheck(): void },
@@ -133,7 +129,6 @@ function preferring(requests: Iterable<Pending>, server: PooledServer): Pending 
   return undefined
 }
 
-/** Admits requests in turn until no model's next request gets a slot. */
 function admitAll(queues: ModelQueues, takeSlot: TakeSlot): void {
   const blocked = new Set<ModelQueue>()
   for (let turn = queues.next(blocked); turn !== undefined; turn = queues.next(blocked)) {
@@ -158,27 +153,20 @@ function admit(pending: Pending, queue: ModelQueue, queues: ModelQueues, takeSlo
   return true
 }
 
-/** Returns the milliseconds until the first pause of a server ends; Infinity when none has one. */
 function shortestPause(servers: readonly PooledServer[]): number {
   const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
   return Math.min(...pausesMs.filter((ms) => ms > 0))
 }
 
-/** Dismisses requests whose `maxDownMs` is used up. Returns for how many milliseconds no other is. */
-function dismissExpired(
-  queues: ModelQueues,
-  { servers, downtimes, isAway }: Omit<QueueOptions, 'clock'> & { downtimes: WeakMap<ModelQueue, Downtime> },
-  now: number,
-): number {
+/** Returns for how many milliseconds no other request is to be dismissed. */
+function dismissExpired(queues: ModelQueues, { servers, isAway }: Omit<QueueOptions, 'clock'>, now: number): number {
   let nextMs = Infinity
   for (const queue of queues.all()) {
     const health = isAway(queue.model) ? 'down' : healthOf(queue.model, servers)
-    const downtime = downtimes.get(queue) ?? openDowntime()
-    downtimes.set(queue, downtime)
-    downtime.note(health, now)
+    queue.downtime.note(health, now)
     if (health !== 'down') continue
     for (const pending of allOf(queue)) {
-      const leftMs = pending.request.maxDownMs - downtime.since(pending.queuedAt)
+      const leftMs = pending.request.maxDownMs - queue.downtime.since(pending.queuedAt)
       if (leftMs <= 0) settle(queues, pending, undefined)
       else nextMs = Math.min(nextMs, leftMs)
     }
@@ -186,32 +174,10 @@ function dismissExpired(
   return nextMs
 }
 
-type Health = 'up' | 'probing' | 'down'
-
 function healthOf(model: string, servers: readonly PooledServer[]): Health {
   const states = servers.filter(({ offered }) => offered.mayOffer(model)).map(({ breaker }) => breaker.state())
   if (states.includes('closed')) return 'up'
   return states.includes('half_open') ? 'probing' : 'down'
-}
-
-type Downtime = ReturnType<typeof openDowntime>
-
-/** Measures how long a model's servers have been down since one of them was up. */
-function openDowntime() {
-  /** These lie in order; the gaps between them are half-open probes. */
-  let spans: { from: number; to: number }[] = []
-  let wasDown = false
-  return {
-    note(health: Health, now: number) {
-      if (health === 'up') spans = []
-      const last = spans.at(-1)
-      if (wasDown && last !== undefined) last.to = now
-      if (health === 'down' && !(wasDown && last !== undefined)) spans.push({ from: now, to: now })
-      wasDown = health === 'down'
-    },
-    /** Counts only what lies after `from`. */
-    since: (from: number) => spans.reduce((sum, span) => sum + Math.max(0, span.to - Math.max(from, span.from)), 0),
-  }
 }
 
 function addPending(queues: ModelQueues, entry: Omit<Pending, 'settle'>, signal: AbortSignal) {

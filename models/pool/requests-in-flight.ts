@@ -10,7 +10,6 @@ export type RequestsInFlightOptions = {
   closing: AbortSignal
   /** Tells whether a server that does not list its models does not answer a probe for this one either, and another server works for it. */
   isSilentAlone(server: PooledServer, model: string): Promise<boolean>
-  /** Called when a server gets requests again. */
   onChange(): void
 }
 
@@ -49,7 +48,6 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
   }
   const watching = { ...options, arm }
   return {
-    /** Wraps `send` so that its requests can be given up. */
     tracked: (send: Send): Send => {
       return async (reservation, request, signal, onSend) => {
         const one = at(reservation.server)
@@ -99,7 +97,7 @@ async function giveUpIfSilent(
   if (one.heardAt <= owed.before) giveUp(one, owed)
 }
 
-/** Tells whether it does not even list its models, which costs it nothing. */
+/** A list of models costs a server nothing. */
 async function isSilent({ endpoint }: PooledServer, { clock, closing }: RequestsInFlightOptions): Promise<boolean> {
   const isListed = endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
     () => true,
@@ -139,7 +137,6 @@ async function check(server: PooledServer, one: AtServer, watching: Watching, su
   for (const model of heldFor) giveUp(one, { model, before: Infinity })
 }
 
-/** Returns the models for which it is silent while others work. */
 async function modelsInDoubt(
   server: PooledServer,
   { sent, heldFor }: AtServer,

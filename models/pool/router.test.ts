@@ -8,6 +8,20 @@ import type { Endpoint } from './servers/server-endpoint.ts'
 import { refused, good, never, retryBudgetMs, routerOver, watched } from './router.fixture.ts'
 
 describe('requests over time', () => {
+  it('have the servers list their models anew, once a minute at most', async () => {
+    const askedAt: number[] = []
+    const models = async () => {
+      askedAt.push(clock.now())
+      return ['m']
+    }
+    const { router, clock, pass } = routerOver([{ models }, {}])
+    for (let seconds = 0; seconds < 130; seconds += 10) {
+      await router.complete(modelRequest('m'), never)
+      await pass(10_000)
+    }
+    expect(askedAt).toEqual([0, 70_000])
+  })
+
   it('count against a server once each, however often they fail there', async () => {
     const { router, servers, pass } = routerOver([{ ask: () => Promise.reject(refused()) }], { probe: 'good' })
     const [server] = servers

@@ -21,7 +21,7 @@ export type RequestEnd = { server: string } & (
   | { result: ErrorCode | 'left' }
 )
 
-/** Everything that decides which server gets a request, and when; it uses no network and no clock but those it is given. */
+/** Decides which server gets a request, and when. It uses no network and no clock but those it is given. */
 export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onEnd, ...options }: RouterOptions) {
   const { clock } = options
   const queue = openRequestQueue({ servers, clock, isAway: (model) => health.isAway(model) })
@@ -51,9 +51,8 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onEnd, .
     complete: (request: ModelRequest, signal: AbortSignal, progress?: RequestProgress) =>
       health.guard(request.model, () => completeWithRetries(request, signal, { ...deps, progress })),
     queue,
-    lookup,
     health,
-    /** Ends requests that are queued or in back-off; nothing is retried. */
+    /** Ends requests that are queued or in back-off. */
     close() {
       closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
       queue.close()

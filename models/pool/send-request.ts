@@ -27,7 +27,7 @@ export type TryResult = { server: PooledServer; requestsSent: number; sentAt: nu
 type TryReply = Omit<ModelReply, 'endpoint' | 'tries' | 'failedTries'>
 export type FailedRequest = { server: PooledServer; failure: TryFailure; sentAt: number }
 
-/** Releases the slot before the answer is read; answers that arrive together are read one by one, after queued requests. */
+/** The slot is released before the answer is read; answers that arrive together are read one by one, after queued requests. */
 export function openSend({ answers, clock }: { answers: LoopThrottle; clock: Pick<Clock, 'now'> }): Send {
   return async ({ server, release, report }, request, signal, onSend) => {
     let sentAt = clock.now()
@@ -98,7 +98,7 @@ export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: 
   }
 }
 
-/** The first reply, with the failure that preceded it, if any; without a reply the second failure, with the first. */
+/** Returns the first reply, with the failure that preceded it; without a reply the second failure, with the first. */
 async function firstReply(...both: readonly [Promise<TryResult>, Promise<TryResult>]): Promise<TryResult> {
   const winner = await Promise.race(both)
   if ('reply' in winner) return winner

@@ -2,10 +2,7 @@ import type { RequestShare } from '#domain/turn.ts'
 
 export type SlotsInUse = ReturnType<typeof openSlotsInUse>
 
-/**
- * Counts the slots that the runs of this process use for each model. What is shared is the time at the servers: a run whose
- * requests take longer has fewer of them answered.
- */
+/** What runs share is the time at the servers: one whose requests take longer has fewer of them answered. */
 export function openSlotsInUse() {
   const counts = new Map<string, number>()
   const count = (key: string) => counts.get(key) ?? 0
@@ -23,7 +20,7 @@ export function openSlotsInUse() {
         for (const key of keys) add(key, -1)
       }
     },
-    /** Returns those of the run's project, and those of the run for its weight. */
+    /** Returns the slots of the run's project, and those of the run for its weight. */
     of: (model: string, share: RequestShare | undefined) => ({
       project: count(projectKey(model, share)),
       run: count(runKey(model, share)) / (share?.weight ?? 1),

@@ -6,7 +6,7 @@ import type { PooledServer } from './servers/pooled-server.ts'
 /** A model that nobody needs is neither judged nor probed any more. */
 const forgottenAfterMs = 60_000
 
-/** `answered`: servers that have ever answered anything. */
+/** `answered` has the servers that have ever answered anything. */
 export type WatchFacts = {
   clock: Pick<Clock, 'now'>
   servers: readonly PooledServer[]
@@ -28,19 +28,17 @@ export type ServerState = {
   nextProbeAt: number | undefined
 }
 
-/** A model in use. */
 export type Watched = ProbedModel & {
   states: Map<PooledServer, ServerState>
   isWorking: boolean | undefined
   awaySince: number | undefined
   judging: Promise<boolean> | undefined
-  /** When a server last answered, by the clock. */
   heardAt: number
-  /** Requests under way or queued; when the last one ended, and when its judgement was last asked for, by the clock. */
+  /** Requests are under way or queued; the times say when the last one ended, and when its judgement was last asked for. */
   requests: number
   usedAt: number
   watchedAt: number
-  /** Servers that have a probe for as long as a request may take: a model may still be loaded there. */
+  /** These have a probe for as long as a request may take: a model may still be loaded there. */
   patient: Set<PooledServer>
 }
 
@@ -61,7 +59,6 @@ export function unjudged(name: string | undefined, { clock }: Now): Watched {
   }
 }
 
-/** Tells whether a request has needed the model within the last minute. */
 export function isUsed(entry: Watched | undefined, { clock }: Now): boolean {
   return entry !== undefined && (entry.requests > 0 || clock.now() - entry.usedAt <= forgottenAfterMs)
 }

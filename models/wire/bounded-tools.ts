@@ -3,19 +3,20 @@ import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 
-/** The longest text that a schema bounds; a longer one goes without. llama.cpp refuses a grammar with 2,000 repetitions. */
+/** A longer text goes without a bound. llama.cpp refuses a grammar with 2,000 repetitions. */
 export const longestText = { long: 8192, short: 1024 } as const
 /** A text of less room is of no use, even where the reply may then be cut. */
 const leastText = 16
 const leastItemText = 64
 const mostItems = 64
 /**
- * Characters of a token, fewer than elsewhere (`charactersPerToken`), since a call must close whatever a model writes. Seen of
- * Gemma 3: 2.4 in a path that it went on repeating, and 1.4 in names and signs, since it indents its JSON.
+ * A token counts for fewer characters than elsewhere (`charactersPerToken`), since a call must close whatever a model
+ * writes. Gemma 3 was seen to need 2.4 in a path that it went on repeating, and 1.4 in names and signs, since it
+ * indents its JSON.
  */
 const perToken = { text: 2.4, signs: 1.4 } as const
 const textPerSign = perToken.text / perToken.signs
-/** Fifteen digits: every JSON parser reads them exactly, and a whole number may have no maximum otherwise. */
+/** Every JSON parser reads fifteen digits exactly, and a whole number may have no maximum otherwise. */
 const mostDigits = 15
 export const mostNumber = 10 ** mostDigits - 1
 
@@ -58,7 +59,7 @@ export function boundTools(tools: readonly ToolDefinition[], bounds: Bounds): Bo
   })
 }
 
-/** `free`: the characters that the texts in the value may have together. */
+/** The texts in the value may have `free` characters together. */
 function boundValue(schema: unknown, free: number, made: Made): unknown {
   if (!isRecord(schema) || isChosen(schema)) return schema
   const types = [schema['type']].flat()
@@ -113,7 +114,6 @@ function boundObject(schema: JsonSchema, free: number, made: Made): JsonSchema {
   return { ...schema, properties: Object.fromEntries(bounded) }
 }
 
-/** A value of a few that are written out. */
 function isChosen(schema: Record<string, unknown>): boolean {
   return Array.isArray(schema['enum']) || schema['const'] !== undefined
 }
@@ -126,7 +126,7 @@ function isOfAnyForm(schema: unknown): boolean {
   return type === undefined || (type === 'array' && items === undefined)
 }
 
-/** Counts the texts that share the room of a value; a list counts as two. */
+/** A list counts as two texts. */
 function textsIn(schema: unknown): number {
   if (!isRecord(schema) || isChosen(schema)) return 0
   const types = [schema['type']].flat()
@@ -135,7 +135,7 @@ function textsIn(schema: unknown): number {
   return Math.max(own, inside, ...formsOf(schema).map(textsIn))
 }
 
-/** The characters of a value besides its texts: names, signs, numbers. Those of a list's items are not counted. */
+/** Leaves out the characters of texts and of a list's items. */
 function fixedCharacters(schema: unknown): number {
   if (!isRecord(schema)) return 0
   const { enum: values, const: only, type } = schema

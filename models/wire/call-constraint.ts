@@ -1,9 +1,7 @@
 import type { JsonSchema, LiteralConstraint, ToolDefinition } from '#domain/turn.ts'
 import { isRecord } from '#domain/json.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 
-/** Keys of a request that constrain the form of the reply's text. */
 export type ConstraintKeys = {
   response_format?: {
     type: 'json_schema'
@@ -13,30 +11,21 @@ export type ConstraintKeys = {
   skip_special_tokens?: false
 }
 
-/**
- * Returns the keys of a bundle's own constraint. Tokens such as <tool_call> are special in some vocabularies, and would be omitted from
- * the text.
- */
+/** Tokens such as <tool_call> are special in some vocabularies, and would be omitted from the text. */
 export function literalKeys(constraint: LiteralConstraint): ConstraintKeys {
   return { structured_outputs: constraint, skip_special_tokens: false }
 }
 
-/** Caches formats by the array of definitions, since a bundle sends the same with every request. */
-const formats = { strict: new WeakMap<object, CallFormat>(), plain: new WeakMap<object, CallFormat>() }
 type CallFormat = NonNullable<ConstraintKeys['response_format']>
 
 /**
- * Returns the format that makes a server write a call of one of these tools as the reply's text. vLLM and llama.cpp take a constraint together
+ * Makes a server write a call of one of these tools as the reply's text. vLLM and llama.cpp take a constraint together
  * with tools only with `tool_choice: none`.
  */
 export function callFormat(
   tools: readonly ToolDefinition[],
   { strictSchemas }: Pick<Capabilities, 'strictSchemas'>,
 ): CallFormat {
-  return getOrMake(formats[strictSchemas ? 'strict' : 'plain'], tools, () => makeCallFormat(tools, strictSchemas))
-}
-
-function makeCallFormat(tools: readonly ToolDefinition[], strictSchemas: boolean): CallFormat {
   const forms = tools.map(({ name, parameters }) => ({
     type: 'object',
     properties: {
@@ -51,7 +40,7 @@ function makeCallFormat(tools: readonly ToolDefinition[], strictSchemas: boolean
   return { type: 'json_schema', json_schema: { name: 'tool_call', schema, strict: true } }
 }
 
-/** Returns the format that makes a server write the arguments of the first tool as the reply's text. */
+/** Makes a server write the arguments of the first tool as the reply's text. */
 export function argumentsFormat(
   tools: readonly ToolDefinition[],
   { strictSchemas }: Pick<Capabilities, 'strictSchemas'>,
@@ -61,16 +50,14 @@ export function argumentsFormat(
   return { type: 'json_schema', json_schema: { name, schema, strict: true } }
 }
 
-/** Keywords that some parsers of tool schemas refuse. None is needed: arguments are checked when they arrive. */
+/** Some parsers of tool schemas refuse these. None is needed: arguments are checked when they arrive. */
 const droppedKeywords = new Set(
   '$schema $id $comment additionalProperties unevaluatedProperties patternProperties propertyNames'.split(' '),
 )
-/** Keywords whose keys are names, not keywords. */
 const namedSchemas = new Set(['properties', '$defs', 'definitions'])
-/** Keywords whose value is data. */
 const plainValues = new Set(['enum', 'default', 'examples', 'required'])
 
-/** The schema in keywords that every server knows: `const` as an `enum` of one value, and without `droppedKeywords`. */
+/** Writes the schema in keywords that every server knows: `const` as an `enum` of one value, and without `droppedKeywords`. */
 export function plainSchema(schema: JsonSchema): Record<string, unknown> {
   const kept = Object.entries(schema).filter(([keyword]) => !droppedKeywords.has(keyword))
   return Object.fromEntries(kept.map(([keyword, value]) => plainKeyword(keyword, value)))

@@ -3,31 +3,26 @@ import type { ModelRequest } from '#domain/turn.ts'
 
 /** Says what a server takes of requests for one model, and does not just ignore. The rest is sent in another form (`toOpenAi`). */
 export const Capabilities = z.strictObject({
-  /** Messages with the role `system`: some chat templates have none. */
+  /** Some chat templates have no messages with the role `system`. */
   systemRole: z.boolean(),
-  /** `tools`, with any `tool_choice`. */
   tools: z.boolean(),
-  /** `tool_choice: auto`. */
   auto: z.boolean(),
-  /** `tool_choice: required`. `loose`: a call comes, but text may come before it, without end. */
+  /** It is `loose` where a call comes, but text may come before it, without end. */
   required: z.enum(['alone', 'loose', 'none']),
-  /** `tool_choice` with the name of one tool. */
   named: z.boolean(),
-  /** Schemas with `additionalProperties: false`. */
+  /** A schema may have `additionalProperties: false`. */
   strictSchemas: z.boolean(),
-  /** `strict: true` of a tool: only then does vLLM hold arguments to their schema, also with `required` and named choices. */
+  /** Only with `strict: true` of a tool does vLLM hold arguments to their schema, also with `required` and named choices. */
   strictArguments: z.boolean(),
   /** Says how long a text a schema may bound (`longestText`): the reply may be cut before its call is closed otherwise. */
   lengths: z.enum(['long', 'short', 'none']),
-  /** `parallel_tool_calls`. */
   parallelCalls: z.boolean(),
-  /** Assistant messages with tool calls, and the tools' answers, in the history. */
+  /** The history may have assistant messages with tool calls, and the tools' answers. */
   toolMessages: z.boolean(),
-  /** `response_format` with a JSON Schema, together with `tools` that must not be called. */
+  /** `response_format` has a JSON Schema, together with `tools` that must not be called. */
   jsonSchema: z.boolean(),
-  /** vLLM's `structured_outputs`, for bundles with a constraint of their own. */
+  /** vLLM's `structured_outputs` serve bundles with a constraint of their own. */
   structuredOutputs: z.boolean(),
-  /** `stream_options.include_usage`. */
   streamUsage: z.boolean(),
 })
 export type Capabilities = z.infer<typeof Capabilities>

@@ -8,10 +8,9 @@ import { brokenReply, LateReply, serverError } from './try-failure.ts'
 import { openCompletionStream } from './stream/read-completion-stream.ts'
 import { toOpenAi } from './to-openai.ts'
 
-/** A server's answer, in the form of a chat completion that is not streamed. */
 export type ServerAnswer = {
   raw: unknown
-  /** Measures from sending the request to the first part of a streamed answer. */
+  /** Is measured from sending the request to the first part of a streamed answer. */
   firstTokenMs?: number
   /** Names the parts of the request that the server does not take, with what was sent instead. */
   workarounds: readonly string[]
@@ -19,7 +18,7 @@ export type ServerAnswer = {
 
 export type CompletionClient = ReturnType<typeof openCompletionClient>
 
-/** Requests answers as a stream if `stream` is set. Whether one is a stream is up to the server; both are read either way. */
+/** Whether an answer is a stream is up to the server; both are read either way. */
 export function openCompletionClient({ client, stream }: { client: OpenAiClient; stream: boolean }) {
   return {
     /** Sends one `POST /chat/completions`, unretried, within the client's time limit. */
@@ -57,7 +56,7 @@ async function readStream(response: StreamedResponse, client: OpenAiClient, sent
   return firstTokenAt === undefined ? { raw } : { raw, firstTokenMs: Math.round((firstTokenAt - sentAt) * 10) / 10 }
 }
 
-/** An answer that arrived as a whole: JSON, or events without the content type of a stream. */
+/** An answer that arrived as a whole may still be events, without the content type of a stream. */
 function readText(text: string, client: OpenAiClient): { raw: unknown } {
   if (/^\s*(?:data|event|id|retry)?:/.test(text)) {
     const stream = openCompletionStream((part) => client.shown(part))

@@ -15,7 +15,7 @@ import { parseContent, type ParsedContent } from './content/parse-content.ts'
 import { brokenReply } from './try-failure.ts'
 
 const Thinking = z.union([z.string(), z.array(z.looseObject({ text: z.string().nullish() }))])
-/** A message's content: text, or a list of parts, as Mistral's models answer with their thoughts. */
+/** Mistral's models answer with a list of parts, among them their thoughts. */
 export const Content = z.union([
   z.string(),
   z.array(z.looseObject({ type: z.string(), text: z.string().nullish(), thinking: Thinking.nullish() })),
@@ -40,7 +40,7 @@ const Choice = z.object({
 const Usage = z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() })
 type Usage = z.infer<typeof Usage>
 
-/** The part of a chat completion that is read; servers add keys of their own, which stay in `raw`. */
+/** Servers add keys of their own, which stay in `raw`. */
 const Completion = z.object({
   model: z.string().nullish(),
   choices: z.tuple([Choice], Choice),
@@ -48,8 +48,8 @@ const Completion = z.object({
 })
 
 /**
- * One reply may have so many calls. Every call is an event or two, a result in each later request and an entry in the
- * attempt's record; models that are asked for several make less than ten, and one that makes more repeats itself.
+ * Every call is an event or two, a result in each later request and an entry in the attempt's record; models that are
+ * asked for several make less than ten, and one that makes more repeats itself.
  */
 export const maxCalls = 64
 /** This is longer than any name or id in use (tools 64, ids 46, models some 100), and short enough for every event and line. */
@@ -107,7 +107,7 @@ function notACompletion(error: z.ZodError): Error {
   return brokenReply(`the reply is not a chat completion${where}`, error)
 }
 
-/** The text and the thoughts of a content; parts of other types are dropped. */
+/** Parts of other types are dropped. */
 export function readContent(content: Content | null | undefined): { text: string | null; thought: string } {
   if (content === null || content === undefined) return { text: null, thought: '' }
   if (typeof content === 'string') return { text: content, thought: '' }
@@ -125,7 +125,7 @@ const noCalls: ParsedContent = { calls: [], rest: null }
 
 type WrittenRequest = Pick<ModelRequest, 'tools' | 'argumentsOf'>
 
-/** Tells whether the text is an object with arguments of the tool, and not the call that other servers are asked for. */
+/** The text is an object with arguments of the tool, and not the call that other servers are asked for. */
 function isArgumentsOf({ parameters }: ToolDefinition, given: unknown): boolean {
   const { properties } = parameters
   if (!isRecord(given) || !isRecord(properties)) return false
@@ -150,7 +150,7 @@ function toRequestedCall(call: Call, newId: ReturnType<typeof openCallIds>): Req
   return { id: newId(id), name: cut(name), arguments: asJson(argumentsText(given ?? {}) ?? '') }
 }
 
-/** Arguments as JSON, so that every reader of the conversation takes them, servers too. The tool refuses what is none. */
+/** Every reader of the conversation takes JSON, servers too. The tool refuses what is none. */
 function asJson(args: string): string {
   const read = readWrittenJson(args)
   return 'fault' in read || parseJson(args) !== undefined ? args : JSON.stringify(read.value)
@@ -188,8 +188,8 @@ function lastNumber(ids: ReadonlySet<string>): number {
 }
 
 /**
- * The tokens of one exchange. A count that is missing, 0 (as some servers say in streams) or beyond all reason is estimated
- * at a token for four characters of JSON: a total that leaves requests out would be wrong by more.
+ * A count that is missing, 0 (as some servers say in streams) or beyond all reason is estimated at a token for four
+ * characters of JSON: a total that leaves requests out would be wrong by more.
  */
 function readUsage(
   given: Usage | null | undefined,

@@ -2,8 +2,8 @@ import { parseJson } from '#domain/json.ts'
 import type { Message, RequestedCall } from '#domain/turn.ts'
 
 /**
- * The conversation for a template without tool messages: calls become text of the assistant, results text of the user.
- * Consecutive messages of one role become one, since such templates want user and assistant to alternate.
+ * A template without tool messages gets calls as text of the assistant, and results as text of the user. Consecutive
+ * messages of one role become one, since such templates want user and assistant to alternate.
  */
 export function withoutToolMessages(messages: readonly Message[]): Message[] {
   const names = new Map<string, string>()
@@ -15,7 +15,7 @@ export function withoutToolMessages(messages: readonly Message[]): Message[] {
   return plain
 }
 
-/** The conversation for a template without a system role: its text goes to the beginning of the first user message. */
+/** A template without a system role gets its text at the beginning of the first user message. */
 export function withoutSystemRole(messages: readonly Message[]): Message[] {
   const rules = messages.flatMap((message) => (message.role === 'system' ? [message.content] : []))
   const rest = messages.filter((message) => message.role !== 'system')
@@ -26,14 +26,14 @@ export function withoutSystemRole(messages: readonly Message[]): Message[] {
   return [{ role: 'user', content: `${text}\n\n${first.content}` }, ...others]
 }
 
-/** Adds `text` to the end of the first message, so that all turns still share their beginning. */
+/** All turns still share their beginning. */
 export function withTextInFirst(messages: readonly Message[], text: string): Message[] {
   const [first, ...rest] = messages
   if (first?.role !== 'system' && first?.role !== 'user') return [{ role: 'user', content: text }, ...messages]
   return [{ ...first, content: `${first.content}\n\n${text}` }, ...rest]
 }
 
-/** Adds `text` to the end of the last message, or as a user message after the assistant's. */
+/** The text goes into the last message, or after the assistant's into one of the user. */
 export function withTextInLast(messages: readonly Message[], text: string): Message[] {
   const last = messages.at(-1)
   if (last === undefined || last.role === 'assistant') return [...messages, { role: 'user', content: text }]
@@ -49,7 +49,7 @@ function withoutTools(message: Message, names: ReadonlyMap<string, string>): Mes
   return { role: 'assistant', content: [...said, ...message.toolCalls.map(writtenCall)].join('\n'), toolCalls: [] }
 }
 
-/** Writes a call in the form that the reply parser reads; arguments that are no JSON stay text. */
+/** The reply parser reads this form; arguments that are no JSON stay text. */
 function writtenCall({ name, arguments: given }: RequestedCall): string {
   const parsed = parseJson(given)
   return JSON.stringify({ name, arguments: parsed === undefined ? given : parsed })
@@ -68,20 +68,17 @@ function addMerged(messages: Message[], message: Message): void {
 }
 
 /**
- * Phrases for what a request cannot say in a field that the server takes. The rehearsal model reads them, by patterns made
- * of them, so they contain no special characters of regular expressions.
+ * The rehearsal model reads these phrases by patterns made of them, so they contain no special characters of regular
+ * expressions.
  */
 export const promptPhrases = {
-  /** Before the tools' definitions, one JSON object per line. */
   listing: 'Tools:',
-  /** Before the names of the tools that a call in text may use. */
   names: 'Tools: ',
   callNow: 'Call one of these tools now and say nothing else: ',
   mayWriteCall: 'To call a tool, answer with this JSON and nothing else: ',
   mustWriteCall: 'Answer with one tool call as this JSON and nothing else: ',
 } as const
 
-/** Before the result of a call of this tool, in a conversation without tool messages. */
 export function resultPrefix(tool: string): string {
   return `Result of ${tool}: `
 }

@@ -1,28 +1,20 @@
 import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 import { boundTools } from './bounded-tools.ts'
 import { argumentsFormat, callFormat, type ConstraintKeys, literalKeys } from './call-constraint.ts'
 import { promptPhrases } from './plain-prompt.ts'
 
 export type CallPlan = {
-  /** Sent as `tools`; none is sent when empty. */
+  /** No `tools` are sent when it is empty. */
   offered: readonly ToolDefinition[]
   toolChoice: ToolChoice
   keys: ConstraintKeys
-  /** Described in the prompt, since the server takes no tools. */
   listed: readonly ToolDefinition[]
-  /** Added to the end of this request only; later requests do not repeat it. */
   directive: string | undefined
   workarounds: string[]
 }
 
 type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'argumentsOf' | 'constraint' | 'maxTokens'>
-
-/** Holds arrays of one tool, by the array they come from: what is derived from an array of definitions is cached by the array. */
-const narrowed = new WeakMap<readonly ToolDefinition[], Map<string, readonly ToolDefinition[]>>()
-/** Holds them by the tool that is asked for alone, for the same reason. */
-const single = new WeakMap<ToolDefinition, readonly ToolDefinition[]>()
 
 /**
  * Chooses the nearest equivalent that the server takes: the requested constraint; else `tool_choice` as it is; a named choice
@@ -88,10 +80,7 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
   return { ...plan, offered: wanted, toolChoice: 'auto', directive }
 }
 
-/**
- * Asks for the arguments of one tool as the reply's text, held to the bundle's own constraint or to their schema; undefined where they
- * are not wanted alone, or nothing holds them.
- */
+/** Asks for the arguments of one tool as the reply's text; undefined where they are not wanted alone, or nothing holds them. */
 function asArguments(
   plan: CallPlan,
   literal: ConstraintKeys | undefined,
@@ -104,13 +93,13 @@ function asArguments(
   const { lengths, jsonSchema } = capabilities
   if (!jsonSchema) return undefined
   // A server that takes no bounds may not take the other keywords of the answer either.
-  const asked = lengths === 'none' ? wantedTools(request) : getOrMake(single, argumentsOf, () => [argumentsOf])
+  const asked = lengths === 'none' ? wantedTools(request) : [argumentsOf]
   const { tools, isOpen } = boundTools(asked, { lengths, maxTokens, isClosed: true })
   if (isOpen) plan.workarounds.push(openWorkaround)
   return { ...alone, keys: { response_format: argumentsFormat(tools, capabilities) } }
 }
 
-/** Holds the reply's text to the schema of a call that ends within `maxTokens`; undefined where the server cannot do that. */
+/** Returns undefined where the server cannot hold text to the schema of a call. */
 function asHeldText(plan: CallPlan, request: CallRequest, capabilities: Capabilities): CallPlan | undefined {
   const { lengths, jsonSchema } = capabilities
   if (!jsonSchema) return undefined
@@ -139,7 +128,5 @@ function namesOf(tools: readonly ToolDefinition[]): string {
 }
 
 function wantedTools({ tools, toolChoice }: Pick<CallRequest, 'tools' | 'toolChoice'>): readonly ToolDefinition[] {
-  if (typeof toolChoice === 'string') return tools
-  const byName = getOrMake(narrowed, tools, () => new Map())
-  return getOrMake(byName, toolChoice.name, () => tools.filter(({ name }) => name === toolChoice.name))
+  return typeof toolChoice === 'string' ? tools : tools.filter(({ name }) => name === toolChoice.name)
 }

@@ -56,8 +56,8 @@ export function toOpenAi(
 }
 
 /**
- * The same for every choice with which a server may hold arguments to their schema, since they are in the prompt, too: all
- * turns of a bundle begin alike.
+ * Tools are the same for every choice with which a server may hold arguments to their schema, since they are in the
+ * prompt, too: all turns of a bundle begin alike.
  */
 function offeredTools(plan: CallPlan, maxTokens: number, { lengths }: Capabilities): readonly ToolDefinition[] {
   if (plan.toolChoice === 'none') return plan.offered

@@ -2,16 +2,14 @@ import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
 import { AppError, asAppError, ContextOverflow, CutReply, type ModelFaultKind } from '#domain/error.ts'
 import { isRecord } from '#domain/json.ts'
 
-/** Says why one try at one endpoint failed, and whether a retry may succeed. */
 export type TryFailure = {
   error: AppError
-  /** Is the status of the server's answer; undefined when it did not answer, or its answer was broken. */
+  /** Is undefined when the server did not answer, or its answer was broken. */
   status: number | undefined
   again: boolean
   retryAfterMs: number
-  /** Names what is at fault. `request`: its form, its length, or a reply that nobody can read. */
+  /** A `request` is at fault by its form, its length, or a reply that nobody can read. */
   kind: 'request' | ModelFaultKind
-  /** It was given all its time and did not answer. */
   hasHung?: boolean
 }
 
@@ -20,11 +18,9 @@ const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529])
 
 /** The form or the length of the request is wrong. Any other status of a server says something about the server. */
 const requestStatuses = new Set([400, 405, 411, 413, 414, 415, 422, 431])
-/** The server wants a key, another one, or one that may use the model. */
 const keyStatuses = new Set([401, 403])
-/** First, since what a server says may be long. */
+/** It comes first, since what a server says may be long. */
 const keyHint = 'refuses the key (set REMORA_MODEL_API_KEY): '
-/** The request has not reached the server. */
 const unsentCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -35,7 +31,6 @@ const unsentCodes = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** OpenAI's code, llama.cpp's type. */
 const contextLengthNames = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error'])
 /**
  * vLLM, and older versions of the others, have it in their messages alone; no status distinguishes it from another 400.
@@ -92,7 +87,7 @@ function isTooLong({ code, type, message }: APIError, status: number): boolean {
   return status === 400 && contextLengthWords.test(message)
 }
 
-/** `Retry-After` in milliseconds: seconds or an HTTP date; 0 when absent, past or unreadable. */
+/** Returns 0 for a header that is absent, past or unreadable. */
 function readRetryAfter(headers: Headers | undefined): number {
   const value = headers?.get('retry-after')
   if (value === null || value === undefined) return 0
@@ -107,7 +102,6 @@ export function isRefusal(thrown: unknown): boolean {
   return !(toTryFailure(thrown).error instanceof ContextOverflow)
 }
 
-/** Says that a reply had begun, and was given all its time. */
 export class LateReply extends AppError {
   constructor() {
     super('AGENT_002', 'the answer did not end in time', { phase: 'model' })
@@ -118,7 +112,7 @@ export function brokenReply(message: string, cause?: unknown): AppError {
   return new AppError('AGENT_008', message, { cause, phase: 'model' })
 }
 
-/** The words of servers that give no status. */
+/** Some servers give no status, only words. */
 const statusWords: readonly [RegExp, number][] = [
   [/rate_?limit|too_?many|overloaded|capacity|quota/i, 429],
   [/context|invalid_?request|bad_?request/i, 400],

@@ -1,14 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { repeatEvery } from '#platform/clock.ts'
 import { readFleet } from '#store/ledger/fleet.ts'
-import { announceEveryMs } from '#store/ledger/live-workers.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
-import { type Log, silentLog } from '#platform/log.ts'
-import { recordedLog, soonClock } from '#testing/recorded-log.ts'
+import { silentLog } from '#platform/log.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
-import { keepPresent, openModelsInUse, type Presence } from './worker-presence.ts'
+import { keepPresent, openModelsInUse } from './worker-presence.ts'
 
 let server: SmallRedis
 beforeAll(async () => {
@@ -22,60 +20,6 @@ const has = {
 }
 const opened: (() => Promise<void>)[] = []
 afterEach(async () => void (await Promise.all(opened.splice(0).map((close) => close()))))
-
-/** Logs its outages, and announces itself as often as in production: where that takes as long, Redis counts as silent. */
-const loggedBy = (log: Log) => ({ log, everyMs: announceEveryMs })
-
-/** A worker over the pool's own view of a server; `cut` is what an overload does to that. */
-async function worker(id: string, how: Partial<Pick<Presence, 'everyMs' | 'log'>> = {}) {
-  const pool = openModelPool({
-    endpoints: [{ url: 'http://127.0.0.1:1/v1', maxInFlightOfAll: 16 }],
-    requestTimeoutMs: 1000,
-    retryBudgetMs: 0,
-    maxInFlight: 64,
-  })
-  let left = 16
-  const takes: number[] = []
-  const status = () => {
-    const { waiting, endpoints } = pool.status()
-    return { waiting, endpoints: endpoints.map((endpoint) => ({ ...endpoint, limit: left })) }
-  }
-  const health = { ...pool.health, watch: () => {} }
-  const models = openModelsInUse({ health, status }, 'm')
-  const take = (most: number) => void takes.push(most)
-  const leave = await keepPresent({
-    redis: server.redis,
-    id,
-    operations: 256,
-    models,
-    ...has,
-    take,
-    log: silentLog,
-    ...how,
-  })
-  opened.push(async () => {
-    await leave()
-    await pool.close()
-  })
-  return { takes, cut: (limit: number) => void (left = limit) }
-}
-
-it('a worker whose server takes less of its requests than another’s takes fewer operations', async () => {
-  const [one, other] = [await worker('one'), await worker('other')]
-  expect(await readFleet(server.redis)).toMatchObject({
-    operations: 512,
-    capacity: 16,
-    programs: { names: ['python3', 'node'] },
-  })
-  one.cut(2)
-  await until(() => one.takes, { holds: (takes) => takes.includes(32) })
-  await until(() => readFleet(server.redis), { holds: ({ operations }) => operations === 288 })
-  // When all are cut alike, none takes less: the dispatcher hands out less.
-  other.cut(2)
-  await until(() => readFleet(server.redis), { holds: ({ operations }) => operations === 512 })
-  expect(await readFleet(server.redis)).toMatchObject({ capacity: 4 })
-  expect(one.takes.at(-1)).toBe(256)
-})
 
 /** A worker over servers that each have one model; `default` is `own`. `asks` is what an operation does. */
 async function workerWith(id: string, ...names: readonly string[]) {
@@ -196,24 +140,3 @@ it('is not ready when its servers stop while nothing asks for them', async () =>
   await pool.close()
   modelServer.close()
 })
-
-it('says once that Redis hangs, and once that it answers again', async () => {
-  const { log, entries } = recordedLog({ clock: soonClock })
-  await worker('one', loggedBy(log))
-  const beside = server.redis.duplicate()
-  await beside.call('CLIENT', 'PAUSE', '120000', 'WRITE')
-  await until(() => entries, { holds: ({ length }) => length > 0 })
-  await beside.call('CLIENT', 'UNPAUSE')
-  beside.disconnect()
-  await until(() => entries, { holds: ({ length }) => length > 1 })
-  expect(entries).toMatchObject([{ level: 'warn' }, { level: 'warn' }])
-}, 60_000)
-
-it('does not take the answer for silence that came while its own event loop stood still', async () => {
-  const { log, entries } = recordedLog()
-  await server.redis.ping()
-  const announcing = worker('one', loggedBy(log))
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, announceEveryMs + 500)
-  await announcing
-  expect(entries).toEqual([])
-}, 60_000)

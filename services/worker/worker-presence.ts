@@ -10,25 +10,24 @@ import {
   withdrawWorker,
 } from '#store/ledger/live-workers.ts'
 import type { ModelPool } from '#models/model-pool.ts'
-import { nextTurn, repeatEvery } from '#platform/clock.ts'
+import { repeatEvery } from '#platform/clock.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import { oneAtATime } from '#platform/limit-concurrency.ts'
-import { type Log, openStoreUser, redisName, type StoreLog } from '#platform/log.ts'
+import type { Log } from '#platform/log.ts'
 import { packageVersion } from '#platform/package-version.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import type { StoreGate } from './store-gate.ts'
 
-/** While a model is away it announces so many times as often, since a run that waits for the model goes on within seconds after it is back. */
+/** While a model is away announcements are more frequent: a run that waits for it goes on within seconds after it is back. */
 const soonTimes = 5
-const notableChange = 0.2
 
-/** A worker is asked again for a model that others are in doubt about when none of its servers has answered for so long. */
+/** A model that others are in doubt about is asked for again when no server here has answered for so long. */
 const wantedMs = 5000
-/** And for its own model, which nothing may ask for: a worker that is idle is ready only while its servers answer. */
+/** Nothing may ask for its own model: a worker that is idle is ready only while its servers answer. */
 const ownMs = 30_000
 
-/** The models that this worker is asked for, as its pool sees them; others are forgotten about a minute after their last use. */
+/** Knows the models that this worker is asked for; others are forgotten about a minute after their last use. */
 export function openModelsInUse(
   pool: Pick<ModelPool, 'health' | 'status'>,
   ownName: string | undefined,
@@ -52,12 +51,12 @@ export function openModelsInUse(
       for (const model of wanted) uses(model, { freshMs })
       for (const model of inUse) if (!pool.health.isWatched(nameOf(model))) inUse.delete(model)
     },
-    /** Models that requests here need and that are away: only the judgement of all workers tells whether any can use them. */
+    /** Lists what requests here need and is away: only the judgement of all workers tells whether any can use it. */
     doubted: (): string[] =>
       [...inUse].filter((model) => report(model).awaySince !== null && pool.health.isUsed(nameOf(model))),
     reports: (): ModelHealth[] => [...inUse].map(report),
     pool: () => poolReport(pool.status()),
-    /** Tells whether any server works for the worker's own model, and what each said: only for operators, by `/readyz` (REMORA_HEALTH_HOST). */
+    /** Names what each server said, only for operators, by `/readyz` (REMORA_HEALTH_HOST). */
     async check(): Promise<PartState> {
       const { awaySince, servers } = pool.health.report(ownName)
       const { waiting } = pool.status()
@@ -87,12 +86,7 @@ function poolReport({ waiting, endpoints }: ReturnType<ModelPool['status']>): Po
   const servers = endpoints.map(({ name, maxInFlightOfAll, limit, breaker }) => {
     return { url: name, most: maxInFlightOfAll, limit: breaker === 'closed' ? limit : 0 }
   })
-  const own = endpoints.reduce((sum, endpoint) => sum + endpoint.maxInFlight, 0)
-  return { waiting, servers, left: limitsOf(servers) / own }
-}
-
-function limitsOf(servers: PoolReport['servers']): number {
-  return servers.reduce((sum, { limit }) => sum + limit, 0)
+  return { waiting, servers }
 }
 
 export type ModelsInUse = ReturnType<typeof openModelsInUse>
@@ -100,49 +94,46 @@ export type ModelsInUse = ReturnType<typeof openModelsInUse>
 export type Presence = {
   redis: RedisClient
   id: string
-  /** The most operations at once. */
   operations: number
   models: Pick<ModelsInUse, 'listen' | 'attend' | 'doubted' | 'reports' | 'pool'>
-  /** The object store, as it is known to be here. */
   store: Pick<StoreGate, 'look'>
   programs(): Promise<ProgramReport>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
-  /** The pause between two announcements; 5 s without it. An announcement holds for 15 s. */
+  /** An announcement holds for 15 s. */
   everyMs?: number
-  log: StoreLog & Pick<Log, 'warn'>
+  log: Pick<Log, 'warn'>
 }
 
 /**
- * Announces the worker and what it knows of its models, until the returned function is called, and lets all workers judge a
- * model that is away here. A worker whose own model is away takes no operations while others take those of every model that
- * works: they would only be handed back. When no worker's own model works it takes a few, since the dispatcher then hands out
- * only what needs no model, and all when another model works here. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
- * they would only wait here. One whose object store is away or full takes none: nothing that they make could be stored.
+ * Announces the worker and what it knows of its models until the returned function is called, and lets all workers
+ * judge a model that is away here. A worker whose own model is away takes no operations while others take those of
+ * every model that works: they would only be handed back. When no worker's own model works it takes a few, since the
+ * dispatcher then hands out only what needs no model, and all when another model works here. Without an object store it
+ * takes none: nothing could be stored.
  */
 export async function keepPresent({ redis, id, operations, models, store, programs, take, log, ...rest }: Presence) {
   const { everyMs = announceEveryMs } = rest
   const self = { version: packageVersion(), startedAt: Date.now() }
-  let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
+  let work: Work = 'all'
   let stored = await store.look()
   const announceOnce = async () => {
     models.attend(await wantedModels(redis))
     await wantModels(redis, models.doubted())
     const others = await readFleet(redis, { without: id })
-    const pool = models.pool()
-    const before = taking
-    const work = stored.state === 'ok' ? workFor(models.reports(), others) : 'unstored'
-    const some = work === 'all' ? partOf(operations, pool, others) : Math.min(operations, leastWindow)
-    taking = { work, most: work === 'none' || work === 'unstored' ? 0 : some }
-    if (work !== before.work) log.warn(changes[work])
-    if (taking.most !== before.most) take(taking.most)
-    announced = limitsOf(pool.servers)
+    const before = work
+    work = stored.state === 'ok' ? workFor(models.reports(), others) : 'unstored'
+    const most = mostFor(work, operations)
+    if (work !== before) {
+      log.warn(changes[work])
+      take(most)
+    }
     const lacking = stored.state === 'ok' ? {} : { store: stored }
     // One that cannot say what it has is planned for as if it had everything.
-    const known = { models: models.reports(), pool, programs: await programs().catch(() => undefined), ...lacking }
-    await announceWorker(redis, { ...self, id, operations: taking.most, ...known })
+    const known = { models: models.reports(), programs: await programs().catch(() => undefined), ...lacking }
+    await announceWorker(redis, { ...self, id, operations: most, pool: models.pool(), ...known })
   }
-  const announce = oneAtATime(notingSilence(announceOnce, everyMs, log))
+  const announce = oneAtATime(announceOnce)
   await announce()
   let announcing = Promise.resolve()
   const stopListening = models.listen(() => void (announcing = announce().catch(() => undefined)))
@@ -151,9 +142,7 @@ export async function keepPresent({ redis, id, operations, models, store, progra
     const before = stored
     stored = await store.look()
     if (stored.state !== before.state) return announce()
-    const isAway = models.reports().some(({ awaySince }) => awaySince !== null)
-    const change = Math.abs(limitsOf(models.pool().servers) - announced)
-    if (isAway || change > notableChange * announced) await announce()
+    if (models.reports().some(({ awaySince }) => awaySince !== null)) await announce()
   })
   return async () => {
     stopListening()
@@ -162,48 +151,18 @@ export async function keepPresent({ redis, id, operations, models, store, progra
   }
 }
 
-/** An announcement is late after so many ticks. */
-const lateTicks = 5
-
-/**
- * A Redis that hangs keeps its connections, and the commands of a worker wait for it without limit: that an announcement lasts
- * longer than it may until the next is the only sign. That time is counted in ticks: one in which this process stood still is one,
- * however long, and what arrived in it is read before the count.
- */
-function notingSilence(announce: () => Promise<void>, everyMs: number, log: StoreLog): () => Promise<void> {
-  const stores = openStoreUser(log)
-  return async () => {
-    let [ticks, isOver] = [0, false]
-    const stop = repeatEvery(everyMs / lateTicks, async () => {
-      ticks += 1
-      await nextTurn()
-      if (!isOver && ticks % lateTicks === 0) stores.lacks(redisName, new Error('Redis does not answer'))
-    })
-    try {
-      await announce()
-      stores.worked()
-    } finally {
-      isOver = true
-      await stop()
-    }
-  }
-}
-
-function partOf(operations: number, { left }: PoolReport, { mostLeft }: Fleet): number {
-  return left >= mostLeft
-    ? operations
-    : Math.min(operations, Math.max(leastWindow, Math.ceil((operations * left) / mostLeft)))
-}
-
-/** `modelless`: what needs no model. */
 type Work = 'all' | 'modelless' | 'none' | 'unstored'
-type Taking = { work: Work; most: number }
 
 const changes: Record<Work, string> = {
   all: 'takes operations again',
   modelless: 'takes operations that need no model: no model server works, here or at another worker',
   none: 'takes no operations: no model server works here',
   unstored: 'takes no operations: the object store cannot be used',
+}
+
+function mostFor(work: Work, operations: number): number {
+  if (work === 'all') return operations
+  return work === 'modelless' ? Math.min(operations, leastWindow) : 0
 }
 
 function workFor(own: readonly ModelHealth[], { served }: Fleet): Work {

@@ -9,7 +9,6 @@ import { openStopSignals, type StopSignals } from '#store/ledger/stop-signals.ts
 import { type Metrics, openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
-import { openSharedCapabilityStore } from '#models/capabilities/capability-store.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts, type PutPermit } from '#store/objects/object-store.ts'
@@ -159,7 +158,6 @@ function openPool(config: WorkerConfig, { redis, metrics, log }: PoolDeps): Mode
   return openModelPool({
     endpoints: servers.map((server) => ({ ...server, apiKey })),
     slots: openSharedSlots({ redis, holder: config.workerId, log }),
-    capabilityStore: openSharedCapabilityStore({ redis }),
     requestTimeoutMs: timeoutMs,
     retryBudgetMs,
     hedgeAfterMs,

@@ -23,7 +23,6 @@ const since = Date.now() - 60_000
 const nobody: Fleet = {
   operations: 0,
   workers: 0,
-  mostLeft: 0,
   capacity: undefined,
   stuck: 0,
   away: [],

@@ -38,7 +38,6 @@ export function openDispatcher(
       workers: 1,
       capacity: undefined,
       stuck: 0,
-      mostLeft: 0,
       away: [],
       working: new Set(),
       served: new Set(),

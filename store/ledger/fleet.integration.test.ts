@@ -89,7 +89,6 @@ it('adds up what the servers take of all workers, and knows nothing while one do
   const pool = (limit: number, url = 'http://gpu:8000/v1') => ({
     waiting: 3,
     servers: [{ url, most: 16, limit }],
-    left: limit / 16,
   })
   const joins = (id: string, limit: number, url?: string) =>
     announceWorker(
@@ -98,10 +97,10 @@ it('adds up what the servers take of all workers, and knows nothing while one do
       namespace,
     )
   for (const id of ['a', 'b', 'c', 'd']) await joins(id, 16)
-  expect(await fleet()).toMatchObject({ operations: 1024, capacity: 16, stuck: 0, mostLeft: 1 })
+  expect(await fleet()).toMatchObject({ operations: 1024, capacity: 16, stuck: 0 })
   for (const id of ['a', 'b', 'c']) await joins(id, 2)
   await joins('d', 4, 'http://other:8000/v1')
-  expect(await fleet()).toMatchObject({ capacity: 10, mostLeft: 0.25 })
+  expect(await fleet()).toMatchObject({ capacity: 10 })
   await joins('d', 0, 'http://other:8000/v1')
   expect(await fleet()).toMatchObject({ capacity: 6, stuck: 3 })
   await announce('earlier', 4)

@@ -30,8 +30,6 @@ export type Fleet = {
   capacity: number | undefined
   /** Operations that wait at workers none of whose servers takes a request: they go on elsewhere, or when one does again. */
   stuck: number
-  /** The largest part of its limits that any worker has left, 0 to 1; 0 when none reports it. */
-  mostLeft: number
   /** Models that none of them can use. */
   away: readonly UnreachableModel[]
   /** Models that at least one of them can use. */
@@ -66,8 +64,7 @@ export async function readFleet(
 function capacityOf(reports: readonly WorkerReport[]) {
   const pools = reports.flatMap(({ pool }) => pool ?? [])
   const stuck = pools.filter(takesNone).reduce((sum, { waiting }) => sum + waiting, 0)
-  const mostLeft = Math.max(0, ...pools.map(({ left }) => left))
-  if (pools.length < reports.length || pools.length === 0) return { capacity: undefined, stuck, mostLeft }
+  if (pools.length < reports.length || pools.length === 0) return { capacity: undefined, stuck }
   const byUrl = Map.groupBy(
     pools.flatMap(({ servers }) => servers),
     ({ url }) => url,
@@ -77,7 +74,7 @@ function capacityOf(reports: readonly WorkerReport[]) {
     const limits = same.reduce((sum, { limit }) => sum + limit, 0)
     capacity += Math.min(limits, Math.max(...same.map(({ most }) => most)))
   }
-  return { capacity, stuck, mostLeft }
+  return { capacity, stuck }
 }
 
 function takesNone({ servers }: PoolReport): boolean {

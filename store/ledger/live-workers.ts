@@ -20,8 +20,6 @@ export const PoolReport = z.object({
   waiting: z.number(),
   /** `most`: requests at once of all workers together; `limit`: those of this one, for now. */
   servers: z.array(z.object({ url: z.string(), most: z.number(), limit: z.number() })),
-  /** The part of its own limits that overload and outages have left, 0 to 1. */
-  left: z.number(),
 })
 export type PoolReport = z.infer<typeof PoolReport>
 

@@ -22,8 +22,8 @@ const runState = [...run.scripted, run.policyDecisions, run.operation('*'), run.
 const people = [run.decisions, run.publication]
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]
-/** Covers what servers of models take of a request, and their slots. */
-const models = [`${namespace}:{findings:*`, `${namespace}:{slots}:*`]
+/** Covers the slots at model servers. */
+const models = [`${namespace}:{slots}:*`]
 const results = [`${namespace}:results`, `{${namespace}:results}:*`]
 /** Covers queues by their names in store/queues/catalog.ts. */
 const queues = (...names: readonly string[]) => names.map((name) => `{${namespace}}:${name}:*`)

@@ -26,7 +26,6 @@ params.n_parallel = int(slots)
 params.n_ctx = int(context)
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(threads)
 params.use_jinja = True
-params.endpoint_metrics = True
 params.ui = False
 if template:
     with open(template) as file:

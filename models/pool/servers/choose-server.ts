@@ -16,17 +16,14 @@ export type PendingRequest = {
   key: string
   /** Says whose it is; all requests without one are one run's. */
   share?: RequestShare | undefined
-  /** Is the server at which the last try failed. */
   avoid?: PooledServer | undefined
-  /** Holds every server at which a try failed. */
   failedAt?: ReadonlySet<PooledServer> | undefined
 }
 
 export type Choice = {
-  /** Lists the servers in the order in which the request's key prefers them. */
   ranked: readonly PooledServer[]
   request: Omit<PendingRequest, 'key' | 'share'>
-  /** Counts the requests like this one that would take a slot, including this one. */
+  /** Counts the requests like this one that would take a slot, this one included. */
   waiting: number
 }
 
@@ -58,7 +55,7 @@ export function chooseServer({ ranked, request, waiting }: Choice): PooledServer
   return undefined
 }
 
-/** Returns the servers of the model that admit a request now: if possible without those where it failed, else without the last. */
+/** Leaves out the servers where the request failed, or at least the last, while there are others. */
 function usableServers(ranked: readonly PooledServer[], request: Choice['request']): readonly PooledServer[] {
   const { model, avoid, failedAt } = request
   const isUsable = (server: PooledServer) =>
@@ -86,7 +83,7 @@ function sumOf(servers: readonly PooledServer[], value: (server: PooledServer) =
   return sum
 }
 
-/** Bounds the memory; a key that has been dropped is ranked again, with the same result. */
+/** A key that has been dropped is ranked again, with the same result. */
 const maxKeys = 10_000
 
 /**
@@ -104,14 +101,14 @@ export function openRanking<S extends { name: string }>(servers: readonly S[]): 
   return (key) => getOrMake(cached, key, () => rank(key))
 }
 
-/** FNV-1a over UTF-16 code units. */
+/** Computes FNV-1a over UTF-16 code units. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   return mix(hash)
 }
 
-/** MurmurHash3's finalizer: every bit of the result depends on every bit of the input. */
+/** This is MurmurHash3's finalizer: every bit of the result depends on every bit of the input. */
 function mix(given: number): number {
   let hash = given
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

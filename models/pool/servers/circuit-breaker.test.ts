@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { openCircuitBreaker, watchedBreaker } from './circuit-breaker.ts'
+import { openCircuitBreaker } from './circuit-breaker.ts'
 
 /** Random is 1: every pause is as long as it can be. */
-function breakerAt() {
+function breakerAt(onChange = (_change: string) => {}) {
   const time = { now: 0 }
-  const breaker = openCircuitBreaker({ now: () => time.now, random: () => 1 })
+  const breaker = openCircuitBreaker({ now: () => time.now, random: () => 1, onChange })
   const fail = (times: number) => {
     for (let failed = 0; failed < times; failed++) breaker.fail()
   }
@@ -68,8 +68,7 @@ describe('a circuit breaker', () => {
 
   it('says when it opens and when it closes again, once each', () => {
     const changes: string[] = []
-    const { breaker: plain, time } = breakerAt()
-    const breaker = watchedBreaker(plain, (change) => changes.push(change))
+    const { breaker, time } = breakerAt((change) => changes.push(change))
     breaker.succeed()
     for (let failed = 0; failed < 9; failed++) breaker.fail()
     time.now = 1000

@@ -1,6 +1,6 @@
 /**
- * closed: requests are sent. open: the server failed several times in a row, or is silent, and gets none for a pause. half_open: the pause
- * is over and one request, the probe, is under way; when it fails, the next pause is longer.
+ * While it is open the server gets no request for a pause: it failed several times in a row, or is silent. When the
+ * pause is over it is half open while one request, the probe, is under way; when that fails, the next pause is longer.
  */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
@@ -9,7 +9,11 @@ export type Candidate = 'fresh' | 'failed_here'
 
 export type CircuitBreaker = ReturnType<typeof openCircuitBreaker>
 
-export type BreakerOptions = { now(): number; random(): number }
+type BreakerOptions = {
+  now(): number
+  random(): number
+  onChange?(change: 'opened' | 'closed'): void
+}
 
 const failuresInARow = 5
 const pauseMs = { first: 1000, most: 30_000 }
@@ -20,8 +24,13 @@ export function openCircuitBreaker(options: BreakerOptions) {
   const pause = openPause(options)
   let state: BreakerState = 'closed'
   let failures = 0
+  const become = (next: 'open' | 'closed') => {
+    const wasClosed = state === 'closed'
+    state = next
+    if (wasClosed !== (next === 'closed')) options.onChange?.(wasClosed ? 'opened' : 'closed')
+  }
   const open = (isLonger: boolean) => {
-    state = 'open'
+    become('open')
     pause.begin({ isLonger })
   }
   return {
@@ -34,7 +43,7 @@ export function openCircuitBreaker(options: BreakerOptions) {
       return true
     },
     succeed() {
-      state = 'closed'
+      become('closed')
       failures = 0
       pause.reset()
     },
@@ -51,7 +60,7 @@ export function openCircuitBreaker(options: BreakerOptions) {
     },
     /** The server is silent: it gets no request for the longest pause, or until `endPause`. */
     hold() {
-      state = 'open'
+      become('open')
       pause.hold()
     },
     /** The server seems well: if the breaker is open, a probe may be sent now. */
@@ -63,32 +72,7 @@ export function openCircuitBreaker(options: BreakerOptions) {
   }
 }
 
-/** Returns `breaker`, which says when it opens and when it closes again, not what is between. */
-export function watchedBreaker(
-  breaker: CircuitBreaker,
-  onChange: (change: 'opened' | 'closed') => void,
-): CircuitBreaker {
-  return {
-    ...breaker,
-    succeed() {
-      const wasClosed = breaker.state() === 'closed'
-      breaker.succeed()
-      if (!wasClosed) onChange('closed')
-    },
-    fail(candidate) {
-      const wasClosed = breaker.state() === 'closed'
-      breaker.fail(candidate)
-      if (wasClosed && breaker.state() === 'open') onChange('opened')
-    },
-    hold() {
-      const wasClosed = breaker.state() === 'closed'
-      breaker.hold()
-      if (wasClosed) onChange('opened')
-    },
-  }
-}
-
-/** Opens a pause that doubles each time it begins with `isLonger`, until it is reset. */
+/** A pause doubles each time it begins with `isLonger`, until it is reset. */
 function openPause({ now, random }: BreakerOptions) {
   let times = 0
   let until = 0

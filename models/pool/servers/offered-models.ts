@@ -8,7 +8,7 @@ const lackingMs = 60_000
 
 export type OfferedList = ReturnType<typeof openOfferedList>
 
-/** Holds the models, and adapters, that one server offers: `named` by the operator, without any those that it lists. */
+/** Without models `named` by the operator, those count that the server lists. */
 export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clock, 'now'> = systemClock) {
   let known = named.length === 0 ? undefined : new Set(named)
   const lackingUntil = new Map<string, number>()
@@ -18,7 +18,7 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
     return lackingUntil.has(model)
   }
   return {
-    /** Returns the models without those it lacks; undefined while nothing is known. */
+    /** Leaves out those it lacks; undefined while nothing is known. */
     models: (): readonly string[] | undefined =>
       known === undefined ? undefined : [...known].filter((model) => !isLacking(model)),
     /** Tells whether a request for the model may be sent there: it is offered, or may be. Ollama lists `x` as `x:latest`. */
@@ -33,7 +33,6 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
     /** The server answered that it does not have the model: counts for a minute, or until it lists the model. */
     lacks: (model: string) => void lackingUntil.set(model, now() + lackingMs),
     isLacking,
-    /** The server has answered a request for the model. */
     has(model: string): void {
       lackingUntil.delete(model)
       if (named.length === 0) known?.add(model)
@@ -42,8 +41,8 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
 }
 
 /**
- * Asks every endpoint once for its models: in their order, each once. `faults` has the name and the answer of every endpoint
- * without a model; `again`: asking again may bring one. Never rejects: an aborted request is a fault.
+ * Asks every endpoint once. `faults` has the name and the answer of every endpoint without a model; `again`: asking
+ * again may bring one. Never rejects: an aborted request is a fault.
  */
 export async function askForModels(endpoints: readonly Endpoint[], limit: { timeoutMs: number; signal?: AbortSignal }) {
   const models = new Set<string>()
@@ -64,9 +63,9 @@ const retryPauseMs = 500
 const askLimitMs = 5000
 
 /**
- * The first model that the endpoints offer, asked for when it is first needed and cached until `missing` is called with it.
- * `name` asks again while that may help and the budget lasts; its AGENT_002 then says what every endpoint answered. Once
- * `closing` is aborted it rejects with that reason.
+ * Caches the first model that the endpoints offer until `missing` is called with it. `name` asks again while that may
+ * help and the budget lasts; its AGENT_002 then says what every endpoint answered. Once `closing` is aborted it rejects
+ * with that reason.
  */
 export function openFirstModel(
   endpoints: readonly Endpoint[],
@@ -98,7 +97,7 @@ export function openFirstModel(
 
 const mostListed = { models: 10, characters: 100 }
 
-/** Names of models for a message: the first ten, clipped, and how many more there are. A server may list thousands. */
+/** A server may list thousands: a message names the first ten. */
 export function shortModelList(models: readonly string[]): string {
   const { models: most, characters } = mostListed
   const clipped = (name: string) => (name.length > characters ? `${name.slice(0, characters)}…` : name)

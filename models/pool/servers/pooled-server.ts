@@ -2,7 +2,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../../wire/try-failure.ts'
 import type { ServerSlots } from '../slots/slots.ts'
-import { openCircuitBreaker, type Candidate, type CircuitBreaker, watchedBreaker } from './circuit-breaker.ts'
+import { openCircuitBreaker, type Candidate, type CircuitBreaker } from './circuit-breaker.ts'
 import type { Endpoint } from './server-endpoint.ts'
 import type { OfferedList } from './offered-models.ts'
 
@@ -14,23 +14,24 @@ export type PooledServer = {
   breaker: CircuitBreaker
   slots: ServerSlots
   inFlight(): number
-  /** Uses a slot that has been taken from `slots` for a request that is sent now. */
   reserve(candidate?: Candidate): Reservation
 }
 
-/** A slot at a server that is held for one request. Call `release` once, then `report` once. */
+/**
+ * Holds a slot at a server for one request, which is sent now. Call `release` once, when the request is no longer
+ * there, then `report` once.
+ */
 export type Reservation = {
   server: PooledServer
-  /** The request is no longer at the server: the slot is free. */
   release(): void
-  /** Passes the request's end on to the server's limit and its circuit breaker; `retryAfterMs`: the pause it asked for. */
+  /** `retryAfterMs` is the pause that the server asked for. */
   report(end: RequestEnd, retryAfterMs?: number): void
 }
 
 /**
- * Says how a request ended, as far as that judges the server. good: answered; refused: answered, and the request itself was
- * at fault; overloaded: 429, 529; unavailable: 503, which is both overload and failure; failed: no answer, a broken one or
- * another 5xx; left: the pool or its caller gave up.
+ * Says how a request ended, as far as that judges the server. refused: the request itself was at fault; overloaded:
+ * 429, 529; unavailable: 503, which is both overload and failure; failed: no answer, a broken one or another 5xx; left:
+ * the pool or its caller gave up.
  */
 export type RequestEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'failed' | 'left'
 
@@ -44,7 +45,6 @@ const mostRetryAfterMs = 30_000
 
 export function openPooledServer(
   options: Pick<PooledServer, 'endpoint' | 'offered' | 'slots'> & {
-    /** Bounds what this process has in flight there. */
     maxInFlight: number
     clock: Clock
     random(): number
@@ -53,9 +53,9 @@ export function openPooledServer(
 ): PooledServer {
   const { endpoint, offered, slots, maxInFlight, random, log, clock } = options
   const { now } = clock
-  const limit = openConcurrencyLimit({ most: maxInFlight, ofAll: slots.most, now })
-  const say = (change: keyof typeof breakerLines) => log?.warn(breakerLines[change], { server: endpoint.name })
-  const breaker = watchedBreaker(openCircuitBreaker({ now, random }), say)
+  const limit = openConcurrencyLimit({ most: maxInFlight, now })
+  const onChange = (change: keyof typeof breakerLines) => log?.warn(breakerLines[change], { server: endpoint.name })
+  const breaker = openCircuitBreaker({ now, random, onChange })
   let inFlight = 0
   const server: PooledServer = {
     name: endpoint.name,
@@ -103,19 +103,16 @@ type ConcurrencyLimit = ReturnType<typeof openConcurrencyLimit>
 
 const fewInFlight = 4
 
-type LimitOptions = { most: number; ofAll?: () => number; now(): number }
+type LimitOptions = { most: number; now(): number }
 
-/**
- * Says how many requests this process may have at one server: that grows by one per round of good answers, is cut after
- * overload, and is never more than all processes may have (`ofAll`).
- */
-export function openConcurrencyLimit({ most, ofAll = () => most, now }: LimitOptions) {
+/** A limit grows by one per round of good answers, and is cut after overload. */
+export function openConcurrencyLimit({ most, now }: LimitOptions) {
   let limit = most
   let credit = 0
   let cutAt = -Infinity
   let isRestarting = false
   return {
-    current: () => Math.min(limit, ofAll()),
+    current: () => limit,
     grow(): void {
       if (limit === most) return
       credit += 1

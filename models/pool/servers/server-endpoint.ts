@@ -5,7 +5,6 @@ import { type Clock, systemClock, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 import { readContextTokens, type ContextAnswer } from '../../capabilities/context-tokens.ts'
-import { openLocalCapabilityStore, type CapabilityStore } from '../../capabilities/capability-store.ts'
 import { openKnownCapabilities } from '../../capabilities/known-capabilities.ts'
 import { isCutInCall } from '../../capabilities/probe-answer.ts'
 import { OpenAiClient } from '../../http/openai-client.ts'
@@ -15,7 +14,6 @@ import { openCompletionClient, type CompletionClient, type ServerAnswer } from '
 import { openWorkaround } from '../../wire/plan-call.ts'
 import { isRefusal, toTryFailure } from '../../wire/try-failure.ts'
 
-/** The HTTP API of one server. */
 export type Endpoint = ReturnType<typeof openEndpoint>
 
 export type EndpointOptions = {
@@ -24,8 +22,6 @@ export type EndpointOptions = {
   requestTimeoutMs: number
   stream?: boolean | undefined
   fetch: UndiciFetch['fetch']
-  /** Shares probes and what they found with other processes; without it this one probes alone. */
-  capabilityStore?: CapabilityStore
   clock?: Clock
   random?(): number
   closing?: AbortSignal
@@ -47,7 +43,6 @@ export function openEndpoint(options: EndpointOptions) {
   const capabilities = openKnownCapabilities({
     ...within(maxProbeMs),
     endpoint: url,
-    store: options.capabilityStore ?? openLocalCapabilityStore(),
     clock,
     random: options.random ?? Math.random,
     closing: options.closing ?? new AbortController().signal,
@@ -64,9 +59,8 @@ export function openEndpoint(options: EndpointOptions) {
   }
   return {
     name: url,
-    /** Returns what the server takes of a request for this model. */
     capabilities: capabilities.of,
-    /** Returns how long a conversation for this model may be, where the server says so. */
+    /** Is undefined where the server does not say it. */
     async contextTokens(model: string, signal: AbortSignal): Promise<number | undefined> {
       const answer = contexts.get(model, (stale) => readContext(model, stale))
       return (await untilAborted(answer, signal)).tokens
@@ -79,7 +73,6 @@ export function openEndpoint(options: EndpointOptions) {
         throw error
       }
     },
-    /** Returns the ids of `GET /models`, unretried. */
     async models({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<string[]> {
       const page = await client.models.list({ timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) })
       return page.data.map((model) => model.id)
@@ -87,7 +80,7 @@ export function openEndpoint(options: EndpointOptions) {
   }
 }
 
-/** Returns the URL without a trailing slash. Throws CONFIG_003 for one that is not a server's, or has parts that would not be sent. */
+/** Throws CONFIG_003 for a URL that is not a server's, or has parts that would not be sent. */
 function plainUrl(given: string): string {
   const fault = faultOfServerUrl(given)
   if (fault !== undefined) throw new AppError('CONFIG_003', `a model server's URL ${fault}`)

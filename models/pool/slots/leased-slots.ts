@@ -4,33 +4,37 @@ import { openPause } from './slots.ts'
 /** Slots that were used within so long are kept for the next requests. */
 const keepMs = 1500
 
-/** Says what Redis would answer to a request for more: perhaps; no, as it just did; nothing. */
 type Supply = 'open' | 'full' | 'unreachable'
 
-/** `keep` counts those held that may be kept; `most` bounds the slots of all processes. */
-export type Grant = { held: number; keep: number; pauseLeftMs: number; most: number }
+export type Grant = { held: number; keep: number; pauseLeftMs: number }
 
 /**
  * Holds the slots at one server that are leased to this process. `isWanted`: more are wanted than there are, or other
  * processes want what is held. `report` gives up what has not been used lately; returns what is held from now on, and how
  * much would be used. `grant` takes the answer: how many are held, and how many of those may be kept. `mayAsk`: asking for
- * more may help again. `hasNews`: the other processes should know of a pause or a cut. While Redis is unreachable there is
- * always one slot, and never more than were held.
+ * more may help again. `hasNews`: the other processes should know of a pause. While Redis is unreachable there is always one
+ * slot, and never more than were held.
  */
 export type LeasedSlots = ReturnType<typeof openLeasedSlots>
 
-/** `ask` is called when more slots are wanted, and when the other processes should know something. */
 export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   const state = nothingHeld(most)
   let supply: Supply = 'open'
   const used = openRecentPeak(keepMs)
-  const limit = openSharedLimit({ most, ask })
+  const { begin, leftMs } = openPause(systemClock)
+  let isPauseNew = false
   const own = () => Math.min(state.held, state.keep)
   const usable = () => (supply === 'unreachable' ? Math.max(1, own()) : own())
   return {
-    ...limit.asSeen,
+    pause(ms: number) {
+      begin(ms)
+      isPauseNew = true
+      ask()
+    },
+    pauseLeftMs: leftMs,
+    hasNews: () => isPauseNew,
     take(waiting: number) {
-      if (limit.asSeen.pauseLeftMs() > 0) return 'full'
+      if (leftMs() > 0) return 'full'
       if (state.taken < usable()) {
         state.taken += 1
         used.note(state.taken)
@@ -46,17 +50,17 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
     isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
     report() {
       const { keep, taken, wanted } = state
-      // Nothing is kept for later while the limit is cut: what one process keeps unused, another may not use.
-      const lately = limit.asSeen.most() < most ? taken : used.most(taken)
-      state.held = Math.max(taken, Math.min(state.held, keep, lately))
+      state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
       const demand = Math.min(most, taken + wanted)
       const hasReported = state.reported.slots > 0
       Object.assign(state, { reported: { slots: Math.max(state.held, demand), wanted }, wanted: 0 })
-      return { most, held: state.held, demand, hasReported, ...limit.report() }
+      const pauseLeftMs = isPauseNew ? leftMs() : 0
+      isPauseNew = false
+      return { most, held: state.held, demand, hasReported, pauseLeftMs }
     },
-    grant({ held, keep, ...granted }: Grant) {
+    grant({ held, keep, pauseLeftMs }: Grant) {
       Object.assign(state, { held, keep })
-      limit.learn(granted)
+      if (pauseLeftMs > 0) begin(pauseLeftMs)
       supply = 'open'
       if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
     },
@@ -71,48 +75,12 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   }
 }
 
-/** The limit and the pause of all processes, as far as this one knows, with what it has not told the others yet. */
-function openSharedLimit({ most: all, ask }: { most: number; ask(): void }) {
-  const { begin, leftMs } = openPause(systemClock)
-  let most = all
-  let cutTo = 0
-  let isPauseNew = false
-  return {
-    asSeen: {
-      most: () => most,
-      cut(share: number) {
-        cutTo = share
-        ask()
-      },
-      pause(ms: number) {
-        begin(ms)
-        isPauseNew = true
-        ask()
-      },
-      pauseLeftMs: leftMs,
-      hasNews: () => isPauseNew || cutTo > 0,
-    },
-    /** `cutTo`: the share that a cut keeps; 0 without one. */
-    report() {
-      const news = { cutTo, pauseLeftMs: isPauseNew ? leftMs() : 0 }
-      cutTo = 0
-      isPauseNew = false
-      return news
-    },
-    learn(granted: Pick<Grant, 'most' | 'pauseLeftMs'>) {
-      most = granted.most
-      if (granted.pauseLeftMs > 0) begin(granted.pauseLeftMs)
-    },
-  }
-}
-
 function nothingHeld(most: number) {
   return {
     held: 0,
     /** Counts those held that may be kept: other processes have a right to the rest. */
     keep: most,
     taken: 0,
-    /** Counts the requests that would have taken a slot since the last report. */
     wanted: 0,
     reported: { slots: 0, wanted: 0 },
   }

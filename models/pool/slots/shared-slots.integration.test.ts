@@ -28,7 +28,7 @@ const body = JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_rea
 
 async function serverOf(answer: (response: ServerResponse) => void): Promise<string> {
   const server: Server = createServer((incoming, response) => {
-    if (incoming.method === 'GET') return void response.writeHead(404).end() // its health or metrics
+    if (incoming.method === 'GET') return void response.writeHead(404).end() // its models
     incoming.resume()
     answer(response)
   }).listen(0, '127.0.0.1')
@@ -172,29 +172,6 @@ describe.concurrent('a server that says when to come back', () => {
     const [, refusedAt = 0, ...later] = asked
     expect(later.length).toBeGreaterThanOrEqual(8)
     expect(Math.min(...later) - refusedAt).toBeGreaterThanOrEqual(waitS * 1000)
-  })
-})
-
-describe.concurrent('a limit that is cut', () => {
-  it('is one for all processes, once, and none sends before as many have ended', async () => {
-    const sharing = { namespace: uniqueNamespace() }
-    const [one, other] = [slotSource(sharing).slots.at('s', 64), slotSource(sharing).slots.at('s', 64)]
-    for (const slots of [one, other])
-      for (let taken = 0; taken < 8; taken++)
-        await until(() => slots.take(1), { holds: (answer) => answer === 'taken' })
-    for (const slots of [one, other]) slots.cut(0.75)
-    await until(() => [one.most(), other.most()], { holds: (shares) => shares.every((share) => share === 12) })
-    const late = slotSource(sharing).slots.at('s', 64)
-    late.take(1)
-    await until(() => late.take(1), { holds: (answer) => answer === 'full' })
-    expect(late.most()).toBe(12)
-    for (let ended = 0; ended < 4; ended++) {
-      expect([one.take(1), other.take(1), late.take(1)]).not.toContain('taken')
-      one.give()
-    }
-    expect(late.take(1)).not.toBe('taken') // 12 are in flight
-    one.give()
-    await until(() => late.take(1), { holds: (answer) => answer === 'taken' })
   })
 })
 

@@ -2,16 +2,14 @@
 -- number it may keep so that the others can have their even shares of what is wanted.
 -- KEYS: a hash per server: holder → "held demand until", "*" → when it was last used, "!" → until when nobody is given
 -- more, because Redis came back without its data: the processes that hold slots report them first; "~" → until when nobody takes
--- a slot, because the server asked for it; "%" → "slots since": the limit that was cut, and when.
--- ARGV: holder, milliseconds of a lease, and of a cut limit: until the next cut counts, until it grows, for growing back; then
--- per server: its slots, how many the holder holds, how many it would use, 1 when it has reported before, until when the
--- server asked for a pause, and the share of the slots in use that a cut keeps; 0 without one.
--- Returns the time, then per server: how many the holder holds now, how many it may keep, milliseconds of the pause that are
--- left, and how many all may have. Sent twice, it returns the same.
+-- a slot, because the server asked for it.
+-- ARGV: holder, milliseconds of a lease; then per server: its slots, how many the holder holds, how many it would use, 1 when
+-- it has reported before, and until when the server asked for a pause.
+-- Returns the time, then per server: how many the holder holds now, how many it may keep, and milliseconds of the pause that
+-- are left. Sent twice, it returns the same.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local me, lease = ARGV[1], tonumber(ARGV[2])
-local rest, hold, grow = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 
 -- Returns the other holders whose leases have not run out, and until when nobody is given more. No lease runs out while
 -- none can be renewed, as when Redis was down.
@@ -73,42 +71,27 @@ local function pauseLeft(key, asked)
   return math.max(0, ends - now)
 end
 
--- Returns how many slots all may have: since the last cut what it kept of those in use, growing back to `all`.
-local function limitOf(key, all, inUse, share)
-  local slots, since = string.match(redis.call('HGET', key, '%') or '', '^(%d+) (%d+)$')
-  slots, since = tonumber(slots or all), tonumber(since or 0)
-  local most = math.min(all, slots + math.floor(all * math.max(0, now - since - hold) / grow))
-  if share > 0 and now - since >= rest then
-    if inUse == 0 then inUse = most end
-    most = math.max(1, math.floor(math.min(most, inUse) * share))
-    redis.call('HSET', key, '%', string.format('%d %.0f', most, now))
-  end
-  return most
-end
-
 local answers = {}
 for at, key in ipairs(KEYS) do
-  local first = at * 6
-  local all, held, demand = tonumber(ARGV[first]), tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2])
+  local first = at * 5 - 2
+  local most, held, demand = tonumber(ARGV[first]), tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2])
   local others, quiet = readOthers(key, ARGV[first + 3] == '1')
   local inUse = held
   for _, other in ipairs(others) do inUse = inUse + other.held end
   local pause = pauseLeft(key, tonumber(ARGV[first + 4]))
-  local most = limitOf(key, all, inUse, tonumber(ARGV[first + 5]))
   local free = most - inUse
   local share, theirs = sharesOf({ name = me, demand = demand }, others, most)
   local has = held + math.max(0, math.min(share - held, free))
   if now < quiet then has = held end
   local keep = most - theirs
-  if inUse > most then keep = 0 end -- the limit was cut: nobody goes on before as many requests have ended
   if has == 0 and demand == 0 then
     redis.call('HDEL', key, me)
-    if #others == 0 and pause == 0 and most == all then redis.call('DEL', key) end
-    if #others == 0 then redis.call('PEXPIRE', key, pause + hold + grow) end
+    if #others == 0 and pause == 0 then redis.call('DEL', key) end
+    if #others == 0 and pause > 0 then redis.call('PEXPIRE', key, pause) end
   else
     redis.call('HSET', key, me, string.format('%d %d %.0f', has, demand, now + lease), '*', string.format('%.0f', now))
     redis.call('PEXPIRE', key, 3600000)
   end
-  answers[at] = { has, keep, pause, most }
+  answers[at] = { has, keep, pause }
 end
 return { now, answers }

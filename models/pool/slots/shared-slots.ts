@@ -6,23 +6,22 @@ import { isReply, type RedisClient, redisScript } from '#platform/redis-client.t
 import { type Log, redisName, type StoreLog } from '#platform/log.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { openLeasedSlots, type LeasedSlots } from './leased-slots.ts'
-import { cutTimes, type SlotSource } from './slots.ts'
+import type { SlotSource } from './slots.ts'
 
 const script = redisScript(readFileSync(new URL('./shared-slots.lua', import.meta.url), 'utf8'))
 const count = z.int().min(0)
-const Grants = z.tuple([count, z.array(z.tuple([count, count, count, count]))])
+const Grants = z.tuple([count, z.array(z.tuple([count, count, count]))])
 
-/** A process reports so often per lease: to renew it, and while it or another wants slots. */
 const reportsPerLease = { renew: 12, ask: 24 }
 /** Redis is unreachable after so many checks without an answer; a busy process still reads a late answer between two checks. */
 const answerLimit = { checks: 10, checkMs: 100 }
 
 export type SharedSlotsOptions = {
   redis: RedisClient
-  /** Names this process; two processes of one name are two holders all the same. */
+  /** Two processes of one name are two holders all the same. */
   holder: string
   namespace?: string
-  /** Says how long the slots of a process that died are kept from the others; the same in all processes. */
+  /** The slots of a process that died are kept from the others for so long; it is the same in all processes. */
   leaseMs?: number
   log: StoreLog & Pick<Log, 'warn'>
 }
@@ -30,10 +29,10 @@ export type SharedSlotsOptions = {
 const defaultLeaseMs = 6000
 
 /**
- * The slots at servers, shared by all processes through Redis. Slots are leased to the process that takes them, kept from
- * one request to the next, renewed by one command for all servers, and given back when they are not used, or are more than
- * an even share while others wait. So are pauses and cut limits, of which the others learn with their next report, within half
- * a second. A request costs no command. Without Redis every process continues with its slots, at least one.
+ * Shares the slots at servers among all processes through Redis. Slots are leased to the process that takes them, kept
+ * from one request to the next, renewed by one command for all servers, and given back when they are not used, or are
+ * more than an even share while others wait. Of a pause the others learn with their next report, within half a second.
+ * A request costs no command. Without Redis every process continues with its slots, at least one.
  */
 export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
   const servers = new Map<string, LeasedSlots>()
@@ -53,14 +52,13 @@ export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
 type Lease = Omit<SharedSlotsOptions, 'leaseMs'> & {
   servers: ReadonlyMap<string, LeasedSlots>
   leaseMs: number
-  /** The number of slots that may be taken may have changed. */
   onChange(): void
 }
 
-/** Reports in one command what is held and wanted here, and takes what Redis grants. Does not reject. */
+/** Does not reject. */
 function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, servers, onChange }: Lease) {
   let isUnreachable = false
-  /** Between this process's clock and that of Redis. */
+  /** Redis' clock is so far ahead of this process's. */
   let aheadMs: number | undefined
   const setUnreachable = (now: boolean, error?: unknown) => {
     if (now === isUnreachable) return
@@ -75,10 +73,10 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
     if (active.length === 0) return
     const keys = active.map(([server]) => `${namespace}:{slots}:${server}`)
     const reports = active.flatMap(([, leased]) => {
-      const { most, held, demand, hasReported, pauseLeftMs, cutTo } = leased.report()
+      const { most, held, demand, hasReported, pauseLeftMs } = leased.report()
       // By the clock of Redis, so that the report may be sent twice.
       const pausedUntil = pauseLeftMs > 0 && aheadMs !== undefined ? performance.now() + aheadMs + pauseLeftMs : 0
-      return [most, held, demand, hasReported ? 1 : 0, Math.round(pausedUntil), cutTo]
+      return [most, held, demand, hasReported ? 1 : 0, Math.round(pausedUntil)]
     })
     const stopLimit = afterChecks(() => {
       setUnreachable(true, new Error('Redis does not answer'))
@@ -86,12 +84,11 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
     })
     const askedAt = performance.now()
     try {
-      const times = [leaseMs, cutTimes.restMs, cutTimes.holdMs, cutTimes.growMs]
-      const [now, grants] = Grants.parse(await script(redis, keys, [holder, ...times, ...reports]))
+      const [now, grants] = Grants.parse(await script(redis, keys, [holder, leaseMs, ...reports]))
       aheadMs = now - askedAt // not less than it is, so that no pause ends early elsewhere
       for (const [at, [, leased]] of active.entries()) {
-        const [held, keep, pauseLeftMs, most] = grants[at] ?? [0, 0, 0, 0]
-        leased.grant({ held, keep, pauseLeftMs, most })
+        const [held, keep, pauseLeftMs] = grants[at] ?? [0, 0, 0]
+        leased.grant({ held, keep, pauseLeftMs })
       }
       setUnreachable(false)
     } catch (error) {
@@ -103,7 +100,7 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
   return { report, isUnreachable: () => isUnreachable }
 }
 
-/** Decides when to report: soon after slots were asked for, and regularly while there are any to renew or to ask for. */
+/** Reports soon after slots were asked for, and regularly while there are any to renew or to ask for. */
 function openRounds({ servers, leaseMs, onChange }: Lease, { report, isUnreachable }: ReturnType<typeof openReporter>) {
   let round: Promise<void> | undefined
   let cancelNext: (() => void) | undefined

@@ -1,9 +1,9 @@
 import { isRecord } from '#domain/json.ts'
 
-/** A call as written in a reply's content, before it has an id. `arguments` is JSON text, or text that should be. */
+/** `arguments` is JSON text, or text that should be. */
 export type WrittenCall = { name: string; arguments: string }
 
-/** Says what a sign such as `<tool_call>` begins: calls up to `end`, a call that is not whole, or nothing, if only mentioned. */
+/** A sign such as `<tool_call>` begins calls up to `end`, a call that is not whole, or nothing, if it is only mentioned. */
 export type SignReading = { calls: WrittenCall[]; end: number } | { fault: string } | undefined
 
 /**
@@ -19,7 +19,7 @@ export function writtenCall(value: unknown, { marked }: { marked: boolean }): Wr
   return text === undefined ? undefined : { name, arguments: text }
 }
 
-/** Undefined for a value that cannot be arguments. Text is passed on as it is: the tool checks whether it is JSON. */
+/** Returns undefined for a value that cannot be arguments. Text is passed on as it is: the tool checks whether it is JSON. */
 export function argumentsText(args: unknown): string | undefined {
   if (typeof args === 'string') return args
   if (!isRecord(args)) return undefined
@@ -30,7 +30,7 @@ export function argumentsText(args: unknown): string | undefined {
   }
 }
 
-/** The exclusive end of the JSON that begins at `start`, by brackets and strings, in one pass; undefined if it is cut. */
+/** Returns the exclusive end of the JSON that begins at `start`, in one pass; undefined if it is cut. */
 export function endOfJson(text: string, start: number): number | undefined {
   let depth = 0
   for (let at = start; at < text.length; at++) {

@@ -21,10 +21,9 @@ type Found =
 type SignAt = { text: string; at: number; from: number; tools: readonly ToolDefinition[] }
 
 const endOfThought = '</think>'
-/** Repeats without a least number (`xx*` and not `x+`), as in `domain/written-json.ts`. */
+/** It repeats without a least number (`xx*` and not `x+`), as in `domain/written-json.ts`. */
 const anySign =
   /<\/?think>|<tool_call>|<function=|<start_function_call>|<\|python_tag\|>|\[TOOL_CALLS\]|``*|~~~~*|[{[](?=\s*["{[\d])/g
-/** Calls are looked for in these fences. */
 const callFences = new Set(['', 'json', 'tool_call', 'tool_calls', 'tool_code'])
 
 /**
@@ -120,7 +119,7 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
     : { kind: 'calls', calls: reading.calls, end, isFenced: true }
 }
 
-/** Code in Markdown. With `isOpen` its end is missing: it extends to the end of the text, or of the paragraph. */
+/** With `isOpen` its end is missing: it extends to the end of the text, or of the paragraph. */
 type FoundCode = { end: number; isOpen: boolean; fence?: { info: string; body: string } }
 
 /** A fence ends with a line of at least as many marks and nothing else. */
@@ -141,7 +140,7 @@ function findFence(text: string, at: number, ticks: string): FoundCode | undefin
 }
 
 /**
- * Inline code ends with as many ticks. Without an end it takes the rest of its paragraph, or of the thought: where a text was
+ * Without as many ticks at its end, inline code takes the rest of its paragraph, or of the thought: where a text was
  * cut, its code could have ended anywhere.
  */
 function findInlineCode(text: string, at: number, ticks: string): FoundCode {

@@ -5,7 +5,7 @@ import { cutReply, type ReplyPart } from './cut-reply.ts'
 /** `rest` is the content without its calls and the thoughts before them; null when nothing is left. */
 export type ParsedContent = { calls: WrittenCall[]; rest: string | null; fault?: string }
 
-/** End-of-turn tokens that servers leave in the text. */
+/** Servers leave these end-of-turn tokens in the text. */
 const turnEnds =
   '<|eom_id|> <|eot_id|> <|im_end|> <|endoftext|> <|end_of_text|> </s> <end_of_turn> <eos> <start_function_response>'.split(
     ' ',
@@ -36,7 +36,7 @@ export function parseContent(content: string, tools: readonly ToolDefinition[]):
   return { calls, rest: rest.trim() || null }
 }
 
-/** The index at which the calls at the end of the reply begin, all of them in fences or none. */
+/** Calls at the end of the reply are all in fences, or none is. */
 function startOfCalls(parts: readonly ReplyPart[]): number {
   const last = parts.at(-1)
   if (last?.kind !== 'calls') return parts.length

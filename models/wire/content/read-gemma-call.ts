@@ -23,10 +23,10 @@ export function readGemmaCall(text: string, start: number): SignReading {
 type GemmaValue<T> = { value: T; end: number } | { fault: string }
 
 const escape = '<escape>'
-/** Deeper than any tool's arguments, and less than overflows the stack. */
+/** This is deeper than any tool's arguments, and less than overflows the stack. */
 const maxDepth = 100
 
-/** Reads `{key:value,…}` from its brace on: FunctionGemma's arguments. `end` is exclusive. */
+/** Reads `{key:value,…}` from its brace on. `end` is exclusive. */
 function readGemmaObject(text: string, start: number, depth = 0): GemmaValue<Record<string, unknown>> {
   const entries: [string, unknown][] = []
   const end = readItems(text, start + 1, '}', (at) => {
@@ -51,7 +51,7 @@ function readList(text: string, start: number, depth: number): GemmaValue<unknow
   return typeof end === 'number' ? { value: items, end } : end
 }
 
-/** Reads items separated by commas up to `closing`; returns the exclusive end of that. */
+/** Returns the exclusive end of `closing`. */
 function readItems(text: string, start: number, closing: string, readItem: (at: number) => GemmaValue<unknown>) {
   let at = textFrom(text, start)
   if (text[at] === closing) return at + 1
@@ -79,7 +79,7 @@ function readEscaped(text: string, start: number): GemmaValue<string> {
   return end === -1 ? { fault: 'a value does not end' } : { value: text.slice(start, end), end: end + escape.length }
 }
 
-/** A number, boolean or null; other words are text that the model did not escape. */
+/** Words that are no number, boolean or null are text that the model did not escape. */
 function readBare(text: string, start: number): GemmaValue<unknown> {
   const word = /[^,{}[\]<>]*/y
   word.lastIndex = start

@@ -62,7 +62,6 @@ function beginsWithCall(value: unknown): boolean {
 }
 
 const mark = '[TOOL_CALLS]'
-/** Matches Mistral's name before a call's arguments. */
 const nameOfCall = /(?:([^\s[\]{};,]{1,256})(?:\[ARGS\])?)?(?=[{[])/y
 
 /** Reads the calls after Llama 3's or Mistral's mark, from `start` on: `{"name", …}`, a list of those, or `name{…}`. */

@@ -7,7 +7,7 @@ const Delta = z.looseObject({ content: Content.nullish(), tool_calls: z.array(Ca
 const ChunkChoice = z.looseObject({
   index: z.int().min(0).nullish(),
   delta: Delta.nullish(),
-  /** Instead of a delta, from servers that send their whole answer as one chunk. */
+  /** Some servers send their whole answer as one chunk, with a message instead of a delta. */
   message: Delta.nullish(),
   finish_reason: z.string().nullish(),
 })
@@ -19,7 +19,7 @@ type Delta = z.infer<typeof Delta>
 
 type OpenChoice = { fields: Map<string, unknown>; message: Map<string, unknown>; merger: CallMerger }
 
-/** Assembles the chunks of one stream. Usage that is sent more than once grows, so the last one counts. */
+/** Usage that is sent more than once grows, so the last one counts. */
 export function openChunkAssembler() {
   const top = new Map<string, unknown>()
   const choices = new Map<number, OpenChoice>()
@@ -36,9 +36,7 @@ export function openChunkAssembler() {
         wroteOn ||= wasFinished
       }
     },
-    /** Tells whether anything the model wrote has arrived: words, thoughts or a call. */
     hasToken: () => hasToken,
-    /** Tells whether the first choice has a `finish_reason`. */
     hasReason,
     /**
      * Tells whether the reply is whole by its `finish_reason`, though usage may follow. Some servers send one early, or with
@@ -74,7 +72,6 @@ function addPart(choice: OpenChoice, { index: _, delta, message, ...fields }: Ch
   return wrote
 }
 
-/** Moves thoughts among the parts of the content to where other servers put them. */
 function withText(delta: Delta): Delta {
   if (!Array.isArray(delta.content)) return delta
   const { text, thought } = readContent(delta.content)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { argumentsText } from '../content/content-reading.ts'
 
-/** A piece of a tool call in a stream. Any part may be missing, and servers repeat some of them. */
+/** Any part may be missing, and servers repeat some of them. */
 export const CallDelta = z.object({
   index: z.int().min(0).nullish(),
   id: z.string().nullish(),
@@ -16,7 +16,7 @@ export type CallDelta = z.infer<typeof CallDelta>
 
 type MergedCall = { index: number; id: string; name: string; arguments: string }
 
-/** `namedBy`: the list of pieces that named it. */
+/** `namedBy` is the list of pieces that named it. */
 type OpenCall = MergedCall & {
   brackets: ReturnType<typeof openBrackets>
   namedBy: readonly CallDelta[] | undefined
@@ -38,7 +38,6 @@ export function openCallMerger() {
   const nearest = ({ index, id }: CallDelta) =>
     typeof index === 'number' ? lastOfIndex.get(index) : (firstOfId.get(id ?? '') ?? calls.at(-1))
   return {
-    /** Adds the pieces of one chunk, each to the call it continues or as the next one. */
     add(deltas: readonly CallDelta[]): void {
       for (const delta of deltas) {
         const near = nearest(delta)
@@ -52,10 +51,10 @@ export function openCallMerger() {
 }
 
 /**
- * Tells whether a piece belongs to `call`: the last call of its index, else the one of its id, else the last
- * one. Servers that number every call 0, or none, mark a new one by its name or id; others repeat the name with every piece,
- * or give each an id of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first
- * one's arguments have begun and are not whole.
+ * A piece belongs to the last call of its index, else to the one of its id, else to the last one. Servers that number
+ * every call 0, or none, mark a new one by its name or id; others repeat the name with every piece, or give each an id
+ * of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first one's arguments
+ * have begun and are not whole.
  */
 function continues(call: OpenCall, delta: CallDelta, deltas: readonly CallDelta[]): boolean {
   const isNumbered = typeof delta.index === 'number'

@@ -6,7 +6,7 @@ import type { StreamDemand } from '../../http/streamed-response.ts'
 import { brokenReply, serverError } from '../try-failure.ts'
 import { Chunk, openChunkAssembler } from './assemble-chunks.ts'
 
-/** Keep-alive lines, should a server send them as data; one a second for a quarter of an hour. */
+/** A server may send keep-alive lines as data; this is one a second for a quarter of an hour. */
 const maxKeepAlives = 900
 
 /** Reads the server-sent events of one streamed chat completion. `shown` removes secrets from a server's error. */
@@ -46,10 +46,9 @@ export function openCompletionStream(shown = (part: unknown): unknown => part) {
       if (isDone || fault !== undefined) return 'enough'
       return assembler.isFinished() ? 'rest' : 'more'
     },
-    /** `performance.now()` when the first thing the model wrote arrived. */
     firstTokenAt: () => firstTokenAt,
     isFinished: () => fault === undefined && assembler.isFinished(),
-    /** The completion, after `[DONE]` or a `finish_reason`; else throws AGENT_008, or the error that the server sent. */
+    /** Returns the completion, after `[DONE]` or a `finish_reason`; else throws AGENT_008, or the error that the server sent. */
     end(): object {
       parser.feed('\n\n') // some servers omit the empty line after their last event
       if (fault !== undefined) throw fault

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { nextTurn } from '#platform/clock.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
@@ -21,6 +20,8 @@ beforeAll(async () => {
   api = await openTestApi(await testRedis(), await testObjects())
 })
 afterAll(() => api.close())
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('GET /v1/runs/{run_id}/archive', () => {
   /** Every kind of change beside what nobody changes; with bytes that are neither UTF-8 nor end with a newline. */
