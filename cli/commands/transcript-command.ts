@@ -11,7 +11,6 @@ import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
 
 type TranscriptOptions = { format: 'markdown' | 'json'; json?: true; out?: string }
 
-/** `remora transcript RUN OPERATION`: the whole conversation of one operation. */
 export function addTranscriptCommand(program: Command, context: CliContext): void {
   program
     .command('transcript')
@@ -37,10 +36,7 @@ export function addTranscriptCommand(program: Command, context: CliContext): voi
 
 type Wanted = { runId: string; operation: readonly string[]; format: 'markdown' | 'json' }
 
-/**
- * Reads the transcript of the newest run of the chain that has one. Throws RUN_004 when none has, which says why where one has
- * the operation.
- */
+/** Reads the transcript of the newest run of the chain that has one. RUN_004 when none has. */
 async function readTranscript(
   client: ApiClient,
   { runId, operation, format }: Wanted,
