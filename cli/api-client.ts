@@ -27,7 +27,6 @@ export type SeenDecision = NonNullable<DecisionsBody['decisions']>[number] & { v
 
 export type SeenDecisions = { decisions: readonly SeenDecision[]; withDependents?: true }
 
-/** Chooses change sets, and says how many unchanged lines are around their changes. */
 type ChangeChoice = {
   operation_id?: string
   change_set_id?: string
@@ -68,9 +67,7 @@ function runCalls(connection: ApiConnection) {
     /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
     readEvents: (runId: string, { after, limit, waitMs }: { after: number; limit: number; waitMs: number }) =>
       get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
-    /** Takes a run that was submitted with `dry_run` and has ended. */
     readPlan: (runId: string) => get(`${runPath(runId)}/plan`, PlanView),
-    /** Newest first. */
     listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
     listNodes: (runId: string, page: Page & { path?: string }) => get(`${runPath(runId)}/nodes`, NodePage, page),
@@ -82,10 +79,7 @@ function runCalls(connection: ApiConnection) {
 
 function patchCalls({ get, getStream, post }: ApiConnection) {
   return {
-    /**
-     * The patch while it arrives, or undefined when it changes nothing. RUN_006 before it is composed,
-     * RUN_007 when the run ended without one.
-     */
+    /** Returns the patch while it arrives, or undefined when it changes nothing. RUN_006, RUN_007 without one. */
     readPatch: async (runId: string, of: PatchKind = 'proposed') =>
       (await getStream(`${runPath(runId)}/patch?of=${of}`))?.body,
     /** Says what is in the patch and what is left out of it. Otherwise it is as `readPatch`. */
@@ -112,24 +106,15 @@ function operationCalls({ get, getText, post }: ApiConnection) {
       get(`${runPath(runId)}/operations`, OperationPage, page),
     /** RUN_004 when the run has no such operation. */
     getOperation: (runId: string, operationId: string) => get(operationPath(runId, operationId), OperationView),
-    /**
-     * Lists the changes of one operation, or one change set by its id, or all. Throws RUN_004 when the run has no operation
-     * `operation_id`.
-     */
+    /** Lists the changes of one operation, one change set by its id, or all. RUN_004 for an unknown operation. */
     listChanges: (runId: string, { where, ...page }: Page & ChangeChoice) =>
       get(`${runPath(runId)}/changes`, ChangePage, { ...where, ...page }),
-    /**
-     * Decides on any number of change sets, a request for each thousand of those that are named. `refused` has what was not
-     * decided, also when that is all of it.
-     */
+    /** Decides on change sets, a thousand a request. `refused` has what was not decided, even if it is all. */
     decide: (runId: string, wanted: WantedDecisions): Promise<DecisionsView> =>
       decideInSlices(runId, wanted, (document) =>
         post(`${runPath(runId)}/decisions`, document, DecisionsView).catch(nothingDecided(runId)),
       ),
-    /**
-     * Decides on each as it says, in this order, or on none of them, and says what was refused: also WORK_003, of what somebody has
-     * decided since.
-     */
+    /** Decides on each in this order, or on none of them. WORK_003 refuses what somebody has decided since. */
     decideSeen: (runId: string, { decisions, withDependents }: SeenDecisions): Promise<DecisionsView> => {
       // One alone may take more with it than are made in one step.
       const together = decisions.length > 1 ? { all_or_none: true } : {}
@@ -145,7 +130,6 @@ function operationCalls({ get, getText, post }: ApiConnection) {
     /** Follows the order of the plan. */
     listFindings: (runId: string, page: Page & Partial<Record<'agent' | 'path' | 'severity', string>>) =>
       get(`${runPath(runId)}/findings`, FindingPage, page),
-    /** Lists them by number. */
     listQuestions: (runId: string, page: Page & { status?: string | undefined }) =>
       get(`${runPath(runId)}/questions`, QuestionPage, page),
     /** ASK_001 for an unknown question; ASK_002, ASK_003 or ASK_005 for one that does not take the answer. */
@@ -192,7 +176,6 @@ function githubCalls({ get, post, put }: ApiConnection) {
       put(`/v1/github/installations/${encodeURIComponent(installationId)}`, InstallationView, {
         project_id: projectId,
       }),
-    /** Newest first. */
     listDeliveries: (query: { limit: number; ignored: 'hide' | 'show' }) =>
       get('/v1/github/deliveries', DeliveryPage, query),
   }

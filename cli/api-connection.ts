@@ -8,10 +8,8 @@ import { parseJson } from '#domain/json.ts'
 import { answerFits } from '#schemas/wire-parts.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
 
-/** A problem that the API answered with; `document` is all of it. */
 export class ApiProblem extends AppError {
   readonly document: Readonly<Record<string, unknown>>
-  /** When to ask again, if the service says so. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -43,7 +41,6 @@ export type ApiConnection = {
   postForm<S extends z.ZodType>(path: string, fields: Multipart, schema: S): Promise<z.output<S>>
   put<S extends z.ZodType>(path: string, schema: S, document?: object): Promise<z.output<S>>
   delete(path: string): Promise<void>
-  /** A whole text of media type `type`. */
   getText(path: string, type: string): Promise<string>
   /** The body while it arrives, and what the header `remora-composition` says; undefined for 204. */
   getStream(path: string): Promise<StreamedBody | undefined>
@@ -52,7 +49,6 @@ export type ApiConnection = {
 
 export type StreamedBody = { body: AsyncIterable<Uint8Array>; composition: string | undefined }
 
-/** An error answer (RFC 9457) with our code. */
 const Problem = z.looseObject({
   title: z.string().default('error'),
   detail: z.string().optional(),
@@ -139,10 +135,7 @@ const askedAgain: Readonly<Record<string, { times: number; withinMs: number }>> 
 }
 const mostWaitMs = 60_000
 
-/**
- * Sends it again after the time that a service asks for which has too many requests of this token, or not yet what is asked for. It has
- * not begun with any of them.
- */
+/** Sends again, after the time that the service asks for, what it has not begun with. */
 async function sendWhenTaken(path: string, outgoing: Outgoing, options: Parameters<typeof sendRequest>[2]) {
   const startedAt = performance.now()
   for (let waits = 0; ; waits += 1) {

@@ -4,12 +4,10 @@ import type { ApiClient } from './api-client.ts'
 
 type Lister<Call extends keyof ApiClient> = Pick<ApiClient, Call>
 
-/** Reads the operations of a run, in the order of its plan. */
 export function allOperations({ listOperations }: Lister<'listOperations'>, runId: string) {
   return pages('operations', (from) => listOperations(runId, { ...from, limit: 500 }))
 }
 
-/** Reads the questions of a run, by number; only those of `status`, if one is given. */
 export function allQuestions({ listQuestions }: Lister<'listQuestions'>, runId: string, status?: string) {
   return pages('questions', (from) => listQuestions(runId, { status, ...from, limit: 500 }))
 }
@@ -23,7 +21,6 @@ export function allEdges({ listEdges }: Lister<'listEdges'>, runId: string, node
   return pages('edges', (from) => listEdges(runId, nodeId, { ...from, limit: 1000 }))
 }
 
-/** Reads the changes of an operation, with `context` unchanged lines around each. */
 export function allChanges(
   { listChanges }: Lister<'listChanges'>,
   runId: string,
@@ -53,7 +50,6 @@ export function allFindings(
   return pages('findings', (from) => listFindings(runId, { ...filter, ...from, limit: 100 }))
 }
 
-/** Reads the runs of the project, newest first. */
 export function allRuns({ listRuns }: Lister<'listRuns'>) {
   return pages('runs', ({ cursor }) => listRuns({ before: cursor, limit: 100 }))
 }

@@ -35,13 +35,9 @@ type CliValues = z.infer<z.ZodObject<typeof cliEnv>>
 /** `fault` is the reason why none of the settings is used, `own` the environment without the file. */
 type CliSettings = Omit<Settings, 'env'> & { own: Env; fault?: AppError }
 
-/** The settings table says what the settings mean. */
 export type CliConfig = ReturnType<typeof readCliConfig>
 
-/**
- * CONFIG_003 names every bad variable, also those that only a stack's services read: these would not start. Paths are relative
- * to `cwd`.
- */
+/** Throws CONFIG_003 with every bad variable, also those of a stack. Paths are relative to `cwd`. */
 export function readCliConfig(
   env: Env,
   settings: CliSettings = { path: undefined, given: [], own: env },
@@ -60,7 +56,6 @@ export function readCliConfig(
     modelApiKey: values.REMORA_MODEL_API_KEY,
     modelStream: values.REMORA_MODEL_STREAM,
     retryBudgetMs: values.REMORA_MODEL_RETRY_BUDGET_MS,
-    /** Describes the GitHub App, for `github setup` and `doctor`. */
     github: githubOf(values),
     publicUrl: values.REMORA_PUBLIC_URL,
     publisherUrl: values.REMORA_PUBLISHER_URL,
@@ -83,7 +78,6 @@ export function readCliConfig(
       name: values.REMORA_QUERY_PACK,
       ...(queriesDir === undefined ? {} : { userDir: resolve(cwd, queriesDir) }),
     },
-    /** Services get it, with the values of the settings file. */
     environment: env,
     settings,
     /** Locates the stores of a running service, for `verify`. */
@@ -100,7 +94,6 @@ function githubOf(values: CliValues) {
   }
 }
 
-/** Returns what a run requests that names nothing else. */
 function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, ...values }: CliValues) {
   const unlessEmpty = <T>(list: T[]) => (list.length === 0 ? undefined : list)
   return {

@@ -10,7 +10,6 @@ export type CommandIo = {
   exit(code: 0 | 1 | 2 | 3): void
 }
 
-/** The terminal that stdin and stdout are connected to. */
 export type Interactive = { input: ReadStream; output: WriteStream }
 
 /** Every command gets this, and uses nothing else of the process. */
@@ -23,12 +22,9 @@ export type CliContext = {
   terminal: Terminal | undefined
   /** Opens it for keys and whole screens; undefined where stdin or stdout is a pipe. */
   interactive?: () => Interactive | undefined
-  /** Is true when stdout takes colours. */
   colored: boolean
   /** The width of the terminal that stdout is connected to; undefined for a pipe, where no line is cut. */
   columns?: number | undefined
-  /** The folder the command was called in. */
   cwd: string
-  /** `--verbose`. */
   verbose(): boolean
 }

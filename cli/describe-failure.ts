@@ -6,7 +6,6 @@ import { visible } from './terminal-text.ts'
 export type Failure = {
   /** One line for a person, or a stack trace for a bug. */
   text: string
-  /** Says it to a program, as `--json` prints it. */
   document: { error: { error_code: string | null; message: string; phase?: string; advice?: string } }
 }
 
@@ -29,10 +28,7 @@ export function adviceOn({ code, advised }: AppError): string | undefined {
   return advised ? undefined : advices[code]
 }
 
-/**
- * The error as the operator sees it, without logins and terminal control characters. Anything but an AppError is a bug and has
- * its stack trace.
- */
+/** Shows the error without logins and control characters. Anything but an AppError is a bug and has its stack trace. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof AppError) {
     const { code, phase } = error
@@ -108,7 +104,6 @@ const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
   STORE_003: afterwards('stored data are missing: run again from the folder'),
 }
 
-/** Advises on any code, including those of a newer service. */
 export function adviceOnOperation(code: string): FailureAdvice {
   return isAdvised(code) ? (operationAdvices[code] ?? now(transcript)) : now(transcript)
 }

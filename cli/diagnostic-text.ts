@@ -1,7 +1,6 @@
 import type { BundleDiagnostic } from '#bundles/check-paths.ts'
 import { visible } from './terminal-text.ts'
 
-/** So many characters of a longer line are shown, around the column. */
 const maxShown = 120
 const indentation = '    '
 const wide =

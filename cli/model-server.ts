@@ -14,7 +14,6 @@ export function isModelServers(text: string): boolean {
   return servers.length > 0 && servers.every((server) => faultOfServerUrl(server) === undefined)
 }
 
-/** Says why `isModelServers` is false. */
 export function faultOfServers(text: string): string | undefined {
   return serversIn(text)
     .map(faultOfServerUrl)

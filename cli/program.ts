@@ -1,40 +1,37 @@
 import { Command } from 'commander'
+import { nearest } from '#platform/nearest.ts'
 import { packageVersion } from '#platform/package-version.ts'
 import type { CliContext } from './cli-context.ts'
-import { addAgentsCommand } from './commands/agents-command.ts'
-import { addAnswerCommand } from './commands/answer-command.ts'
 import { addApplyCommand } from './commands/apply-command.ts'
-import { addBudgetCommand } from './commands/budget-command.ts'
-import { addCancelCommand } from './commands/cancel-command.ts'
 import { addCheckCommand } from './commands/check-command.ts'
 import { addConfigCommand } from './commands/config-command.ts'
 import { addDecideCommands } from './commands/decide-command.ts'
-import { addDeleteCommand } from './commands/delete-command.ts'
 import { addDiffCommand } from './commands/diff-command.ts'
 import { addCompletionCommand } from './commands/completion-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
-import { addDiscoverCommand } from './commands/discover-command.ts'
-import { addFindingsCommand } from './commands/findings-command.ts'
+import { addDiscoverCommand, addQueriesCommand } from './commands/discover-command.ts'
 import { addGithubCommand } from './commands/github-command.ts'
 import { addHarnessCommand } from './commands/harness-command.ts'
-import { addHelpCommand } from './commands/help-command.ts'
+import {
+  addAgentsCommand,
+  addFindingsCommand,
+  addRunsCommand,
+  addUsageCommand,
+  addWorkersCommand,
+} from './commands/list-commands.ts'
 import { addPublishCommand } from './commands/publish-command.ts'
-import { addQueriesCommand } from './commands/queries-command.ts'
 import { addRetryCommand } from './commands/retry-command.ts'
 import { addReviewCommand } from './commands/review-command.ts'
 import { addRunCommand } from './commands/run-command.ts'
-import { addRunsCommand } from './commands/runs-command.ts'
 import { addShowCommand } from './commands/show-command.ts'
-import { addSubmitCommand } from './commands/submit-command.ts'
+import { addAnswerCommand, addBudgetCommand, addCancelCommand, addDeleteCommand } from './commands/steer-commands.ts'
+import { addSubmitCommand, addWatchCommand } from './commands/submit-command.ts'
 import { addTokenCommand } from './commands/token-command.ts'
 import { addProjectCommand } from './commands/project-command.ts'
 import { addToolCommand } from './commands/tool-command.ts'
 import { addTranscriptCommand } from './commands/transcript-command.ts'
 import { addUpCommand } from './commands/up-command.ts'
-import { addUsageCommand } from './commands/usage-command.ts'
-import { addWorkersCommand } from './commands/workers-command.ts'
 import { addVerifyCommand } from './commands/verify-command.ts'
-import { addWatchCommand } from './commands/watch-command.ts'
 
 const exits = `
 Exit codes: 0 done; 1 the work or the configuration failed; 2 wrong usage; 3 partly done: an operation failed, a change set was
@@ -92,9 +89,35 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   return program
 }
 
-/** After wrong usage the error message points to the help of that command. */
 function pointToHelp(command: Command, parents: string): void {
   const name = `${parents} ${command.name()}`
   command.showHelpAfterError(`See: ${name} --help`)
   for (const inner of command.commands) pointToHelp(inner, name)
+}
+
+/** Adds `remora help [COMMAND…]`. For an unknown command commander's own would show the program's help without an error. */
+function addHelpCommand(program: Command): void {
+  program.helpCommand(false)
+  program
+    .command('help')
+    .description('display the help of a command')
+    .argument('[command...]', 'command, such as run or queries check')
+    .action((names: string[], _options: object, help: Command) => {
+      let asked = program
+      for (const name of names) {
+        const found = asked.commands.find((command) => command.name() === name)
+        if (found === undefined) return help.error(unknownCommand(name, asked), { exitCode: 2 })
+        asked = found
+      }
+      return asked.outputHelp()
+    })
+}
+
+/** Speaks in the words of commander for a command line that starts with an unknown command. */
+function unknownCommand(name: string, { commands }: Command): string {
+  const near = nearest(
+    name,
+    commands.map((command) => command.name()),
+  )
+  return `error: unknown command '${name}'${near === undefined ? '' : `\n(Did you mean ${near}?)`}`
 }

@@ -11,12 +11,10 @@ const interrupted = 130
 /** `doctor` reports faults of the settings itself. */
 const worksWithoutSettings = new Set(['help', 'doctor', 'completion', 'complete'])
 
-/** All that a command line uses of the process that it runs in. */
 export type CliCall = Omit<CliContext, 'config' | 'io' | 'colored' | 'verbose'> & {
   env: Env
   out(text: string): void
   err(text: string): void
-  /** Is true when stdout is a terminal. */
   isTerminal: boolean
 }
 

@@ -20,7 +20,6 @@ export function onOneLine(text: string): string {
 
 type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan'
 
-/** Adds colour, or nothing at all. */
 export type Paint = (style: Style, text: string) => string
 
 export function openPaint(colored: boolean): Paint {
@@ -58,14 +57,14 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line]
 }
 
-/** Rows as lines: the first column aligned to the left, the others to the right, two blanks between them. */
-export function textTable(rows: readonly (readonly string[])[]): string[] {
-  const count = Math.max(...rows.map((row) => row.length))
+/** Writes rows as lines of aligned columns, two blanks apart. `figures` aligns all columns but the first to the right. */
+export function textTable(rows: readonly (readonly string[])[], columns: 'figures' | 'texts' = 'figures'): string[] {
+  const count = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))))
   return rows.map((row) => {
     const padded = row.map((text, at) => {
       const blank = ' '.repeat((widths[at] ?? 0) - widthOf(text))
-      return at === 0 ? `${text}${blank}` : `${blank}${text}`
+      return at === 0 || columns === 'texts' ? `${text}${blank}` : `${blank}${text}`
     })
     return padded.join('  ').trimEnd()
   })

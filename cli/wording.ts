@@ -67,17 +67,3 @@ export function wordsOf(error: unknown): string {
   }
   return error instanceof Error ? error.message : String(error)
 }
-
-/** Rows below each other, each cell as wide as the widest of its column. */
-export function tableLines(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_none, at) => Math.max(...rows.map((cells) => cells[at]?.length ?? 0)))
-  return rows
-    .map(
-      (cells) =>
-        `${cells
-          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
-}

@@ -70,10 +70,7 @@ export async function requireArtifactFolder(dir: string): Promise<void> {
   await requireWritable(join(dir, 'check.json'))
 }
 
-/**
- * Writes one script's artifacts, each file whole or not at all, and removes the files of `names` that are not among them.
- * CONFIG_003 when one cannot be written.
- */
+/** Writes one script's artifacts, each file whole, and removes the others of `names`. CONFIG_003 when one fails. */
 export async function writeArtifacts(
   folder: string,
   artifacts: ReadonlyMap<string, string>,

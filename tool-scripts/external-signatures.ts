@@ -1,7 +1,6 @@
 import type { ExternalDeclaration } from './script-declarations.ts'
 import { parseScript } from './parse-script.ts'
 
-/** The signature of an external. A script may declare it async or not. */
 export type ExternalSignature = Pick<ExternalDeclaration, 'name' | 'parameters' | 'returns' | 'returnsSchema'>
 
 /** The externals that a tool script may declare, as Python signatures (E013). */

@@ -24,7 +24,6 @@ export function openPrintedText(maxBytes: number) {
     get isOver() {
       return held > mostPrinted.heldBytes
     },
-    /** Counts all text, kept or not. */
     get length() {
       return kept + cut
     },

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JournalEntry } from '#domain/external-journal.ts'
 
-/** The answer to a call of an external: a value, or an exception by its Python type. */
 export type ExternalAnswer = { value: unknown } | { type: string; message: string }
 
 /** Says how a run differs from the run that wrote the journal. */
@@ -23,7 +22,6 @@ export function replayJournal(entries: readonly JournalEntry[]) {
       const asked = entry.name === name ? `calls ${name} with other arguments` : `calls ${name}, not ${entry.name},`
       throw new JournalDiverged(`the script ${asked} than before, in its external call ${next}`)
     },
-    /** The error for a script that ended before it made all calls of the journal. */
     missing(): JournalDiverged | undefined {
       const entry = entries[next]
       return entry && new JournalDiverged(`the script ended before its external call ${next + 1}, to ${entry.name}`)

@@ -22,7 +22,6 @@ export type ScriptPool = {
    * the script that it was running ends; the others run again over their journals, so that nothing is done twice.
    */
   run(script: CompiledScript, request: ScriptRequest, signal: AbortSignal): Promise<RunEnding>
-  /** The running processes. They start with the first script. */
   pids(): number[]
   /** Ends the processes and rejects the calls in progress with AGENT_010. */
   close(): Promise<void>
@@ -37,7 +36,6 @@ export type ScriptPoolOptions = {
   size: number
   limits?: ChosenLimits
   log?: Pick<Log, 'warn'>
-  /** See `LimitedProgram`. */
   wrapper?: Wrapper | undefined
 }
 

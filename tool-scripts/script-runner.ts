@@ -63,7 +63,6 @@ export function openScriptRunner(deps: RunnerDeps) {
     load: () => runner.calls.length,
     pid: () => runner.process?.pid,
     start: (call: ScriptCall) => startCall(runner, call),
-    /** The calls that have started and not ended. */
     calls: () => [...runner.calls, ...runner.orphaned],
     abandon: (call: ScriptCall) => abandon(runner, call),
     close: () => close(runner),

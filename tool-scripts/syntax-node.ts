@@ -16,7 +16,6 @@ export function* walk(root: SyntaxNode): Generator<SyntaxNode> {
   for (const { node } of walkLevels(root)) yield node
 }
 
-/** Like `walk`, with the depth of each node under `root`. */
 export function* walkLevels(root: SyntaxNode): Generator<{ node: SyntaxNode; level: number }> {
   const open = [{ node: root, level: 0 }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -13,7 +13,6 @@ export type TypeChecker = {
    * cannot handle the script. Takes about 30 ms. Rejects with AGENT_010 after `close`.
    */
   faults(script: ParsedScript): Promise<ScriptFault[]>
-  /** Ends the check in progress, and the process. */
   close(): Promise<void>
 }
 

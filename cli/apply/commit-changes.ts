@@ -46,7 +46,6 @@ export async function requireCommittable(
 }
 
 export type CommitOrder = {
-  /** They are in the folder that was changed. */
   paths: readonly RepoPath[]
   message: string
   scratch: string
@@ -100,7 +99,6 @@ function gitIn({ top, env }: Pick<Checkout, 'top' | 'env'>, signal?: AbortSignal
   return { run, list }
 }
 
-/** The paths whose files differ from the last commit, staged or not. */
 async function statusOf(git: Git): Promise<string[]> {
   const flags = ['--porcelain=v1', '-z', '--no-renames', '--untracked-files=no', '--ignore-submodules=all']
   return (await git.list('status', ...flags)).map((entry) => entry.slice(3))

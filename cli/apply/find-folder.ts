@@ -14,7 +14,6 @@ import { findFile } from './merge-changes.ts'
 const execute = promisify(execFile)
 const maxOutputBytes = 256 * 1024 ** 2
 const namedFiles = 3
-/** So many folders above are looked at. */
 const mostAbove = 8
 const mostBelow = 1_000
 
@@ -51,10 +50,7 @@ async function hasAll(folder: string, paths: readonly RepoPath[]): Promise<boole
   return true
 }
 
-/**
- * The only folder below that has all of these files, or else the nearest one above. Below are those that git knows; outside of a
- * checkout those that are directly in `folder`.
- */
+/** Finds the only folder below with all of these files (of those that git knows), or else the nearest one above. */
 export async function findRunsFolder(
   folder: string,
   paths: readonly RepoPath[],

@@ -30,10 +30,7 @@ export async function readLeftOut(
 
 const shownSets = 20
 
-/**
- * Says what the gate found, then in a line for each set that is left out why, and what can be done about it; empty where there is
- * neither.
- */
+/** Says what the gate found, then a line for each set that is left out; empty where there is neither. */
 export function describePatch({ gate, ...leftOut }: LeftOutSets): string {
   const verified = gate === undefined ? '' : `${visible(`Verified with ${gate.command}: ${gateText(gate)}`)}\n`
   return verified + describeLeftOut(leftOut)
@@ -63,7 +60,6 @@ export function leftOutDocument({ count, first, gate }: LeftOutSets) {
   return { ...(count > 0 && { left_out_count: count, left_out: first }), ...(gate && { gate }) }
 }
 
-/** Says why a patch of what was accepted is empty. */
 export function emptyPatchText({ count, inPatch }: LeftOutSets): string {
   if (count > 0) return `all that is accepted of it is left out`
   return inPatch === 0 ? 'nothing of it is accepted' : 'what is accepted of it comes to nothing'

@@ -27,16 +27,13 @@ export type Step = {
   isResult: boolean
 }
 
-/** Says where both have changed the file, as far as that is known. */
 type Unmergeable = Extract<MergedFile, { places: unknown }>
 
-/** A file that does not take its change. */
 export type RefusedFile = Unmergeable & { path: RepoPath; why: string }
 
 type MergingChanges = {
   scratch: string
   searchPath: string
-  /** Returns what is added to the error about the files. */
   describe?: (refused: readonly RefusedFile[]) => Promise<readonly string[]>
 }
 
@@ -74,7 +71,6 @@ export async function mergeChanges(
   throw new AppError('WORK_002', `nothing was written, because ${which} not take the changes:\n${lines.join('\n')}`)
 }
 
-/** A file that both the run and somebody else have changed. */
 type Unmerged = { step: Omit<Step, 'result'>; sides: ThreeSides }
 
 async function stepOf({ step, sides }: Unmerged, merged: MergedFile): Promise<Step | Unmergeable> {
@@ -97,7 +93,6 @@ const namedLines = 5
 /** `kept`: where the bytes that are found are kept. `files`: the paths of those that were found before, by device and inode. */
 type Place = { folder: string; kept: string; files: Map<string, RepoPath> }
 
-/** The step, what must be merged for it, or why there is none. */
 async function stepFor(change: ChangedFile, { folder, kept, files }: Place): Promise<Step | Unmerged | string> {
   const { path, before, after } = change
   const stats = await findFile(folder, path)
@@ -152,10 +147,7 @@ function stepWhereNothingIs({ path, before, after, executable }: ChangedFile): S
   return before === null ? { ...step, result: 'created' } : 'there is no such file any more'
 }
 
-/**
- * The file at `path`, null for nothing, or why it cannot be written. Links are not followed: neither the file nor a folder on the
- * way to it may be one.
- */
+/** Returns the file at `path`, null for nothing, or why it cannot be written. No link on the way is followed. */
 export async function findFile(folder: string, path: RepoPath): Promise<Stats | null | string> {
   const names = path.split('/')
   for (const [index] of names.entries()) {

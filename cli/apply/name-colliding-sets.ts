@@ -7,13 +7,9 @@ import { nodePlace } from '../wording.ts'
 import { hunksIn, type LineSpan, touch } from './line-spans.ts'
 import type { RefusedFile } from './merge-changes.ts'
 
-/** More sets are not named. */
 const namedSets = 20
 
-/**
- * A line for each change set that changes a place where the folder has changed, too, or right beside it, and the command that goes on
- * without these. Empty where none of them is known.
- */
+/** Names each change set that changes a place where the folder has changed, too, and the command without these. */
 export async function nameCollidingSets(
   client: Pick<ApiClient, 'listChanges'>,
   { runId, of }: { runId: string; of: PatchKind },
@@ -54,7 +50,6 @@ function lineOf(change: ChangeView, spans: ReadonlyMap<string, RefusedFile['plac
   return undefined
 }
 
-/** Returns the lines that a diff of several files replaces in the one at `path`. */
 function hunksOf(diff: string, path: string): LineSpan[] {
   const files = diff.split(/^(?=diff --git )/m)
   const own = files.filter((file) => file.includes(`\n--- a/${path}\n`) || file.includes(`\n+++ b/${path}\n`))

@@ -6,7 +6,6 @@ import { folderOf, foldersUp, type RepoPath } from '#domain/repo-path.ts'
 import { writeWhole } from '../run/output-file.ts'
 import { findFile, readUnlinked, type Step } from './merge-changes.ts'
 
-/** Puts back one thing that was done. */
 type Undo = { path: RepoPath; undo: () => Promise<unknown> }
 
 /**
@@ -28,7 +27,6 @@ export async function writeChanges(folder: string, steps: readonly Step[]): Prom
   }
 }
 
-/** The paths that could not be put back. */
 async function putBack(done: readonly Undo[]): Promise<RepoPath[]> {
   const left: RepoPath[] = []
   for (const { path, undo } of done.toReversed()) {
@@ -75,7 +73,6 @@ async function requireUnchanged(folder: string, { path, found }: Pick<Step, 'pat
   throw new AppError('WORK_002', `${path} was changed in this moment`)
 }
 
-/** Removes the empty folder `innermost` and those above it up to `outermost`. */
 async function removeFolders(innermost: string, outermost: string): Promise<void> {
   for (let place = innermost; place.length >= outermost.length; place = dirname(place)) await rmdir(place)
 }

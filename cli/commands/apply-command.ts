@@ -29,7 +29,6 @@ import { plural, shownPath } from '../wording.ts'
 
 type ApplyOptions = { to: string; of: PatchKind; commit?: true; json?: true }
 
-/** `remora apply RUN`: puts the accepted changes of a run into a working copy, whole or not at all. */
 export function addApplyCommand(program: Command, context: CliContext): void {
   program
     .command('apply')

@@ -16,7 +16,6 @@ import { bothTexts, isCurrent, rulesOf, whoText, whyText } from '../run/describe
 import { findOperations } from '../run/find-operation.ts'
 import { leftOutText } from '../progress/result-report.ts'
 
-/** `remora diff RUN [OPERATION]`: the proposed patch, or the changes of one operation or of all in a file, left out or not. */
 export function addDiffCommand(program: Command, context: CliContext): void {
   program
     .command('diff')
@@ -118,7 +117,6 @@ function describeEnd({ operation_id: id, agent, node, status, outcome }: Operati
   return `${what}  ${status}${hasChanges || status === 'unchanged' ? '' : ', changed nothing'}: ${why}\n`
 }
 
-/** Says in a line each what was decided on a change set, whether the patch has it, and what was proved about it. */
 function describeChange(change: ChangeView, shown: { runId: string; ids: readonly string[] }): string {
   const { change_set_id: id, rules, evidence, conflict } = change
   const decided = `  change set ${id}${rules.length === 0 ? '' : ` (${rules.join(', ')})`}: ${decisionText(change)}`
@@ -139,10 +137,8 @@ function describeChange(change: ChangeView, shown: { runId: string; ids: readonl
   return [decided, ...leftOut, ...evidence.map(evidenceLine)].map((line) => `${line}\n`).join('')
 }
 
-/** So many sets are named in a line. */
 const namedSets = 5
 
-/** Names what the set is built on, and what is built on it, in a line each. */
 async function relatedLines(client: ApiClient, runId: string, change: ChangeView): Promise<string> {
   const namesOf = async (ids: readonly string[]) => {
     const names = await Promise.all(ids.slice(0, namedSets).map((id) => nameOfSet(client, runId, id)))

@@ -1,7 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { printDiscovery } from '../discover/print-discovery.ts'
-import { includedKinds, type IncludeOptions, includeOptions } from './shared-options.ts'
+import { includedKinds, includeOptions, type IncludeOptions } from './shared-options.ts'
+import {
+  type PackOptions,
+  printPackCheck,
+  printPackList,
+  printTree,
+  type TreeOptions,
+  writeManifests,
+} from '../discover/print-packs.ts'
+import { untilAborted } from '#platform/clock.ts'
 
 type DiscoverOptions = IncludeOptions & {
   languages?: string[]
@@ -13,7 +22,6 @@ type DiscoverOptions = IncludeOptions & {
   json?: true
 }
 
-/** `remora discover`: the code nodes of a folder, found in this process, without services. */
 export function addDiscoverCommand(
   program: Command,
   context: Pick<CliContext, 'io' | 'signal' | 'config' | 'cwd'>,
@@ -51,4 +59,31 @@ function splitAtCommas(values: readonly string[] | undefined): string[] {
 function wholeNumber(text: string): number {
   if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0 to 999.')
   return Number(text)
+}
+
+export function addQueriesCommand(
+  program: Command,
+  { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
+): void {
+  const { queries } = config
+  const group = program.command('queries').description('check, list and record the query packs; look at syntax trees')
+  const addSubcommand = (name: string, description: string, usual: string, work: typeof printPackCheck) =>
+    group
+      .command(name)
+      .description(description)
+      .option('--dir <folder>', `folder of the packs, <language>/<pack>/*.scm (default: ${usual})`)
+      .option('--json', 'print one JSON document')
+      .action((options: PackOptions) => untilAborted(work(options, { queries, io }), signal))
+  const both = 'that of Remora, and discovery.queries_dir'
+  addSubcommand('check', 'check every pack; exit code 1 on any fault', both, printPackCheck)
+  addSubcommand('list', 'list the packs and their node kinds', both, printPackList)
+  const own = 'discovery.queries_dir, else that of Remora'
+  addSubcommand('manifest', 'write the manifest of every pack', own, writeManifests)
+  group
+    .command('tree')
+    .description('print the syntax tree of a file, as queries see it')
+    .argument('<file>', 'source file')
+    .option('--language <name>', 'its language, if the file name does not show it')
+    .option('--tokens', 'also anonymous nodes: keywords, operators, brackets')
+    .action((file: string, options: TreeOptions) => untilAborted(printTree(file, options, io), signal))
 }

@@ -1,13 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { DeliveryView, InstallationView } from '#schemas/github-schema.ts'
 import type { CliContext } from '../cli-context.ts'
-import { addGithubSetup } from './github-setup-command.ts'
-import { visible } from '../terminal-text.ts'
+import { textTable, visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
-import { figure, shortTime, tableLines } from '../wording.ts'
+import { figure, shortTime } from '../wording.ts'
 import { positiveUpTo } from './shared-options.ts'
+import type { SetupOptions } from '../github/set-up-app.ts'
 
-/** `remora github setup|installations|deliveries`: makes the service's GitHub App, and what is known of it. */
 export function addGithubCommand(program: Command, context: CliContext): void {
   const github = program
     .command('github')
@@ -39,7 +38,6 @@ function addInstallations(github: Command, context: CliContext): void {
     })
 }
 
-/** Collects what follows the option. */
 function twoWords(word: string, before: string[] = []): string[] {
   if (before.length === 2) throw new InvalidArgumentError('It takes an installation and a project.')
   return [...before, word]
@@ -55,7 +53,7 @@ function installationLines(installations: readonly InstallationView[]): string {
     figure(one.repository_count),
     one.is_suspended ? 'suspended' : '',
   ])
-  return tableLines([['installation', 'account', 'project', 'repositories', ''], ...rows])
+  return tableText([['installation', 'account', 'project', 'repositories', ''], ...rows])
 }
 
 function addDeliveries(github: Command, context: CliContext): void {
@@ -85,5 +83,52 @@ function deliveryLines(deliveries: readonly DeliveryView[]): string {
     [...(one.run_id === null ? [] : [one.run_id]), one.reason].join(': '),
     one.delivery_id,
   ])
-  return tableLines([['time', 'event', 'repository', 'ref', 'outcome', 'what', 'delivery'], ...rows])
+  return tableText([['time', 'event', 'repository', 'ref', 'outcome', 'what', 'delivery'], ...rows])
+}
+
+function tableText(rows: readonly (readonly string[])[]): string {
+  return `${textTable(rows, 'texts').join('\n')}\n`
+}
+
+function addGithubSetup(github: Command, context: CliContext): void {
+  github
+    .command('setup')
+    .description('make the GitHub App of this service with a browser, and keep its keys in files')
+    .option('--org <name>', 'the organisation that owns it; without it your own account', organisation)
+    .option('--name <name>', 'its name; GitHub asks for it again, since no two apps may have the same', appName)
+    .option('--url <url>', 'where GitHub reaches the API (default: api.public_url)', publicUrl)
+    .option('--no-webhook', 'without webhooks: then no push starts a run, and no repository is known')
+    .option('--folder <folder>', 'where to keep the keys (default: github in the data folder)')
+    .option('--force', 'replace keys that are there')
+    .option('--open', 'open the page in a browser of this machine')
+    .option('--print', 'print the page, for a browser elsewhere, or with --json the manifest, and make nothing')
+    .option('--code <code>', 'the code of an app that such a page has made', manifestCode)
+    .option('--json', 'print one JSON document')
+    .action(async (options: SetupOptions) => {
+      // GitHub's client takes a while to load.
+      const { setUpApp } = await import('../github/set-up-app.ts')
+      return setUpApp(options, context)
+    })
+}
+
+function organisation(text: string): string {
+  if (/^[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be the name of an organisation, as in its address.')
+}
+
+function appName(text: string): string {
+  if (text.trim() !== '' && text.length <= 34) return text
+  throw new InvalidArgumentError('GitHub takes at most 34 characters.')
+}
+
+function manifestCode(text: string): string {
+  if (/^\w{10,100}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be what follows "code=" in the address, up to the next "&".')
+}
+
+function publicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === ''
+  if (isPlain && ['https:', 'http:'].includes(url.protocol)) return url.href.replace(/\/+$/, '')
+  throw new InvalidArgumentError('It must be an address such as https://remora.example, without a login or a query.')
 }

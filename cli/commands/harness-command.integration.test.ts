@@ -67,7 +67,7 @@ describe('remora harness', () => {
     )
     expect(out).toMatch(/\n +called +right tool +right arguments +submitted\nstring +1\.000 +1\.000 +1\.000 +1\.000\n/)
     expect(out).toMatch(/\nall +1\.000 +1\.000 +1\.000 +1\.000\n/)
-    expect(out).toMatch(/latency +first reply p50 .*, p95 .*, p99 .*; agent p50/)
+    expect(out).toMatch(/\nfirst reply p50, ms +\d.*\nfirst reply p95, ms +\d/)
     expect(out).toMatch(/\npassed: called 1\.000, at least 0\.9 \(--min-called\)\nThe rehearsal model \(no LLM\)/)
   })
 

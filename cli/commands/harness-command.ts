@@ -105,7 +105,6 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
   if (!isGoodEnough(report)) io.exit(1)
 }
 
-/** Retries are logged with `--verbose`. */
 function retryLog({ io, config, verbose }: CliContext) {
   if (!verbose()) return undefined
   const secrets = config.modelApiKey === undefined ? [] : [config.modelApiKey]

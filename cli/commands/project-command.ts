@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ProjectId } from '#domain/ids.ts'
 import type { ProjectBudgetView } from '#schemas/project-schema.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -9,10 +9,6 @@ import { tokenCount } from './shared-options.ts'
 
 type BudgetOptions = { tokensPerDay?: number; unlimited?: true; json?: true }
 
-/**
- * `remora project create|list|budget`: the projects of the service, and what they may use. They need the operator's token, but for
- * the budget of one's own project.
- */
 export function addProjectCommand(program: Command, context: CliContext): void {
   const projects = program
     .command('project')
@@ -40,16 +36,14 @@ export function addProjectCommand(program: Command, context: CliContext): void {
 }
 
 function addBudget(projects: Command, context: CliContext): void {
-  const command = projects
+  projects
     .command('budget')
     .description('show or set how many tokens a project may use a day (UTC); then its runs wait for the next day')
     .argument('<id>', projectForm, projectId)
     .option('--tokens-per-day <count>', 'the operator and the project may each set one; the smaller counts', tokenCount)
-    .option('--unlimited', 'take back what you have set')
+    .addOption(new Option('--unlimited', 'take back what you have set').conflicts('tokensPerDay'))
     .option('--json', 'print one JSON document')
     .action(async (id: string, { tokensPerDay, unlimited, json }: BudgetOptions) => {
-      if (tokensPerDay !== undefined && unlimited)
-        command.error('error: --tokens-per-day and --unlimited exclude each other', { exitCode: 2 })
       const budget = await withRuns(context, ({ client }) =>
         tokensPerDay === undefined && !unlimited
           ? client.getProjectBudget(id)

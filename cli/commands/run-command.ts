@@ -23,7 +23,6 @@ type RunOptions = SubmissionOptions & {
   json?: true
 }
 
-/** `remora run`: from a folder to a patch. */
 export function addRunCommand(program: Command, context: CliContext): void {
   const planOnly = 'only say what would be done, with estimated tokens, and what is skipped and why'
   const run = program

@@ -79,28 +79,21 @@ export function errorPolicyOption(): Option {
   return new Option('--error-policy <policy>', meaning).choices(ErrorPolicyName.options)
 }
 
-/** These are the flags of `includeOptions`. */
 export type IncludeOptions = Partial<Record<`include${Capitalize<SkipKind>}`, true>>
 
-/** A flag for each kind of file that is skipped by default. */
 export function includeOptions(): Option[] {
   return skipKinds.map(
     (kind) => new Option(`--include-${kind}`, `also ${skipKindText[kind]}, which are skipped by default`),
   )
 }
 
-/** The kinds that are included by flags or by the settings. */
 export function includedKinds(options: IncludeOptions, set: readonly SkipKind[] = []): SkipKind[] {
-  const asked: Record<SkipKind, true | undefined> = {
-    vendored: options.includeVendored,
-    generated: options.includeGenerated,
-    submodules: options.includeSubmodules,
-    migrations: options.includeMigrations,
-    snapshots: options.includeSnapshots,
-    ignored: options.includeIgnored,
-    secrets: options.includeSecrets,
-  }
-  return skipKinds.filter((kind) => asked[kind] === true || set.includes(kind))
+  return skipKinds.filter((kind) => options[flagOf(kind)] === true || set.includes(kind))
+}
+
+function flagOf<Kind extends SkipKind>(kind: Kind): `include${Capitalize<Kind>}`
+function flagOf(kind: string): string {
+  return `include${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
 }
 
 export function portNumber(text: string): number {
@@ -108,7 +101,6 @@ export function portNumber(text: string): number {
   return Number(text)
 }
 
-/** `rehearsal`, or an http(s) URL. */
 export function modelChoice(text: string): string {
   if (text === 'rehearsal' || faultOfServerUrl(text) === undefined) return text
   throw new InvalidArgumentError(
@@ -116,7 +108,6 @@ export function modelChoice(text: string): string {
   )
 }
 
-/** `rehearsal`, or http(s) URLs separated by commas. */
 export function modelServers(text: string): string {
   if (isModelServers(text)) return text
   throw new InvalidArgumentError(
@@ -127,7 +118,6 @@ export function modelServers(text: string): string {
 export type SubmissionOptions = IncludeOptions &
   Partial<Omit<Submission, 'include' | 'dryRun' | 'verify'>> & { verify?: string }
 
-/** A command for a shell, as a request takes it. */
 function shellCommand(text: string): string {
   if (text.trim() === '')
     throw new InvalidArgumentError('It must be a command, such as "npm test"; leave the option out for none.')
@@ -166,7 +156,6 @@ export function addIncludeOptions(command: Command): void {
   for (const option of includeOptions()) command.addOption(option)
 }
 
-/** The submission that the options describe, with the settings as defaults. */
 export function submissionOf(
   options: SubmissionOptions,
   { agents, settings }: { agents: string[]; settings: CliConfig['request'] },

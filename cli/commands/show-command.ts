@@ -19,7 +19,6 @@ type ShowOptions = { operations?: true; nodes?: true; node?: string; json?: true
 const shown = 20
 const shownFirst = ['failed', 'blocked', 'succeeded'] as const
 
-/** `remora show RUN`: the state of a run, or how it ended. */
 export function addShowCommand(program: Command, context: CliContext): void {
   program
     .command('show')
@@ -76,7 +75,6 @@ async function firstOperations(client: ApiClient, runId: string): Promise<Operat
   return [...found.values()].slice(0, shown)
 }
 
-/** The questions that its operations wait for a person to answer. */
 async function showQuestions(run: RunView, client: ApiClient, { io }: Pick<CliContext, 'io'>): Promise<void> {
   if (run.counts.waiting === 0) return
   const questions = await Array.fromAsync(allQuestions(client, run.run_id, 'open'))

@@ -22,10 +22,6 @@ type CreateOptions = {
 
 const projectHelp = 'of this project (only the operator: the token that the service was started with)'
 
-/**
- * `remora token create|list|revoke`: the tokens of the service. They need a token with the scope `tokens:admin`; those of
- * another project, the operator's.
- */
 export function addTokenCommand(program: Command, context: CliContext): void {
   const tokens = program.command('token').description('make, list and revoke tokens for the API')
   tokens

@@ -8,7 +8,6 @@ import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
 
 type TranscriptOptions = { format: 'markdown' | 'json'; json?: true; out?: string }
 
-/** `remora transcript RUN OPERATION`: the whole conversation of one operation. */
 export function addTranscriptCommand(program: Command, context: CliContext): void {
   program
     .command('transcript')

@@ -11,7 +11,6 @@ import { modelChoice, portNumber, workersOption } from './shared-options.ts'
 
 type UpOptions = { workers: number; port: number; model?: string; json?: true }
 
-/** `remora up`: the embedded stack in the foreground, until Ctrl-C or SIGTERM. */
 export function addUpCommand(program: Command, context: CliContext): void {
   program
     .command('up')

@@ -100,7 +100,6 @@ export function judgeVerification(found: RunVerification): RunVerification {
   return { ...found, violations: found.violations.filter(({ invariant }) => alwaysHold.includes(invariant)) }
 }
 
-/** A judged verification as text. */
 export function describeVerification(
   runId: string,
   { ended, violations, events, operations }: RunVerification,

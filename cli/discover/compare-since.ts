@@ -114,7 +114,6 @@ function notSkipped({ nodes, skipped }: FoundNodes): (node: CodeNode) => boolean
   }
 }
 
-/** The texts of the added nodes whose files are unchanged since they were discovered. */
 async function textsOf(root: string, { added, removed }: NodeComparison): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   const kinds = new Set(removed.map((node) => node.kind))

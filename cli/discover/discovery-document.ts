@@ -4,7 +4,6 @@ import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import type { Discovery } from '#stages/discover/discover-nodes.ts'
 
-/** A discovery as `remora discover --json` prints it. */
 export function discoveryView(found: Discovery) {
   const { nodes, edges, files, skipped, durationMs } = found
   return { nodes: nodes.map(nodeView), ...(edges && { edges }), files, skipped, duration_ms: durationMs }

@@ -31,10 +31,7 @@ export async function requirePacks(queries: CliConfig['queries']): Promise<void>
 
 type Filters = { languages?: readonly string[] | undefined; kinds?: readonly string[] | undefined }
 
-/**
- * Refuses languages and node kinds that the query packs of this machine do not have, as wrong usage: DISC_003, DISC_001 or
- * RUN_002 as from discovery. The message lists the known ones.
- */
+/** Refuses unknown languages and node kinds as wrong usage (DISC_003, DISC_001, RUN_002), and lists the known ones. */
 export async function requireKnownFilters(
   { languages = [], kinds = [] }: Filters,
   { queries }: Pick<CliConfig, 'queries'>,

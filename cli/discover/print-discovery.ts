@@ -20,7 +20,6 @@ export type DiscoveryOrder = {
   /** Names what the nodes are compared with, as `earlierNodes` takes it. */
   since: string | undefined
   edges: boolean
-  /** Files that have not changed are not parsed again. */
   useCache: boolean
   json: boolean
 }

@@ -30,7 +30,6 @@ export async function printPackCheck({ dir, json }: PackOptions, { queries, io }
   if (faults.length > 0) io.exit(1)
 }
 
-/** The folder of Remora's packs, and that of the user's own. */
 function packFolders(userDir: string | undefined): string[] {
   return [builtinQueries, ...(userDir === undefined ? [] : [userDir])]
 }
@@ -43,7 +42,6 @@ function describeCheck({ packs, faults }: CheckedPacks): string {
   return `${[...passed, ...failed].join('\n')}\n`
 }
 
-/** Lists the packs with their node kinds. */
 export async function printPackList({ dir, json }: PackOptions, { queries, io }: Printing): Promise<void> {
   const dirs = dir === undefined ? packFolders(queries.userDir) : [dir]
   const folders = (await Promise.all(dirs.map(listPackFolders))).flat()

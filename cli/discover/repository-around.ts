@@ -81,10 +81,7 @@ export async function withRepository(
   }
 }
 
-/**
- * The folder that the patch of an earlier run on `path` applies to: the repository around it if the run was limited to `path`
- * in that repository, else `path`.
- */
+/** Finds the folder that the patch of a run on `path` applies to: the repository around it if that was sent. */
 export async function patchedFolder(
   path: string,
   { paths = [] }: { paths?: readonly string[] | undefined },

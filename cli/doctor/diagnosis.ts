@@ -11,7 +11,6 @@ export function fine(name: string, found: string): Diagnosis {
   return { name, state: 'ok', needed: true, found }
 }
 
-/** Diagnoses what is not needed, and is absent or does not work. */
 export function lacking(name: string, found: string, advice: string): Diagnosis {
   return { name, state: 'warning', needed: false, found, advice }
 }

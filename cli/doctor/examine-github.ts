@@ -76,7 +76,6 @@ const App = z.looseObject({
 })
 const WithDate = z.looseObject({ headers: z.looseObject({ date: z.string().optional() }).default({}) })
 
-/** Asks GitHub for the app's settings, with the app's own key. */
 async function examineApp({ appId, privateKey, apiUrl }: Credentials, signal: AbortSignal): Promise<Diagnosis[]> {
   // It takes a while to load.
   const [{ openGitHubApp, orHostError }, { lacksOfApp }] = await Promise.all([

@@ -23,7 +23,6 @@ export function examineSettings({ settings }: CliConfig, cwd: string): Diagnosis
   return { name: 'settings', state: 'missing', needed: true, found: `${fault.code} ${fault.message}`, advice }
 }
 
-/** Settings that every run refuses, as `remora config` does. */
 export async function examineRunSettings(config: CliConfig): Promise<Diagnosis[]> {
   const faults = await settingsFaults(config)
   return faults.map(({ code, message }) => ({

@@ -33,7 +33,6 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
   return { ...wanted, state: 'missing', found: 'not installed' }
 }
 
-/** Says where programs of a repository, such as its tests, would run here, and what holds tool scripts. */
 export async function examineSandbox(search: ProgramSearch): Promise<Diagnosis[]> {
   const { programs, isBubblewrap } = await examineRuntime(search)
   const isolated = ', in a sandbox of their own (no network, no capability, no process of others)'
@@ -46,11 +45,9 @@ export async function examineSandbox(search: ProgramSearch): Promise<Diagnosis[]
 }
 
 const setupLimits = { wallMs: 10_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }
-/** Prints what the sandbox has to install packages with, a word for each. */
 const installers =
   'python3 -c "import ensurepip, venv" && echo pip; npm --version >/dev/null && echo npm; command -v uv >/dev/null && echo uv'
 
-/** Says whether the setup of a run would work here, and with what. */
 async function examineSetup(search: ProgramSearch, hasBubblewrap: boolean): Promise<Diagnosis> {
   const { sandbox, allowsSetups } = search.config
   if (!hasBubblewrap) return fine('setup', 'runs have no setup: there is no bubblewrap')
@@ -100,7 +97,6 @@ function bubblewrapAdvice(path: string | undefined, { packager }: ProgramSearch)
   return 'allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap; of a container, its seccomp profile)'
 }
 
-/** Nothing where only bubblewrap is wanted. */
 function containerAdvice({ config, packager }: ProgramSearch): string[] {
   const { runtime, image } = config.sandbox
   if (runtime === 'bubblewrap') return []
@@ -117,7 +113,6 @@ export async function examineGit(search: ProgramSearch): Promise<Diagnosis> {
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
 }
 
-/** Looks for Ruff, without which agents that lint Python are blocked. */
 export async function examineRuff({ config, signal }: ProgramSearch): Promise<Diagnosis> {
   const { searchPath, settings, mayInstallRedis } = config
   const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }

@@ -17,7 +17,6 @@ import { askServer, serversIn } from '../model-server.ts'
 import { fine, type Diagnosis, lacking } from './diagnosis.ts'
 
 const lookMs = 1_000
-/** A longer list of models is none. */
 const mostModelBytes = 8_000_000
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) })
 

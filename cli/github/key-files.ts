@@ -12,7 +12,6 @@ type KeyPlace = {
   /** Undefined: `github` in the data folder, which is closed to others and hidden from git. */
   folder: string | undefined
   dataDir: string
-  /** Is true when the keys of another app may be replaced. */
   force: boolean
   env: Env
 }

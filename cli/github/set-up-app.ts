@@ -24,10 +24,7 @@ export type SetupOptions = {
   json?: true
 }
 
-/**
- * Makes the app in a browser, and keeps its keys. The variables go to stdout, so that a shell can take them; what else a person wants
- * to know goes to stderr.
- */
+/** Makes the app in a browser, and keeps its keys. Only the variables go to stdout, so that a shell can take them. */
 export async function setUpApp(options: SetupOptions, context: CliContext): Promise<void> {
   const { config, io, cwd } = context
   const { apiUrl } = config.github
@@ -133,7 +130,6 @@ function nextSteps({ name, webhookSecret }: NewApp, install: string): string {
   return `The app ${name} is made.\n${webhookSecret === undefined ? none : ''}${numbered}`
 }
 
-/** Quotes the text for a shell, as one word. */
 function quoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

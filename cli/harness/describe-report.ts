@@ -3,7 +3,7 @@ import type { Percentiles } from '#platform/percentiles.ts'
 import { formatSeconds, plural } from '../wording.ts'
 import { type HarnessReport, isGoodEnough } from './harness-report.ts'
 import type { PromptRates, Rates, SideReport } from './side-report.ts'
-import { type Paint, textTable, visible } from '../terminal-text.ts'
+import { clip, type Paint, textTable, visible } from '../terminal-text.ts'
 import type { Side } from './side.ts'
 
 const measures = [
@@ -15,7 +15,6 @@ const measures = [
 
 const shownFaults = 12
 
-/** The report as text: the models and their settings, the rates of every prompt, the costs, the verdict. */
 export function describeReport(report: HarnessReport, paint: Paint): string {
   const [tested, other] = report.sides
   const lines = [
@@ -24,7 +23,9 @@ export function describeReport(report: HarnessReport, paint: Paint): string {
     '',
     ...textTable(rateRows(report, paint)),
     '',
-    ...(other === undefined ? [...describeCosts(tested), ...describeFaults(tested)] : describeBoth(tested, other)),
+    ...textTable(costRows(tested, other)),
+    '',
+    ...(other === undefined ? faultLines(tested) : [...faultLines(tested, 'A '), ...faultLines(other, 'B ')]),
     '',
     ...describeVerdict(report, paint),
   ]
@@ -39,7 +40,6 @@ function describeSides(tested: SideReport, other: SideReport | undefined): strin
   return other === undefined ? named('model', tested) : [...named('A', tested), ...named('B', other)]
 }
 
-/** The model and its servers in one line. */
 function describeModel({ side, answeredBy }: SideReport): string {
   const asked = side.model === answeredBy || answeredBy === rehearsalLabel ? '' : `, asked for as ${side.model}`
   return visible(`${answeredBy} (${side.servers}${asked})`)
@@ -94,60 +94,28 @@ function rateText(
   return `${rateShown} ${other[key].toFixed(3)} ${paint(change < 0 ? 'yellow' : 'dim', changeText.padStart(6))}`
 }
 
-/** Times and tokens, a line each. */
-function describeCosts({ costs, total }: SideReport): string[] {
-  const { latencyMs, replies, tries } = costs
-  const each = (tokens: number) => Math.round(tokens / Math.max(1, replies))
-  const firstToken = latencyMs.firstToken === undefined ? [] : [`first token ${times(latencyMs.firstToken)}`]
-  const latency = [`first reply ${times(latencyMs.firstReply)}`, ...firstToken, `agent ${times(latencyMs.agent)}`]
+/** Lists the errors by kind, including those that were reported to the model, and what was done another way. */
+function faultLines({ faults, costs }: Pick<SideReport, 'faults' | 'costs'>, side = ''): string[] {
   const workarounds = Object.entries(costs.workarounds).map(([name, count]) => `${name} (${count})`)
-  return [
-    `latency   ${latency.join('; ')}`,
-    `tokens    ${each(costs.promptTokens)} in and ${each(costs.completionTokens)} out a reply; ` +
-      `${costs.tokensPerSecondOfReply.toFixed(1)}/s of a reply, ${costs.tokensPerSecond.toFixed(1)}/s of all together`,
-    `replies   ${replies} in ${plural(total.requests, 'agent')}, ${plural(tries, 'request')} sent for them`,
-    ...(total.parsedFromContent === 0
-      ? []
-      : [`content   ${(total.parsedFromContent * 100).toFixed(1)} % of the calls were read from the reply's content`]),
-    ...(workarounds.length === 0 ? [] : [`workarounds: ${workarounds.join(', ')}`]),
-  ]
-}
-
-function times(percentiles: Percentiles | undefined): string {
-  if (percentiles === undefined) return 'none'
-  const { p50, p95, p99 } = percentiles
-  return `p50 ${formatSeconds(p50)}, p95 ${formatSeconds(p95)}, p99 ${formatSeconds(p99)}`
-}
-
-/** The errors by kind, including those that were reported to the model. */
-function describeFaults({ faults }: Pick<SideReport, 'faults'>): string[] {
-  if (faults.length === 0) return ['errors    none']
-  const first = faults.slice(0, shownFaults)
-  const lines = first.map(({ code, count, agents, message }) => {
-    return visible(`  ${code}  ${count} in ${plural(agents, 'agent')}: ${firstLine(message)}`)
+  const first = faults.slice(0, shownFaults).map(({ code, count, agents, message }) => {
+    return visible(`  ${code}  ${count} in ${plural(agents, 'agent')}: ${clip(message.split('\n')[0] ?? '', 160)}`)
   })
-  const more = faults.length - first.length
-  return ['errors', ...lines, ...(more > 0 ? [`  … and ${more} more kinds`] : [])]
+  const more = faults.length > shownFaults ? [`  … and ${faults.length - shownFaults} more kinds`] : []
+  const errors = faults.length === 0 ? ['errors    none'] : ['errors', ...first, ...more]
+  const lines = workarounds.length === 0 ? errors : [`workarounds: ${workarounds.join(', ')}`, ...errors]
+  return lines.map((line) => `${side}${line}`)
 }
 
-function firstLine(message: string): string {
-  const [line = ''] = message.split('\n')
-  return line.length > 160 ? `${line.slice(0, 159)}…` : line
-}
-
-function describeBoth(tested: SideReport, other: SideReport): string[] {
-  const faults = (name: string, side: SideReport) => describeFaults(side).map((line) => `${name} ${line}`)
-  return [...textTable(costRows(tested, other)), '', ...faults('A', tested), ...faults('B', other)]
-}
-
-/** The costs of both sides, and by how many percent the second differs. */
-function costRows(tested: SideReport, other: SideReport): string[][] {
-  const [ofA, ofB] = [figuresOf(tested), figuresOf(other)]
-  const rows = ofA.map(([name, a], at) => {
-    const b = ofB[at]?.[1]
+/** The costs of one side, or of both with how many percent the second differs. */
+function costRows(tested: SideReport, other: SideReport | undefined): string[][] {
+  const others = other === undefined ? undefined : figuresOf(other)
+  const rows = figuresOf(tested).map(([name, a], at) => {
+    if (others === undefined) return [name, numberText(a)]
+    const b = others[at]?.[1]
     return [name, numberText(a), numberText(b), percentText(a, b)]
   })
-  return [['', 'A', 'B', 'B-A'], ...rows.filter(([, a, b]) => a !== '' || b !== '')]
+  const shown = rows.filter(([, ...figures]) => figures.some((figure) => figure !== ''))
+  return others === undefined ? shown : [['', 'A', 'B', 'B-A'], ...shown]
 }
 
 type Figure = readonly [name: string, value: number | undefined]
@@ -162,6 +130,7 @@ function figuresOf({ costs, total }: SideReport): Figure[] {
     ['tokens in a request', each(costs.promptTokens, replies)],
     ['tokens in a reply', each(costs.completionTokens, replies)],
     ['tokens/s of a reply', costs.tokensPerSecondOfReply],
+    ['tokens/s of all together', costs.tokensPerSecond],
     ['replies of an agent', each(replies, total.requests)],
     ['requests sent for a reply', each(tries, replies)],
     ['calls read from content', total.parsedFromContent],

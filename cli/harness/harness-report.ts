@@ -3,21 +3,17 @@ import type { PromptRates, Rates, SideReport } from './side-report.ts'
 import type { ProbeResult } from './run-probe.ts'
 import type { Side } from './side.ts'
 
-/** The result of one `remora harness`. */
 export type HarnessReport = {
   agent: string
   seed: number
-  /** Counts the requests that each prompt got. */
   requests: number
   concurrency: number
   peakInFlight: number
   minCalled: number
   durationMs: number
-  /** The side under test, and the one it is compared with. */
   sides: readonly [SideReport, SideReport?]
 }
 
-/** Is true when the side under test calls tools often enough. */
 export function isGoodEnough({ sides: [tested], minCalled }: HarnessReport): boolean {
   return tested.total.called >= minCalled
 }
@@ -91,7 +87,6 @@ function missView({ probe, firstReply, verdict, faults }: ProbeResult) {
   return { ...asked, content, calls: callViews, submitted: verdict.submitted, errors: faults }
 }
 
-/** Rounds to four places, which is enough for rates of a few thousand requests. */
 function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }

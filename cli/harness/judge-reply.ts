@@ -4,7 +4,6 @@ import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 import type { ExpectedCall } from './shapes.ts'
 
 export type ReplyVerdict = {
-  /** The reply has a call, structured or read from its content. */
   called: boolean
   parsedFromContent: boolean
   rightTool: boolean

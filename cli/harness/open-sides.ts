@@ -11,7 +11,6 @@ import type { ComparedSide, Side, SideSettings } from './side.ts'
 export type SidesOrder = {
   /** Servers separated by commas; `rehearsal` or undefined is the rehearsal model, in this process. */
   model: string | undefined
-  /** Undefined: the first model the servers offer. */
   modelName: string | undefined
   apiKey: string | undefined
   /** Requests to servers go through it; the rehearsal model is in this process. */
@@ -21,14 +20,12 @@ export type SidesOrder = {
   settings: SideSettings
   compare: ComparedSide | undefined
   concurrency: number
-  /** Limits one request. */
   timeoutMs: number
   retryBudgetMs: number
 }
 
 export type OpenedSides = {
   sides: [Side, Side?]
-  /** Closes every socket, and the rehearsal model. */
   close(): Promise<void>
 }
 

@@ -2,18 +2,15 @@ import { sha256 } from '#domain/ids.ts'
 import { openRandom } from '#platform/seeded-random.ts'
 import type { DrawnRequest, Shape } from './shapes.ts'
 
-/** One request of the suite. */
 export type Probe = DrawnRequest & {
   shape: string
   variant: string
-  /** Numbers the requests of this prompt, from 1. */
   number: number
   tools: Shape['tools']
 }
 
 export type ProbePlan = {
   shapes: readonly Shape[]
-  /** Counts the requests that each prompt gets. */
   requests: number
   seed: number
 }

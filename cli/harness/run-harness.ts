@@ -52,7 +52,6 @@ export async function harnessPrompt(agentsDir: string | undefined): Promise<stri
   return compileTemplate(bundle.file.initial_context.system_prompt).render({ settings })
 }
 
-/** One line that is updated in place on a terminal; nothing in a pipe. */
 function openProgress(total: number, terminal: Terminal | undefined) {
   if (terminal === undefined) return { add: () => {}, close: () => {} }
   const screen = openLiveScreen(terminal)

@@ -13,7 +13,6 @@ import type { Side } from './side.ts'
 import type { ToolSet } from '#stages/operate/tools/tool-set.ts'
 
 export type Verdict = ReplyVerdict & {
-  /** The agent ended with a valid submission, whatever its status. */
   submitted: boolean
 }
 
@@ -22,7 +21,6 @@ export type ProbeFault = { code: string; message: string }
 export type ProbeResult = {
   probe: Probe
   verdict: Verdict
-  /** Undefined when there was none. */
   firstReply: { content: string | null; calls: readonly RequestedCall[] } | undefined
   exchanges: readonly Exchange[]
   agentMs: number
@@ -77,7 +75,6 @@ function firstReplyOf({ messages }: Transcript): ProbeResult['firstReply'] {
   return undefined
 }
 
-/** A call or submission that the loop refused; the model was given the reason. */
 function refusalIn({ event, errorCode: code, data }: AgentEvent): ProbeFault[] {
   if (code === undefined) return []
   if (event === 'tool.returned') return [{ code, message: String(data['summary']) }]

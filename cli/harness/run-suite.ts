@@ -6,19 +6,15 @@ import type { Side } from './side.ts'
 
 export type Suite = {
   probes: readonly Probe[]
-  /** One, or two that are compared. */
   sides: readonly Side[]
   systemPrompt: string
-  /** Agents at once, of both sides together. */
   concurrency: number
   onResult?(result: ProbeResult): void
 }
 
 export type SuiteRun = {
-  /** Has a list for each side, in the order of the probes. */
   results: ProbeResult[][]
   durationMs: number
-  /** Requests that were under way at the same time, at most. */
   peakInFlight: number
 }
 
@@ -60,7 +56,6 @@ function jobsOf(probes: readonly Probe[], sides: readonly Side[]): Job[] {
   })
 }
 
-/** Counts the requests that are under way in all the pools it wraps. */
 function openGauge() {
   let running = 0
   let peak = 0

@@ -10,7 +10,6 @@ export type DrawnRequest = { prompt: string; expected: ExpectedCall }
 /** One wording of what a shape asks for. The same `random` gives the same request, whatever the wording. */
 type Variant = { name: string; draw(random: Random): DrawnRequest }
 
-/** A kind of arguments, or of choice, that a model may be good or bad at. */
 export type Shape = {
   name: string
   /** Offered besides submit_result. */
@@ -23,7 +22,6 @@ type ShapeForm<Values> = {
   tools: readonly ToolDefinition[]
   draw(random: Random): Values
   expect(values: Values): ExpectedCall
-  /** The keys are the names of the variants. */
   prompts: Readonly<Record<string, (values: Values) => string>>
 }
 
@@ -38,7 +36,6 @@ function defineShape<Values>({ name, tools, draw, expect, prompts }: ShapeForm<V
   return { name, tools, variants }
 }
 
-/** A tool all of whose arguments are required. */
 function toolOf(name: string, description: string, properties: Readonly<Record<string, object>>) {
   const required = Object.keys(properties)
   return { name, description, parameters: { type: 'object', properties, required, additionalProperties: false } }
@@ -261,7 +258,6 @@ const irrelevantShape = defineShape({
   },
 })
 
-/** The report has them in this order. */
 export const allShapes: readonly Shape[] = [
   stringShape,
   integerShape,

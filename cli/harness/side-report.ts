@@ -2,7 +2,6 @@ import { type Percentiles, percentilesOf } from '#platform/percentiles.ts'
 import type { ProbeFault, ProbeResult, Verdict } from './run-probe.ts'
 import type { Side } from './side.ts'
 
-/** The results of one side. */
 export type SideReport = {
   side: Pick<Side, 'servers' | 'model' | 'settings'>
   /** The model's name as its server reports it, or the one that was asked for. */
@@ -35,11 +34,9 @@ type Costs = {
     firstReply: Percentiles | undefined
     /** Lasts from the request to the first part of the reply, where that is streamed. */
     firstToken: Percentiles | undefined
-    /** Lasts from the request to the end of the agent. */
     agent: Percentiles | undefined
   }
   replies: number
-  /** Requests sent for these replies. */
   tries: number
   promptTokens: number
   completionTokens: number
@@ -90,7 +87,6 @@ function ratesOf(results: readonly ProbeResult[]): Rates {
   }
 }
 
-/** Keeps the order in which shapes and variants first appear. */
 function ratesByShape(results: readonly ProbeResult[]): ShapeRates[] {
   const shapes = Map.groupBy(results, ({ probe }) => probe.shape)
   return Array.from(shapes, ([name, ofShape]) => {
@@ -103,7 +99,6 @@ function ratesByShape(results: readonly ProbeResult[]): ShapeRates[] {
   })
 }
 
-/** `durationMs` is of the whole suite. */
 function costsOf(results: readonly ProbeResult[], durationMs: number): Costs {
   const answered = results.flatMap(({ exchanges }) => exchanges.filter(({ usage }) => usage !== undefined))
   const firsts = results.flatMap(({ exchanges }) => exchanges.slice(0, 1).filter(({ usage }) => usage !== undefined))

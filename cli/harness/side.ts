@@ -4,14 +4,12 @@ import type { ModelPool } from '#models/model-pool.ts'
 import { nearest } from '#platform/nearest.ts'
 import { isModelServers } from '../model-server.ts'
 
-/** The settings of a request that differ from side to side. */
 export type SideSettings = {
   toolChoice: 'required' | 'auto'
   /** Says what else constrains a reply to the form of a call, as a bundle's `grammar`. */
   constraint: (typeof constraints)[number]
   temperature: number
   maxTokens: number
-  /** Is true when the system prompt lists the tools. */
   toolGuide: boolean
   /** Is true when replies are streamed, which gives the time to the first token. */
   stream: boolean
@@ -19,17 +17,13 @@ export type SideSettings = {
 
 /** One of the two that are compared, or the only one: a model on its servers with its settings. */
 export type Side = {
-  /** The servers as text for a person. */
   servers: string
-  /** The name that requests ask for. */
   model: string
   settings: SideSettings
   pool: Pick<ModelPool, 'complete'>
 }
 
-/** Says what differs on the side that the one under test is compared with. */
 export type ComparedSide = {
-  /** Servers, or `rehearsal`. */
   url?: string | undefined
   model?: string | undefined
   settings: Partial<SideSettings>
@@ -57,10 +51,7 @@ const known = {
 }
 const Compared = z.strictObject(known).partial()
 
-/**
- * The value of `--compare`: a server's URL, or settings such as `url=…,model=…,tool_choice=auto,temperature=0.1`. Throws
- * commander's InvalidArgumentError, which lists the known settings.
- */
+/** Reads `--compare`: a URL, or settings. Throws InvalidArgumentError, which lists the known settings. */
 export function parseComparedSide(text: string): ComparedSide {
   if (isModelServers(text)) return { url: text, settings: {} }
   const given = text.split(',').map((entry) => entry.split(/=(.*)/s, 2).map((part) => part.trim()))

@@ -33,7 +33,6 @@ type PlannedFigures = Pick<
   'lookedAt' | 'nodesLookedAt' | 'unchanged' | 'nodes' | 'beyondLimit' | 'total' | 'planned' | 'notices'
 >
 
-/** The same figures of a run whose events are not followed. */
 export function figuresOf({ agents, ...plan }: PlanView): PlannedFigures {
   const planned = Object.entries(agents).map(([name, { looked_at: lookedAt, planned: asked, mechanical, skipped }]) => {
     return [name, { lookedAt, planned: asked, mechanical, skipped }] as const
@@ -77,7 +76,6 @@ function someOf(nodes: number, found = nodes): string {
 const shownReasons = 3
 const reasonCharacters = 60
 
-/** Cuts the reason at the end of a word. */
 function cut(reason: string): string {
   if (reason.length <= reasonCharacters) return reason
   const words = reason.slice(0, reasonCharacters)

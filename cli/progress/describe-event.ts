@@ -58,7 +58,6 @@ export function describeEvent(event: EventView): string | undefined {
   }
 }
 
-/** Says which code was fetched, where some was. */
 function sourceText({ repository, commit }: EventView['data']): string {
   const [name, id] = [Words.parse(repository), Words.parse(commit)]
   return name === '' || id === '' ? '' : `, of ${name} at ${id.slice(0, 12)}`

@@ -7,7 +7,6 @@ type Asking = Pick<ProgressState, 'runId' | 'questions'>
 
 const shownQuestions = 3
 
-/** The open questions and the command that answers them, for the live screen. */
 export function questionLines({ runId, questions }: Asking): string[] {
   const shown = questions.slice(0, shownQuestions)
   const [first] = shown
@@ -16,7 +15,6 @@ export function questionLines({ runId, questions }: Asking): string[] {
   return [...shown.map(questionText), ...rest, `  answer with: ${answerCommand(runId, first.requestId)}`]
 }
 
-/** Each question once, when it is asked, for a pipe. */
 export function openNewQuestions(): (state: Asking) => string[] {
   const asked = new Set<string>()
   return ({ runId, questions }) => {
@@ -35,7 +33,6 @@ function answerCommand(runId: string, requestId: string): string {
   return `remora answer ${runId} ${requestId} TEXT`
 }
 
-/** The question, its state, and for an open one the command that answers it. */
 export function describeQuestion(runId: string, question: QuestionView): string {
   const { request_id: requestId, agent, path, qualified_name: name, status } = question
   const work = `${agent} ${nodePlace(path, name)}`

@@ -6,7 +6,6 @@ import type { AwayModel, LackingStore, ProgressState, UsedBudget } from './progr
 
 type Waiting = Pick<ProgressState, 'runId' | 'away' | 'budgets' | 'store' | 'status' | 'checksServers' | 'held'>
 type Waits = Pick<Waiting, 'runId' | 'away' | 'budgets' | 'store'> & Partial<Pick<Waiting, 'checksServers'>>
-/** Answers and events have this form. */
 type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
 
 const shownServers = 3
@@ -29,12 +28,10 @@ export function modelText(model: string): string {
   return model === 'default' ? 'the model' : `the model "${model}"`
 }
 
-/** Returns the models that the run view says are away. */
 export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): AwayModel[] {
   return waitingFor.filter((one) => one.kind === 'models')
 }
 
-/** Returns the budgets that the run view says are used up. */
 export function usedBudgets({
   waiting_for: waitingFor,
   project_id: project,
@@ -49,7 +46,6 @@ export function usedBudgets({
   }))
 }
 
-/** Returns the object store that the run view says cannot be used. */
 export function lackingStore({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): LackingStore | undefined {
   return waitingFor.find((one) => one.kind === 'store')
 }
@@ -65,10 +61,7 @@ export function withRunView(state: ProgressState, run: Pick<RunView, 'waiting_fo
   }
 }
 
-/**
- * Each model that the run waits for with what its servers said, and that nobody has to do anything here; while this command
- * ends the run of servers that never answer, only that they are checked.
- */
+/** Says what the run waits for: each model with what its servers said, its object store, its budgets. */
 export function waitingLines({ runId, away, budgets, store, checksServers = false }: Waits): string[] {
   return [...storeLines(store), ...budgets.map((one) => budgetLine(runId, one)), ...modelLines(away, checksServers)]
 }
@@ -117,61 +110,39 @@ function shownTime(time: string): string {
   return time.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
+/** A state that lasts: the lines that tell of it, and what is said once it is over. */
+type Notice = { lines: readonly string[]; over?: string }
+
 /**
- * Gives the lines for a pipe: that a model is away, with what its servers said, once a minute again, and that it is back; also what holds
- * a run in which nothing moves.
+ * Gives the lines for a pipe: what the run waits for, again once a minute, and that it is over; also what holds a run in
+ * which nothing moves. A model that is away is told once its servers are known.
  */
 export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
-  const saidAt = new Map<string, number>()
-  const storeNotices = openStoreNotices()
-  const budgetNotices = openBudgetNotices()
-  let heldSaidAt = -Infinity
-  return ({ runId, away, budgets, store, status, checksServers, held }, nowMs) => {
-    const isHeldDue = held !== undefined && nowMs - heldSaidAt >= repeatedMs
-    if (isHeldDue) heldSaidAt = nowMs
-    if (held === undefined) heldSaidAt = -Infinity
-    const back = [...saidAt.keys()].filter((model) => away.every((one) => one.model !== model))
-    for (const model of back) saidAt.delete(model)
-    const due = away.filter(
-      ({ model, servers }) => servers !== undefined && nowMs - (saidAt.get(model) ?? -Infinity) >= repeatedMs,
+  const told = new Map<string, { atMs: number; over: string | undefined }>()
+  return (state, nowMs) => {
+    const notices = noticesOf(state)
+    const isOver = [...told].filter(([key]) => !notices.has(key))
+    for (const [key] of isOver) told.delete(key)
+    const due = [...notices].filter(
+      ([key, { lines }]) => lines.length > 0 && nowMs - (told.get(key)?.atMs ?? -Infinity) >= repeatedMs,
     )
-    for (const { model } of due) saidAt.set(model, nowMs)
-    const isBack = !isEnded(status)
-    return [
-      ...storeNotices(store, { nowMs, isBack }),
-      ...budgetNotices(budgets, { runId, nowMs, isBack }),
-      ...(isBack ? back : []).map((model) => `${modelText(model)} works again`),
-      ...modelLines(due, checksServers),
-      ...(isHeldDue ? [held] : []),
-    ]
+    for (const [key, { over }] of due) told.set(key, { atMs: nowMs, over })
+    const endings = isEnded(state.status) ? [] : isOver.flatMap(([, { over }]) => over ?? [])
+    return [...endings, ...due.flatMap(([, { lines }]) => lines)]
   }
 }
 
-function openBudgetNotices() {
-  const saidAt = new Map<string, number>()
-  return (
-    budgets: readonly UsedBudget[],
-    { runId, nowMs, isBack }: { runId: string; nowMs: number; isBack: boolean },
-  ): string[] => {
-    const over = [...saidAt.keys()].filter((of) => budgets.every((one) => one.of !== of))
-    for (const of of over) saidAt.delete(of)
-    const due = budgets.filter(({ of }) => nowMs - (saidAt.get(of) ?? -Infinity) >= repeatedMs)
-    for (const { of } of due) saidAt.set(of, nowMs)
-    const again = over.map((of) => (of === 'project' ? 'its project has tokens again' : 'the run has tokens again'))
-    return [...(isBack ? again : []), ...due.map((one) => budgetLine(runId, one))]
+function noticesOf({ runId, away, budgets, store, checksServers, held }: Waiting): ReadonlyMap<string, Notice> {
+  const notices = new Map<string, Notice>()
+  if (store !== undefined) notices.set('store', { lines: storeLines(store), over: 'the object store works again' })
+  for (const budget of budgets) {
+    const over = budget.of === 'project' ? 'its project has tokens again' : 'the run has tokens again'
+    notices.set(`budget of ${budget.of}`, { lines: [budgetLine(runId, budget)], over })
   }
-}
-
-function openStoreNotices() {
-  let saidAt: number | undefined
-  return (store: LackingStore | undefined, { nowMs, isBack }: { nowMs: number; isBack: boolean }): string[] => {
-    if (store === undefined) {
-      const back = saidAt !== undefined && isBack ? ['the object store works again'] : []
-      saidAt = undefined
-      return back
-    }
-    if (saidAt !== undefined && nowMs - saidAt < repeatedMs) return []
-    saidAt = nowMs
-    return storeLines(store)
+  for (const one of away) {
+    const lines = one.servers === undefined ? [] : modelLines([one], checksServers)
+    notices.set(`model ${one.model}`, { lines, over: `${modelText(one.model)} works again` })
   }
+  if (held !== undefined) notices.set('held', { lines: [held] })
+  return notices
 }

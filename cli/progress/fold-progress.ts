@@ -29,7 +29,6 @@ const PlannedByAgent = z
   .transform(({ looked_at: lookedAt, ...agent }): PlannedAgent => ({ lookedAt, ...agent }))
 const PlannedAgents = z.record(z.string(), PlannedByAgent).catch({})
 const Text = z.string().optional().catch(undefined)
-/** Milliseconds since the epoch. */
 const Time = z
   .number()
   .max(8.64e15)

@@ -1,6 +1,5 @@
 import { after } from '#platform/clock.ts'
 
-/** The part of a terminal's stdout or stderr that drawing needs. */
 export type Terminal = { write(text: string): unknown; columns?: number; rows?: number }
 
 export type LiveScreen = {
@@ -48,7 +47,6 @@ export function openLiveScreen(terminal: Terminal): LiveScreen {
   }
 }
 
-/** One write: up over the last frame, each line overwritten and its rest cleared, then everything below cleared. */
 function frameText(lines: readonly string[], drawnBefore: number): string {
   const up = drawnBefore === 0 ? '' : `\u001B[${drawnBefore}A`
   return `${hideCursor}\r${up}${lines.map((line) => `${line}\u001B[K\n`).join('')}\u001B[J`

@@ -11,7 +11,6 @@ export type UnfetchedPatch = { printedBy: string }
 
 type PatchParts = { state: ProgressState; run: RunView; patch: PatchResult | UnfetchedPatch }
 
-/** Says what became of the run's patch, and what to do with it. */
 export function patchLines({ state, run, patch }: PatchParts, paint: Paint): string[] {
   if (!isComposed(run.status, state)) return []
   const review = `Look at each change, take some and reject others: remora review ${run.run_id}`

@@ -3,7 +3,6 @@ import type { RunPhase, RunStatus } from '#domain/run.ts'
 import type { ComposingView } from '#schemas/run-schema.ts'
 import type { AwayServer } from '#schemas/waiting-schema.ts'
 
-/** The phases a run of this command goes through, in order. */
 export const shownPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const satisfies RunPhase[]
 export type ShownPhase = (typeof shownPhases)[number]
 
@@ -16,7 +15,6 @@ export type AgentProgress = {
   cancelled: number
   failed: number
   tokens: number
-  /** Counts what they have reported about the code. */
   findings: number
   /** Counts change sets of the succeeded ones that are not in the patch. */
   leftOut: number
@@ -54,15 +52,12 @@ export type ProgressState = {
   runId: string
   status: RunStatus
   phase: ShownPhase
-  /** The setup that is under way. */
   settingUp?: string | undefined
   files?: number
   nodes?: number
-  /** The first files that discovery skipped as a whole or in part. */
   skippedFiles: readonly SkippedFile[]
   /** Is true when the command that follows the run ends it when its model servers never answer. */
   checksServers: boolean
-  /** Undefined until the run is planned. */
   total?: number
   /** Counts those that run once more, since their first changes collided with others. */
   repeated: number
@@ -88,7 +83,6 @@ export type ProgressState = {
   doing: Readonly<Record<string, string>>
   /** Says what holds the run, once nothing has moved for a while. */
   held?: string | undefined
-  /** The latest events as text, newest last. */
   recent: readonly string[]
   /** Names of the models that answered, as their servers report them. */
   models: readonly string[]
@@ -131,12 +125,10 @@ export function emptyAgent(): AgentProgress {
   return { running: 0, ...ends, tokens: 0, findings: 0, leftOut: 0, workMs: 0 }
 }
 
-/** Operations that have an end, over all agents. */
 export function endedOperations(state: ProgressState): number {
   return sum(state, operationsOf)
 }
 
-/** Counts the operations of one agent that have an end. */
 export function operationsOf({ succeeded, unchanged, skipped, cancelled, failed }: AgentProgress): number {
   return succeeded + unchanged + skipped + cancelled + failed
 }

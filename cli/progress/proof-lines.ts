@@ -5,7 +5,6 @@ import { formatSeconds, plural } from '../wording.ts'
 
 const shownFailures = 5
 
-/** Says what was proved of the changed files, a line for each check. */
 export function evidenceLines(run: RunView, paint: Paint): string[] {
   const checks = Object.entries(run.checks)
   const width = Math.max(...checks.map(([check]) => check.length))
@@ -13,7 +12,6 @@ export function evidenceLines(run: RunView, paint: Paint): string[] {
   return lines.length === 0 ? [] : ['Checked on the changed files:', ...lines]
 }
 
-/** Says what the run's own gate found. */
 export function gateLines({ gate }: RunView, { paint, width }: { paint: Paint; width: number }): string[] {
   if (gate === null) return []
   const tone = gate.verdict === 'passed' && gate.left_out === 0 ? 'green' : 'yellow'
@@ -28,7 +26,6 @@ export function gateLines({ gate }: RunView, { paint, width }: { paint: Paint; w
 const shownOutputs = 3
 const shownOutputLines = 10
 
-/** Shows the end of what the last runs wrote that did not end well. */
 export function gateOutputLines({ outputs, runs }: GateView): string[] {
   const bad = outputs.map((one, at) => ({ ...one, run: at + 1 })).filter(({ ending }) => ending !== 'exit code 0')
   return bad.slice(-shownOutputs).flatMap(({ run, change_sets: sets, ending, output }) => {

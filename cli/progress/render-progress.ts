@@ -132,7 +132,6 @@ export function openPlainLines(): (state: ProgressState, nowMs: number) => strin
   }
 }
 
-/** Tells a person how far the composition of a run is. */
 export function composedText(composing: ComposingView): string {
   const { operations_read: read, operations, files_proved: proved, files, gate_runs: runs, gate_most: most } = composing
   if (runs !== undefined) return `the run's own tests: run ${runs}, of ${most ?? 'any number'} at most`

@@ -16,7 +16,6 @@ export type ReportParts = {
   patch: PatchResult | UnfetchedPatch
   /** The `--model` of this command, for the commands that the report suggests. */
   model?: string | undefined
-  /** Ids of the runs that the stack continued at the same time. */
   earlierRuns?: readonly string[]
 }
 
@@ -26,7 +25,6 @@ export type ReportView = { paint: Paint; width: number }
 const shownFailures = 5
 const noCode = 'no error code'
 
-/** The end of `remora run` as text: a row per agent, what was proved, what went wrong, where the patch is. */
 export function renderReport({ state, run, patch, model }: ReportParts, view: ReportView): string {
   const { paint } = view
   return joinBlocks([
@@ -115,7 +113,6 @@ export function unreadText({ unread }: Pick<RunView, 'unread'>): string {
   return `${unread.map((part) => unreadParts[part] ?? part).join(' and ')}, since the object store is away`
 }
 
-/** Says what to do about each error code. */
 function adviceLines({ run_id: runId, failures }: RunView): string[] {
   return failures.slice(0, shownFailures).flatMap(({ error_code: code, operation_id: id }) => {
     if (code === null) return []
@@ -184,7 +181,6 @@ function linesText(lines: ConflictingSet['lines']): string {
   return lines.first === lines.last ? `(line ${lines.first})` : `(lines ${lines.first}-${lines.last})`
 }
 
-/** The command to go on with after failures. */
 function retryLines(
   state: ProgressState,
   { run_id: runId, status, request, failures }: RunView,

@@ -27,13 +27,12 @@ import { isFolder, requireGit } from '../run/take-patch.ts'
 import { plural } from '../wording.ts'
 import { type MessagedCommit, pushableCommits, type WithheldFile } from './pushable-commits.ts'
 
-/** Under which the state of a commit is shown. */
+/** Names the state of a commit that the host shows. */
 const statusName = 'remora'
 
 export type RemoteOrder = {
   runId: string
   of: PatchKind
-  /** A folder or an address of git. */
   to: string
   /** Is by default `remora/` and the base branch. */
   branch?: string | undefined

@@ -18,10 +18,7 @@ type Pushing = {
   planWithout(changeSetIds: readonly string[]): Promise<PlannedCommits>
 }
 
-/**
- * The commits on top of what the base has, without what it has already. While a file must not be pushed they are asked for anew, without the change
- * sets that change it.
- */
+/** Plans the commits without what the base has, nor sets that change a file which must not be pushed. */
 export async function pushableCommits(
   first: PlannedCommits,
   { tree, consent, host, planWithout }: Pushing,
@@ -48,7 +45,6 @@ function setsOf({ commits }: PlannedCommits): Map<string, string[]> {
   return new Map(commits.flatMap(({ files }) => files.map((file) => [file.path, file.change_set_ids])))
 }
 
-/** Returns the files that were planned first and are not any more. */
 function withheldOf(
   first: PlannedCommits,
   { planned, reasons }: { planned: PlannedCommits; reasons: ReadonlyMap<string, string> },

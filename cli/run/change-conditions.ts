@@ -16,10 +16,8 @@ const conditions: Readonly<Record<string, readonly string[] | undefined>> = {
 /** Chooses the change sets of a run that meet all of it, the API's filter; all of them when it is empty. */
 export type Where = Readonly<Record<string, string>>
 
-/** The conditions for the help of `--where`. */
 export const whereForms = `agent=NAME, path=GLOB, ${offered('evidence')}, ${offered('verdict')}`
 
-/** Lists the conditions of `--where` for the completion in a shell. */
 export const whereWords = Object.entries(conditions).flatMap(([key, values = ['']]) =>
   values.map((value) => `${key}=${value}`),
 )
@@ -64,7 +62,6 @@ export function readConditions(line: string): Where {
   return where
 }
 
-/** The line that `readConditions` reads. */
 export function conditionsLine(where: Where): string {
   return Object.entries(where)
     .map(([key, value]) => `${key}=${value}`)

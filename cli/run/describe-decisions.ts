@@ -6,7 +6,7 @@ import { allChanges } from '../api-lists.ts'
 import type { CliContext } from '../cli-context.ts'
 import type { WantedVerdict } from '#schemas/decision-schema.ts'
 import { leftOutText } from '../progress/result-report.ts'
-import { visible } from '../terminal-text.ts'
+import { textTable, visible } from '../terminal-text.ts'
 import { nodePlace, plural } from '../wording.ts'
 
 /** So many sets get a line each; of more, the numbers are printed by agent. */
@@ -68,7 +68,7 @@ async function setLines(client: ApiClient, runId: string, decisions: readonly De
     const why = other === undefined ? [] : [`${relations[verdict] ?? ''} ${other.agent} ${placeOf(other)}`]
     return [state, agent, placeOf(one), sizeOf(changes.get(id)), [...why, ...before].join(' ')]
   })
-  return aligned([...rows, ...(await keptRows(client, runId, decisions, changes))])
+  return textTable([...rows, ...(await keptRows(client, runId, decisions, changes))], 'texts')
 }
 
 /** Lists what had been accepted with a set that is not accepted any more: it stays accepted until somebody takes that back as well. */
@@ -156,17 +156,7 @@ function countLines({ by_agent: byAgent }: DecisionsView, verdict: string): stri
     ] as const
     return counts.flatMap(([state, count]) => (count === 0 ? [] : [[state, agent, plural(count, 'change set')]]))
   })
-  return aligned(rows)
-}
-
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
-  return rows.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  return textTable(rows, 'texts')
 }
 
 /** Says why, with the texts of both sides of a conflict, and what to do about it. */

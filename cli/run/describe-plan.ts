@@ -7,7 +7,6 @@ const shownFolders = 20
 const shownFiles = 5
 const columns = ['agent', 'nodes looked at', 'with a model', 'without a model', 'estimated tokens']
 
-/** Says as text what a run would do: per agent, per folder, and what is skipped and why. */
 export function describePlan(plan: PlanView, { paint, width }: ReportView): string {
   const agents = Object.entries(plan.agents).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const rows = agents.map(([name, { looked_at, planned, mechanical, estimated_tokens }]) => [

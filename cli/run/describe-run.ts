@@ -31,7 +31,6 @@ export type RunDisplay = {
 const usualPriority = 5
 const usualPolicy = 'skip_downstream'
 
-/** A run as text: its state, the parts of its request that are not the default, the error codes of its failures, then a line for each of `operations`. */
 export function describeRun(run: RunView, operations: readonly OperationView[], display: RunDisplay): string {
   const { request, error_code: code } = run
   const counts = Object.entries(run.counts).filter(([, count]) => count > 0)
@@ -178,7 +177,6 @@ function operationLine({ operation_id: id, status, agent, node, outcome }: Opera
   return `${id}  ${status.padEnd(10)}  ${agent.padEnd(agentWidth)}  ${nodePlace(node.path, node.qualified_name)}  ${why ?? ''}`
 }
 
-/** The heading for the edges of each direction and kind, in the order of the text. */
 const headings = [
   ['out', 'imports', 'imports'],
   ['out', 'calls', 'calls'],
@@ -193,7 +191,6 @@ const headings = [
 /** So many edges of one kind; `--json` has all. */
 const mostShown = 50
 
-/** A node and its edges as text, a block for each kind of edge that it has. */
 export function describeNode({ node, edges }: NodeWithEdges): string {
   const { path, kind, language, qualified_name: name, start_line: first, end_line: last, node_id: id } = node
   const operations = node.operations.map(({ agent, status }) => `${agent} ${status}`)

@@ -38,10 +38,7 @@ export async function findOperations(client: Client, runId: string, words: reado
   })
 }
 
-/**
- * Returns the operations of each word, where each is an operation's id or the path of a file with nodes; undefined where one is
- * neither.
- */
+/** Returns the operations of each word; undefined where one is neither an operation nor the path of a file. */
 async function operationsOfEach(
   client: Client,
   runId: string,
@@ -113,10 +110,7 @@ async function hasFile({ listNodes }: Pick<Client, 'listNodes'>, runId: string, 
   return nodes[0]?.path === path
 }
 
-/**
- * Returns the operations in the file at `place`, of the agent if one is named, without those whose work is done once more; none when the place is not the path of a file with
- * nodes.
- */
+/** Returns the operations in the file at `place`, of the agent if one is named, without those whose work is done once more; none for the path of no file. */
 async function operationsInFile(client: Client, runId: string, { place, agent }: Words): Promise<OperationView[]> {
   if (!(await hasFile(client, runId, place))) return []
   const all = await Array.fromAsync(allOperations(client, runId))

@@ -9,7 +9,6 @@ import type { Follower } from './follow-run.ts'
 
 export type JudgedServers = {
   client: Pick<ApiClient, 'cancel'>
-  /** Says where the servers are named, for the advice. */
   namedIn: string
   apiKey: string | undefined
   /** Is true when the run was there before: it then is left as it is, for a command with the right servers. */
@@ -20,7 +19,6 @@ export type JudgedServers = {
 export type ServersJudge = Required<Pick<Follower, 'onEvent' | 'onRun'>> & {
   /** Is true while it may still find out that the servers are wrong ones: none of them has done anything yet. */
   isJudging(): boolean
-  /** Says why the run was cancelled, if this did it. */
   fault(): AppError | undefined
 }
 

@@ -58,10 +58,7 @@ async function bundleFiles(agentsDir: string | undefined): Promise<Map<string, B
   return new Map(await Promise.all(read))
 }
 
-/**
- * Returns what every run refuses of the settings: the folder of the agents (CONFIG_001), what they say of agents, and languages
- * (DISC_003).
- */
+/** Returns what every run refuses of the settings: CONFIG_001 for the agents, DISC_003 for languages. */
 export async function settingsFaults(config: CliConfig): Promise<AppError[]> {
   const refused = async (work: Promise<unknown>) =>
     work.then(

@@ -20,7 +20,6 @@ type RunSource =
 
 export type RunOrder = {
   source: RunSource
-  /** The folder or archive that is worked on, and the folder where the patch is applied. */
   path: string
   /** Undefined: `remora-<run id>.patch` in the current folder. */
   out?: string | undefined

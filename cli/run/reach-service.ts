@@ -16,7 +16,6 @@ import { shownPath } from '../wording.ts'
 
 export type Service = {
   client: ApiClient
-  /** Aborted when the user stops the command, and when a stack of our own fails. */
   signal: AbortSignal
   /** The embedded stack that this command started; undefined when it uses a running service. */
   stack: Stack | undefined
@@ -30,7 +29,6 @@ export type StackChoice = {
   workers: number
   /** Starts discovery even without workers, which is enough to end a run. */
   discovery?: boolean
-  /** The agents of the run that it is started for; undefined: any. */
   agents?: readonly string[] | undefined
   /** Is true when that run has a gate. */
   verifies?: boolean

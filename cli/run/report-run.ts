@@ -19,7 +19,6 @@ export function reportRun(parts: ReportParts, { json, context }: { json: boolean
   io.exit(exitCodeOf(parts.run, parts.state))
 }
 
-/** Says how a report is written to this command's stdout. */
 export function reportView({ colored, columns = Infinity }: Pick<CliContext, 'colored' | 'columns'>): ReportView {
   return { paint: openPaint(colored), width: columns }
 }

@@ -20,10 +20,7 @@ import { showProgress, type ShownProgress } from './show-progress.ts'
 import { takePatch } from './take-patch.ts'
 import { describeUnfinished, sameModelFlag, unfinishedRuns, whatBecameOf } from './unfinished-runs.ts'
 
-/**
- * Takes a folder, or an existing run, all the way to a patch: cheap checks first, then the service, submission, progress,
- * patch and report. Stops what it started, also when it throws.
- */
+/** Takes a folder, or an existing run, all the way to a patch. Stops what it started, also when it throws. */
 export async function runOnce(ordered: RunOrder, context: CliContext): Promise<void> {
   const order = await inRepository(ordered, context)
   const start = await prepareStart(order, context)

@@ -16,13 +16,11 @@ import type { Follower } from './follow-run.ts'
 
 export type ShownProgress = Required<Follower> & {
   state(): ProgressState
-  /** Ends the display; nothing is drawn after it. */
   close(): void
 }
 
 export type ProgressChoice = {
   json: boolean
-  /** Also gets every event as one JSON line. */
   onLine?: ((line: string) => void) | undefined
   /** Is true while the command still ends the run when its model servers never answer. */
   checksServers?: (() => boolean) | undefined

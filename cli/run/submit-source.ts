@@ -24,7 +24,6 @@ export type Submission = {
   /** The value of `--since`: only nodes that were added or changed since then. */
   since?: string | undefined
   limit?: number | undefined
-  /** Tokens. */
   budgetTokens?: number | undefined
   errorPolicy?: ErrorPolicyName | undefined
   priority?: number | undefined
@@ -32,11 +31,9 @@ export type Submission = {
   accept?: AcceptPolicy | undefined
   /** A command that must not get worse by the changes, and the bounds of its runs. */
   verify?: { command: string; runs: number; max_runs: number; limit_s: number } | undefined
-  /** Installs what its programs need. */
   setup?: string | undefined
   /** The run ends once it is planned. */
   dryRun?: boolean | undefined
-  /** Sends the folder without the repository around it. */
   folderOnly?: boolean | undefined
 }
 
@@ -91,10 +88,8 @@ export async function submitSource(
   return accepted.run_id
 }
 
-/** A repository of GitHub, and a branch, tag or commit of it. */
 export type NamedRepository = { url: string; ref?: string | undefined }
 
-/** Has the service fetch the code of a repository, and returns the run's id. */
 export async function submitRepository(
   client: Pick<ApiClient, 'submitRepository'>,
   submission: Submission,
@@ -105,7 +100,6 @@ export async function submitRepository(
   return (await client.submitRepository({ ...request, repository })).run_id
 }
 
-/** Returns what is asked for, of whatever code. */
 function requestOf(submission: Submission) {
   const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept, verify, setup } = submission
   const { errorPolicy: error_policy, dryRun: dry_run, budgetTokens: tokens } = submission

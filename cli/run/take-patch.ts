@@ -21,7 +21,6 @@ import { shownPath, wordsOf } from '../wording.ts'
 const execute = promisify(execFile)
 
 export type PatchOrder = {
-  /** The folder or archive that the command named. */
   path: string
   /** Undefined: `remora-<run id>.patch` in the current folder. */
   out?: string | undefined
@@ -30,10 +29,7 @@ export type PatchOrder = {
   isNew: boolean
 }
 
-/**
- * Writes the patch of a completed run, of a run with `accept: auto` that of what was accepted, and applies it if that was asked
- * for; undefined when it changes nothing.
- */
+/** Writes the patch of a completed run, and applies it if that was asked for; undefined when it changes nothing. */
 export async function takePatch(
   client: Pick<ApiClient, 'readPatch'>,
   run: Pick<RunView, 'run_id' | 'request'>,
@@ -54,10 +50,7 @@ export async function takePatch(
   return { ...written, hint: applyElsewhereHint(target), elsewhere: true as const }
 }
 
-/**
- * Applies the whole of `patch` to the files of `folder`, or nothing: WORK_002 with git's words when it does not fit,
- * CONFIG_003 when git may not write there.
- */
+/** Applies the whole of `patch` to `folder`, or nothing: WORK_002 when it does not fit, CONFIG_003 when git may not. */
 export async function applyPatch(folder: string, patch: string, env: Env): Promise<void> {
   const { cwd, args } = await applyCommand(folder, patch, env)
   const running = { cwd, env: gitEnv(env) }

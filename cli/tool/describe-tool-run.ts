@@ -5,7 +5,6 @@ import { resultFaults } from '#stages/operate/tools/script-tool.ts'
 import { visible } from '../terminal-text.ts'
 import type { ToolRun } from './run-tool.ts'
 
-/** All of a run but its value, for a person: what the script printed, how it ended, and what it changed. */
 export function describeToolRun(run: ToolRun, applied: boolean): string {
   const { ending, changes } = run
   const parts = ['printed' in ending ? endedLine(ending.printed) : '', describeEnding(run), shapeNote(run)]
@@ -48,7 +47,6 @@ function endedLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
 
-/** The document of `--json`. */
 export function toolRunView(run: ToolRun, applied: boolean) {
   const { ending, changes, durationMs } = run
   const { kind, journal: externals, ...rest } = ending

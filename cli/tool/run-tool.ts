@@ -2,7 +2,7 @@ import { defaultPathRules, defaultRulesOf, goLintRules, isGo, type PathRules } f
 import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import { msSince, untilAborted } from '#platform/clock.ts'
 import { openReleaser } from '#platform/service-process.ts'
-import { type CheckedScript, checkScriptFile } from '#bundles/check-script-file.ts'
+import { bundleOfScript, type CheckedScript, checkScriptFile } from '#bundles/check-script-file.ts'
 import { type CompiledScript, compileScript } from '#tool-scripts/compiled-script.ts'
 import { openScriptPool, type RunEnding } from '#tool-scripts/script-pool.ts'
 import { ScriptError } from '#tool-scripts/script-call.ts'
@@ -11,24 +11,28 @@ import { answeredJournal } from '#tool-scripts/script-ending.ts'
 import type { ChosenLimits } from '#tool-scripts/script-limits.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { findGofmt } from '#languages/go/lint/gofmt-process.ts'
-import { openLinter, type Linter } from '#languages/lint/linter.ts'
+import { type Linter, openLinter } from '#languages/lint/linter.ts'
 import { AppError } from '#domain/error.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { openTestProofs } from '#stages/operate/tools/tests/prove-tests.ts'
 import { openTargetNode, type TargetNode } from '#stages/operate/tools/target-node.ts'
-import { openWorkspace } from '#stages/operate/workspace/open-workspace.ts'
+import { openWorkspace, type Workspace } from '#stages/operate/workspace/open-workspace.ts'
 import { openLineSearcher } from '#stages/operate/workspace/search-files.ts'
 import type { CliConfig } from '../cli-config.ts'
 import type { AnswerQuestion } from './answer-questions.ts'
-import { folderPrograms } from './folder-programs.ts'
 import { findTarget } from './find-target.ts'
-import { openFolder, requireFolder, unseenFolder } from './open-folder.ts'
-import { type GivenInputs, workerInputs, toolInputs } from './tool-inputs.ts'
+import { type FolderLayer, openFolder, requireFolder, unseenFolder } from './open-folder.ts'
+import { type GivenInputs, toolInputs, workerInputs } from './tool-inputs.ts'
 import { type WorkspaceChange, workspaceChanges } from './workspace-changes.ts'
 import { attemptExternals } from '#stages/operate/tools/externals/attempt-externals.ts'
 import { diagnosticText } from '../diagnostic-text.ts'
+import { defaultProject } from '#domain/ids.ts'
+import { openSandbox, type SandboxOptions } from '#sandbox/open-sandbox.ts'
+import type { SandboxLimits } from '#sandbox/sandboxed-program.ts'
+import { type AttemptPrograms, attemptPrograms } from '#stages/operate/tools/programs/attempt-programs.ts'
+import { openSnapshotArchives } from '#sandbox/snapshot-archives.ts'
 
 export type ToolRunOrder = {
   file: string
@@ -183,4 +187,34 @@ function noTarget(): TargetNode {
     locate: async () => refuse(),
     parts: async () => refuse(),
   }
+}
+
+type Where = { folder: FolderLayer; workspace: Workspace }
+type How = {
+  sandbox: SandboxOptions & { limits: SandboxLimits }
+  onEnd(name: string, close: () => Promise<void>): void
+  signal: AbortSignal
+}
+
+/** Returns what the tool script may run: the programs of the bundle that it belongs to, over a copy of the folder. */
+async function folderPrograms(
+  script: string,
+  { folder, workspace }: Where,
+  { sandbox, onEnd, signal }: How,
+): Promise<AttemptPrograms> {
+  const archives = openSnapshotArchives(async () => folder.contents())
+  onEnd('archive of the folder', archives.close)
+  const allowed = (await bundleOfScript(script))?.yaml.file?.programs ?? []
+  const attempt = { projectId: defaultProject, snapshotId: 'folder' }
+  const started = { attempt, allowed, built: undefined, workspace, environment: async () => null }
+  return attemptPrograms(
+    started,
+    {
+      sandbox: openSandbox(sandbox),
+      limits: sandbox.limits,
+      archive: archives.open,
+      environment: async () => ({}),
+    },
+    signal,
+  )
 }

@@ -32,10 +32,7 @@ const origin = { kind: 'worker', id: 'setup' } as const
 const lockMs = 30_000
 const graceMs = 5_000
 
-/**
- * Starts the service that runs the setups of runs, one at a time. It has the stores, and no key of a model; each setup runs in a process
- * that has neither (isolated/setup-process.ts).
- */
+/** Runs the setups of runs, one at a time, each in a process that has neither the stores nor a key of a model. */
 export async function startSetup(
   config: SetupConfig,
   { log, redactor }: { log: Log; redactor: Redactor },

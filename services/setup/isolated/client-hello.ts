@@ -19,10 +19,7 @@ const maxFragmentBytes = 16_384
 const handshake = 22
 const clientHello = 1
 
-/**
- * Reads what a client has sent first. `isRetry`: it is the second one, which a server has asked for and before which a client may send a
- * record that says nothing.
- */
+/** Reads what a client has sent first. Before the second one (`isRetry`) there may be a record that says nothing. */
 export function readClientHello(stream: Buffer, { isRetry = false } = {}): HelloReading {
   const start = isRetry && startsWith(stream, changeCipherSpec) ? changeCipherSpec.length : 0
   const found = messageIn(stream, start)
@@ -131,10 +128,7 @@ function cut(from: Buffer, length: number): { part: Buffer; rest: Buffer } {
 const retryRandom = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex')
 const beforeRandom = recordHeader + messageHeader + 2
 
-/**
- * Tells whether a server asks for a second ClientHello, in which another name might stand; undefined while that cannot
- * be told.
- */
+/** Tells whether a server asks for a second ClientHello; undefined while that cannot be told. */
 export function asksForAnother(stream: Buffer): boolean | undefined {
   if (stream.length > 0 && stream[0] !== handshake) return false
   if (stream.length < beforeRandom + retryRandom.length) return undefined

@@ -15,7 +15,6 @@ export type RegistryProxy = {
 export type ProxyReport = { hosts: Record<string, number>; refused: string[]; isOverLimit: boolean }
 
 export type ProxyOptions = {
-  /** The path of the socket that it listens on. */
   path: string
   rules: RegistryRules
   /** Limits all connections together, both ways. */
@@ -87,7 +86,6 @@ function openAccount({ rules, maxBytes, lookup: resolve = allAddresses, helloMs 
       if (!('refusal' in found)) return bytes > maxBytes ? { refusal: 'has sent more than setup.download_mb' } : found
       return { refusal: refuse(host, found.refusal) }
     },
-    /** A stream that is ended with all others. */
     track(stream: Duplex | Readable) {
       open.add(stream)
       stream.on('close', () => open.delete(stream))

@@ -40,7 +40,6 @@ function blockList(family: 'ipv4' | 'ipv6', ranges: string): BlockList {
   return list
 }
 
-/** The addresses of a host. */
 export type Lookup = (host: string) => Promise<readonly string[]>
 
 /** `refusal` completes a sentence that begins with the host. */

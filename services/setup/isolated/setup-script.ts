@@ -64,7 +64,6 @@ list workspace >/tmp/.remora-after
 tar -C / --format=gnu --hard-dereference --null --no-recursion -T /tmp/.remora-list -cf - >&6
 `
 
-/** The command of a setup's sandbox. */
 export function setupProgram(command: string, hasPython: boolean): SandboxedProgram['command'] {
   return ['/bin/sh', '-c', script, 'sh', command, hasPython ? 'yes' : 'no', forwarder]
 }
@@ -77,7 +76,6 @@ export function certificateMounts(): { from: string; to: string }[] {
   return certificatePlaces.filter((path) => existsSync(path)).map((path) => ({ from: path, to: path }))
 }
 
-/** The variables of a setup: how its tools reach the registries, and where they put things. */
 export function setupVariables(own: Readonly<Record<string, string>>): Record<string, string> {
   const proxy = `http://127.0.0.1:${proxyPort}`
   const bundle = certificateFiles.find((path) => existsSync(path))

@@ -45,10 +45,7 @@ function isManifest(path: string): boolean {
   return manifests.has(posix.basename(path)) || path.endsWith('.cmake') || requirements.test(path)
 }
 
-/**
- * Decides `environmentKey` together with the snapshot. `toolchain` says what the sandbox has of Python, Node and the
- * system.
- */
+/** Decides the key with the snapshot. `toolchain` says what the sandbox has of Python, Node and the system. */
 export type KeyParts = {
   command: string
   hasPython: boolean

@@ -4,7 +4,6 @@ import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { HistoryLimits } from './history.ts'
 
-/** Says what the loop asks the model for, and its limits. */
 export type AgentSettings = HistoryLimits &
   Pick<ModelRequest, 'model' | 'temperature' | 'maxTokens' | 'parallelCalls' | 'constraint' | 'prefixKey'> & {
     /** Applies to every turn except the last, which must submit. */
@@ -21,7 +20,6 @@ export type AgentSettings = HistoryLimits &
     verifyAttempts: number
   }
 
-/** The part that the worker's configuration decides. */
 export type ModelSettings = Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>
 
 type SettingBundle = Pick<AgentBundle, 'tools'> & {

@@ -105,7 +105,6 @@ function toolCharactersOf(tools: readonly ToolDefinition[]): number {
  */
 type HistoryWindow = { head: number; start: number; end: number; characters: number }
 
-/** The most one request may hold. */
 type WindowLimits = { messages: number; characters: number }
 
 /**
@@ -166,7 +165,6 @@ function charactersIn(messages: readonly Message[], from: number, to: number): n
 /** Estimates how many characters a chat template writes around a message or a call. */
 const wrapping = 16
 
-/** The message's length as a server's template writes it. */
 function charactersOf(message: Message): number {
   let characters = wrapping + (message.content?.length ?? 0)
   if (message.role !== 'assistant') return characters

@@ -1,7 +1,7 @@
 import type { NewEvent } from '#domain/event.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RequestedCall } from '#domain/turn.ts'
-import { beginningOf, shortKnowledge } from '../context/bounded-text.ts'
+import { beginningOf, shortened, shortKnowledge } from '../context/bounded-text.ts'
 import type { RanTool } from './open-transcript.ts'
 
 /** An event of an attempt, without the fields that say which attempt: the journal's owner adds them. */
@@ -25,18 +25,11 @@ export function journalOver(emit: (event: AgentEvent) => void): Journal {
   }
 }
 
-/**
- * Limits the characters that an event shows of a name, id or word that a model or its server wrote, and of a sentence.
- * The attempt's record has the whole text.
- */
+/** Limits what an event shows of a foreign name, and of a sentence. The record has the whole text. */
 const [maxName, maxSentence] = [200, 2000]
 
 export function shownName(text: string): string {
   return shortened(text, maxName)
-}
-
-function shortened(text: string, max: number): string {
-  return text.length <= max ? text : `${beginningOf(text, max - 1)}…`
 }
 
 /** `resumed`: the call continues with a person's answer, and this is its second event. */

@@ -31,7 +31,6 @@ export type Transcript = {
   /** The model's name as the server gave it last. */
   readonly model: string
   addReply(reply: Pick<ModelReply, 'model' | 'content' | 'toolCalls' | 'raw'>): void
-  /** Adds calls that code has made in place of a reply. */
   addCalls(calls: readonly RequestedCall[]): void
   addUser(content: string): void
   addToolText(call: RequestedCall, content: string): void

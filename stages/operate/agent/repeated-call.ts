@@ -9,7 +9,6 @@ type MadeCall = Pick<ToolRun, 'turn' | 'name' | 'arguments' | 'result'>
 /** Limits the earlier turns in which the same call may have brought the same answer before the agent may only submit. */
 const maxRepeats = 2
 
-/** The model reads this with the answer of a call that repeats an earlier one. */
 export const repeatNote =
   'You have made this call already, and its answer is the same. Making it again will not help: do something else, or call submit_result.'
 

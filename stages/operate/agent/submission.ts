@@ -9,12 +9,10 @@ import type { AgentSettings } from './agent-settings.ts'
 import { type AgentEvent, flagsOf, type Journal } from './journal.ts'
 import type { Transcript } from './open-transcript.ts'
 
-/** A submission that ends the work, or the reason why it was given back, as the model reads it. */
 export type SubmissionAnswer =
   | { kind: 'accepted'; submission: Submission; claimedUnchanged: readonly string[] }
   | SubmissionRefusal
 
-/** Says whether a claimed success holds against what was done. */
 export type Verification =
   | { kind: 'holds' }
   /** It names files that were not changed. It is given back once; after that, what was done counts. */
@@ -25,20 +23,14 @@ export type Submitter = {
   transcript: Pick<Transcript, 'addToolText' | 'addToolResult'>
   journal: Pick<Journal, 'emit'>
   settings: Pick<AgentSettings, 'maxTurns' | 'verifyAttempts'>
-  /**
-   * Is called for every submission that claims success; without it nothing is checked before the attempt is settled. Throws
-   * the reason of an aborted signal.
-   */
+  /** Is called for every submission that claims success. Throws the reason of an aborted signal. */
   verify?: ((submission: Submission, signal: AbortSignal) => Promise<Verification>) | undefined
 }
 
 /** The loop's turn, and how many submissions before this one claimed more than was done. */
 export type SubmissionCount = { turn: number; overstatedSubmissions: number }
 
-/**
- * Answers one `submit_result` call, in the conversation and as an event. A refusal is also recorded as a run of the tool,
- * so that the attempt's record has the verdict and not only the words for the model.
- */
+/** Answers one `submit_result` call, in the conversation and as an event; a refusal is a run of the tool, too. */
 export async function submit(
   run: Submitter,
   { turn, overstatedSubmissions }: SubmissionCount,
@@ -112,8 +104,8 @@ function submissionFields(read: ReadSubmission): Record<string, unknown> {
 
 /**
  * Rebuilds the event of a submission that was given back, from its call and its recorded `run`. Without a run it is undefined,
- * unless the call itself is off the schema: the submission was accepted, or the record is older than runs of
- * `submit_result`. The code of an unverified submission is left out, since the note to the model does not show it.
+ * unless the call itself is off the schema: the submission was accepted. The code of an unverified submission is left
+ * out, since the note to the model does not show it.
  */
 export function replayedSubmission(
   turn: number,

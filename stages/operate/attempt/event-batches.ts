@@ -1,7 +1,7 @@
 import type { NewEvent } from '#domain/event.ts'
-import { clippedJson, isRecord } from '#domain/json.ts'
+import { clippedJson } from '#domain/json.ts'
 import type { AgentEvent } from '../agent/journal.ts'
-import { beginningOf } from '../context/bounded-text.ts'
+import { shortened } from '../context/bounded-text.ts'
 
 export type EventBatch = { n: number; events: NewEvent[] }
 
@@ -84,47 +84,35 @@ type BoundedEvent = { event: AgentEvent; bytes: number }
 const maxDataBytes = 16 * 1024
 const maxToolName = 200
 
-/** Says how much of the data stays: characters of texts, parts of lists and objects, and levels. The last one always fits. */
-type Room = { text: number; parts: number; depth: number }
-const rooms: readonly Room[] = [
-  { text: 4000, parts: 100, depth: 3 },
-  { text: 500, parts: 20, depth: 2 },
-  { text: 50, parts: 20, depth: 1 },
+/** Says how much of the data stays: characters of each value, and how many values. The last one always fits. */
+const rooms = [
+  { text: 4000, parts: 100 },
+  { text: 500, parts: 20 },
+  { text: 50, parts: 20 },
 ]
 
 /**
  * An event within the allowed size (domain/event.ts), whatever a model or a tool wrote in it. A larger one keeps the
- * beginnings of its texts and lists, and is marked as `shortened`.
+ * beginnings of its values, lists and objects as JSON text, and is marked as `shortened`.
  */
 function boundedEvent(event: AgentEvent): BoundedEvent {
   const bytes = bytesOf(event.data)
   const { toolName } = event
   const named = toolName === undefined ? event : { ...event, toolName: toolName.slice(0, maxToolName) }
   if (bytes <= maxDataBytes) return { event: named, bytes }
-  for (const room of rooms) {
-    const data = { ...partsOf(event.data, room, 1), shortened: true }
+  for (const { text, parts } of rooms) {
+    const kept = Object.entries(event.data).slice(0, parts)
+    const short = kept.map(([key, value]) => [shortened(key, text), shortValue(value, text)])
+    const data = { ...Object.fromEntries(short), shortened: true }
     const left = bytesOf(data)
     if (left <= maxDataBytes) return { event: { ...named, data }, bytes: left }
   }
   return { event: { ...named, data: { shortened: true } }, bytes: 0 }
 }
 
-function partsOf(record: Record<string, unknown>, room: Room, depth: number): Record<string, unknown> {
-  const entries = Object.entries(record).slice(0, room.parts)
-  return Object.fromEntries(entries.map(([key, part]) => [cut(key, room.text), shortened(part, room, depth)]))
-}
-
-function shortened(value: unknown, room: Room, depth: number): unknown {
-  if (typeof value === 'string') return cut(value, room.text)
-  if (typeof value !== 'object' || value === null) return value
-  if (depth >= room.depth) return clippedJson(value, room.text)
-  if (isRecord(value)) return partsOf(value, room, depth + 1)
-  if (!Array.isArray(value)) return value
-  return value.slice(0, room.parts).map((part) => shortened(part, room, depth + 1))
-}
-
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${beginningOf(text, max)}…`
+function shortValue(value: unknown, most: number): unknown {
+  if (typeof value === 'string') return shortened(value, most)
+  return bytesOf(value) <= most ? value : clippedJson(value, most)
 }
 
 /** Returns Infinity when the data is no JSON, or nested too deep to be written. */

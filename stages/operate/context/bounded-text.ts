@@ -1,8 +1,6 @@
-/** A heading with entries under it, some of which may be cut. */
 export type Section = {
   heading: string
   entries: readonly string[]
-  /** Counts the entries besides those given; 0 by default. */
   more?: number
   /** Says which end is cut when not all entries fit: `last`, the default, or `first` where the newest entry is the last. */
   cut?: 'first' | 'last'
@@ -33,22 +31,32 @@ export function boundedSection({ heading, entries, more = 0, cut = 'last' }: Sec
   return written(cut === 'first' ? kept.toReversed() : kept)
 }
 
-/** Returns `text` in one line of at most `max` UTF-16 units, with `…` at its end where it was cut. */
+/** Writes `text` in one line of at most `max` UTF-16 units, with `…` at its end where it was cut. */
 export function oneLine(text: string, max: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  if (line.length <= max) return line
-  // The cut must not leave half of a surrogate pair.
-  return `${line.slice(0, Math.max(0, max - 1)).replace(/[\uD800-\uDBFF]$/, '')}…`
+  return shortened(text.replaceAll(/\s+/g, ' ').trim(), max)
+}
+
+/** Returns at most `max` UTF-16 units of the text, with `…` at the end where it was cut between two words. */
+export function shortened(text: string, max: number): string {
+  return text.length <= max ? text : `${beginningOf(text, max - 1)}…`
 }
 
 const longestWord = 400
 
-/** Cuts to at most `max` characters, between two words: of half a key nobody would know that it is one. */
+/** Cuts to at most `max` UTF-16 units, between two words: of half a key nobody would know that it is one. */
 export function beginningOf(text: string, max: number): string {
   if (text.length <= max) return text
   const least = Math.max(0, max - longestWord)
   const lastBlank = /\s\S*$/.exec(text.slice(least, max + 1))
-  return text.slice(0, lastBlank === null ? max : least + lastBlank.index)
+  const end = lastBlank === null ? max : least + lastBlank.index
+  return text.slice(0, end).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+/** Fences a foreign text: the fence is longer than any in the text. */
+export function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`
 }
 
 const [maxKeys, maxKey, maxValue] = [20, 100, 200]
@@ -61,5 +69,5 @@ export function shortKnowledge(delta: Readonly<Record<string, unknown>>): Record
 
 function shortValue(value: unknown): unknown {
   const json = JSON.stringify(value) ?? ''
-  return json.length <= maxValue ? value : oneLine(`${beginningOf(json, maxValue - 1)}…`, maxValue)
+  return json.length <= maxValue ? value : shortened(json, maxValue)
 }

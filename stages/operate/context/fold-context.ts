@@ -15,7 +15,6 @@ export type Action = {
   summary: string
 }
 
-/** Says how an earlier operation ended. */
 export type EarlierResult = {
   agent: string
   nodeId: string
@@ -52,10 +51,7 @@ export type ContextScope = {
   nodeIds?: readonly string[]
 }
 
-/**
- * The context of one operation, folded from the events of its run, or some of them, in their order. Nothing else goes into
- * it: the same events give the same context.
- */
+/** Folds the context of one operation from events of its run, in their order: the same events give the same context. */
 export function foldContext(events: Iterable<ContextEvent>, scope: ContextScope = {}): AgentContext {
   const own = openOwnTrack()
   const results = new Map<string, EarlierResult>()
@@ -75,10 +71,7 @@ export function foldContext(events: Iterable<ContextEvent>, scope: ContextScope 
 
 const statusesOfWork = new Set(['succeeded', 'failed', 'blocked'])
 
-/**
- * Skipped and cancelled operations did nothing. That nothing had to be changed is relevant for the operation's own node, and
- * noise for the others.
- */
+/** Leaves out what did nothing; that nothing had to be changed is relevant for the own node alone. */
 function isRelevant({ node, status }: EarlierResult): boolean {
   return statusesOfWork.has(status) || (status === 'unchanged' && node === undefined)
 }
@@ -184,7 +177,6 @@ function codeOf(errorCode: string | undefined): { errorCode?: string } {
   return errorCode === undefined ? {} : { errorCode }
 }
 
-/** Returns an empty text when the field is missing or no string. */
 function textIn(data: ContextEvent['data'], name: string): string {
   const value = data[name]
   return typeof value === 'string' ? value : ''

@@ -1,6 +1,6 @@
 import { charactersPerToken } from '#domain/turn.ts'
 import type { Action, AgentContext, EarlierResult, LastError } from './fold-context.ts'
-import { boundedSection, oneLine, type Section } from './bounded-text.ts'
+import { boundedSection, fenced, oneLine, type Section } from './bounded-text.ts'
 
 /** Estimates how many characters so many tokens are, as is done before a server has counted. */
 export function charactersOf(tokens: number): number {
@@ -12,7 +12,6 @@ const maxArguments = 120
 const maxValue = 120
 const maxWhat = 300
 
-/** The first lines of related code. */
 export type CodeExcerpt = {
   /** Its relation to the node, in words: `Calls function price (src/util.py:10)`. */
   what: string
@@ -110,9 +109,6 @@ function valueText(value: unknown): string {
   return oneLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), maxValue)
 }
 
-/** The fence is longer than any in the code. */
 function codeText({ what, language, text }: CodeExcerpt): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length))
-  const fence = '`'.repeat(longest + 1)
-  return `${oneLine(what, maxWhat)}:\n${fence}${language}\n${text}\n${fence}`
+  return `${oneLine(what, maxWhat)}:\n${fenced(text, language)}`
 }

@@ -7,7 +7,7 @@ import type { Attempt } from '#store/ledger/attempt.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { getChangeSets } from '#store/objects/stored-records.ts'
-import { beginningOf } from '../context/bounded-text.ts'
+import { beginningOf, fenced } from '../context/bounded-text.ts'
 import { charactersOf } from '../context/render-context.ts'
 import { type DecisionsLedger, openCurrentDecisions } from './current-decisions.ts'
 
@@ -82,11 +82,4 @@ function textsOf({ files }: ChangeSet): string {
     return file.kind === 'create' ? [file.content] : []
   })
   return texts.filter((text) => text.trim() !== '').join('\n')
-}
-
-/** The fence is longer than any in the text. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
-  const fence = '`'.repeat(longest + 1)
-  return `${fence}\n${text.trimEnd()}\n${fence}`
 }

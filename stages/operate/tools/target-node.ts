@@ -25,10 +25,7 @@ function lineAt(source: string, index: number): number {
   return source.slice(0, index).split(/\r\n|\r|\n/).length
 }
 
-/**
- * Finds `node` in the file as it is now: by the text before and after it, which as a rule is that of the base, else by where the changes
- * around it have moved it.
- */
+/** Finds `node` in the file as it is now: by the text around it, else by where changes have moved it. */
 export async function openTargetNode(
   node: CodeNode,
   workspace: Workspace,

@@ -30,7 +30,6 @@ type Names = {
 
 const namesOf = new WeakMap<BaseFiles, Names>()
 
-/** A snapshot as the immutable layer of a workspace. Its names are sorted once per snapshot. */
 export function baseLayerOf(snapshot: BaseFiles, blobs: Pick<BlobStore, 'get'>, projectId: string): BaseLayer {
   const names = namesOf.get(snapshot) ?? readNames(snapshot)
   namesOf.set(snapshot, names)

@@ -12,7 +12,6 @@ import { openOverlay } from './overlay.ts'
 export type BuiltLayer = BaseLayer & {
   /** Lists those that it has. A set that collides with an earlier one is left out. */
   sets: readonly ChangeSet[]
-  /** The files that the sets change. */
   paths: readonly RepoPath[]
   /** Returns undefined for a file that the sets do not change. */
   changed(path: string): ChangedFile | undefined

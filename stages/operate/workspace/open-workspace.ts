@@ -21,10 +21,7 @@ export type Workspace = {
   readBase(path: string): Promise<string>
   /** Reads a file of the base, which may be no text. */
   readBaseBytes(path: string): Promise<Uint8Array>
-  /**
-   * A file keeps its executable bit, and a new one has none, unless `executable` says otherwise. Throws WorkspaceFault
-   * too-large, or not-text for a text that is not well-formed.
-   */
+  /** Keeps the executable bit unless `executable` says otherwise. WorkspaceFault too-large, or not-text. */
   writeText(path: string, text: string, executable?: boolean): Promise<void>
   /** Writes all of the files, at most `maxFiles`, or none. Throws as `writeText` does. */
   writeTexts(files: ReadonlyMap<string, string>): Promise<void>

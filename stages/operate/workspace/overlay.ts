@@ -4,7 +4,6 @@ import { type BaseLayer, foldersOf, type PathKind } from './base-layer.ts'
 /** A written file as it is kept for a later attempt. `executable` only where it is not what the base has there. */
 export type WrittenFile = { path: RepoPath; text: string; executable?: boolean | undefined }
 
-/** Holds all that an attempt changed. */
 export type Written = { written: WrittenFile[]; deleted?: RepoPath[] | undefined }
 
 type OverlayFile = { text: string; executable: boolean }
@@ -101,7 +100,6 @@ function mergedListing(base: Pick<BaseLayer, 'list'>, entries: Entries, folder: 
   return [...names].toSorted()
 }
 
-/** Counts the written files in each folder, at any depth. */
 function countFolders(files: readonly RepoPath[]) {
   const counts = new Map<string, number>()
   const add = (path: RepoPath, one: 1 | -1) => {

@@ -74,17 +74,10 @@ describe('lines', () => {
   it('are looked for no longer than the limit, and the next search is none the worse', async () => {
     const hasty = openLineSearcher({ limitMs: 1_000 })
     const texts = [{ path: 'a.py', text: `${'a'.repeat(60)}!` }]
-    let reads = 0
-    const find = (text: string) =>
-      hasty.find({ text, isExpression: true }, async () => {
-        reads += 1
-        return texts
-      })
+    const find = (text: string) => hasty.find({ text, isExpression: true }, async () => texts)
     const tooSlow = { kind: 'refused', message: expect.stringContaining('1000 ms') }
     await expect(find('^(a+)+$')).rejects.toMatchObject(tooSlow)
     expect(await find('a!$')).toHaveLength(1)
-    await expect(find('^(a+)+$'), 'it is not tried again').rejects.toMatchObject(tooSlow)
-    expect(reads).toBe(2)
     await hasty.close()
   })
 

@@ -52,7 +52,6 @@ function tooMany(what: string): WorkspaceFault {
 /** `text` is one that a line has, or a regular expression of JavaScript that it matches; `paths` as for `findFiles`. */
 export type SearchQuery = { text: string; isExpression: boolean; paths: string }
 
-/** A line that was found, from 1, with at most 500 of its characters. */
 export type FoundLine = { path: string; line: number; text: string }
 
 /**
@@ -125,22 +124,15 @@ type Wanted = Pick<SearchQuery, 'text' | 'isExpression'>
 export type LineSearch = Wanted & { texts: Texts }
 
 export type LineSearcher = {
-  /**
-   * Reads the texts when it is this search's turn: those of many would fill the memory. Throws WorkspaceFault refused for an
-   * expression that is not valid, or takes longer than the limit over all texts, or did so before.
-   */
+  /** Reads the texts when it is its turn, for memory. WorkspaceFault refused for a bad or too slow expression. */
   find(wanted: Wanted, readTexts: () => Promise<Texts>): Promise<FoundLine[]>
   /** Ends the threads, if there are any; running searches fail. Safe to call twice. */
   close(): Promise<void>
 }
 
-/** Limits the searches that run at a time, and the expressions that are remembered since they took too long. */
-const [searchesAtOnce, slowExpressions] = [2, 100]
+const searchesAtOnce = 2
 
-/**
- * Searches in threads: one that takes longer than `limitMs` is ended, since matching may take exponential time. They start
- * with the first search.
- */
+/** Searches in threads: one that takes longer than `limitMs` is ended, since matching may take exponential time. */
 export function openLineSearcher({ limitMs = 2_000 }: { limitMs?: number } = {}): LineSearcher {
   const entry = new URL('./search-thread.ts', import.meta.url)
   const pool = openThreadPool<LineSearch, FoundLine[]>({
@@ -151,29 +143,14 @@ export function openLineSearcher({ limitMs = 2_000 }: { limitMs?: number } = {})
     requestsPerThread: 1,
   })
   const turns = openSemaphore(searchesAtOnce)
-  const slow = new Map<string, string>()
-  const refuseSlow = ({ text, isExpression }: Wanted) => {
-    const why = isExpression ? slow.get(text) : undefined
-    if (why !== undefined) throw new WorkspaceFault('refused', `the expression cannot be looked for: ${why}`)
-  }
-
-  async function search(wanted: Wanted, texts: Texts): Promise<FoundLine[]> {
-    const answer = await pool.ask({ ...wanted, texts })
-    if (answer.kind === 'report') return answer.report
-    const [oldest] = slow.keys()
-    if (slow.size >= slowExpressions && oldest !== undefined) slow.delete(oldest)
-    slow.set(wanted.text, answer.why)
-    throw new WorkspaceFault('refused', `this cannot be looked for: ${answer.why}`)
-  }
-
   return {
     async find(wanted, readTexts) {
       if (wanted.isExpression) requireExpression(wanted.text)
-      refuseSlow(wanted)
       const giveBack = await turns.acquire(new AbortController().signal)
       try {
-        refuseSlow(wanted)
-        return await search(wanted, await readTexts())
+        const answer = await pool.ask({ ...wanted, texts: await readTexts() })
+        if (answer.kind === 'report') return answer.report
+        throw new WorkspaceFault('refused', `this cannot be looked for: ${answer.why}`)
       } finally {
         giveBack()
       }

@@ -121,7 +121,6 @@ async function withFollowUps(text: string, { file, report, deps }: Making): Prom
 
 type FixedText = { file: FileToFix; text: string }
 
-/** The faults whose fixes are safe, allowed by the repository, and in the part of the file that may be changed. */
 export function openFixes(diagnostics: readonly Diagnostic[], { file, text }: FixedText, deps: LintDeps): Diagnostic[] {
   const { path, source, rules } = file
   const { keptNames, ownModules } = rules

@@ -73,10 +73,7 @@ export function faultLines({ source, diagnostics }: NodeLint, max = 40): string 
 
 const contextLines = 3
 
-/**
- * The lines around each fault, under their line numbers: for its faults, a file is not shown whole. The last parts are
- * left out, with a note, when they do not fit.
- */
+/** Shows the lines around each fault, under their line numbers; the last parts are left out when they do not fit. */
 export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: number): string {
   const lines = source.split('\n')
   const shown = new Set<number>()

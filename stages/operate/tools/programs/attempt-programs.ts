@@ -15,7 +15,6 @@ import type { BuiltLayer } from '../../workspace/built-layer.ts'
 import type { OpenEnvironment } from './environments.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
-/** The programs that the tools of one attempt may run. */
 export type AttemptPrograms = {
   /** Names the programs that `run_command` may start. */
   allowed: readonly string[]
@@ -38,7 +37,6 @@ export type ProgramDeps = {
   environment: OpenEnvironment
 }
 
-/** Serves programs over a whole snapshot, with changes of many attempts. */
 export type SnapshotPrograms = ProgramDeps & {
   /** The most seconds of a gate. */
   gateLimitS: number

@@ -14,7 +14,6 @@ import { programPath } from '#sandbox/bubblewrap.ts'
 import { addedFolder, type SandboxedProgram, workFolder } from '#sandbox/sandboxed-program.ts'
 import { environmentParts, unpackEnvironment } from './unpack-environment.ts'
 
-/** Holds what programs of a run find besides its files. */
 export type Surroundings = Pick<SandboxedProgram, 'mounts' | 'folders' | 'environment'>
 
 /** Finds the environment of a run's programs: nothing for a run without a setup. SETUP_001 when its setup failed. */

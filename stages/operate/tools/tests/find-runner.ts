@@ -5,7 +5,7 @@ import type { AttemptPrograms } from '../programs/attempt-programs.ts'
 import { type TestRunner, vitest } from '../programs/run-tests.ts'
 import { testsNear, textOf } from './find-tests.ts'
 
-/** What runs the tests of a language here, as evidence names it. */
+/** Says what runs the tests of a language here, as evidence names it. */
 export type FoundRunner = { runner: Exclude<TestRunner, 'auto'>; tool: string; version: string }
 
 type Deps = { workspace: Pick<Workspace, 'list' | 'readText' | 'exists'>; run: AttemptPrograms['run'] }

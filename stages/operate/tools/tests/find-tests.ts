@@ -5,12 +5,10 @@ import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.t
 
 const runnable = new Set(['python', 'javascript', 'typescript', 'tsx'])
 
-/** Whether tests of the language can be run. */
 export function isTestable(language: string): boolean {
   return runnable.has(language)
 }
 
-/** Whether a file has tests that can be run, by its name and place. */
 export function isTestFile(path: string): boolean {
   return isTestable(languageOf(path) ?? '') && purposeOf(path) === 'test'
 }
@@ -19,10 +17,7 @@ const maxFolders = 200
 const maxFiles = 1_000
 const testFolder = /^(?:tests?|__tests__|specs?)\/$/
 
-/**
- * The files with tests in the folders above `near`, and in the folders for tests that these have: the nearest first, at most
- * 1,000. The rest of the repository is not listed.
- */
+/** Lists test files in the folders above `near` and their folders for tests: the nearest first, at most 1,000. */
 export function testsNear(workspace: Pick<Workspace, 'list'>, near: string): string[] {
   const found = new Set<string>()
   const open = foldersUp(folderOf(near)).map((folder) => ({ folder, isOfTests: false }))

@@ -14,7 +14,6 @@ import { findRunner, type FoundRunner } from './find-runner.ts'
 import { baseTextOf, isTestFile } from './find-tests.ts'
 import { endingText, survivorsOf, type TriedMutants, tryMutants } from './try-mutants.ts'
 
-/** What running the tests of one file has shown. */
 export type TestProof = TriedMutants & {
   path: string
   used: FoundRunner
@@ -25,13 +24,13 @@ export type TestProof = TriedMutants & {
   failed: { name: string; message: string }[]
   /** The tests that the file had before, and those of them that passed in every run: none for a new file. */
   before: { collected: string[]; passed: string[] }
-  /** What the runner said where it wrote no report. */
+  /** Holds what the runner said where it wrote no report. */
   unreported: string | undefined
   runsMs: number
 }
 
 export type TestProofs = {
-  /** What tests of this language are run with. TOOL_005 where there is no such program, or no sandbox. */
+  /** Finds what tests of this language are run with. TOOL_005 where there is no such program, or no sandbox. */
   runner(language: string, signal: AbortSignal): Promise<FoundRunner>
   /** Runs the tests in a file; as long as nothing more is written, it returns what it found before. Throws as `runner` does. */
   prove(path: string, signal: AbortSignal): Promise<TestProof>
@@ -153,7 +152,7 @@ export function judgedTests(runs: readonly TestRun[], path: string): Pick<TestPr
   return found
 }
 
-/** Whether a name of a report is that of the file, under which runners report one that cannot be loaded. */
+/** Says whether a name of a report is that of the file, under which runners report one that cannot be loaded. */
 function isFileItself(name: string, path: string): boolean {
   const last = name.split('::').at(-1) ?? ''
   const module = path.replace(/\.py$/, '').replaceAll('/', '.')

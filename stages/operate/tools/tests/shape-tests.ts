@@ -3,7 +3,7 @@ import type { TestFunction } from '../../evidence/test-functions.ts'
 import { WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { FoundRunner } from './find-runner.ts'
 
-/** How the tests of a repository are written: methods of unittest's classes, functions, or calls in a `describe` for each definition. */
+/** Says how the tests of a repository are written: methods of unittest's classes, functions, or calls in a `describe` for each definition. */
 export type TestStyle = 'unittest' | 'functions' | 'suites'
 
 /** The style of the first of these texts that has one of Python, else that of the runner. */
@@ -27,9 +27,9 @@ export type Shaping = {
   style: TestStyle
   /** The definition's own name, as no other of its module has it. */
   label: string
-  /** Whether the repository's classes of tests are called `TestPrice` rather than `PriceTest`. */
+  /** Says whether the repository's classes of tests are called `TestPrice` rather than `PriceTest`. */
   isPrefixed: boolean
-  /** What the file binds already. */
+  /** Holds the names that the file binds already. */
   taken: ReadonlySet<string>
 }
 

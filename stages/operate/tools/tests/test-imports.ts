@@ -8,7 +8,6 @@ import { textOf } from './find-tests.ts'
 import type { TestStyle } from './shape-tests.ts'
 
 type Importing = {
-  /** The file of tests. */
   path: string
   source: string
   used: FoundRunner
@@ -20,11 +19,11 @@ type Importing = {
 
 type Node = Pick<CodeNode, 'path' | 'language' | 'qualifiedName'>
 
-/** How a file of tests begins, and how a program in the repository's folder gets the node. */
+/** Says how a file of tests begins, and how a program in the repository's folder gets the node. */
 export type Imports = {
   imports: string
   importHere: string
-  /** What a file of tests begins with, as the repository's other tests do: so that its imports are found, or `'use strict'`; mostly empty. */
+  /** Begins a file of tests, as the repository's other tests do: so that its imports are found, or `'use strict'`; mostly empty. */
   setup: string
 }
 

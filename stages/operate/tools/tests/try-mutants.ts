@@ -5,12 +5,11 @@ import type { ProgramOptions } from '../programs/attempt-programs.ts'
 import type { TestRun } from '../programs/run-tests.ts'
 import type { TargetNode } from '../target-node.ts'
 
-/** What tests that pass have noticed of the faults planted in the node. */
 export type TriedMutants = {
   mutants: (Mutant & { isKilled: boolean })[]
   /** In words: those with which the run ended without a report, which proves nothing, and how that was. */
   unjudged: string[]
-  /** Of all their runs together. */
+  /** Counts all their runs together. */
   mutantsMs: number
 }
 
@@ -31,7 +30,6 @@ const leastMutantMs = 5_000
 /** Beside the other attempts of this worker, which wait for the same places in the sandbox. */
 const mutantsAtOnce = 2
 
-/** Runs the tests with each mutant of the node. */
 export async function tryMutants({ target, syntax, most, slowestMs, runOnce, others }: Trying): Promise<TriedMutants> {
   const { path, language } = target.node
   const { source, start, end } = await target.locate()
@@ -69,7 +67,6 @@ function isNoticed(ran: TestRun, others: ReadonlySet<string>): boolean | undefin
   return ran.cases.some(({ name, outcome }) => !others.has(name) && (outcome === 'failed' || outcome === 'error'))
 }
 
-/** The mutants that no test noticed, in words. */
 export function survivorsOf({ mutants }: Pick<TriedMutants, 'mutants'>): string[] {
   return mutants.filter(({ isKilled }) => !isKilled).map(mutantText)
 }
