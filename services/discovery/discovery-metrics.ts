@@ -2,7 +2,7 @@ import { isEnded, type Run } from '#domain/run.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { StageEnd } from '#store/ledger/run-stage.ts'
-import { memoryOf } from '#store/ledger/memory-gate.ts'
+import { usedShare } from '#store/ledger/memory-gate.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { queueNames } from '#store/queues/catalog.ts'
@@ -14,7 +14,6 @@ export type Round = {
   /** Lists the active ones. */
   runs: readonly Run[]
   window: number
-  seconds: number
 }
 
 type ShownDeps = {
@@ -44,7 +43,6 @@ export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => v
   metrics.gauge('remora_window', () => one(seen().window))
   return (round) => {
     ;[last, at] = [round, performance.now()]
-    metrics.observe('remora_dispatch_round_seconds', {}, round.seconds)
   }
 }
 
@@ -128,7 +126,6 @@ function showStates(metrics: Metrics, { seen, ledger }: Seen): void {
 }
 
 function showFleet(metrics: Metrics, { readFleet }: ShownDeps): void {
-  metrics.gauge('remora_operations_capacity', async () => one((await readFleet()).operations))
   metrics.gauge('remora_workers', async () => one((await readFleet()).workers))
   metrics.gauge('remora_model_capacity', async () => {
     const { capacity } = await readFleet()
@@ -149,8 +146,7 @@ function showStores(metrics: Metrics, { seen, ledger, producer, redis }: Seen): 
       Object.entries(counts satisfies JobCounts).map(([state, value]) => ({ labels: { queue, state }, value })),
     )
   })
-  metrics.gauge('remora_redis_used_bytes', async () => one((await memoryOf(redis)).usedBytes))
-  metrics.gauge('remora_redis_used_share', async () => one((await memoryOf(redis)).usedShare))
+  metrics.gauge('remora_redis_used_share', async () => one(await usedShare(redis)))
 }
 
 /** `ledger`, with what it takes back, and what it ends without a worker, counted. */

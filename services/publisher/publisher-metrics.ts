@@ -1,4 +1,3 @@
-import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { GitHubAppOptions } from '#code-hosts/github-client.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
@@ -45,20 +44,8 @@ export function measuredLedger<Given extends Pick<Ledger, 'notePublication'>>(
   }
 }
 
-/** The inbox, with what became of its webhooks counted. */
-export function measuredInbox(inbox: DeliveryInbox, { count }: Pick<Metrics, 'count'>): DeliveryInbox {
-  return {
-    ...inbox,
-    async end(taken, handled) {
-      await inbox.end(taken, handled)
-      count('remora_webhooks_total', { outcome: handled.outcome })
-    },
-  }
-}
-
-/** Shows what waits, which is the same for every publisher. */
-export function showBacklog({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<PublishingRuns, 'backlog'>): void {
-  gauge('remora_publications_waiting', async () => [{ labels: {}, value: (await backlog()).count }])
+/** Every publisher shows the same. */
+export function showOverdue({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<PublishingRuns, 'backlog'>): void {
   gauge('remora_publications_overdue_seconds', async () => {
     const { dueAt } = await backlog()
     return [{ labels: {}, value: dueAt === null ? 0 : Math.max(0, Date.now() - dueAt) / 1000 }]

@@ -36,7 +36,7 @@ import { type GitHubApp, type GitHubAppOptions, openGitHubApp, orHostError } fro
 import { declineChanges, declinedOf } from '#stages/publish/pulls/choose-parts-of.ts'
 import { publishRun } from '#stages/publish/pulls/publish-run.ts'
 import { openPlaces, openPublishingRuns, type PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
-import { measuredInbox, measuredLedger, measuredRequests, showBacklog } from './publisher-metrics.ts'
+import { measuredLedger, measuredRequests, showOverdue } from './publisher-metrics.ts'
 import type { PublisherConfig } from './publisher-config.ts'
 import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
@@ -158,11 +158,8 @@ export async function openHost(
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const places = openPlaces(publicationsAtOnce.ofInstallation)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn, places }
-  const inbox = measuredInbox(
-    openDeliveryInbox(redis, namespace ?? 'remora', { signer, silentMs: 2 * leaseMs, log }),
-    metrics,
-  )
-  showBacklog(metrics, publishing)
+  const inbox = openDeliveryInbox(redis, namespace ?? 'remora', { signer, silentMs: 2 * leaseMs, log })
+  showOverdue(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
   const declinedIn = (run: Run, ids: readonly string[]) => declinedOf(run, ids, publishDeps)

@@ -95,7 +95,6 @@ function jsonOf(text: string): unknown {
 
 /** Shows what nobody has handled yet. */
 export function showInbox({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<DeliveryInbox, 'backlog'>): void {
-  gauge('remora_webhooks_waiting', async () => [{ labels: {}, value: (await backlog()).count }])
   gauge('remora_oldest_webhook_seconds', async () => {
     const { oldestAt } = await backlog()
     return [{ labels: {}, value: oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt) / 1000 }]
