@@ -6,7 +6,7 @@ import { describeUnknownKey, plainWords, type SchemaFault, schemaFaults } from '
 import { firstFaults, maxYamlBytes, readYaml, type YamlPath } from '#platform/yaml-source.ts'
 import { readOwnFile } from '#platform/own-file.ts'
 import type { FileSetting } from './setting.ts'
-import { fileSettings, keysWithoutEffect, OfferedSettings, SettingsFile } from './settings-table.ts'
+import { fileSettings, SettingsFile } from './settings-table.ts'
 
 const fileName = 'remora.yaml'
 const wayWithout = 'set REMORA_CONFIG=none to go without'
@@ -83,7 +83,7 @@ export function readSettingsFile(path: string, source: string): GivenSetting[] {
     const code = found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
     throw new AppError(code, messages.join('; '))
   }
-  return [...fileSettings, ...keysWithoutEffect].flatMap((setting) => {
+  return fileSettings.flatMap((setting) => {
     const given = valueAt(parsed.data, setting.path)
     return given === undefined ? [] : [{ setting, value: given, line: lineOf(setting.path), lineOf }]
   })
@@ -97,7 +97,7 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 function describe(fault: SchemaFault): string {
-  if (fault.isUnknownKey) return describeUnknownKey(OfferedSettings, fault)
+  if (fault.isUnknownKey) return describeUnknownKey(SettingsFile, fault)
   if (fault.at.length === 0) return 'the file must consist of sections with keys, such as "agents: { dir: my-agents }"'
   return `${fault.at.join('.')}: ${fault.message}`
 }

@@ -45,7 +45,7 @@ type FileForm = {
 export type FileSetting = FileForm & {
   path: readonly string[]
   about: string
-  /** Says why nothing reads it; a setting of the table has it only where the file that gives it may not. */
+  /** Says why nothing reads it where the file that gives it may not decide about it. */
   unserved?: string
 }
 

@@ -42,27 +42,8 @@ export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable
   fileSettingsOf(variable, setting),
 )
 
-/** Lists keys that people may expect and nothing reads: the user is warned that they have no effect. */
-export const keysWithoutEffect: readonly FileSetting[] = Object.entries({
-  'model.request.max_tokens': 'each bundle sets its own (limits.max_tokens)',
-  'model.roles': 'workers are the only role there is',
-  'events.max_inline_bytes': 'events stay whole',
-  'sandbox.network': 'programs of a repository reach no network',
-  'llm_log.enabled': 'conversations are part of the records that prove a run, and are kept as long as it',
-}).map(([key, unserved]) => withoutEffect(key, unserved))
-
-function withoutEffect(key: string, unserved: string): FileSetting {
-  const setting = { key, owners: [], type: z.unknown(), about: '', file: { variables: [], toVariables: () => ({}) } }
-  const [made] = fileSettingsOf('', setting)
-  if (made === undefined) throw new Error(`${key} has no key`)
-  return { ...made, unserved }
-}
-
 /** The schema of remora.yaml (docs/reference/config.md). Everything may be left out. */
-export const SettingsFile = sectionOf([...fileSettings, ...keysWithoutEffect])
-
-/** The same without keys that have no effect: what an error message offers. */
-export const OfferedSettings = sectionOf(fileSettings)
+export const SettingsFile = sectionOf(fileSettings)
 
 function sectionOf(settings: readonly FileSetting[], depth = 0): z.ZodObject {
   const names = [...new Set(settings.map(({ path }) => path[depth] ?? ''))]
