@@ -69,12 +69,18 @@ const Asked = z
   })
   .partial()
 
+/** A stranger's YAML of this size takes at most a quarter of a second of one core. */
+export const maxSettingsBytes = 16 * 1024
+
 /**
- * Reads the `remora.yaml` of a repository's default branch; undefined: it has none. CONFIG_002 to 004, with the line, for one that is
- * wrong. Keys that are not for a repository to decide are left aside.
+ * Reads the `remora.yaml` of a repository's default branch; undefined: it has none. CONFIG_002 for one of more than
+ * `maxSettingsBytes`, CONFIG_002 to 004, with the line, for one that is wrong. Keys that are not for a repository to decide
+ * are left aside.
  */
 export function repositorySettingsOf(text: string | undefined, { name, operator }: SettingsOwner): ReadSettings {
   const file = `remora.yaml of ${name}`
+  if (text !== undefined && Buffer.byteLength(text) > maxSettingsBytes)
+    throw new AppError('CONFIG_002', `${file} is larger than ${maxSettingsBytes} bytes`)
   const given = text === undefined ? [] : readSettingsFile(file, text)
   const values = new Map(given.map(({ setting, value }) => [setting.path.join('.'), value]))
   const own = [...values].filter(([key]) => repositoryKeys.includes(key))
