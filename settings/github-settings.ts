@@ -227,8 +227,41 @@ const repositorySettings = {
 
 export const githubSettings = { ...appSettings, ...repositorySettings }
 
-/** The keys of `remora.yaml` that a repository decides for itself. */
-export const repositoryKeys: readonly string[] = Object.values(repositorySettings).map(({ key }) => key)
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name
+type RepositoryShape = {
+  [V in keyof typeof repositorySettings as V extends `REMORA_GITHUB_${infer Name}`
+    ? CamelCase<Lowercase<Name>>
+    : never]: (typeof repositorySettings)[V]['type']
+}
+
+function repositoryShape(): RepositoryShape
+function repositoryShape(): unknown {
+  return Object.fromEntries(Object.values(repositorySettings).map(({ key, type }) => [fieldOf(key), type]))
+}
+
+/** `github.max_files` is `maxFiles`. */
+function fieldOf(key: string): string {
+  return key.replace('github.', '').replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Says what is done for a repository. The operator gives the values that its own `remora.yaml` does not have. */
+export const RepositorySettings = z.object(repositoryShape())
+export type RepositorySettings = z.infer<typeof RepositorySettings>
+
+/** Picks those of the operator from the variables that the publisher has read. */
+export function operatorSettings(read: Readonly<Record<string, unknown>>): RepositorySettings {
+  const named = Object.entries(repositorySettings).map(([variable, { key }]) => [fieldOf(key), read[variable]])
+  return RepositorySettings.parse(Object.fromEntries(named))
+}
+
+/** Sets those of a `remora.yaml`, whose `values` are by their keys. What is not for a repository to decide is left aside. */
+export function withOwnSettings(operator: RepositorySettings, values: ReadonlyMap<string, unknown>): RepositorySettings {
+  const own = Object.values(repositorySettings).filter(({ key }) => values.has(key))
+  const named = own.map(({ key }) => [fieldOf(key), values.get(key)])
+  return RepositorySettings.parse({ ...operator, ...Object.fromEntries(named) })
+}
 
 /** The pages of the GitHub whose API is at `apiUrl`. */
 export function githubSite(apiUrl: string): string {

@@ -6,6 +6,7 @@ import { newRunId, type RunId } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import { type CommitId, fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
 import type { RunRequest } from '#domain/run.ts'
+import type { RepositorySettings } from '#settings/github-settings.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import type { Producer } from '#store/queues/producer.ts'
@@ -18,7 +19,6 @@ import { tellWrongSettings } from '#stages/publish/pulls/tell-check.ts'
 import {
   isIgnoredAuthor,
   maxSettingsBytes,
-  type RepositorySettings,
   type RequestSettings,
   repositorySettingsOf,
   whyNotBranch,

@@ -1,26 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type RepositorySettings, repositorySettingsOf } from './repository-settings.ts'
+import { operatorSettings } from '#settings/github-settings.ts'
+import { environmentOf } from '#settings/settings-table.ts'
+import { readEnv } from '#platform/env.ts'
+import { repositorySettingsOf } from './repository-settings.ts'
 
-const operator: RepositorySettings = {
-  agents: ['lint'],
-  branches: [],
-  pullRequests: false,
-  forks: false,
-  ignoreAuthors: [],
-  supersede: 'finish',
-  perAgent: false,
-  draft: false,
-  labels: [],
-  reviewers: [],
-  schedule: [],
-  timezone: 'UTC',
-  maxOpenPulls: 3,
-  maxPullsPerDay: 10,
-  maxFiles: 100,
-  maxLines: 2_000,
-  allowWorkflows: false,
-  allowPaths: [],
-}
+const operator = operatorSettings(readEnv(environmentOf('publisher'), { REMORA_GITHUB_MAX_LINES: '5' }))
 const of = { name: 'ada/shop', operator }
 
 describe('the remora.yaml of a repository', () => {
