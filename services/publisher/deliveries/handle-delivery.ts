@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { ownBranches } from '#code-hosts/code-host.ts'
-import type { Delivery, DeliveryBody, DeliveryOutcome, HandledDelivery } from '#code-hosts/delivery.ts'
-import { InstalledAccount } from '#code-hosts/delivery-of.ts'
+import {
+  type Delivery,
+  type DeliveryBody,
+  type DeliveryOutcome,
+  type HandledDelivery,
+  InstalledAccount,
+} from '#code-hosts/delivery.ts'
 import { undefinedWhenMissing, type GitHubApp, type GitHubClient } from '#code-hosts/github-client.ts'
 import type { InstalledRepository, Installation, Installations } from '#code-hosts/installations.ts'
 import { undefinedOn, unreachable } from '#domain/error.ts'
