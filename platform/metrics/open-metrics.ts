@@ -82,9 +82,6 @@ function openGauge(described: { name: string; help: string; labelNames: string[]
   return (next) => void (read = next)
 }
 
-/** Serves a process that nobody watches. */
-export const silentMetrics: Metrics = { count() {}, observe() {}, gauge() {} }
-
 /** Measures the requests to the object store. */
 export function storeMeasure({ observe }: Pick<Metrics, 'observe'>) {
   return (request: string, result: string, seconds: number): void =>
