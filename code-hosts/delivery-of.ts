@@ -16,11 +16,11 @@ import {
 
 const mostFaults = 2_000
 
-/** Are not looked up in the tables themselves, where any object has a `constructor`. */
+/** The tables themselves are not asked, since any object has a `constructor`. */
 const readers = new Map<string, z.ZodType<DeliveryBody>>(Object.entries(bodyReaders))
 const onlyActions = new Map<string, readonly string[]>(Object.entries(actedOn))
 
-/** Parses what every payload may have. The repository of an event on which nobody acts may be of another shape. */
+/** The repository of an event on which nobody acts may be of another shape. */
 const Envelope = z.object({
   action: name.nullish(),
   installation: z.object({ id: z.int() }).nullish(),
@@ -28,10 +28,7 @@ const Envelope = z.object({
   repository: z.unknown().optional(),
 })
 
-/**
- * A webhook of GitHub, reduced to what somebody acts on. INTAKE_008, which names every field at fault, for headers that are none
- * of GitHub's and for a payload that is not one of its event.
- */
+/** Reduces a webhook to what somebody acts on. INTAKE_008 names every field at fault, of the headers or of the payload. */
 export function deliveryOf(
   { deliveryId, event }: { deliveryId: string | undefined; event: string | undefined },
   payload: unknown,

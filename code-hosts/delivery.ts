@@ -26,7 +26,7 @@ const Listed = z
   })
   .pipe(HostedRepository)
 
-/** Takes the slug of an enterprise, which has no login. */
+/** An enterprise has a slug and no login. */
 export const InstalledAccount = z
   .object({ login: name.optional(), slug: name.optional() })
   .nullish()
@@ -183,10 +183,7 @@ export const bodyReaders = {
   issue_comment: Comment,
 }
 
-/**
- * Holds what a webhook says, reduced to what somebody acts on. The texts are GitHub's own and are not trusted. `other` is an
- * event, or an action of one, on which nobody acts.
- */
+/** The texts are GitHub's own and are not trusted. `other` is an event, or an action of one, on which nobody acts. */
 export type DeliveryBody =
   | z.output<(typeof bodyReaders)[keyof typeof bodyReaders]>
   | { kind: 'other'; action: string | null }
@@ -202,7 +199,6 @@ export const DeliveredRepository = z
 export const kindsInRepository = ['push', 'pull_request', 'repository', 'comment', 'check_run', 'check_suite'] as const
 const kinds = [...kindsInRepository, 'ping', 'installation', 'repositories', 'other'] as const
 
-/** Holds what GitHub says about a delivery beside its payload. */
 export const DeliveryHeaders = z.object({
   deliveryId: z.string().regex(/^[\w-]{1,64}$/),
   event: z.string().regex(/^\w{1,64}$/),
@@ -211,8 +207,8 @@ export const DeliveryHeaders = z.object({
 const Stored = DeliveryHeaders.extend({ bodyHash: z.string(), body: z.object({ kind: z.enum(kinds) }) })
 
 /**
- * Is one webhook of GitHub, with its `X-GitHub-Event`. Its id is the same when GitHub sends it again, and is not signed: who
- * sends it again may choose another. `bodyHash` is the SHA-256 of all that GitHub has signed, as JSON.
+ * The id is the same when GitHub sends it again, and is not signed: who sends it again may choose another. `bodyHash` is the
+ * SHA-256 of all that GitHub has signed, as JSON.
  */
 export type Delivery = z.infer<typeof DeliveryHeaders> & {
   bodyHash: string
@@ -242,6 +238,5 @@ export const HandledDelivery = z.strictObject({
 })
 export type HandledDelivery = z.infer<typeof HandledDelivery>
 
-/** The part of it that the delivery itself does not say. */
 export type DeliveryOutcome = Pick<HandledDelivery, 'outcome' | 'reason'> &
   Partial<Pick<HandledDelivery, 'runId' | 'projectId'>>
