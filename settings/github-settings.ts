@@ -9,7 +9,6 @@ const names = z.array(z.string().min(1).max(255)).max(100)
 const schedule = z.array(ScheduleText).max(100)
 const port = z.int().min(0).max(65_535)
 
-/** Says how the GitHub App of this installation of Remora is reached, and which process has its keys. */
 const appSettings = {
   REMORA_GITHUB_APP_ID: {
     key: 'github.app_id',
@@ -85,10 +84,7 @@ const appSettings = {
   },
 } satisfies SettingsTable
 
-/**
- * Says what is done for the pushes and pull requests of a repository. The `remora.yaml` of its default branch overrides
- * these for the repository; a run that was started in another way is not concerned.
- */
+/** The `remora.yaml` of a repository's default branch overrides these for its pushes and pull requests; other runs are not concerned. */
 const repositorySettings = {
   REMORA_GITHUB_AGENTS: {
     key: 'github.agents',
@@ -263,12 +259,12 @@ export function withOwnSettings(operator: RepositorySettings, values: ReadonlyMa
   return RepositorySettings.parse({ ...operator, ...Object.fromEntries(named) })
 }
 
-/** The pages of the GitHub whose API is at `apiUrl`. */
+/** It is the site of people whose API is at `apiUrl`. */
 export function githubSite(apiUrl: string): string {
   return `${new URL(apiUrl).protocol}//${githubHost(apiUrl)}`
 }
 
-/** Names the host where people find the repositories of the API at `apiUrl`: `github.com`, or the host of a GitHub of one's own. */
+/** It is `github.com`, or the host of a GitHub of one's own. */
 export function githubHost(apiUrl: string): string {
   return new URL(apiUrl).host.replace(/^api\./, '')
 }

@@ -11,10 +11,7 @@ import { setupSettings } from './setup-settings.ts'
 import { storageSettings } from './storage-settings.ts'
 import { traceSettings } from './trace-settings.ts'
 
-/**
- * Every setting, by its variable: from here come remora.yaml's schema, the services' configuration, what a stack passes
- * on to them, `remora config` and docs/reference/config.md.
- */
+/** From here come remora.yaml's schema, the services' configuration, what a stack passes on to them, `remora config` and docs/reference/config.md. */
 export const settingsTable = {
   ...runSettings,
   ...modelSettings,
@@ -27,7 +24,6 @@ export const settingsTable = {
   ...localSettings,
 }
 
-/** The variables that `owner` reads, with the schemas of their texts, for `readEnv`. */
 export function environmentOf<O extends Owner>(owner: O) {
   return variablesOf(settingsTable, owner)
 }
@@ -42,7 +38,7 @@ export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable
   fileSettingsOf(variable, setting),
 )
 
-/** The schema of remora.yaml (docs/reference/config.md). Everything may be left out. */
+/** Everything may be left out. */
 export const SettingsFile = sectionOf(fileSettings)
 
 function sectionOf(settings: readonly FileSetting[], depth = 0): z.ZodObject {
@@ -79,7 +75,7 @@ export function knownVariables(): string[] {
     .toSorted()
 }
 
-/** The variables of an environment that begin like Remora's and are not known, each with the most similar known one. */
+/** Each unknown variable has the most similar known one. */
 export function unknownVariables(names: readonly string[]): { name: string; nearest: string | undefined }[] {
   const known = [...knownVariables(), ...secretVariables.map((name) => `${name}_FILE`)]
   const unknown = names.filter((name) => name.startsWith('REMORA_') && !known.includes(name))

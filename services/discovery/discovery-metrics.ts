@@ -9,9 +9,7 @@ import { queueNames } from '#store/queues/catalog.ts'
 import type { JobCounts, Producer } from '#store/queues/producer.ts'
 import { isExecuting } from '#stages/dispatch/run-dispatcher.ts'
 
-/** Holds what a round of the dispatcher has seen. */
 export type Round = {
-  /** Lists the active ones. */
   runs: readonly Run[]
   window: number
 }
@@ -26,10 +24,7 @@ type ShownDeps = {
 /** A dispatcher that has stood still for so long says nothing about the runs. */
 const freshMs = 15_000
 
-/**
- * Shows what the runs of all workers come to, for whoever scales or watches them. Every discovery process shows the same, so a query
- * takes the greatest. The returned function is told of each round.
- */
+/** Every discovery process shows the same, so a query takes the greatest. The returned function is told of each round. */
 export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => void {
   let [last, at]: [Round | undefined, number] = [undefined, 0]
   const seen = () => {
@@ -67,8 +62,8 @@ function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen)
 }
 
 /**
- * The operations of the runs that workers may work on, each in one group. `held`: ready, but for their model, which is away;
- * `heldForBudget`: ready, but for a budget that is used up. Those of a stopped run are not worked on any more.
+ * Each operation that workers may work on is in one group. `held` waits for a model, `heldForBudget` for a budget. Those of a
+ * stopped run are not worked on any more.
  */
 async function openOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>) {
   const executing = runs.filter(isExecuting)
@@ -149,7 +144,7 @@ function showStores(metrics: Metrics, { seen, ledger, producer, redis }: Seen): 
   metrics.gauge('remora_redis_used_share', async () => one(await usedShare(redis)))
 }
 
-/** `ledger`, with what it takes back, and what it ends without a worker, counted. */
+/** It counts what `ledger` takes back, and what it ends without a worker. */
 export function measuredLedger<Given extends Pick<Ledger, 'relayResults' | 'requeue' | 'sweep'>>(
   ledger: Given,
   { count }: Pick<Metrics, 'count'>,
@@ -175,7 +170,6 @@ export function measuredLedger<Given extends Pick<Ledger, 'relayResults' | 'requ
   return { ...ledger, ...measured }
 }
 
-/** Runs a stage of a run and notes how long it took, and how it ended. */
 export async function measuredStage(
   stage: string,
   { observe }: Pick<Metrics, 'observe'>,

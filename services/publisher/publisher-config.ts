@@ -6,15 +6,14 @@ import { namedModelKind } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
-/** The settings table says what each setting means. */
 export type PublisherConfig = ReturnType<typeof parseConfig>['publisher']
 
-/** The part of the environment that the publisher reads. CONFIG_003 names every variable that is wrong. */
+/** CONFIG_003 names every variable that is wrong. */
 export function parseConfig(env: Env) {
   const read = readEnv({ ...environmentOf('publisher'), REMORA_SIGNING_KEY: SigningKeys }, env)
   const { REMORA_GITHUB_APP_ID: appId, REMORA_GITHUB_PRIVATE_KEY: privateKey, REMORA_PUBLISHER_SECRET: secret } = read
   const apiUrl = read.REMORA_GITHUB_API_URL.replace(/\/$/, '')
-  /** Is undefined when there is no app, and nothing is published to GitHub. */
+  /** Without an app nothing is published to GitHub. */
   const github: Omit<GitHubAppOptions, 'log'> | undefined =
     appId === undefined || privateKey === undefined ? undefined : { appId, privateKey, apiUrl }
   const publisher = {

@@ -9,7 +9,7 @@ const pullEvents: Readonly<Record<string, string>> = {
   'publication.updated': 'updated',
 }
 
-/** Codes that publications fail with. Counted from 0 on: Prometheus sees no rise in a series that begins at its first fault. */
+/** They are counted from 0 on: Prometheus sees no rise in a series that begins at its first fault. */
 const faultCodes = [
   'HOST_001',
   'HOST_002',
@@ -21,7 +21,7 @@ const faultCodes = [
   'HTTP_007',
 ]
 
-/** The ledger, with faults of publications and what becomes of pull requests counted once they are written. */
+/** Faults and what becomes of pull requests are counted once they are written. */
 export function measuredLedger<Given extends Pick<Ledger, 'notePublication'>>(
   ledger: Given,
   { count }: Pick<Metrics, 'count'>,
@@ -52,7 +52,7 @@ export function showOverdue({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick
   })
 }
 
-/** Counts requests to GitHub by the class of their answers, and shows what is left of the tightest limit. */
+/** It counts answers by their class, and shows what is left of the tightest limit. */
 export function measuredRequests({ count, gauge }: Pick<Metrics, 'count' | 'gauge'>): GitHubAppOptions['onAnswer'] {
   const shares = new Map<string, { left: number; until: number }>()
   gauge('remora_host_limit_left_share', () => {

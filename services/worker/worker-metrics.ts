@@ -11,8 +11,8 @@ type Counted = Pick<Metrics, 'count' | 'observe'>
 type AttemptLedger = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
 
 /**
- * `ledger`, whose commands about attempts are counted once they have taken effect: a superseded worker counts nothing, and what the
- * metrics say agrees with the events. The log has one line for each attempt that ended here, with what it cost.
+ * Commands about attempts are counted once they have taken effect: a superseded worker counts nothing, and the metrics agree
+ * with the events. The log has one line for each attempt that ended here, with what it cost.
  */
 export function reportedAttempts<Given extends AttemptLedger>(
   ledger: Given,
@@ -77,7 +77,7 @@ function settled(outcome: Outcome): LogFields {
   return { status, ...(errorCode && { error_code: errorCode }), ...costFields(outcome) }
 }
 
-/** Covers all attempts of the operation so far. */
+/** It covers all attempts of the operation so far. */
 function costFields({ turns, promptTokens, completionTokens, durationMs }: OperationCost): LogFields {
   const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens }
   return { turns, ...tokens, duration_ms: Math.round(durationMs) }
@@ -96,7 +96,6 @@ function measureEvents(events: readonly NewEvent[], start: number, metrics: Coun
   }
 }
 
-/** Counts and times requests, as `onEnd` of ModelPoolOptions. */
 export function measuredRequests(metrics: Counted): NonNullable<ModelPoolOptions['onEnd']> {
   return (end) => {
     const { server, result } = end
@@ -109,7 +108,6 @@ export function measuredRequests(metrics: Counted): NonNullable<ModelPoolOptions
   }
 }
 
-/** Shows what can be read of the pool at any time. */
 export function showPool(pool: Pick<ModelPool, 'status'>, { gauge }: Pick<Metrics, 'gauge'>): void {
   const perServer = (valueOf: (server: ReturnType<ModelPool['status']>['endpoints'][number]) => number) => () =>
     pool.status().endpoints.map((server) => ({ labels: { server: server.name }, value: valueOf(server) }))

@@ -30,8 +30,8 @@ export type ReadAccessDeps = {
 const mostBytes = 4_096
 
 /**
- * Serves discovery the right to read the code of one run: a token for its repository, which only reads contents, is made for this request
- * and is kept nowhere. Whoever asks proves with the secret that it is discovery. Throws CONFIG_006 for an address that is taken.
+ * The right is a token that only reads the contents of the run's repository; it is made for this request and kept nowhere. The
+ * secret proves who asks. CONFIG_006 for an address that is taken.
  */
 export async function openReadAccess(
   { host, port, secret }: { host: string; port: number; secret: string },
@@ -74,8 +74,8 @@ function refuseLongBody(): never {
 }
 
 /**
- * Throws PUBLISH_005 for a run that nobody with the key has asked for, RUN_001 for one that does not wait for its code,
- * HOST_002 when the project has no such repository (any more).
+ * PUBLISH_005: nobody with the key has asked for the run. RUN_001: it does not wait for its code. HOST_002: the project has no
+ * such repository (any more).
  */
 async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<ReadAccess> {
   const { app, apiUrl, ledger } = deps

@@ -6,17 +6,16 @@ import { type RepositorySettings, withOwnSettings } from '#settings/github-setti
 import { readSettingsFile } from '#settings/read-settings-file.ts'
 import { runSettings } from '#settings/run-settings.ts'
 
-/** Holds what a run of the repository is asked for besides its agents. */
 export type RequestSettings = Pick<
   RunRequest,
   'paths' | 'exclude' | 'languages' | 'include' | 'errorPolicy' | 'budget' | 'verify' | 'setup'
 >
 
-/** Names the repository whose `remora.yaml` is read. `operator` holds where the file says nothing. */
+/** `operator` holds where the file says nothing. */
 export type SettingsOwner = { name: string; operator: RepositorySettings }
 export type ReadSettings = { settings: RepositorySettings; request: RequestSettings }
 
-/** Holds the keys of `remora.yaml` that say what a run is asked for; others are the operator's to say. */
+/** Other keys are the operator's to say. */
 const Asked = z.object({
   'discovery.paths': z.array(z.string()).default([]),
   'discovery.exclude': z.array(z.string()).default([]),
@@ -35,9 +34,8 @@ const Asked = z.object({
 export const maxSettingsBytes = 16 * 1024
 
 /**
- * Reads the `remora.yaml` of a repository's default branch; undefined: it has none. CONFIG_002 for one of more than
- * `maxSettingsBytes`, CONFIG_002 to 004, with the line, for one that is wrong. Keys that are not for a repository to decide
- * are left aside.
+ * CONFIG_002 for a text of more than `maxSettingsBytes`, CONFIG_002 to 004, with the line, for one that is wrong. Keys that are
+ * not for a repository to decide are left aside.
  */
 export function repositorySettingsOf(text: string | undefined, { name, operator }: SettingsOwner): ReadSettings {
   const file = `remora.yaml of ${name}`

@@ -16,11 +16,9 @@ export type EventRouteDeps = {
   ledger: EventSource
   redactor: Redactor
   log: Pick<Log, 'debug' | 'warn'>
-  /** Aborted when the service stops: waiting requests then answer with what they have, and streams end. */
+  /** When it aborts, waiting requests answer with what they have, and streams end. */
   closing: AbortSignal
-  /** Says how long a stream may be silent. */
   heartbeatMs?: number
-  /** Says how often the token of an open stream is looked up again. */
   recheckMs?: number
 }
 
@@ -31,7 +29,7 @@ const streamHeaders = {
   'x-accel-buffering': 'no', // nginx would hold events back
 }
 
-/** A run's events, as a page of JSON or, for `Accept: text/event-stream`, as a live stream. */
+/** `Accept: text/event-stream` asks for a live stream instead of a page. */
 export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
   const { log, closing, heartbeatMs, recheckMs = defaultRecheckMs } = deps
   const ledger = redactedEvents(deps)
@@ -105,20 +103,19 @@ function streamTo(c: Context<ApiEnv>, run: Run, query: StreamQuery, deps: Stream
 
 type EventQuery = StreamQuery & {
   limit: number
-  /** Says how long to wait for the first event when there is none yet. */
   waitMs: number
 }
 
-/** `nextAfter`, where the next page begins, is the last event that was read, whether it matched or not. */
+/** `nextAfter` is the last event that was read, whether it matched or not. */
 type EventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
 
 const scanSize = 500
-/** Pages that are searched for a category before the answer is sent, even if it is short or empty. */
+/** After so many pages the answer is sent, even if it is short or empty. */
 const maxScans = 8
 
 /**
- * The events of `run` after number `after`, in order; `run` must have been read just now. Without events it waits up to
- * `waitMs`, or until the run has ended or `signal` is aborted. An ended run with an empty page has no more events.
+ * `run` must have been read just now. Without events it waits up to `waitMs`, or until the run has ended or `signal` is aborted.
+ * An ended run with an empty page has no more events.
  */
 async function readEventPage(
   run: Run,

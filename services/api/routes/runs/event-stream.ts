@@ -11,13 +11,13 @@ const pageSize = 200
 const defaultHeartbeatMs = 15_000
 /** A client is asked to wait so long before it connects again. */
 const reconnectMs = 2_000
-/** The pause after a store did not answer. The client's connection stays open. */
+/** The client's connection stays open so long after a store did not answer. */
 const restMs = 1_000
 
 /**
- * The events of a run as Server-Sent Events, in texts of whole frames: an unnamed event per event of the run, with its
- * number as `id`, and at the run's end one named `end` with its status. A client whose stream stops without `end` connects
- * again with its last id. After a silence there is a comment with the number of the last event that was read.
+ * Each text has whole frames: an unnamed event per event of the run, with its number as `id`, and `end` with the status at the
+ * run's end. A client whose stream stops without `end` connects again with its last id. After a silence there is a comment with
+ * the last number that was read.
  */
 export async function* eventStream(
   run: Run,
@@ -47,7 +47,7 @@ export async function* eventStream(
   }
 }
 
-/** Undefined when a store did not answer, which may be temporary. */
+/** It is undefined when a store did not answer. */
 async function nextPage(
   reader: EventReader,
   after: number,
