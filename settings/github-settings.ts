@@ -227,9 +227,9 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name
 type RepositoryShape = {
-  [V in keyof typeof repositorySettings as V extends `REMORA_GITHUB_${infer Name}`
-    ? CamelCase<Lowercase<Name>>
-    : never]: (typeof repositorySettings)[V]['type']
+  [
+    V in keyof typeof repositorySettings as V extends `REMORA_GITHUB_${infer Name}` ? CamelCase<Lowercase<Name>> : never
+  ]: (typeof repositorySettings)[V]['type']
 }
 
 function repositoryShape(): RepositoryShape
@@ -253,7 +253,10 @@ export function operatorSettings(read: Readonly<Record<string, unknown>>): Repos
 }
 
 /** Sets those of a `remora.yaml`, whose `values` are by their keys. What is not for a repository to decide is left aside. */
-export function withOwnSettings(operator: RepositorySettings, values: ReadonlyMap<string, unknown>): RepositorySettings {
+export function withOwnSettings(
+  operator: RepositorySettings,
+  values: ReadonlyMap<string, unknown>,
+): RepositorySettings {
   const own = Object.values(repositorySettings).filter(({ key }) => values.has(key))
   const named = own.map(({ key }) => [fieldOf(key), values.get(key)])
   return RepositorySettings.parse({ ...operator, ...Object.fromEntries(named) })

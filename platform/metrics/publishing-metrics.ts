@@ -27,7 +27,8 @@ export const ofPublishing = {
     ...everyPublisher,
     of: ['api'],
     labels: [],
-    about: 'age of the oldest webhook that is not handled yet; 0 without one: of the api, since no publisher may be there',
+    about:
+      'age of the oldest webhook that is not handled yet; 0 without one: of the api, since no publisher may be there',
   },
   remora_host_requests_total: {
     ...counter,

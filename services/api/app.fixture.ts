@@ -140,7 +140,7 @@ export async function openTestApi(
     },
     log,
     redactor,
-    metrics: { count() {}, observe() {}, gauge() {} },
+    metrics: { observe() {} },
     isRedisReady: () => redis.status === 'ready',
     readiness: openReadiness(
       { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },

@@ -70,7 +70,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const model = openPool(config, { redis, metrics, log })
     showPool(model, metrics)
     releaser.add('model pool', () => model.close())
-    const programs = await openPrograms(config, { metrics, log }, releaser)
+    const programs = await openPrograms(config, log, releaser)
     const readers = await openReaders(config, releaser)
     const { workerId, storage, environments, sandbox, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
@@ -132,7 +132,7 @@ function openStores(
 }
 
 /** Opens what runs tool scripts, and programs of repositories. */
-async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDeps, 'redis'>, releaser: Releaser) {
+async function openPrograms(config: WorkerConfig, log: Log, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
   if (wrapper === undefined) log.warn('tool scripts run without bubblewrap', { sandbox: await sandbox.state() })
