@@ -3,10 +3,7 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { orHostError, statusOf } from './github-client.ts'
 
-/**
- * Lists what the app must be allowed. Comments on pull requests are written by right of `pull_requests`; but GitHub only lets
- * an app that may read issues subscribe to `issue_comment`. What people may do in a repository is part of its metadata.
- */
+/** Comments on pull requests need `pull_requests`; but GitHub only lets an app that may read issues subscribe to `issue_comment`. */
 const neededPermissions = {
   checks: 'write',
   contents: 'write',
@@ -15,12 +12,11 @@ const neededPermissions = {
   pull_requests: 'write',
 } as const
 
-/** The webhooks that it needs. Those of its installations come to every app. */
+/** Those of its installations come to every app. */
 const neededEvents = ['check_run', 'check_suite', 'issue_comment', 'pull_request', 'push'] as const
 
 const levels = ['read', 'write', 'admin']
 
-/** Names each permission and each webhook that an app lacks, a text for each. */
 export function lacksOfApp(granted: {
   permissions: Readonly<Record<string, unknown>>
   events: readonly string[]
@@ -38,13 +34,13 @@ export function lacksOfApp(granted: {
 export type WantedApp = {
   name: string
   homepage: string
-  /** GitHub sends webhooks to this address; when it is undefined, GitHub sends none, and keeps none. */
+  /** When it is undefined, GitHub sends no webhooks, and keeps none. */
   webhookUrl: string | undefined
   /** GitHub sends the browser here, with the code, once the app is made. */
   redirectUrl: string
 }
 
-/** A form that GitHub fills in for a new app; only its owner can install it. */
+/** GitHub fills this form in for a new app; only its owner can install it. */
 export function appManifest({ name, homepage, webhookUrl, redirectUrl }: WantedApp) {
   return {
     name,
@@ -60,7 +56,6 @@ export function appManifest({ name, homepage, webhookUrl, redirectUrl }: WantedA
 
 export type AppManifest = ReturnType<typeof appManifest>
 
-/** Parses what GitHub tells once, for the code of a manifest: with it the app can be used. */
 const Converted = z.looseObject({
   id: z.int(),
   slug: z.string().regex(/^[\w.-]+$/),

@@ -5,14 +5,11 @@ import { CommitId, type HostedRepository, RepositorySource } from '#domain/repos
 import { orStoreError } from '#store/ledger/store.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
-/**
- * Says by which run a push of a branch is worked on. `since` is what it is compared with; when it is null, all of the code is worked on.
- */
+/** `since` is what the run compares with; when it is null, it works on all of the code. */
 export type BranchRun = { runId: RunId; commit: CommitId; since: NonNullable<RepositorySource['since']> | null }
 
 export type Branch = { repositoryId: HostedRepository['id']; branch: string }
 
-/** Returns the key that the runs of a branch, or of a fork's pull request, are kept under. */
 export function branchOf({ repository, branch, ref }: RepositorySource): Branch {
   return { repositoryId: repository.id, branch: branch ?? ref }
 }
@@ -61,14 +58,14 @@ const Kept = z.object({
   completed_commit: CommitId.optional(),
 })
 
-/** Keeps for each branch of a code host the run of its newest push, and the one that was completed last. */
+/** Keeps for each branch the run of its newest push, and the one that was completed last. */
 export function openBranchRuns(redis: Redis, namespace = 'remora') {
   const keyOf = ({ repositoryId, branch }: Branch) => `${namespace}:{github}:branch:${repositoryId}:${branch}`
   return {
     /**
-     * Notes the run of a push, before it is made, unless the newest push that is known has the same commit: then the answer is that one's, so that
-     * whoever asks twice, or at the same time as another, makes one run. It is compared with the run that was completed last, else with
-     * what `push` says. `again`: somebody's wish for another run of the commit, which is granted once, and compared with the same.
+     * Notes the run of a push before it is made, and returns it, or the run that the newest push with this commit has: whoever
+     * asks twice makes one. It is compared with the run that was completed last, else with what `push` says. `again` names a
+     * wish for another run of the commit, which is granted once.
      */
     async begin(of: Branch, push: BranchRun, again = ''): Promise<BegunBranchRun> {
       const args = [push.runId, push.commit, JSON.stringify(push.since), String(keptSeconds), again]
@@ -77,11 +74,10 @@ export function openBranchRuns(redis: Redis, namespace = 'remora') {
       )
       return { run: { runId, commit, since }, supersedes: supersedes === '' ? null : supersedes }
     },
-    /** Notes that the run has worked on all that it had to: later pushes are compared with it. False when a newer push has begun. */
+    /** Later pushes are compared with this run. It returns false when a newer push has begun. */
     async complete(of: Branch, runId: RunId): Promise<boolean> {
       return (await orStoreError(redis.eval(completeScript, 1, keyOf(of), runId, String(keptSeconds)))) === 1
     },
-    /** Returns undefined for a branch without a push. */
     async find(of: Branch): Promise<{ current: BranchRun; completed: Omit<BranchRun, 'since'> | null } | undefined> {
       const { data } = Kept.safeParse(await orStoreError(redis.hgetall(keyOf(of))))
       if (data === undefined) return undefined

@@ -17,10 +17,7 @@ export class CodeHostBusy extends AppError {
 const spread = 0.1
 const widestMs = 60_000
 
-/**
- * Reads how long an answer asks to wait: the seconds of `Retry-After`, else until GitHub's limit ends, by GitHub's own
- * clock (`Date`). Undefined where it does not say.
- */
+/** `Retry-After` counts, else the end of GitHub's limit by GitHub's own clock (`Date`). Undefined means that the answer does not say. */
 export function retryAfterIn(headers: Readonly<Record<string, unknown>>): number | undefined {
   const seconds = Number(headers['retry-after'] ?? NaN)
   if (seconds >= 0) return seconds * 1_000

@@ -9,13 +9,12 @@ import { Delivery, HandledDelivery } from './delivery.ts'
 
 export type DeliveryInbox = ReturnType<typeof openDeliveryInbox>
 
-/** A delivery that somebody has taken, and the handle with which it is ended. */
+/** `entry` is the handle with which the delivery is ended. */
 export type TakenDelivery = { entry: string; delivery: Delivery }
 type Entry = Pick<TakenDelivery, 'entry'>
-/** `delivery` is absent of one that nobody can read or believe. */
 type Ended = Entry & Partial<TakenDelivery>
 
-/** `signer`: that of the API and the publisher. `silentMs`: who takes a delivery and does not end it for so long has died. */
+/** `silentMs`: who takes a delivery and does not end it for so long has died, and another one takes it. */
 type InboxOptions = { signer: Signer; silentMs?: number; log?: Pick<Log, 'warn'> }
 
 type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xlen' | 'xrange' | 'xrevrange'>
@@ -23,12 +22,10 @@ type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xlen' | 
 const group = 'publisher'
 /** Is longer than GitHub can send a webhook again: it keeps them for three days. */
 const seenSeconds = 5 * 86_400
-/** A consumer that takes a delivery and does not end it for so long has died: another one takes it. */
 const usualSilenceMs = 60_000
 const leastKeepMs = 50
 /** A delivery that cannot be handled so long after it has arrived is given up. */
 const longestMs = 24 * 3_600_000
-/** Bounds what is kept of what became of them, for people. */
 const mostHandled = 10_000
 const handledPage = 500
 
@@ -67,10 +64,7 @@ const Claimed = z.tuple([z.string(), Entries]).rest(z.unknown())
 const Named = z.looseObject({ deliveryId: z.string().max(64), event: z.string().max(64) })
 const Read = z.array(z.tuple([z.string(), Entries])).nullable()
 
-/**
- * The webhooks that have arrived and are not handled yet, in Redis: each is there once, however often it arrives, and stays until its
- * handling has ended. All of it is in one slot of a cluster.
- */
+/** Keeps webhooks in Redis until their handling has ended; each is there once, however often it arrives. All of it is in one slot of a cluster. */
 export function openDeliveryInbox(
   redis: Redis,
   namespace: string,
@@ -80,9 +74,8 @@ export function openDeliveryInbox(
   const end = (ended: Ended, handled: HandledDelivery | undefined) => endDelivery(redis, keys, ended, handled)
   return {
     /**
-     * One durable write. `seen`: it, or another one with the same body, arrived before, and is or was handled. What GitHub sends twice with
-     * one body asks for the same again, unless nothing was done about the first: a button may be pressed anew by who may press it by then.
-     * STORE_001 when Redis is away.
+     * Is one durable write. `seen`: it, or one with the same body, arrived before, unless nothing was done about that: a button
+     * may be pressed anew by who may press it by then. STORE_001 when Redis is away.
      */
     async put(delivery: Delivery): Promise<'new' | 'seen'> {
       const [json, at] = [JSON.stringify(delivery), String(Date.now())]
@@ -96,19 +89,15 @@ export function openDeliveryInbox(
       const args = [JSON.stringify(handled), String(seenSeconds), String(mostHandled)]
       await orStoreError(redis.eval(refuseScript, 2, keys.handled, keys.seen(handled.deliveryId), ...args))
     },
-    /** Is true when a delivery has arrived in the last days. */
     async hasSeen(deliveryId: string): Promise<boolean> {
       return (await orStoreError(redis.exists(keys.seen(deliveryId)))) === 1
     },
-    /**
-     * Counts those that are not handled yet, also what somebody has taken. `oldestAt` is when the first of them came,
-     * in ms since the epoch.
-     */
+    /** Counts also what somebody has taken. `oldestAt` is when the first of them came, in ms since the epoch. */
     backlog: () => backlogOf(redis, keys.inbox),
     take: openTaker(redis, { inbox: keys.inbox, silentMs, read: openReader({ end, log, signer }) }),
     /** So often a consumer is to `keep` what it has taken. */
     keepMs: Math.max(silentMs / 4, leastKeepMs),
-    /** Says that the consumer is still at work on what it has taken. Those that somebody else has taken meanwhile. */
+    /** Says that the consumer is still at work on them; returns those that somebody else has taken meanwhile. */
     keep: (consumer: string, taken: readonly Entry[]) => claimed(redis, keys.inbox, { consumer, silentMs: 0 }, taken),
     /** Gives back what the consumer has taken and not begun: the next `take`, of any consumer, may have it. */
     async leave(consumer: string, taken: readonly Entry[]): Promise<void> {
@@ -116,7 +105,7 @@ export function openDeliveryInbox(
     },
     /** Ends the handling, and keeps what became of it. Doing it again changes nothing. */
     end: (taken: TakenDelivery, handled: HandledDelivery): Promise<void> => end(taken, handled),
-    /** The newest first: those of one project, or all. */
+    /** The newest come first. */
     listHandled: (count: number, which: HandledFilter = {}) => listHandled(redis, keys.handled, { count, ...which }),
   }
 }
@@ -150,7 +139,6 @@ function isNews({ body: { kind } }: Delivery): boolean {
   return kind === 'installation' || kind === 'repositories' || kind === 'repository'
 }
 
-/** `withoutIgnored`: only those about which something was to be done. */
 type HandledFilter = { projectId?: ProjectId | undefined; withoutIgnored?: boolean }
 
 async function listHandled(
@@ -195,7 +183,6 @@ export function isOverdue({ entry }: Entry): boolean {
 type Entries = z.infer<typeof Entries>
 type Taker = { inbox: string; silentMs: number; read(entries: Entries): Promise<TakenDelivery[]> }
 
-/** Takes what a dead consumer has left, or what is new. */
 function openTaker(redis: Redis, { inbox, silentMs, read }: Taker) {
   const ready = async () => {
     await redis.xgroup('CREATE', inbox, group, '0', 'MKSTREAM').catch((error: unknown) => {
@@ -212,7 +199,7 @@ function openTaker(redis: Redis, { inbox, silentMs, read }: Taker) {
       from = next
     }
   }
-  /** The next ones, those first that somebody took and did not end; none: there was nothing to take now. */
+  /** Those come first that somebody took and did not end. */
   return async (consumer: string, count: number): Promise<TakenDelivery[]> => {
     await orStoreError(ready())
     const left = await takeLeft(consumer, count)
@@ -229,8 +216,8 @@ type ReaderDeps = {
 }
 
 /**
- * Reads entries. One without the signature of the API or of the publisher ends as refused, and so does one that was signed longer ago than any
- * waits: somebody has put it there again. One of another version is left to the processes of that, and ends when none has taken it for a day.
+ * An entry without our signature ends as refused, and so does one that was signed longer ago than any waits: somebody has put it
+ * there again. One that cannot be read is left, and ends when nobody has taken it for a day.
  */
 function openReader({ end, log, signer }: ReaderDeps): Taker['read'] {
   return async (entries) => {

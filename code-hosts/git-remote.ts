@@ -19,23 +19,21 @@ import {
 } from './open-git.ts'
 
 export type GitRemoteOptions = Omit<GitOptions, 'gitDir'> & {
-  /** An absolute path, or an address that git knows. */
   url: string
-  /** The folder of the caller: commits are made as whom git knows there. */
+  /** Commits are made as whom git knows in this folder, which is the caller's. */
   cwd: string
-  /** An empty folder for what is fetched and made. The caller removes it. */
+  /** It is empty at first, and the caller removes it. */
   scratch: string
-  /** The trailer by which a commit is known as one of a run. */
+  /** A commit of a run is known by this trailer. */
   trailer: string
 }
 
 /** `findLogin` tells as whom git would ask there; undefined when it knows nobody. */
 export type GitRemote = CodeHost & { findLogin(address: string): Promise<HostLogin | undefined> }
 
-/** Two people who publish at once. */
 const tries = 4
 
-/** A repository that git alone reaches, with the caller's own name and rights. Only objects are fetched, nothing is checked out. */
+/** git reaches the repository with the caller's own name and rights. Only objects are fetched, nothing is checked out. */
 export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemote> {
   const { url, scratch } = options
   requireHarmless(url)
@@ -75,7 +73,6 @@ function requireHarmless(url: string): void {
 
 const refLine = /^(?<sha>[0-9a-f]{40})\t(?<ref>.+)$/
 
-/** The commits of these refs, by their full names. */
 async function listRefs(refs: readonly string[], { git, url }: Remote): Promise<Map<string, CommitId>> {
   const listed = await git.text(['ls-remote', '--', url, ...refs], { failsAs: 'HOST_002' })
   const found = listed.split('\n').flatMap((line): [string, string][] => {
@@ -168,7 +165,7 @@ async function writeTrees({ base, commits }: BranchOrder, { git, scratch }: Remo
 
 type Written = { git: Git; folder: string }
 
-/** Returns what git calls the content of each file that is not deleted, by its place. The names of the files on disk are ours. */
+/** The names of the files on disk are ours. */
 async function writeBlobs(files: readonly PlannedFile[], { git, folder }: Written): Promise<Map<number, string>> {
   await mkdir(folder, { recursive: true })
   const kept = files.flatMap(({ content }, at) => (content === null ? [] : [{ at, content }]))
@@ -179,7 +176,7 @@ async function writeBlobs(files: readonly PlannedFile[], { git, folder }: Writte
   return new Map(kept.flatMap(({ at }, index) => (shas[index] === undefined ? [] : [[at, shas[index]]])))
 }
 
-/** Makes the commits on top of each other, by the caller. Throws PUBLISH_001 unless they change just what they are to. */
+/** Throws PUBLISH_001 unless the commits change just what they are to. */
 async function writeCommits({ base, commits }: BranchOrder, trees: readonly string[], { git, findIdentity }: Remote) {
   const env = await findIdentity()
   let parent = base

@@ -16,7 +16,6 @@ import type {
 export type GiteaOptions = {
   /** Is the address as git pushes there: `https://git.example.org/ada/shop.git`, `git@git.example.org:ada/shop.git`. */
   url: string
-  /** Returns undefined when there is none for this address. */
   findLogin(address: string): Promise<HostLogin | undefined>
   signal: AbortSignal
 }
@@ -33,9 +32,8 @@ const draftPrefix = 'WIP: '
 const mostDescription = 140
 
 /**
- * Adds what the API of Gitea and Forgejo can do to what git does there. HOST_002: no Gitea or Forgejo is at the address, or the
- * repository is not there for the caller. HOST_003: git knows no login for the address, or that one may not do it. PUBLISH_001: the
- * repository takes no pull requests.
+ * HOST_002: no Gitea or Forgejo is at the address, or the repository is not there for the caller. HOST_003: git knows no login
+ * for the address, or that one may not do it. PUBLISH_001: the repository takes no pull requests.
  */
 export async function withGitea(remote: CodeHost, { url, findLogin, signal }: GiteaOptions): Promise<CodeHost> {
   const { address, ...repository } = repositoryAt(url)
@@ -56,7 +54,7 @@ export async function withGitea(remote: CodeHost, { url, findLogin, signal }: Gi
   }
 }
 
-/** `ssh://git@HOST:22/PATH`, and `git@HOST:PATH` as git takes it, too. */
+/** It takes `ssh://git@HOST:22/PATH`, and `git@HOST:PATH` as git does. */
 const sshAddress = /^(?:ssh:\/\/)?(?:[^@/]+@)?(?<host>[\w.-]+)(?::\d+\/|[:/])(?<path>[^/].*)$/
 
 /** Parses `SITE/OWNER/NAME.git`; the site of a repository that is reached by SSH is taken for that of the same host by HTTPS. */
@@ -93,7 +91,6 @@ const Settings = z.looseObject({
   permissions: z.looseObject({ push: z.boolean() }).optional(),
 })
 
-/** Checks before anything is pushed that the repository takes pull requests, and that the login may push to it. */
 async function requirePullRequests(gitea: Gitea): Promise<void> {
   const settings = Settings.parse(await expectDone('GET', '', undefined, gitea))
   const { archived, has_pull_requests: takesPulls, permissions } = settings
@@ -113,7 +110,7 @@ const Pull = z.looseObject({
 })
 type Pull = z.infer<typeof Pull>
 
-/** Opens a pull request, or updates the text of the open one. The rest of that is people's and stays: its title, whether it is a draft, its labels, and who reviews it. */
+/** The text of an open pull request is updated. The rest is people's and stays: its title, draft state, labels and reviewers. */
 async function openPull(request: ChangeRequest, gitea: Gitea): Promise<OpenedChangeRequest> {
   const { branch: head, baseBranch: base, title, body, isDraft } = request
   const open = await findPull(request, gitea)

@@ -16,17 +16,13 @@ export type GitHubAppOptions = {
   privateKey: string
   apiUrl: string
   log: Pick<Log, 'debug' | 'warn'>
-  /** Replaces Octokit's pauses (1 s between writes, 3 s for what notifies people, 1 s for one of a limit), so that a test need not wait. */
+  /** It replaces Octokit's pauses of 1 to 3 s, so that a test need not wait. */
   pace?: { retryAfterBaseValue?: number }
   requestMs?: number
-  /**
-   * Is called with each response; undefined where none came in time. `of`: whose limit the request counts for, an
-   * installation's id or `app`.
-   */
+  /** It gets undefined where no response came in time. `of`: whose limit counts, an installation's id or `app`. */
   onAnswer?: ((of: string, response: Response | undefined) => void) | undefined
 }
 
-/** Says what a token may do, at most what the app was given. */
 type Permissions = Partial<Record<'contents' | 'pull_requests' | 'checks' | 'issues' | 'workflows', 'read' | 'write'>>
 
 type Asked = { method: RequestMethod; url: string; headers?: Record<string, string> }
@@ -42,10 +38,7 @@ const mostWaitS = 60
 const usualLimitMs = 60_000
 const usualRequestMs = 30_000
 
-/**
- * The GitHub App. Its key stays here: everything else gets tokens for one repository, which GitHub ends after an hour. Errors are
- * AppErrors, see `hostError`.
- */
+/** The key of the app stays here: everything else gets tokens for one repository, which GitHub ends after an hour. */
 export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs, onAnswer }: GitHubAppOptions) {
   // Limits are those of each installation, and so are the pauses.
   const optionsFor = (id: string) => ({
@@ -71,11 +64,10 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs,
     return TokenAnswer.parse(await made).token
   }
   return {
-    /** Acts as the app itself: its installations and deliveries. */
     app,
-    /** A new token that only reads the contents of one repository: nobody else has it. */
+    /** Nobody else has this token. */
     readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }, true),
-    /** Works on one repository with these permissions, and sends no write once `signal` is aborted. A token that GitHub has ended is replaced once. */
+    /** It sends no write once `signal` is aborted. A token that GitHub has ended is replaced once. */
     async clientFor(of: OfInstallation, permissions: Permissions, signal?: AbortSignal): Promise<GitHubClient> {
       let token = await tokenFor(of, permissions)
       const hook = async (request: GitHubClient['request'], options: Asked): Promise<unknown> => {
@@ -96,10 +88,7 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs,
   }
 }
 
-/**
- * Remembers when the limit of an installation ends. Until then all of its requests fail without being sent: GitHub may ban an app that
- * goes on asking.
- */
+/** Until a limit ends, all requests of its installation fail without being sent: GitHub may ban an app that goes on asking. */
 function openLimits({ retryAfterBaseValue: secondMs = 1_000 }: NonNullable<GitHubAppOptions['pace']> = {}) {
   const endings = new Map<string, number>()
   const note = (id: string, fault: AppError) => {
@@ -167,7 +156,7 @@ const Failed = z.looseObject({
     .optional(),
 })
 
-/** Parses what the GraphQL API refuses, with status 200: as its client throws it, and as the limiter does. */
+/** The GraphQL API refuses with status 200: its client throws this, and so does the limiter. */
 const Refusal = z.looseObject({
   headers: z.record(z.string(), z.unknown()),
   errors: z
@@ -196,14 +185,13 @@ function tokenFault(cause: unknown): AppError {
   return status === 422 ? new AppError('HOST_003', said(), { cause }) : hostError(cause)
 }
 
-/** The status of GitHub's answer, if `error` is one. */
 export function statusOf(error: unknown): number | undefined {
   return Failed.safeParse(error instanceof AppError ? error.cause : error).data?.status
 }
 
 /**
- * Runs a request. HOST_001: it may work later (no answer, a limit, 5xx); HOST_003: the permission is gone, or was never there;
- * HOST_002, or `missing`: GitHub has no such thing, or does not show it. What GitHub refuses as wrong (409, 422) is PUBLISH_001.
+ * HOST_001: it may work later (no answer, a limit, 5xx). HOST_003: the permission is gone, or was never there. HOST_002, or
+ * `missing`: GitHub has no such thing, or does not show it. PUBLISH_001: GitHub refuses it as wrong (409, 422).
  */
 export async function orHostError<T>(work: Promise<T>, missing: ErrorCode = 'HOST_002'): Promise<T> {
   try {
@@ -253,7 +241,6 @@ function refusedByGraphql({ headers, errors }: z.infer<typeof Refused>, missing:
   return new AppError(types.has('NOT_FOUND') ? missing : 'PUBLISH_001', said, { cause })
 }
 
-/** Returns undefined where GitHub has no such thing. */
 export async function undefinedWhenMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

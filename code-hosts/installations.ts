@@ -5,7 +5,6 @@ import { fullNameOf, HostedRepository } from '#domain/repository-source.ts'
 import { orStoreError } from '#store/ledger/store.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
-/** The app in an account of GitHub. It belongs to one project. */
 export const Installation = z.strictObject({
   installationId: z.int(),
   projectId: ProjectId,
@@ -14,7 +13,6 @@ export const Installation = z.strictObject({
 })
 export type Installation = z.infer<typeof Installation>
 
-/** A repository that an installation has been given. */
 export type InstalledRepository = HostedRepository & Pick<Installation, 'installationId' | 'projectId'>
 
 export type Installations = ReturnType<typeof openInstallations>
@@ -33,7 +31,7 @@ return 1`
 
 const Kept = HostedRepository.extend({ installationId: z.int() })
 
-/** Keeps which installations of the GitHub App there are, and which repositories these have been given. Only the publisher adds to it. */
+/** Only the publisher adds to it. */
 export function openInstallations(redis: Redis, namespace = 'remora') {
   const { find, list, update, remove } = openRecords(redis, `${namespace}:{github}:installations`)
   const repositories = openRepositories(redis, namespace)
@@ -43,15 +41,14 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
     addRepositories: repositories.add,
     removeRepositories: repositories.remove,
     listRepositories: repositories.list,
-    /** Finds it whatever project has it. */
     repositoryNamed: repositories.find,
-    /** Notes an installation; its project stays the one that it has. */
+    /** The project of a known installation stays as it is. */
     async note(installation: Installation): Promise<Installation> {
       return update(installation.installationId, (before) => {
         return { ...installation, projectId: before?.projectId ?? installation.projectId }
       })
     },
-    /** Gives an installation to another project: its later runs are there. False for an unknown one. */
+    /** Its later runs are there. False for an unknown one. */
     async assign(installationId: number, projectId: ProjectId): Promise<boolean> {
       return (await update(installationId, (before) => before && { ...before, projectId })) !== undefined
     },
@@ -60,10 +57,7 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
       const all = await repositories.list()
       await repositories.remove(all.filter((one) => one.installationId === installationId))
     },
-    /**
-     * Returns undefined for a repository that no installation of this project has. Where the id is known, it decides:
-     * the repository may have another name by now.
-     */
+    /** Where the id is known, it decides: the repository may have another name by now. */
     async findRepository(
       projectId: ProjectId,
       repository: Name & Partial<Pick<HostedRepository, 'id'>>,
@@ -108,7 +102,7 @@ function openRecords(redis: Redis, key: string) {
   }
 }
 
-/** Keeps repositories by their names: these are unique at a host, in whatever case they are written. */
+/** Names are unique at a host, in whatever case they are written. */
 function openRepositories(redis: Redis, namespace: string) {
   const key = `${namespace}:{github}:repositories`
   const fieldOf = (repository: Name) => fullNameOf(repository).toLowerCase()

@@ -6,24 +6,18 @@ import type { Env } from '#platform/env.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 
 export type GitOptions = {
-  /** The bare repository that git works in. */
   gitDir: string
-  /** Is that of the caller: git finds their keys and passwords with it. */
+  /** git finds the caller's keys and passwords with it. */
   env: Env
-  /** Is true when git may ask for a password. */
   isInteractive: boolean
   signal: AbortSignal
 }
 
 export type Git = ReturnType<typeof openGit>
 
-/**
- * A repository elsewhere, and what is fetched of it into `scratch`. `trailer`: what a run's commits are known by; `findIdentity`: as
- * whom they are made.
- */
+/** What is fetched is in `scratch`. The commits of runs are known by `trailer`, and made as whom `findIdentity` says. */
 export type Remote = { git: Git; url: string; scratch: string; trailer: string; findIdentity(): Promise<Env> }
 
-/** Holds what a person logs in with at a host. */
 export type HostLogin = { username: string; password: string }
 
 type Call = { input?: string | undefined; failsAs?: ErrorCode; env?: Env }
@@ -37,8 +31,8 @@ const maxErrorChars = 8_000
 const limitMs = 15 * 60_000
 
 /**
- * No hook of the user or of a template runs, no file is changed on its way, git refuses paths that any system reads in another way, and
- * no address starts a program. A repository at a path still runs its own hooks when something is pushed to it.
+ * No hook of the user or of a template runs, git refuses paths that any system reads in another way, and no address starts a
+ * program. A repository at a path still runs its own hooks when something is pushed to it.
  */
 const settings = [
   'core.hooksPath=/dev/null',
@@ -56,7 +50,6 @@ const settings = [
   'log.showSignature=false',
 ].flatMap((setting) => ['-c', setting])
 
-/** The system's git, in one bare repository, for the plumbing of a code host. */
 export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
   const own: Env = {
     ...gitEnv(env),
@@ -77,7 +70,6 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
     end,
     bytes,
     text: async (args: readonly string[], call?: Call) => (await bytes(args, call)).toString().trim(),
-    /** Splits output whose entries end with a NUL. */
     list: async (args: readonly string[], call?: Call) =>
       (await bytes(args, call))
         .toString()
@@ -86,7 +78,7 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
   }
 }
 
-/** The login that git has for an address: from its credential helpers, the address itself, or a prompt. Undefined: it has none. */
+/** git asks its credential helpers, the address itself, or a prompt. Undefined means that it has none. */
 export async function findLogin(address: string, git: Git): Promise<HostLogin | undefined> {
   const { code, out } = await git.end(['credential', 'fill'], { input: `url=${address}\n\n` })
   const said = new Map(
@@ -102,12 +94,11 @@ export async function findLogin(address: string, git: Git): Promise<HostLogin | 
   return code !== 0 || username === undefined || password === undefined ? undefined : { username, password }
 }
 
-/** An author or committer, as git prints them with a time. */
 const ident = /^(?<name>.*) <(?<email>.*)> \d+ [+-]\d{4}$/s
 
 /**
- * The variables with which git commits elsewhere as whom it knows in the folder `cwd`: by the caller's own variables, the settings of the
- * repository there, or those of the caller. WORK_006 where it knows nobody.
+ * git commits with these as whom it knows in `cwd`: by variables, the settings of the repository there, or the user's. WORK_006
+ * where it knows nobody.
  */
 export async function identityIn(cwd: string, { env, signal }: Pick<GitOptions, 'env' | 'signal'>): Promise<Env> {
   const own: Env = { ...gitEnv(env), LC_ALL: 'C.UTF-8' }
@@ -150,7 +141,6 @@ async function runGit(args: readonly string[], { input, signal, cwd, env }: Runn
   return { code: typeof code === 'number' ? code : 1, out: Buffer.concat(out), err }
 }
 
-/** The last lines that git wrote, in one, without logins. */
 export function wordsOf(err: string): string {
   const lines = err.split('\n').filter((line) => /\S/.test(line) && !line.startsWith('hint:'))
   return withoutLogins(lines.slice(-4).join(' ').replaceAll(/\s+/g, ' ').trim()).slice(0, 600)

@@ -5,17 +5,16 @@ import type { CommitId } from '#domain/repository-source.ts'
 import type { BranchOrder } from './code-host.ts'
 import type { Remote } from './open-git.ts'
 
-/** A commit of a run, as it is on its branch. */
 export type OwnCommit = { tree: string; parent: string; message: string }
 
 type BranchNow = Pick<BranchOrder, 'branch' | 'baseBranch' | 'base' | 'written'> & { now: CommitId }
 
-/** So much of the history is fetched, one after the other, until it is known whose the commits are. The last is all of it. */
+/** So much of the history is fetched, one step after the other, until it is known whose the commits are. */
 const depths = [50, 1_000, 2 ** 31 - 1]
 
 /**
- * The commits that a branch has and its base branch has not, oldest first. PUBLISH_002 when one of them is not of a run, or was amended
- * since, with the name of whoever did that, unless the caller has written the head.
+ * Returns the commits that the branch has and its base branch has not, oldest first. PUBLISH_002, with the name of whoever did
+ * it, when one is not of a run or was amended, unless the caller has written the head.
  */
 export async function readOwnCommits(order: BranchNow, remote: Remote): Promise<OwnCommit[]> {
   const { now, base, branch, baseBranch, written = [] } = order
@@ -66,7 +65,7 @@ async function commitsBetween(base: CommitId, now: CommitId, { git, trailer }: R
   })
 }
 
-/** Returns the commits of which it is not known here what is before them. */
+/** It is not known here what is before these commits. */
 async function cutCommits({ scratch }: Remote): Promise<Set<string>> {
   const text = await readFile(join(scratch, 'fetched.git', 'shallow'), 'utf8').catch(() => '')
   return new Set(text.split('\n').filter((line) => line !== ''))

@@ -3,16 +3,15 @@ import type { ErrorCode } from '#domain/error.ts'
 import { RunId } from '#domain/ids.ts'
 import { CommitId } from '#domain/repository-source.ts'
 
-/** Discovery asks the publisher here for the right to read the code of a run, with a POST. */
 export const readAccessPath = '/v1/read-access'
 
-/** `commit` is that of an earlier answer for the run, or of its request. The answer is about the same one. */
+/** `commit` is that of an earlier answer for the run, or of its request; the answer is about the same one. */
 export const ReadAccessRequest = z.strictObject({ run_id: RunId, commit: CommitId.optional() })
 export type ReadAccessRequest = z.infer<typeof ReadAccessRequest>
 
 /**
- * The code of a commit as a gzipped tar with one folder at its top. The headers are secret: whoever gets them keeps them in memory,
- * and sends them to the origin of `url` only, also when that redirects.
+ * The archive is a gzipped tar with one folder at its top. The headers are secret: they stay in memory, and go to the origin of
+ * `url` only, also when that redirects.
  */
 export const ReadableArchive = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),

@@ -9,7 +9,6 @@ const names = z.array(z.string().min(1).max(255)).max(100)
 const schedule = z.array(ScheduleText).max(100)
 const port = z.int().min(0).max(65_535)
 
-/** Says how the GitHub App of this installation of Remora is reached, and which process has its keys. */
 const appSettings = {
   REMORA_GITHUB_APP_ID: {
     key: 'github.app_id',
@@ -85,10 +84,7 @@ const appSettings = {
   },
 } satisfies SettingsTable
 
-/**
- * Says what is done for the pushes and pull requests of a repository. The `remora.yaml` of its default branch overrides
- * these for the repository; a run that was started in another way is not concerned.
- */
+/** The `remora.yaml` of a repository's default branch overrides these for its pushes and pull requests; other runs are not concerned. */
 const repositorySettings = {
   REMORA_GITHUB_AGENTS: {
     key: 'github.agents',
@@ -227,15 +223,51 @@ const repositorySettings = {
 
 export const githubSettings = { ...appSettings, ...repositorySettings }
 
-/** The keys of `remora.yaml` that a repository decides for itself. */
-export const repositoryKeys: readonly string[] = Object.values(repositorySettings).map(({ key }) => key)
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name
+type RepositoryShape = {
+  [
+    V in keyof typeof repositorySettings as V extends `REMORA_GITHUB_${infer Name}` ? CamelCase<Lowercase<Name>> : never
+  ]: (typeof repositorySettings)[V]['type']
+}
 
-/** The pages of the GitHub whose API is at `apiUrl`. */
+function repositoryShape(): RepositoryShape
+function repositoryShape(): unknown {
+  return Object.fromEntries(Object.values(repositorySettings).map(({ key, type }) => [fieldOf(key), type]))
+}
+
+/** `github.max_files` is `maxFiles`. */
+function fieldOf(key: string): string {
+  return key.replace('github.', '').replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Says what is done for a repository. The operator gives the values that its own `remora.yaml` does not have. */
+export const RepositorySettings = z.object(repositoryShape())
+export type RepositorySettings = z.infer<typeof RepositorySettings>
+
+/** Picks those of the operator from the variables that the publisher has read. */
+export function operatorSettings(read: Readonly<Record<string, unknown>>): RepositorySettings {
+  const named = Object.entries(repositorySettings).map(([variable, { key }]) => [fieldOf(key), read[variable]])
+  return RepositorySettings.parse(Object.fromEntries(named))
+}
+
+/** Sets those of a `remora.yaml`, whose `values` are by their keys. What is not for a repository to decide is left aside. */
+export function withOwnSettings(
+  operator: RepositorySettings,
+  values: ReadonlyMap<string, unknown>,
+): RepositorySettings {
+  const own = Object.values(repositorySettings).filter(({ key }) => values.has(key))
+  const named = own.map(({ key }) => [fieldOf(key), values.get(key)])
+  return RepositorySettings.parse({ ...operator, ...Object.fromEntries(named) })
+}
+
+/** It is the site of people whose API is at `apiUrl`. */
 export function githubSite(apiUrl: string): string {
   return `${new URL(apiUrl).protocol}//${githubHost(apiUrl)}`
 }
 
-/** Names the host where people find the repositories of the API at `apiUrl`: `github.com`, or the host of a GitHub of one's own. */
+/** It is `github.com`, or the host of a GitHub of one's own. */
 export function githubHost(apiUrl: string): string {
   return new URL(apiUrl).host.replace(/^api\./, '')
 }

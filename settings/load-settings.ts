@@ -9,16 +9,16 @@ import { fileSettings } from './settings-table.ts'
 export type Settings = {
   path: string | undefined
   given: readonly GivenSetting[]
-  /** The environment, with the file's values for variables that it does not set. Services read nothing else. */
+  /** The file's values count for variables that the environment does not set. Services read nothing else. */
   env: Env
-  /** Says why the key in `env` must not be sent to the model servers in it. It is thrown instead of sending the key. */
+  /** It is thrown instead of sending the key to the model servers in `env`. */
   keyFault?: AppError
-  /** Says why programs may not read the folders of the machine in `env` while they have a network. It is thrown instead of starting a setup. */
+  /** It is thrown instead of starting a setup, which has a network and would read folders of the machine. */
   pathsFault?: AppError
 }
 
 /**
- * Reads REMORA_CONFIG or the nearest `remora.yaml` from `cwd` up, and secrets that are in files. CONFIG_001 to 004: see
+ * REMORA_CONFIG counts, else the nearest `remora.yaml` from `cwd` up, and secrets that are in files. CONFIG_001 to 004 as in
  * read-settings-file.ts and secret-files.ts; CONFIG_003 also when a file that was only found decides about setups.
  */
 export function loadSettings(given: Env, cwd: string): Settings {
@@ -89,12 +89,12 @@ function overruling(setting: FileSetting, value: unknown, env: Env): string | un
 
 export type EffectiveSetting = {
   setting: FileSetting
-  /** Is as the file would have it; for an invalid variable it is the variable's text. */
+  /** It is as the file would have it; for an invalid variable it is the variable's text. */
   value: unknown
   source: { kind: 'default' } | { kind: 'file'; line: number } | { kind: 'environment'; variable: string }
 }
 
-/** Lists every setting with the value that counts and where it comes from. `env` is the process's own, without the files. */
+/** `env` is the process's own, without the files. */
 export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env): EffectiveSetting[] {
   const counting = given.filter(({ setting }) => setting.unserved === undefined)
   const inFile = new Map(counting.map((one) => [one.setting.path.join('.'), one]))
@@ -113,8 +113,8 @@ export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env):
 }
 
 /**
- * Says where the value of the key at `path` comes from, as a text before a message about it: `remora.yaml:4: ` or the
- * variable that overrules the file. Empty for a default. `env` is the process's own, without the file.
+ * It returns the beginning of a message, `remora.yaml:4: ` or the variable that overrules the file, or '' for a default. `env`
+ * is the process's own.
  */
 export function placeOfSetting(
   { path, given }: Pick<Settings, 'path' | 'given'>,

@@ -8,7 +8,7 @@ import type { SettingsTable } from './setting.ts'
 /** Stands for the rehearsal model in place of a server's address. */
 export const rehearsalWord = 'rehearsal'
 
-/** The kind of model that REMORA_MODEL_URLS names; undefined without it, since workers may have their servers from elsewhere. */
+/** It is undefined without the variable, since workers may have their servers from elsewhere. */
 export function namedModelKind(names: readonly string[] | undefined): ModelKind | undefined {
   if (names === undefined) return undefined
   return names.includes(rehearsalWord) ? 'rehearsal' : 'servers'
@@ -24,7 +24,7 @@ const serverUrlOrWord = z.string().superRefine((text, context) => {
   const fault = text === rehearsalWord ? undefined : faultOfServerUrl(text)
   if (fault !== undefined) context.addIssue(fault)
 })
-/** Refuses secrets, which must not stand in remora.yaml, and commas, by which the variable separates servers. */
+/** Secrets must not stand in remora.yaml, and commas separate servers in the variable. */
 const serverUrlOfFile = z
   .url({ protocol: /^https?$/ })
   .refine((text) => !holdsSecret(text), 'holds a secret: secrets are set in the environment only')

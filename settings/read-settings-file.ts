@@ -6,19 +6,19 @@ import { describeUnknownKey, plainWords, type SchemaFault, schemaFaults } from '
 import { firstFaults, maxYamlBytes, readYaml, type YamlPath } from '#platform/yaml-source.ts'
 import { readOwnFile } from '#platform/own-file.ts'
 import type { FileSetting } from './setting.ts'
-import { fileSettings, keysWithoutEffect, OfferedSettings, SettingsFile } from './settings-table.ts'
+import { fileSettings, SettingsFile } from './settings-table.ts'
 
 const fileName = 'remora.yaml'
 const wayWithout = 'set REMORA_CONFIG=none to go without'
 const wayOut = `name it with --config or REMORA_CONFIG to use it, or ${wayWithout}`
 
-/** `isNamed`: the user named this file; a file that was found may have come with the sources. */
+/** A file that the user has not named may have come with the sources. */
 export type FoundFile = { path: string; text: string; isNamed: boolean }
 
 /**
- * The named file (CONFIG_001 when it cannot be read), else the nearest `remora.yaml` from `cwd` upwards; none for
- * `none`. It decides where sources are sent, so a link, or a file that others own or may write (`othersMayWrite`),
- * counts only when named (CONFIG_003). A folder of that name is CONFIG_003, too; what else is not a file, such as a pipe, is skipped.
+ * `none` names no file. The file decides where sources are sent, so a link, or a file that others own or may write, counts only
+ * when named (CONFIG_003). A folder of that name is CONFIG_003, too; what else is no file, such as a pipe, is skipped.
+ * CONFIG_001 when the named one cannot be read.
  */
 export function findSettingsFile(cwd: string, named: string | undefined): FoundFile | undefined {
   if (named === 'none') return undefined
@@ -56,13 +56,12 @@ export type GivenSetting = {
   setting: FileSetting
   value: unknown
   line: number
-  /** The line of the key at `path`, counted from the top of the file. */
   lineOf(path: YamlPath): number
 }
 
 /**
- * The values in the table's order. One error names the first twenty faults with their lines: CONFIG_002 for text that is not YAML or too large,
- * CONFIG_004 when all are unknown keys, CONFIG_003 for anything else.
+ * One error names the first twenty faults with their lines: CONFIG_002 for text that is not YAML or too large, CONFIG_004 when
+ * all are unknown keys, CONFIG_003 for anything else.
  */
 export function readSettingsFile(path: string, source: string): GivenSetting[] {
   if (/[\0\uFFFD]/.test(source)) throw new AppError('CONFIG_002', `${path} is not a text file in UTF-8`)
@@ -83,7 +82,7 @@ export function readSettingsFile(path: string, source: string): GivenSetting[] {
     const code = found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
     throw new AppError(code, messages.join('; '))
   }
-  return [...fileSettings, ...keysWithoutEffect].flatMap((setting) => {
+  return fileSettings.flatMap((setting) => {
     const given = valueAt(parsed.data, setting.path)
     return given === undefined ? [] : [{ setting, value: given, line: lineOf(setting.path), lineOf }]
   })
@@ -97,7 +96,7 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 function describe(fault: SchemaFault): string {
-  if (fault.isUnknownKey) return describeUnknownKey(OfferedSettings, fault)
+  if (fault.isUnknownKey) return describeUnknownKey(SettingsFile, fault)
   if (fault.at.length === 0) return 'the file must consist of sections with keys, such as "agents: { dir: my-agents }"'
   return `${fault.at.join('.')}: ${fault.message}`
 }
@@ -109,7 +108,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return inner === undefined ? undefined : valueAt(inner, rest)
 }
 
-/** The nearest `remora.yml` from `cwd` upwards: a misnamed file, which is not read. */
+/** A misnamed file is not read. */
 export function misnamedSettings(cwd: string): string | undefined {
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const path = join(dir, 'remora.yml')

@@ -7,7 +7,6 @@ type SandboxRead = z.infer<z.ZodObject<typeof sandboxEnv>>
 
 const mebibyte = 1024 ** 2
 
-/** Makes the sandbox's options of what a worker or a command has read of its environment. */
 export function sandboxConfig(read: SandboxRead) {
   return {
     runtime: read.REMORA_SANDBOX,

@@ -3,7 +3,6 @@ import type { SettingsTable } from './setting.ts'
 
 const megabytes = z.int().min(16).max(1_000_000)
 
-/** These say what programs of a repository run in, such as its tests, and what each may use (sandbox). */
 export const sandboxSettings = {
   REMORA_SANDBOX: {
     key: 'sandbox.runtime',

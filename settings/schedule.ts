@@ -4,10 +4,7 @@ import { z } from 'zod'
 const example = 'such as "* 22-23,0-4 * * 1-5" (at night from Monday to Friday) or "* * * * 0,6" (at weekends)'
 const minuteMs = 60_000
 
-/**
- * A window of time: a cron pattern of hours, days and months, whose minutes are `*`. So windows are at least an hour wide; nobody would
- * meet a narrower one.
- */
+/** It is a cron pattern whose minutes are `*`, so a window is at least an hour wide; nobody would meet a narrower one. */
 export const ScheduleText = z
   .string()
   .max(100)
@@ -22,10 +19,7 @@ export const TimeZone = z
   .max(64)
   .refine(isTimeZone, 'must be the name of a time zone, such as "Europe/Berlin" or "UTC"')
 
-/**
- * When the next of the windows opens, as people read it: `2026-11-30 22:00 UTC`. Undefined: one of them is open, or there is none and it is
- * always time. All windows are of `ScheduleText`.
- */
+/** It writes `2026-11-30 22:00 UTC`. Undefined means that a window is open, or that there is none and it is always time. */
 export function nextWindow(windows: readonly string[], timezone: string, at: Date): string | undefined {
   const patterns = windows.map((text) => cronOf(text, timezone))
   const minute = new Date(at.getTime() - (at.getTime() % minuteMs)) // a pattern without seconds matches second 0 only

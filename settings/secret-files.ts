@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { AppError } from '#domain/error.ts'
 import { givenValue, type Env } from '#platform/env.ts'
 
-/** The variables whose value may be in a file instead, which `NAME_FILE` names: as container platforms hand out secrets. */
+/** `NAME_FILE` names a file with the value, as container platforms hand out secrets. */
 export const secretVariables = [
   'REMORA_TOKEN',
   'REMORA_SIGNING_KEY',
@@ -17,7 +17,6 @@ export const secretVariables = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const
 
-/** The variable that names the file with a secret. */
 export function fileVariable(name: (typeof secretVariables)[number]): string {
   return `${name}_FILE`
 }
@@ -25,7 +24,7 @@ export function fileVariable(name: (typeof secretVariables)[number]): string {
 /** No secret is longer; a wrong path may name a large file. */
 const maxBytes = 64 * 1024
 
-/** Many model servers ask for no key, and there need be no GitHub App: their files, which a deployment may name in any case, are empty then. */
+/** Many model servers ask for no key, and there need be no GitHub App: a deployment may name their files in any case, which are empty then. */
 const optional: ReadonlySet<string> = new Set([
   'REMORA_MODEL_API_KEY',
   'REMORA_GITHUB_PRIVATE_KEY',
@@ -33,8 +32,8 @@ const optional: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `env` with the secrets that are in files, without the line end that editors leave there. CONFIG_003 names every file that cannot
- * be read, or is empty where the secret is needed, and every secret that is given in both ways. A message never has a value.
+ * Line ends that editors leave are cut. CONFIG_003 names every file that cannot be read, or is empty where the secret is needed,
+ * and every secret that is given in both ways. A message never has a value.
  */
 export function withSecretFiles(env: Env): Env {
   const faults: string[] = []

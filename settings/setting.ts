@@ -4,23 +4,22 @@ import { parseJson } from '#domain/json.ts'
 
 export type Owner = 'api' | 'discovery' | 'worker' | 'setup' | 'publisher' | 'rehearsal' | 'cli'
 
-/** One row of the table of settings. Its name in the table is its environment variable. */
+/** Its name in the table is its environment variable. */
 export type Setting = {
-  /** Its key in remora.yaml. Without one, it is set in the environment only. */
+  /** Without a key in remora.yaml, it is set in the environment only. */
   key?: string
   owners: readonly Owner[]
-  /** Checks the value. The text of a variable is converted first, see `valueOfText`. */
+  /** The text of a variable is converted first, see `valueOfText`. */
   type: z.ZodType
-  /** The value when nobody sets it. Without one it is undefined then. */
   default?: unknown
-  /** The same for single owners, where theirs differ. */
+  /** They count for single owners, where theirs differ. */
   defaults?: Partial<Record<Owner, unknown>>
   about: string
   /** The embedded stack decides it for its services; the environment of the command does not reach them. */
   setByStack?: true
-  /** A path that remora.yaml names from its own folder. */
+  /** remora.yaml names the path from its own folder. */
   isFolder?: true
-  /** Converts the text of the variable where `type` alone does not say how. Undefined: the text is not JSON. */
+  /** It converts the text where `type` alone does not say how, and returns undefined for what is not JSON. */
   fromText?: (text: string) => unknown
   file?: Partial<FileForm>
 }
@@ -30,22 +29,21 @@ export type SettingsTable = Readonly<Record<string, Setting>>
 /** Says how remora.yaml sets a setting, and how its value reaches the services. */
 type FileForm = {
   type: z.ZodType
-  /** The value that counts when nobody sets it, as the file would have it; null for none. */
+  /** It is as the file would have it; null for none. */
   default: unknown
-  /** The variables that carry the value to the services, and that win over the file. */
+  /** They carry the value to the services, and win over the file. */
   variables: readonly string[]
   /** Tells whether a variable with this text wins over the file, which says `value`. */
   isOverruledBy(text: string, value: unknown): boolean
-  /** The value that the text of such a variable sets. */
   fromText(text: string): unknown
-  /** The variables that carry a value of the file. `dir`: the folder of the file. */
+  /** `dir` is the folder of the file. */
   toVariables(value: unknown, dir: string): Readonly<Record<string, string>>
 }
 
 export type FileSetting = FileForm & {
   path: readonly string[]
   about: string
-  /** Says why nothing reads it; a setting of the table has it only where the file that gives it may not. */
+  /** Says why nothing reads it where the file that gives it may not decide about it. */
   unserved?: string
 }
 
@@ -71,7 +69,6 @@ type VariablesOf<T extends SettingsTable, O extends Owner> = {
   [V in keyof T as O extends T[V]['owners'][number] ? V : never]: z.ZodType<Value<T[V], O>>
 }
 
-/** The variables in `table` that `owner` reads, as a shape for `readEnv`. */
 export function variablesOf<T extends SettingsTable, O extends Owner>(table: T, owner: O): VariablesOf<T, O>
 export function variablesOf(table: SettingsTable, owner: Owner): unknown {
   const own = Object.entries(table).filter(([, { owners }]) => owners.includes(owner))
@@ -93,7 +90,7 @@ function schemaOfText({ type, fromText = valueOfText.bind(undefined, type) }: Se
   return converted.pipe(type)
 }
 
-/** Numbers, `true` and `false`, lists separated by commas, JSON for mappings; other types take the text as it is. */
+/** It takes lists separated by commas, and JSON for mappings. */
 function valueOfText(type: z.ZodType, text: string): unknown {
   if (type instanceof z.ZodNumber) return Number(text)
   if (type instanceof z.ZodBoolean && /^(?:true|false)$/.test(text)) return text === 'true'

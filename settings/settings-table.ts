@@ -11,10 +11,7 @@ import { setupSettings } from './setup-settings.ts'
 import { storageSettings } from './storage-settings.ts'
 import { traceSettings } from './trace-settings.ts'
 
-/**
- * Every setting, by its variable: from here come remora.yaml's schema, the services' configuration, what a stack passes
- * on to them, `remora config` and docs/reference/config.md.
- */
+/** From here come remora.yaml's schema, the services' configuration, what a stack passes on to them, `remora config` and docs/reference/config.md. */
 export const settingsTable = {
   ...runSettings,
   ...modelSettings,
@@ -27,7 +24,6 @@ export const settingsTable = {
   ...localSettings,
 }
 
-/** The variables that `owner` reads, with the schemas of their texts, for `readEnv`. */
 export function environmentOf<O extends Owner>(owner: O) {
   return variablesOf(settingsTable, owner)
 }
@@ -42,27 +38,8 @@ export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable
   fileSettingsOf(variable, setting),
 )
 
-/** Lists keys that people may expect and nothing reads: the user is warned that they have no effect. */
-export const keysWithoutEffect: readonly FileSetting[] = Object.entries({
-  'model.request.max_tokens': 'each bundle sets its own (limits.max_tokens)',
-  'model.roles': 'workers are the only role there is',
-  'events.max_inline_bytes': 'events stay whole',
-  'sandbox.network': 'programs of a repository reach no network',
-  'llm_log.enabled': 'conversations are part of the records that prove a run, and are kept as long as it',
-}).map(([key, unserved]) => withoutEffect(key, unserved))
-
-function withoutEffect(key: string, unserved: string): FileSetting {
-  const setting = { key, owners: [], type: z.unknown(), about: '', file: { variables: [], toVariables: () => ({}) } }
-  const [made] = fileSettingsOf('', setting)
-  if (made === undefined) throw new Error(`${key} has no key`)
-  return { ...made, unserved }
-}
-
-/** The schema of remora.yaml (docs/reference/config.md). Everything may be left out. */
-export const SettingsFile = sectionOf([...fileSettings, ...keysWithoutEffect])
-
-/** The same without keys that have no effect: what an error message offers. */
-export const OfferedSettings = sectionOf(fileSettings)
+/** Everything may be left out. */
+export const SettingsFile = sectionOf(fileSettings)
 
 function sectionOf(settings: readonly FileSetting[], depth = 0): z.ZodObject {
   const names = [...new Set(settings.map(({ path }) => path[depth] ?? ''))]
@@ -98,7 +75,7 @@ export function knownVariables(): string[] {
     .toSorted()
 }
 
-/** The variables of an environment that begin like Remora's and are not known, each with the most similar known one. */
+/** Each unknown variable has the most similar known one. */
 export function unknownVariables(names: readonly string[]): { name: string; nearest: string | undefined }[] {
   const known = [...knownVariables(), ...secretVariables.map((name) => `${name}_FILE`)]
   const unknown = names.filter((name) => name.startsWith('REMORA_') && !known.includes(name))

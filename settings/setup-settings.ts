@@ -13,7 +13,6 @@ const registry = z
 /** Go gets modules from the first, and looks up their checksums at the second. */
 export const goModules = ['proxy.golang.org', 'sum.golang.org'] as const
 
-/** These say how the environment of a repository's programs is made (services/setup), and where workers keep it. */
 export const setupSettings = {
   REMORA_SETUP: {
     key: 'setup.mode',

@@ -86,13 +86,13 @@ export function storageConfig(values: StorageValues) {
       endpoint: values.REMORA_S3_ENDPOINT,
       bucket: values.REMORA_S3_BUCKET,
       region: values.REMORA_S3_REGION,
-      /** Undefined: found as the AWS SDK finds them. */
+      /** Without them they are found as the AWS SDK finds them. */
       credentials: hasKeys ? { accessKeyId, secretAccessKey, ...session } : undefined,
     },
   }
 }
 
-/** The values that must never be logged. */
+/** These must never be logged. */
 export function storageSecrets(values: StorageValues): string[] {
   return [values.AWS_SECRET_ACCESS_KEY, values.AWS_SESSION_TOKEN].filter((secret) => secret !== undefined)
 }

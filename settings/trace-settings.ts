@@ -47,7 +47,7 @@ export function traceConfig(values: TraceValues) {
   }
 }
 
-/** The values alone: each may be a key. */
+/** Each value may be a key. */
 export function traceSecrets(values: TraceValues): string[] {
   return Object.values(traceConfig(values).headers)
 }

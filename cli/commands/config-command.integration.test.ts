@@ -55,7 +55,7 @@ describe('remora config', () => {
   })
 
   it('warns of what has no effect, of a variable nobody knows, and of a server that does not answer, and goes on', async () => {
-    await writeFile(join(dir, 'remora.yaml'), 'sandbox: { network: true }\n')
+    await writeFile(join(dir, 'remora.yaml'), 'setup: { command: make }\n')
     const own = { REMORA_MODEL_URL: 'x', REMORA_MODEL_URLS: 'http://127.0.0.1:1/v1' }
     const { out, code } = await config(['--json'], own)
     expect(code).toBe(0)
@@ -65,7 +65,7 @@ describe('remora config', () => {
       warnings: [
         { code: 'CONFIG_005' },
         { code: 'CONFIG_004', message: expect.stringContaining('did you mean REMORA_MODEL_URLS?') },
-        { code: 'CONFIG_004', message: expect.stringContaining('remora.yaml:1: sandbox.network') },
+        { code: 'CONFIG_004', message: expect.stringContaining('remora.yaml:1: setup.command') },
       ],
     })
   })

@@ -47,11 +47,6 @@ const ofRuns = {
     labels: [],
     about: 'operations that the dispatcher hands out at once',
   },
-  remora_operations_capacity: {
-    ...shared,
-    labels: [],
-    about: 'operations that the live workers take at once',
-  },
   remora_workers: { ...shared, labels: [], about: 'workers that are alive' },
   remora_model_capacity: {
     ...shared,
@@ -73,13 +68,6 @@ const ofRuns = {
     labels: ['queue', 'state'],
     about: 'jobs of each queue that are `waiting`, `active` or `delayed`',
   },
-  remora_dispatch_round_seconds: {
-    ...histogram,
-    of: ['discovery'],
-    labels: [],
-    buckets: short,
-    about: 'how long a round of the dispatcher takes',
-  },
   remora_recovered_operations_total: {
     ...counter,
     of: ['discovery'],
@@ -95,7 +83,6 @@ const ofRuns = {
     about:
       'snapshots and plans: how long each took. `ok`; `failed`: it failed its run; `stopped`: its run was stopped; `idle`: there was nothing to do; `again`: a fault that may pass, or the end of the process, and its job comes again',
   },
-  remora_redis_used_bytes: { ...shared, labels: [], about: 'memory that Redis uses' },
   remora_redis_used_share: {
     ...shared,
     labels: [],
@@ -125,12 +112,6 @@ const ofOperations = {
     labels: ['agent', 'end'],
     about: 'attempts: `settled`, `suspended` (a person was asked) or `handed_back`',
   },
-  remora_agent_turns_total: {
-    ...counter,
-    of: ['worker'],
-    labels: ['agent'],
-    about: 'turns of ended operations',
-  },
   remora_agent_tokens_total: {
     ...counter,
     of: ['worker'],
@@ -144,20 +125,6 @@ const ofOperations = {
     buckets: short,
     about: 'calls of tools, scripts in the sandbox included; a name that no tool has is `unknown`',
   },
-  remora_script_seconds: {
-    ...histogram,
-    of: ['worker'],
-    labels: ['ending'],
-    buckets: short,
-    about: 'runs of tool scripts in the sandbox, with the wait for a process',
-  },
-  remora_sandbox_seconds: {
-    ...histogram,
-    of: ['worker'],
-    labels: ['ending'],
-    buckets: long,
-    about: 'programs of a repository, such as its tests, in their sandbox, with the wait for a place',
-  },
   remora_event_lag_seconds: {
     ...histogram,
     of: ['worker'],
@@ -169,11 +136,6 @@ const ofOperations = {
     ...ofEach,
     labels: [],
     about: 'requests that this worker may have open at once at each of its model servers',
-  },
-  remora_worker_operations: {
-    ...ofEach,
-    labels: [],
-    about: 'operations that this worker works on',
   },
 } as const satisfies Record<string, MetricRow>
 
@@ -192,13 +154,6 @@ const ofModels = {
     buckets: long,
     about: 'from sending a request until its answer is whole',
   },
-  remora_model_first_token_seconds: {
-    ...histogram,
-    of: ['worker'],
-    labels: ['server'],
-    buckets: long,
-    about: 'from sending a request until its first token; where answers are streamed',
-  },
   remora_model_tokens_total: {
     ...counter,
     of: ['worker'],
@@ -209,11 +164,6 @@ const ofModels = {
     ...ofEach,
     labels: ['server'],
     about: 'requests of this worker that are open',
-  },
-  remora_model_limit: {
-    ...ofEach,
-    labels: ['server'],
-    about: 'requests that this worker may have open at once for now',
   },
   remora_model_breaker_open: {
     ...ofEach,
@@ -252,7 +202,7 @@ const ofProcesses = {
   },
 } as const satisfies Record<string, MetricRow>
 
-/** Every metric of our own. What is not in it is not exported; docs/reference/metrics.md is made from it. */
+/** What is not in it is not exported; docs/reference/metrics.md is made from it. */
 export const metricCatalogue = { ...ofRuns, ...ofOperations, ...ofModels, ...ofPublishing, ...ofProcesses }
 
 export type MetricName = keyof typeof metricCatalogue

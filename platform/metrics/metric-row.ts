@@ -1,15 +1,14 @@
-/** Services by the name of their processes; each has the metrics that name it. */
 export type MeasuredService = 'api' | 'discovery' | 'worker' | 'setup' | 'publisher'
 
 export type MetricRow = {
   kind: 'counter' | 'gauge' | 'histogram'
-  /** Says what a query does: it takes the greatest value of a gauge that every process of the service shows alike, and sums all others. */
+  /** A query takes the greatest value (`max`) of a gauge that every process of the service shows alike, and sums all others. */
   over: 'sum' | 'max'
   of: readonly MeasuredService[]
-  /** Each takes values from a bounded set: names of agents, tools, routes, servers and codes, never ids or paths. */
+  /** Each takes values from a bounded set, never ids or paths. */
   labels: readonly string[]
   about: string
-  /** Upper bounds, in seconds; of a histogram alone. */
+  /** They are upper bounds in seconds; only a histogram has them. */
   buckets?: readonly number[]
 }
 

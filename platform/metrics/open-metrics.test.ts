@@ -9,12 +9,12 @@ describe('the metrics of a service', () => {
     const metrics = openMetrics('worker')
     metrics.count('remora_attempts_total', { agent: 'lint', end: 'settled' })
     metrics.count('remora_attempts_total', { agent: 'lint', end: 'settled' }, 2)
-    metrics.observe('remora_script_seconds', { ending: 'returned' }, 0.3)
+    metrics.observe('remora_event_lag_seconds', {}, 0.3)
     expect(await linesOf(metrics, 'remora_attempts_total')).toEqual([
       'remora_attempts_total{agent="lint",end="settled"} 3',
     ])
-    expect(await linesOf(metrics, 'remora_script_seconds_bucket{le="0.1"')).toEqual([expect.stringMatching(/ 0$/)])
-    expect(await linesOf(metrics, 'remora_script_seconds_bucket{le="0.5"')).toEqual([expect.stringMatching(/ 1$/)])
+    expect(await linesOf(metrics, 'remora_event_lag_seconds_bucket{le="0.1"')).toEqual([expect.stringMatching(/ 0$/)])
+    expect(await linesOf(metrics, 'remora_event_lag_seconds_bucket{le="0.5"')).toEqual([expect.stringMatching(/ 1$/)])
   })
 
   it('are those of its own alone: another service’s are not there, and cost nothing', async () => {

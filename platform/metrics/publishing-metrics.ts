@@ -3,7 +3,7 @@ import { counter, type MetricRow } from './metric-row.ts'
 /** Each publisher shows the same. */
 const everyPublisher = { kind: 'gauge', over: 'max', of: ['publisher'] } as const
 
-/** Counts what is done for a code host: by the publisher, and by the api, which takes its webhooks. */
+/** The api has some of them, since it takes the webhooks. */
 export const ofPublishing = {
   remora_publications_total: {
     ...counter,
@@ -12,46 +12,23 @@ export const ofPublishing = {
     about:
       'how often the publisher came to an end with a run: `published` (its pull request is open), `without` one (nothing to publish, merged, closed, or held back), or `failed` with its code. A run that somebody decides on later comes again',
   },
-  remora_publications_retried_total: {
-    ...counter,
-    of: ['publisher'],
-    labels: ['error_code'],
-    about:
-      'looks at a run that failed with what may pass, or with what nobody has foreseen (HTTP_007), and were tried again, or in the end given up',
-  },
   remora_pull_requests_total: {
     ...counter,
     of: ['publisher'],
     labels: ['change'],
     about: 'pull requests that were `opened`, `updated`, `merged` or `closed`',
   },
-  remora_publications_waiting: {
-    ...everyPublisher,
-    labels: [],
-    about: 'runs of a code host that the publisher looks at again: those that are worked on, too',
-  },
   remora_publications_overdue_seconds: {
     ...everyPublisher,
     labels: [],
-    about: 'how long ago the publisher was to look at the one that has waited longest; 0 when it is up to date',
-  },
-  remora_webhooks_total: {
-    ...counter,
-    of: ['publisher'],
-    labels: ['outcome'],
-    about: 'webhooks that were handled: `run` (one was started), `acted`, `ignored` or `failed`',
-  },
-  remora_webhooks_waiting: {
-    ...everyPublisher,
-    of: ['api'],
-    labels: [],
-    about: 'webhooks in the inbox, which are not handled yet: of the api, since no publisher may be there',
+    about: 'how long ago the publisher was to look at the run that has waited longest; 0 when it is up to date',
   },
   remora_oldest_webhook_seconds: {
     ...everyPublisher,
     of: ['api'],
     labels: [],
-    about: 'age of the oldest of them; 0 without one',
+    about:
+      'age of the oldest webhook that is not handled yet; 0 without one: of the api, since no publisher may be there',
   },
   remora_host_requests_total: {
     ...counter,

@@ -9,7 +9,6 @@ import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
 import { openLedger, type Ledger } from '#store/ledger/ledger.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
-import { silentMetrics } from '#platform/metrics/open-metrics.ts'
 import { openMemoryGate } from '#store/ledger/memory-gate.ts'
 import { publicModelsCheck } from '#store/ledger/read-runs.ts'
 import { redisCheck } from '#store/ledger/redis-check.ts'
@@ -141,7 +140,7 @@ export async function openTestApi(
     },
     log,
     redactor,
-    metrics: silentMetrics,
+    metrics: { observe() {} },
     isRedisReady: () => redis.status === 'ready',
     readiness: openReadiness(
       { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },

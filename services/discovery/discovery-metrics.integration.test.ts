@@ -33,7 +33,7 @@ function openShown() {
   return {
     ledger,
     async of(runIds: readonly RunId[]) {
-      seen({ runs: await Promise.all(runIds.map(test.ledger.getRun)), window: 8, seconds: 0 })
+      seen({ runs: await Promise.all(runIds.map(test.ledger.getRun)), window: 8 })
       const text = await metrics.text()
       return (series: string) => metricValue(text, series)
     },

@@ -2,19 +2,16 @@ import { isEnded, type Run } from '#domain/run.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { StageEnd } from '#store/ledger/run-stage.ts'
-import { memoryOf } from '#store/ledger/memory-gate.ts'
+import { usedShare } from '#store/ledger/memory-gate.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { queueNames } from '#store/queues/catalog.ts'
 import type { JobCounts, Producer } from '#store/queues/producer.ts'
 import { isExecuting } from '#stages/dispatch/run-dispatcher.ts'
 
-/** Holds what a round of the dispatcher has seen. */
 export type Round = {
-  /** Lists the active ones. */
   runs: readonly Run[]
   window: number
-  seconds: number
 }
 
 type ShownDeps = {
@@ -27,10 +24,7 @@ type ShownDeps = {
 /** A dispatcher that has stood still for so long says nothing about the runs. */
 const freshMs = 15_000
 
-/**
- * Shows what the runs of all workers come to, for whoever scales or watches them. Every discovery process shows the same, so a query
- * takes the greatest. The returned function is told of each round.
- */
+/** Every discovery process shows the same, so a query takes the greatest. The returned function is told of each round. */
 export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => void {
   let [last, at]: [Round | undefined, number] = [undefined, 0]
   const seen = () => {
@@ -44,7 +38,6 @@ export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => v
   metrics.gauge('remora_window', () => one(seen().window))
   return (round) => {
     ;[last, at] = [round, performance.now()]
-    metrics.observe('remora_dispatch_round_seconds', {}, round.seconds)
   }
 }
 
@@ -69,8 +62,8 @@ function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen)
 }
 
 /**
- * The operations of the runs that workers may work on, each in one group. `held`: ready, but for their model, which is away;
- * `heldForBudget`: ready, but for a budget that is used up. Those of a stopped run are not worked on any more.
+ * Each operation that workers may work on is in one group. `held` waits for a model, `heldForBudget` for a budget. Those of a
+ * stopped run are not worked on any more.
  */
 async function openOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>) {
   const executing = runs.filter(isExecuting)
@@ -128,7 +121,6 @@ function showStates(metrics: Metrics, { seen, ledger }: Seen): void {
 }
 
 function showFleet(metrics: Metrics, { readFleet }: ShownDeps): void {
-  metrics.gauge('remora_operations_capacity', async () => one((await readFleet()).operations))
   metrics.gauge('remora_workers', async () => one((await readFleet()).workers))
   metrics.gauge('remora_model_capacity', async () => {
     const { capacity } = await readFleet()
@@ -149,11 +141,10 @@ function showStores(metrics: Metrics, { seen, ledger, producer, redis }: Seen): 
       Object.entries(counts satisfies JobCounts).map(([state, value]) => ({ labels: { queue, state }, value })),
     )
   })
-  metrics.gauge('remora_redis_used_bytes', async () => one((await memoryOf(redis)).usedBytes))
-  metrics.gauge('remora_redis_used_share', async () => one((await memoryOf(redis)).usedShare))
+  metrics.gauge('remora_redis_used_share', async () => one(await usedShare(redis)))
 }
 
-/** `ledger`, with what it takes back, and what it ends without a worker, counted. */
+/** It counts what `ledger` takes back, and what it ends without a worker. */
 export function measuredLedger<Given extends Pick<Ledger, 'relayResults' | 'requeue' | 'sweep'>>(
   ledger: Given,
   { count }: Pick<Metrics, 'count'>,
@@ -179,7 +170,6 @@ export function measuredLedger<Given extends Pick<Ledger, 'relayResults' | 'requ
   return { ...ledger, ...measured }
 }
 
-/** Runs a stage of a run and notes how long it took, and how it ended. */
 export async function measuredStage(
   stage: string,
   { observe }: Pick<Metrics, 'observe'>,

@@ -1,4 +1,3 @@
-import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { GitHubAppOptions } from '#code-hosts/github-client.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
@@ -10,7 +9,7 @@ const pullEvents: Readonly<Record<string, string>> = {
   'publication.updated': 'updated',
 }
 
-/** Codes that publications fail with. Counted from 0 on: Prometheus sees no rise in a series that begins at its first fault. */
+/** They are counted from 0 on: Prometheus sees no rise in a series that begins at its first fault. */
 const faultCodes = [
   'HOST_001',
   'HOST_002',
@@ -22,7 +21,7 @@ const faultCodes = [
   'HTTP_007',
 ]
 
-/** The ledger, with faults of publications and what becomes of pull requests counted once they are written. */
+/** Faults and what becomes of pull requests are counted once they are written. */
 export function measuredLedger<Given extends Pick<Ledger, 'notePublication'>>(
   ledger: Given,
   { count }: Pick<Metrics, 'count'>,
@@ -45,27 +44,15 @@ export function measuredLedger<Given extends Pick<Ledger, 'notePublication'>>(
   }
 }
 
-/** The inbox, with what became of its webhooks counted. */
-export function measuredInbox(inbox: DeliveryInbox, { count }: Pick<Metrics, 'count'>): DeliveryInbox {
-  return {
-    ...inbox,
-    async end(taken, handled) {
-      await inbox.end(taken, handled)
-      count('remora_webhooks_total', { outcome: handled.outcome })
-    },
-  }
-}
-
-/** Shows what waits, which is the same for every publisher. */
-export function showBacklog({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<PublishingRuns, 'backlog'>): void {
-  gauge('remora_publications_waiting', async () => [{ labels: {}, value: (await backlog()).count }])
+/** Every publisher shows the same. */
+export function showOverdue({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<PublishingRuns, 'backlog'>): void {
   gauge('remora_publications_overdue_seconds', async () => {
     const { dueAt } = await backlog()
     return [{ labels: {}, value: dueAt === null ? 0 : Math.max(0, Date.now() - dueAt) / 1000 }]
   })
 }
 
-/** Counts requests to GitHub by the class of their answers, and shows what is left of the tightest limit. */
+/** It counts answers by their class, and shows what is left of the tightest limit. */
 export function measuredRequests({ count, gauge }: Pick<Metrics, 'count' | 'gauge'>): GitHubAppOptions['onAnswer'] {
   const shares = new Map<string, { left: number; until: number }>()
   gauge('remora_host_limit_left_share', () => {

@@ -36,7 +36,7 @@ import { type GitHubApp, type GitHubAppOptions, openGitHubApp, orHostError } fro
 import { declineChanges, declinedOf } from '#stages/publish/pulls/choose-parts-of.ts'
 import { publishRun } from '#stages/publish/pulls/publish-run.ts'
 import { openPlaces, openPublishingRuns, type PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
-import { measuredInbox, measuredLedger, measuredRequests, showBacklog } from './publisher-metrics.ts'
+import { measuredLedger, measuredRequests, showOverdue } from './publisher-metrics.ts'
 import type { PublisherConfig } from './publisher-config.ts'
 import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
@@ -46,7 +46,6 @@ type ServiceDeps = { log: Log; redactor: Redactor }
 
 const origin = { kind: 'publisher', id: 'github' } as const
 const graceMs = 10_000
-/** Bounds the publications at once: `all` of them, and those of one installation. */
 const publicationsAtOnce = { all: 16, ofInstallation: 2 }
 const followMs = 500
 const dueAtOnce = 200
@@ -54,7 +53,7 @@ const dueAtOnce = 200
 const awayRestMs = 2_000
 
 /**
- * Starts the publisher: the one process with the key of the GitHub App. It takes webhooks from the inbox, starts their runs, tells GitHub what
+ * This is the one process with the key of the GitHub App. It takes webhooks from the inbox, starts their runs, tells GitHub what
  * became of them, and gives discovery the right to read code.
  */
 export async function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {
@@ -100,7 +99,7 @@ type Stores = {
   signer: Signer
 }
 
-/** All that needs the app. Without one the process only waits, so that a deployment may always have it. */
+/** Without an app the process only waits, so that a deployment may always have it. */
 async function startHost(
   config: PublisherConfig,
   deps: ServiceDeps & Stores & { metrics: Metrics },
@@ -137,7 +136,7 @@ type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'leaseMs' | 'project' |
   modelKind?: ModelKind | undefined
 }
 
-/** Opens what is done with the app, without the loops that have it done. Throws HOST_003 when GitHub does not know the app by its key. */
+/** The loops that have it done are not started here. HOST_003 when GitHub does not know the app by its key. */
 export async function openHost(
   { github, repository: operator, allowsSetups, leaseMs, project, publicUrl, modelKind }: HostConfig,
   deps: Pick<ServiceDeps, 'log'> &
@@ -158,11 +157,8 @@ export async function openHost(
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const places = openPlaces(publicationsAtOnce.ofInstallation)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn, places }
-  const inbox = measuredInbox(
-    openDeliveryInbox(redis, namespace ?? 'remora', { signer, silentMs: 2 * leaseMs, log }),
-    metrics,
-  )
-  showBacklog(metrics, publishing)
+  const inbox = openDeliveryInbox(redis, namespace ?? 'remora', { signer, silentMs: 2 * leaseMs, log })
+  showOverdue(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
   const declinedIn = (run: Run, ids: readonly string[]) => declinedOf(run, ids, publishDeps)
@@ -191,7 +187,7 @@ async function whoWeAre({ app }: GitHubApp, log: Pick<Log, 'warn'>): Promise<{ a
   }
 }
 
-/** Adds the job of each run that is to be looked at; a run has one job at a time. */
+/** A run has one job at a time. */
 function followRuns(publishing: PublishingRuns, producer: Pick<Producer, 'add'>): () => Promise<void> {
   return repeatEvery(followMs, async () => {
     for (const runId of await publishing.due(Date.now(), dueAtOnce)) {

@@ -6,15 +6,13 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import type { ModelPool, ModelPoolOptions } from '#models/model-pool.ts'
 import type { Log, LogFields } from '#platform/log.ts'
-import type { Sandbox } from '#sandbox/open-sandbox.ts'
-import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 
 type Counted = Pick<Metrics, 'count' | 'observe'>
 type AttemptLedger = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
 
 /**
- * `ledger`, whose commands about attempts are counted once they have taken effect: a superseded worker counts nothing, and what the
- * metrics say agrees with the events. The log has one line for each attempt that ended here, with what it cost.
+ * Commands about attempts are counted once they have taken effect: a superseded worker counts nothing, and the metrics agree
+ * with the events. The log has one line for each attempt that ended here, with what it cost.
  */
 export function reportedAttempts<Given extends AttemptLedger>(
   ledger: Given,
@@ -66,11 +64,10 @@ export function reportedAttempts<Given extends AttemptLedger>(
 }
 
 function measureOutcome(agent: string, outcome: Outcome, metrics: Counted): void {
-  const { status, errorCode = '', turns, promptTokens, completionTokens, durationMs } = outcome
+  const { status, errorCode = '', promptTokens, completionTokens, durationMs } = outcome
   metrics.count('remora_attempts_total', { agent, end: 'settled' })
   metrics.count('remora_operations_total', { agent, status, error_code: errorCode })
   metrics.observe('remora_operation_seconds', { agent, status }, durationMs / 1000)
-  metrics.count('remora_agent_turns_total', { agent }, turns)
   metrics.count('remora_agent_tokens_total', { agent, kind: 'prompt' }, promptTokens)
   metrics.count('remora_agent_tokens_total', { agent, kind: 'completion' }, completionTokens)
 }
@@ -80,7 +77,7 @@ function settled(outcome: Outcome): LogFields {
   return { status, ...(errorCode && { error_code: errorCode }), ...costFields(outcome) }
 }
 
-/** Covers all attempts of the operation so far. */
+/** It covers all attempts of the operation so far. */
 function costFields({ turns, promptTokens, completionTokens, durationMs }: OperationCost): LogFields {
   const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens }
   return { turns, ...tokens, duration_ms: Math.round(durationMs) }
@@ -99,71 +96,24 @@ function measureEvents(events: readonly NewEvent[], start: number, metrics: Coun
   }
 }
 
-/** `scripts`, with each run's time and ending. */
-export function measuredScripts(scripts: ScriptPool, metrics: Counted): ScriptPool {
-  return {
-    ...scripts,
-    async run(script, request, signal) {
-      const start = performance.now()
-      const ended = (ending: string) =>
-        metrics.observe('remora_script_seconds', { ending }, (performance.now() - start) / 1000)
-      try {
-        const ending = await scripts.run(script, request, signal)
-        ended(ending.kind)
-        return ending
-      } catch (error) {
-        ended(signal.aborted ? 'aborted' : 'fault')
-        throw error
-      }
-    },
-  }
-}
-
-/** `sandbox`, with each program's time and ending. */
-export function measuredSandbox(sandbox: Sandbox, metrics: Counted): Pick<Sandbox, 'run' | 'state'> {
-  return {
-    state: sandbox.state,
-    async run(program, signal) {
-      const start = performance.now()
-      const ended = (ending: string) =>
-        metrics.observe('remora_sandbox_seconds', { ending }, (performance.now() - start) / 1000)
-      try {
-        const result = await sandbox.run(program, signal)
-        ended(result.ending.kind === 'exited' ? 'exited' : result.ending.reason)
-        return result
-      } catch (error) {
-        ended(signal.aborted ? 'aborted' : 'fault')
-        throw error
-      }
-    },
-  }
-}
-
-/** Counts and times requests, as `onEnd` of ModelPoolOptions. */
 export function measuredRequests(metrics: Counted): NonNullable<ModelPoolOptions['onEnd']> {
   return (end) => {
     const { server, result } = end
     metrics.count('remora_model_requests_total', { server, result })
     if (end.result !== 'ok') return
-    const { latencyMs, firstTokenMs, usage } = end.reply
+    const { latencyMs, usage } = end.reply
     metrics.observe('remora_model_request_seconds', { server }, latencyMs / 1000)
-    if (firstTokenMs !== undefined) metrics.observe('remora_model_first_token_seconds', { server }, firstTokenMs / 1000)
     metrics.count('remora_model_tokens_total', { server, kind: 'prompt' }, usage.promptTokens)
     metrics.count('remora_model_tokens_total', { server, kind: 'completion' }, usage.completionTokens)
   }
 }
 
-/** Shows what can be read of the pool at any time. */
 export function showPool(pool: Pick<ModelPool, 'status'>, { gauge }: Pick<Metrics, 'gauge'>): void {
   const perServer = (valueOf: (server: ReturnType<ModelPool['status']>['endpoints'][number]) => number) => () =>
     pool.status().endpoints.map((server) => ({ labels: { server: server.name }, value: valueOf(server) }))
   gauge(
     'remora_model_in_flight',
     perServer(({ inFlight }) => inFlight),
-  )
-  gauge(
-    'remora_model_limit',
-    perServer(({ limit }) => limit),
   )
   gauge(
     'remora_model_breaker_open',

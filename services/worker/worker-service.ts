@@ -47,7 +47,7 @@ import { openSurroundings } from '#stages/operate/start/start-context.ts'
 import { openStartLayers } from '#stages/operate/start/start-layer.ts'
 import { baseLayerOf } from '#stages/operate/workspace/base-layer.ts'
 import { type LineSearcher, openLineSearcher } from '#stages/operate/workspace/search-files.ts'
-import { measuredRequests, measuredSandbox, measuredScripts, reportedAttempts, showPool } from './worker-metrics.ts'
+import { measuredRequests, reportedAttempts, showPool } from './worker-metrics.ts'
 import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
 export type WorkerService = {
@@ -69,7 +69,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const model = openPool(config, { redis, metrics, log })
     showPool(model, metrics)
     releaser.add('model pool', () => model.close())
-    const programs = await openPrograms(config, { metrics, log }, releaser)
+    const programs = await openPrograms(config, log, releaser)
     const readers = await openReaders(config, releaser)
     const { workerId, storage, environments, sandbox, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
@@ -131,13 +131,13 @@ function openStores(
 }
 
 /** Opens what runs tool scripts, and programs of repositories. */
-async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDeps, 'redis'>, releaser: Releaser) {
+async function openPrograms(config: WorkerConfig, log: Log, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
   if (wrapper === undefined) log.warn('tool scripts run without bubblewrap', { sandbox: await sandbox.state() })
-  const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log, wrapper }), metrics)
+  const scripts = openScriptPool({ size: config.scriptProcesses, log, wrapper })
   releaser.add('script processes', () => scripts.close())
-  return { scripts, sandbox: measuredSandbox(sandbox, metrics) }
+  return { scripts, sandbox }
 }
 
 /** Opens what reads files in threads. */
@@ -245,9 +245,7 @@ function startConsumers(
   log: Log,
 ): WorkerConsumers {
   const { redisUrl } = config.storage
-  let open = 0
   metrics.gauge('remora_worker_slots', () => [{ labels: {}, value: config.slots }])
-  metrics.gauge('remora_worker_operations', () => [{ labels: {}, value: open }])
   const operations = openConsumer({
     redisUrl,
     queue: 'operations',
@@ -255,10 +253,8 @@ function startConsumers(
     lockMs: config.leaseMs,
     lostLock: 'go_on',
     log,
-    handler: async ({ run_id: runId, operation_id: operationId, dispatch }, signal) => {
-      open += 1
-      await runOperation({ runId, operationId, dispatch }, operation, signal).finally(() => (open -= 1))
-    },
+    handler: ({ run_id: runId, operation_id: operationId, dispatch }, signal) =>
+      runOperation({ runId, operationId, dispatch }, operation, signal),
   })
   const compositions = openConsumer({
     redisUrl,

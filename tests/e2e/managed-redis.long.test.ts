@@ -62,7 +62,7 @@ describe.skipIf(lacks('openssl'))('a Redis with TLS, and a user with few rights'
     })
     expect(decided.status).toBe(200)
     const metrics = await (await fetch(`${services.named('discovery').health}/metrics`)).text()
-    expect(metrics).toMatch(/^remora_redis_used_bytes \d/m)
+    expect(metrics).toMatch(/^remora_redis_used_share \d/m)
     for (const { name, err, out } of services.all)
       expect(`${out()}${err()}`, name).not.toMatch(/NOPERM|"level":"(?:warn|error)"/)
   })

@@ -74,8 +74,6 @@ describe('the services as processes of their own', () => {
     expect(value('worker', `remora_model_request_seconds_count{server="${server}"}`)).toBe(answers)
     expect(value('discovery', 'remora_demand')).toBe(0)
     expect(value('discovery', 'remora_workers')).toBe(1)
-    // With 16 slots, three operations for each and a third more.
-    expect(value('discovery', 'remora_operations_capacity')).toBe(64)
     expect(value('worker', 'remora_worker_slots')).toBe(16)
     const states = ['ready', 'dispatched', 'running'].map((state) => `remora_operations{state="${state}"}`)
     const reasons = ['operations', 'people', 'models'].map((reason) => `remora_waiting{reason="${reason}"}`)

@@ -8,28 +8,23 @@ import { AskAgain } from './problem.ts'
 import { addressKey, type RateLimit } from './rate-limit.ts'
 import type { SharedRateLimit } from './shared-rate-limit.ts'
 
-/** A token of the environment: the hex SHA-256 of its text, and the project of its runs. Its owner is the operator. */
+/** `hash` is the hex SHA-256 of its text. Its owner is the operator. */
 export type AccessToken = { readonly hash: string; readonly projectId: string }
 
 export type AuthDeps = {
   tokens: readonly AccessToken[]
-  /** The caller whose stored token has this hash. */
   findStored(token: string, hash: string): Promise<Caller | undefined>
-  /** Requests by token. */
   perToken: RateLimit
-  /** Limits requests of tokens with a limit, of all processes of the API together. */
+  /** It counts the requests to all processes of the API together. */
   perMinute: SharedRateLimit
-  /** Requests with unknown tokens, by address (IPv6: by its /64). They do not limit requests with a known token. */
+  /** It counts requests with unknown tokens by address (IPv6: its /64). */
   perAddress: RateLimit
 }
 
 const wantedToken =
   'The token is missing, unknown, expired or revoked: send "Authorization: Bearer <token>" (REMORA_TOKEN of the command line).'
 
-/**
- * Lets a request with a known bearer token through, as its caller; any other is AUTH_001. LIMIT_001 for a token that is
- * used more often than its limit, and for an address that sends unknown ones again and again.
- */
+/** AUTH_001 without a known token. LIMIT_001 for a token over its limit, and for an address that sends unknown ones again and again. */
 export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     const callerNow = () => callerOf(context.req.header('authorization'), deps)
@@ -54,7 +49,6 @@ export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
   }
 }
 
-/** The token itself, as the header gives it. */
 export function bearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 }

@@ -6,16 +6,14 @@ import { readBody } from '#platform/read-body.ts'
 import { Problem } from '#schemas/problem-schema.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
 
-/** Codes that any endpoint may answer with. */
 const ofAll = ['HTTP_004', 'HTTP_005', 'HTTP_006', 'HTTP_007', 'HTTP_008', 'LIMIT_001'] as const
 const withToken = ['AUTH_001', 'AUTH_002', 'RUN_002', 'STORE_001'] as const
 const withJson = ['HTTP_003', 'INTAKE_003', 'INTAKE_008'] as const
 
 /**
- * Declares a route with its input, its answers and its problems, all of which the OpenAPI document shows. The declaration is
- * enforced: the schemas parse the input, the scope is required, an undeclared query parameter is refused, and a JSON body is
- * read up to its limit. `scope`: what the token must have; `operator`: it must be that of the environment; null: no token is
- * needed. `problems`: the endpoint's own codes; those that any endpoint of its kind may answer with are added.
+ * The declaration is enforced: the schemas parse the input, the scope is required, an undeclared query parameter is refused, and
+ * a JSON body is read up to its limit. `scope` null needs no token, `operator` that of the environment. `problems` are the
+ * endpoint's own codes; those of any endpoint of its kind are added.
  */
 export function endpoint<const R extends RouteConfig>(
   scope: Scope | 'operator' | null,
@@ -43,7 +41,6 @@ function needText(scope: Scope | 'operator' | null): string {
   return scope === 'operator' ? 'Needs the token of the operator.' : `Needs the scope \`${scope}\`.`
 }
 
-/** An answer of JSON in the `responses` of a route. */
 export function jsonAnswer<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } }
 }
@@ -64,7 +61,6 @@ export function requireOperator({ isOperator }: Caller): void {
   if (!isOperator) throw new AppError('AUTH_002', 'This needs the token of the operator: REMORA_TOKEN of the service.')
 }
 
-/** One answer per status, whose description lists the codes that come with it. */
 function problemAnswers(codes: readonly ErrorCode[]): RouteConfig['responses'] {
   const byStatus = Map.groupBy(new Set(codes), (code) => errorPolicies[code].status)
   const answers = [...byStatus].map(([status, those]) => {
@@ -77,8 +73,8 @@ function problemAnswers(codes: readonly ErrorCode[]): RouteConfig['responses'] {
 const maxBodyBytes = 64 * 1024
 
 /**
- * Reads the JSON body of a request before its schema sees it, so that it is bounded: INTAKE_003 above 64 KiB. No body
- * counts as `{}`; a body of another type is HTTP_003, one that breaks off HTTP_004.
+ * The body is bounded before its schema sees it: INTAKE_003 above 64 KiB. No body counts as `{}`; one of another type is
+ * HTTP_003, one that breaks off HTTP_004.
  */
 const jsonBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   const { raw } = context.req

@@ -11,7 +11,7 @@ import type { RefusedView } from '#schemas/decision-schema.ts'
 import type { Problem } from '#schemas/problem-schema.ts'
 import type { ApiEnv } from './api-env.ts'
 
-/** The same request may be answered after so many seconds, which the answer says in `Retry-After`. */
+/** `Retry-After` says when the same request may be answered. */
 export class AskAgain extends AppError {
   readonly retryAfterS: number
 
@@ -44,9 +44,8 @@ export const safeHeaders: Readonly<Record<string, string>> = {
 const networkCodes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']
 
 /**
- * The answer to a failed request: an AppError as it is, STORE_001 for what Redis may have failed while it is unreachable. Anything
- * else is a bug: 500 without the message, which is logged under the request's id. What a store refused is left to `storeOutages`,
- * and a request that we refuse for a store's sake to who refuses it.
+ * Redis that is unreachable is STORE_001. What is no AppError is a bug: 500 without the message, which is logged under the
+ * request's id. `storeOutages` logs what a store refused.
  */
 export function problemHandler(deps: { log: Pick<Log, 'debug' | 'error'>; isRedisReady(): boolean }) {
   return (error: unknown, context: Context<ApiEnv>): Response => {
@@ -68,8 +67,8 @@ export function problemHandler(deps: { log: Pick<Log, 'debug' | 'error'>; isRedi
 }
 
 /**
- * Has one line in the log for an outage of Redis instead of one for each request that it refused. Each route is a part of its
- * own: a Redis that is full refuses only those that write. The object store says its outages itself (`loggedOutages`).
+ * An outage of Redis has one line in the log, not one for each request. Each route is a part of its own: a Redis that is full
+ * refuses only those that write. The object store says its outages itself (`loggedOutages`).
  */
 export function storeOutages(log: StoreLog): MiddlewareHandler<ApiEnv> {
   const routes = new Map<string, object>()
@@ -82,7 +81,7 @@ export function storeOutages(log: StoreLog): MiddlewareHandler<ApiEnv> {
   }
 }
 
-/** `error` as a problem. The message of an internal fault may name hosts and files: it is only logged. */
+/** The message of an internal fault may name hosts and files: it is only logged. */
 export function problemOf(error: AppError, about: { runId?: string | undefined; requestId?: string } = {}): Problem {
   const { meaning } = errorPolicies[error.code]
   const { runId, requestId } = about
@@ -98,7 +97,6 @@ export function problemOf(error: AppError, about: { runId?: string | undefined; 
   }
 }
 
-/** All headers of a problem by its status. */
 export function problemHeaders(status: number): Record<string, string> {
   return {
     'content-type': 'application/problem+json',
@@ -114,7 +112,6 @@ export function unknownRoute(context: Context<ApiEnv>): Response {
   return problemResponse(problemOf(new AppError('HTTP_001', detail)), context)
 }
 
-/** The path exists, but only for `methods`. */
 export function methodNotAllowedProblem(context: Context<ApiEnv>, methods: readonly string[]): Response {
   const allow = methods.join(', ')
   context.header('allow', allow)
@@ -135,7 +132,7 @@ function isRedisUnreachable(error: unknown): boolean {
   return 'code' in error && networkCodes.some((code) => code === error.code)
 }
 
-/** Made by the context, which keeps the headers that the middlewares have set. */
+/** The context keeps the headers that the middlewares have set. */
 function problemResponse(problem: Problem, context: Context<ApiEnv>): Response {
   const { status } = problem
   return context.newResponse(JSON.stringify(problem), new Response(null, { status, headers: problemHeaders(status) }))
@@ -152,9 +149,8 @@ const unknownThing: Readonly<Record<string, { code: ErrorCode; name: string }>> 
 }
 
 /**
- * Throws our error for input that an endpoint's schema refuses: an id in the path that cannot be one is unknown (RUN_001,
- * RUN_004, ASK_001, AUTH_003, PROJECT_001, HOST_002), a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008. The
- * message names every field at fault.
+ * An id in the path that cannot be one is unknown, a query parameter or Last-Event-ID is RUN_002, another header or the body
+ * INTAKE_008. The message names every field at fault.
  */
 export const refuseInput: Hook<unknown, ApiEnv, string, void> = (result, context) => {
   if (result.success) return
@@ -170,7 +166,7 @@ export const refuseInput: Hook<unknown, ApiEnv, string, void> = (result, context
   throw new AppError(isFilter ? 'RUN_002' : 'INTAKE_008', faults.join('; ').slice(0, 2_000))
 }
 
-/** Sets `safeHeaders` and the usual other headers, except those that the route has set. */
+/** Headers that the route has set stay. */
 export function securityHeaders(): MiddlewareHandler<ApiEnv> {
   const addUsual = secureHeaders({ overwrite: false })
   return (context, next) =>

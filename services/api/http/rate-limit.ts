@@ -2,18 +2,16 @@ import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 
 export type RateLimit = {
-  /** Returns whether one more request of `key` may be made now; if so it is counted. */
+  /** It counts the request if one more may be made now. */
   take(key: string): boolean
-  /** The number of cached keys. */
   size(): number
 }
 
 const maxKeys = 10_000
 
 /**
- * A token bucket per key: `burst` requests at once, refilled at `perSecond`; 0 means no limit. Each process counts for
- * itself, so that no request waits for a store. Of more than 10,000 keys the least recently used is dropped, which only
- * gives its owner a full bucket.
+ * Each key has `burst` requests at once, refilled at `perSecond`; 0 means no limit. Each process counts for itself, so that no
+ * request waits for a store. Of more than 10,000 keys the least recently used gets a full bucket.
  */
 export function openRateLimit(
   { perSecond, burst }: { perSecond: number; burst: number },
@@ -35,8 +33,8 @@ export function openRateLimit(
 }
 
 /**
- * The key under which the requests of an address are counted: an IPv4 address itself, also when written as an IPv6 one
- * (`::ffff:192.0.2.1`); of any other IPv6 address its /64, since one subscriber has all 2⁶⁴ addresses of it (RFC 6177).
+ * An IPv4 address may be written as an IPv6 one (`::ffff:192.0.2.1`); another IPv6 address counts by its /64, which one
+ * subscriber has (RFC 6177).
  */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]

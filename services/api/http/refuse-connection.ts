@@ -17,9 +17,8 @@ const faults: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
 /**
- * Makes `server` answer with problems where Node refuses a connection before there is a request: 400, 408, 431. Returns
- * a function that refuses a connection: it answers with a problem and closes it, without the answer when the client would
- * take that for the answer to another request. What a client sends after its refusal is ignored.
+ * The answers to 400, 408 and 431 are problems. The returned function refuses a connection with a problem, or closes it without
+ * one where the client would take that for the answer to another request.
  */
 export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>) {
   const exchanges = new WeakMap<Duplex, Exchange[]>()
@@ -76,10 +75,9 @@ function rawAnswer(error: AppError): string {
 }
 
 /**
- * Watches the bodies that arrive at `server`. The returned function, to be called at intervals, lists each request whose
- * body brought fewer than `minBytes` in the last `windowMs`. One whose buffer is full is not listed: it waits for us, because
- * nobody reads it yet or the object store is slow. A request is watched until its body has arrived or its connection is
- * closed, also after an early answer, because the rest of the body may hold the connection open.
+ * The returned function lists each request whose body brought fewer than `minBytes` in the last `windowMs`. One whose buffer is
+ * full waits for us, and is not listed. A request is watched also after an early answer: the rest of its body may hold the
+ * connection open.
  */
 export function watchSlowBodies(
   server: Server,

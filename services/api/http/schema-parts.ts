@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 
-/** A whole number in a query: digits only, `least` to `most`. */
+/** It has digits only. */
 export function wholeNumber(least: number, most: number) {
   return z
     .string()
@@ -10,7 +10,6 @@ export function wholeNumber(least: number, most: number) {
     .openapi({ type: 'integer', minimum: least, maximum: most })
 }
 
-/** The `limit` of a page: 1 to `most`. */
 export function pageLimit(most: number, usual: number) {
   return wholeNumber(1, most).default(usual).openapi({ default: usual, description: 'how many at most' })
 }
@@ -21,7 +20,7 @@ export const Cursor = z
   .optional()
   .openapi({ description: '`next` of the page before' })
 
-/** Milliseconds since the epoch as ISO 8601; null stays null. */
+/** `ms` is since the epoch. */
 export function isoTime(ms: number): string
 export function isoTime(ms: number | null): string | null
 export function isoTime(ms: number | null): string | null {
@@ -33,10 +32,7 @@ type RecordOf<View, Given> = {
   readonly [Field in keyof View as Field extends Given ? never : CamelCase<Field>]: View[Field]
 }
 
-/**
- * The answer for a stored record: the fields of `schema`, in its order. Each has the value of the `record`'s field of the same
- * name in camelCase, except those in `given`.
- */
+/** Each field of `schema` has the value of the `record`'s field of the same name in camelCase, except those in `given`. */
 export function viewOf<Schema extends z.ZodObject, Given extends keyof z.output<Schema>>(
   schema: Schema,
   record: RecordOf<z.output<Schema>, Given>,

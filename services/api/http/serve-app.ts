@@ -20,16 +20,14 @@ export type ServedApp = {
 const usualLimits = {
   /** Further connections are closed at once. */
   maxConnections: 1000,
-  /** Limits the time from the connection to the end of the headers. */
   headersMs: 15_000,
-  /** Limits the time to the end of the body. Node's default of five minutes is too short for a large archive on a slow connection. */
+  /** Node's default of five minutes is too short for a large archive on a slow connection. */
   requestMs: 30 * 60 * 1000,
   /** A body must bring `minBodyBytes` in this time, from the end of the headers on. It is checked four times as often. */
   bodyWindowMs: 15_000,
   minBodyBytes: 16 * 1024,
   /** A connection without any traffic for so long is closed. Event streams send heartbeats more often. */
   idleMs: 120_000,
-  /** Says how long a connection waits for its next request. */
   keepAliveMs: 5_000,
 }
 export type ServeLimits = typeof usualLimits
@@ -44,7 +42,7 @@ export type ServeOptions = {
 
 type ServeLog = Pick<Log, 'info' | 'error'>
 
-/** Serves `app` on a port (0: any free one). CONFIG_006 when the port is taken or may not be used. */
+/** Port 0 is any free one. CONFIG_006 when the port is taken or may not be used. */
 export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promise<ServedApp> {
   const { host, port, graceMs, log = openLog({ service: 'api', level: 'silent' }) } = options
   const limits = { ...usualLimits, ...options.limits }
@@ -96,10 +94,7 @@ function openServer(
   return server
 }
 
-/**
- * Answers what is valid HTTP but no valid request, because of its Host or address. Any other error here is a bug that no
- * route has answered; it is logged.
- */
+/** A Host or address may be wrong in valid HTTP. Any other error here is a bug that no route has answered; it is logged. */
 function answerBroken(log: ServeLog): (cause: unknown) => Response {
   return (cause) => {
     const requestId = randomUUID()

@@ -2,17 +2,13 @@ import { z } from 'zod'
 import { orStoreError } from '#store/ledger/store.ts'
 
 export type SharedRateLimit = {
-  /** Counts one more request of the token, if it may be made now: 0. Otherwise, in how many milliseconds it may. */
+  /** It returns 0 when the request is counted, else in how many milliseconds it may be made. */
   take(tokenId: string, perMinute: number): Promise<number>
 }
 
-/** The part of a Redis client that is needed here. */
 type Scripts = { eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown> }
 
-/**
- * A token bucket as one time (GCRA): when the bucket is full again, after the requests that were taken. A refused request changes
- * nothing. Redis forgets a full bucket by itself.
- */
+/** The bucket is one time (GCRA): when it is full again. A refused request changes nothing, and Redis forgets a full bucket by itself. */
 const take = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
@@ -27,10 +23,7 @@ if wait > 0.01 then return math.ceil(wait) end
 redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil(full - now))
 return 0`
 
-/**
- * So many requests of a token at once, and as many a minute in the long run, of all processes of the API together. STORE_001 when
- * Redis cannot be asked.
- */
+/** A token has so many requests at once, and as many a minute in the long run, at all processes together. STORE_001 when Redis cannot be asked. */
 export function openSharedRateLimit(redis: Scripts, namespace = 'remora'): SharedRateLimit {
   return {
     async take(tokenId, perMinute) {

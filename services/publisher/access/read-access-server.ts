@@ -1,6 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { requireGenuine } from '#change-sets/genuine-run.ts'
 import { CodeHostBusy } from '#code-hosts/code-host-busy.ts'
 import type { Installations } from '#code-hosts/installations.ts'
@@ -27,30 +30,30 @@ export type ReadAccessDeps = {
 const mostBytes = 4_096
 
 /**
- * Serves discovery the right to read the code of one run: a token for its repository, which only reads contents, is made for this request
- * and is kept nowhere. Whoever asks proves with the secret that it is discovery. Throws CONFIG_006 for an address that is taken.
+ * The right is a token that only reads the contents of the run's repository; it is made for this request and kept nowhere. The
+ * secret proves who asks. CONFIG_006 for an address that is taken.
  */
 export async function openReadAccess(
   { host, port, secret }: { host: string; port: number; secret: string },
   deps: ReadAccessDeps,
 ): Promise<{ port: number; close(): Promise<void> }> {
-  const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    const answer = (status: number, body: object, headers: Record<string, string> = {}) => {
-      if (!response.headersSent) response.writeHead(status, { 'content-type': 'application/json', ...headers })
-      response.end(JSON.stringify(body))
-    }
-    answerTo(request, secret, deps).then(
-      (body) => answer(200, body),
-      (error: unknown) => {
-        const fault = asAppError(error, 'HTTP_007')
-        deps.log.warn('no right to read was given', { error_code: fault.code, error: fault.message })
-        const isOurs = error instanceof AppError
-        const refusal = { error_code: fault.code, detail: isOurs ? fault.message : 'unexpected error' }
-        const isBusy = error instanceof CodeHostBusy
-        answer(fault.status, refusal, isBusy ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1_000)) } : {})
-      },
-    )
+  const app = new Hono()
+  app.onError((error) => refusalOf(error, deps))
+  app.use(async (c, next) => {
+    if (!isSame(c.req.header('authorization') ?? '', `Bearer ${secret}`))
+      throw new AppError('HOST_003', 'this is not the secret of the publisher (REMORA_PUBLISHER_SECRET)')
+    await next()
   })
+  app.post(readAccessPath, bodyLimit({ maxSize: mostBytes, onError: refuseLongBody }), async (c) => {
+    const asked = ReadAccessRequest.safeParse(parseJson(await c.req.text()))
+    if (!asked.success) throw new AppError('INTAKE_008', 'the body has no run_id')
+    return c.json(await readAccess(asked.data.run_id, asked.data.commit, deps))
+  })
+  app.notFound(() => {
+    throw new AppError('HTTP_001', 'no such address')
+  })
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  const server = createServer({ requestTimeout: 10_000 }, (request, response) => void answer(request, response))
   server.listen(port, host)
   await once(server, 'listening').catch((cause: unknown) => {
     throw new AppError('CONFIG_006', `the address of the publisher cannot be used: ${String(cause)}`, { cause })
@@ -58,18 +61,21 @@ export async function openReadAccess(
   return { port: boundPort(server), close: () => closeServer(server) }
 }
 
-async function answerTo(request: IncomingMessage, secret: string, deps: ReadAccessDeps): Promise<ReadAccess> {
-  if (!isSame(request.headers.authorization ?? '', `Bearer ${secret}`))
-    throw new AppError('HOST_003', 'this is not the secret of the publisher (REMORA_PUBLISHER_SECRET)')
-  if (request.method !== 'POST' || request.url !== readAccessPath) throw new AppError('HTTP_001', 'no such address')
-  const asked = ReadAccessRequest.safeParse(parseJson(await bodyOf(request)))
-  if (!asked.success) throw new AppError('INTAKE_008', 'the body has no run_id')
-  return readAccess(asked.data.run_id, asked.data.commit, deps)
+function refusalOf(error: unknown, { log }: Pick<ReadAccessDeps, 'log'>): Response {
+  const fault = asAppError(error, 'HTTP_007')
+  log.warn('no right to read was given', { error_code: fault.code, error: fault.message })
+  const detail = error instanceof AppError ? fault.message : 'unexpected error'
+  const headers = error instanceof CodeHostBusy ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1_000)) } : {}
+  return Response.json({ error_code: fault.code, detail }, { status: fault.status, headers })
+}
+
+function refuseLongBody(): never {
+  throw new AppError('INTAKE_003', `the body is longer than ${mostBytes} bytes`)
 }
 
 /**
- * Throws PUBLISH_005 for a run that nobody with the key has asked for, RUN_001 for one that does not wait for its code,
- * HOST_002 when the project has no such repository (any more).
+ * PUBLISH_005: nobody with the key has asked for the run. RUN_001: it does not wait for its code. HOST_002: the project has no
+ * such repository (any more).
  */
 async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<ReadAccess> {
   const { app, apiUrl, ledger } = deps
@@ -100,18 +106,6 @@ async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadA
   })
   deps.log.info('gave the right to read', { run_id: runId, repository: fullNameOf(repository), commit })
   return { ...archiveOf(commit), base: base === undefined ? null : archiveOf(base) }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of request) {
-    const chunk = Buffer.from(part)
-    bytes += chunk.length
-    if (bytes > mostBytes) throw new AppError('INTAKE_003', `the body is longer than ${mostBytes} bytes`)
-    parts.push(chunk)
-  }
-  return Buffer.concat(parts).toString()
 }
 
 function isSame(one: string, other: string): boolean {

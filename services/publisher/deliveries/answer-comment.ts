@@ -24,7 +24,7 @@ export type CommentDeps = RunHostDeps & {
 
 const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
 
-/** Bounds the commands that are done of one comment; the answer counts those that are left. */
+/** The answer counts the commands of a comment that are left. */
 const mostCommands = 10
 /** GitHub takes 65,536 characters in a comment. */
 const mostCharacters = 60_000
@@ -39,8 +39,8 @@ const help = [
 ].join('\n')
 
 /**
- * Does what people ask for at a pull request of ours, by lines such as `/remora retry`. All of it gets one answer; where there is none,
- * a reaction says that it was heard: a thumb down for who may not write to the repository, confusion at what is not of ours.
+ * A comment gets one answer; where there is none, a reaction says that it was heard: a thumb down for who may not write to the
+ * repository, confusion at what is not of ours.
  */
 export async function takeComment(
   { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
@@ -72,10 +72,10 @@ export async function takeComment(
 
 const isKnown = (verb: string) => ['explain', 'help', 'reject', 'retry'].includes(verb)
 
-/** Says where a command was given (at a pull request, for the run that has it) and by whom. `key` is that of the answer. */
+/** `key` is that of the answer. */
 type Asked = { run: Run; number: number; key: string; login: string }
 
-/** Does them in their order. Each has its part of the answer, behind its own words where there are several. */
+/** Each command has its part of the answer, behind its own words where there are several. */
 async function answerAll(commands: readonly CommentCommand[], asked: Asked, deps: CommentDeps): Promise<string> {
   const done = commands.slice(0, mostCommands)
   const parts: string[] = []
@@ -92,7 +92,7 @@ async function answerAll(commands: readonly CommentCommand[], asked: Asked, deps
   return parts.join('\n\n')
 }
 
-/** Is empty for one to which the list of commands is the answer. */
+/** It is empty where the list of commands is the answer. */
 async function answerTo({ verb, argument }: CommentCommand, asked: Asked, deps: CommentDeps): Promise<string> {
   if (verb === 'help') return ''
   if (!isKnown(verb)) return `There is no command ${code(verb)}.`
@@ -136,7 +136,7 @@ async function reject(path: string, asked: Asked, deps: CommentDeps): Promise<st
 
 const again = (count: number) => (count === 1 ? 'It is not proposed again.' : 'The same ones are not proposed again.')
 
-/** Says what becomes of the branch. It is looked up, since people may have worked on it since it was written. */
+/** The branch is looked up, since people may have worked on it since it was written. */
 async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps): Promise<string> {
   const pull = run.publication?.pulls.find((one) => one.number === number)
   const state = pull?.state ?? 'closed'

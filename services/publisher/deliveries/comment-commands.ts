@@ -8,8 +8,8 @@ const parser = new MarkdownIt({ html: true })
 const enclosing = /<(\/?)(?:details|pre|code|blockquote|template|script|style|textarea|table)\b[^<>]*>/gi
 const commandForm = /^\/remora(?:[ \t]+(\S+)(?:[ \t]+(\S.*?))?)?[ \t]*$/
 /**
- * The commands of a comment, one a line, at its beginning. Only what people read as plain text counts: a line in a block of code or in a
- * span of it, in a quotation, a list or a table, in an HTML comment or in an element that hides or quotes, is no command.
+ * A command begins a line. Only what people read as plain text counts: no code, quotation, list, table or HTML comment, and no
+ * element that hides or quotes.
  */
 export function commandsOf(text: string): CommentCommand[] {
   const lines = text.split(/\r\n|\r|\n/)
@@ -27,7 +27,6 @@ export function commandsOf(text: string): CommentCommand[] {
   return words.flatMap((start) => found.get(/^\w+/.exec(start)?.[0] ?? '') ?? [])
 }
 
-/** The texts with which the lines of paragraphs and headings begin that are in nothing else, and neither quoted, hidden nor code. */
 function plainLineStarts(text: string): string[] {
   const starts: string[] = []
   let open = 0

@@ -1,15 +1,13 @@
 import type { TakenDelivery } from '#code-hosts/delivery-inbox.ts'
 
-/** Bounds the deliveries that are at work at once: `all` of a process, `ofInstallation` of one installation. */
 export type Places = { all: number; ofInstallation: number }
 
 /** `pausedUntil` is in ms since the epoch. */
 type Waiting = { repositories: Map<string, TakenDelivery[]>; atWork: Set<string>; pausedUntil: number }
 
 /**
- * Holds the deliveries that a process has taken, until they have ended. Those of one repository are given out one after
- * the other, in their order. Installations take turns, and the repositories of one do. Each installation has few
- * places, so that a slow one, or one with much to do, does not keep the others waiting.
+ * Deliveries of one repository are given out one after the other, in their order. Installations take turns, and so do the
+ * repositories of one. Each installation has few places, so that a slow one does not keep the others waiting.
  */
 export function openDeliveryQueue(places: Places) {
   const installations = new Map<string, Waiting>()
@@ -22,7 +20,7 @@ export function openDeliveryQueue(places: Places) {
   }
   return {
     size: () => entries.size,
-    /** Returns all that it has, also what is at work. */
+    /** It includes what is at work. */
     entries: () => [...entries.values()],
     /** Returns how many of them are new here. */
     add(taken: readonly TakenDelivery[]): number {
@@ -33,13 +31,12 @@ export function openDeliveryQueue(places: Places) {
       }
       return added.length
     },
-    /** The one that is to be handled now; it has a place until `end` or `pause`. Undefined: there is none, or no place for it. */
+    /** It has a place until `end` or `pause`. It is undefined when there is none, or no place for it. */
     next(now: number): TakenDelivery | undefined {
       const one = atWork < places.all ? takeNext(installations, places, now) : undefined
       if (one !== undefined) atWork += 1
       return one
     },
-    /** It was handled, or is left in the inbox. */
     end(taken: TakenDelivery): void {
       entries.delete(taken.entry)
       const { repositories, atWork: others, pausedUntil } = leave(taken)

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { ownBranches } from '#code-hosts/code-host.ts'
-import type { Delivery, DeliveryBody, DeliveryOutcome, HandledDelivery } from '#code-hosts/delivery.ts'
-import { InstalledAccount } from '#code-hosts/delivery-of.ts'
+import {
+  type Delivery,
+  type DeliveryBody,
+  type DeliveryOutcome,
+  type HandledDelivery,
+  InstalledAccount,
+} from '#code-hosts/delivery.ts'
 import { undefinedWhenMissing, type GitHubApp, type GitHubClient } from '#code-hosts/github-client.ts'
 import type { InstalledRepository, Installation, Installations } from '#code-hosts/installations.ts'
 import { undefinedOn, unreachable } from '#domain/error.ts'
@@ -15,14 +20,14 @@ export type HandleDeps = BranchDeps &
   CommentDeps & {
     app: Pick<GitHubApp, 'app'>
     installations: Installations
-    /** The project of a new installation. */
+    /** A new installation belongs to it. */
     project: string
   }
 
 const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
 const acted = (reason: string): DeliveryOutcome => ({ outcome: 'acted', reason })
 
-/** Does what a webhook asks for. Doing it again changes nothing. Throws what may pass, as HOST_001 and STORE_001. */
+/** Doing it again changes nothing. It throws what may pass, as HOST_001 and STORE_001. */
 export async function handleDelivery(delivery: Delivery, deps: HandleDeps): Promise<DeliveryOutcome> {
   const { body } = delivery
   switch (body.kind) {
@@ -84,7 +89,7 @@ async function takePush(
   return lookAtBranch({ repository, branch: ref.slice(heads.length), author, before, isForced }, deps)
 }
 
-/** Names the actions of a pull request that may mean another commit on its branch. */
+/** These may mean another commit on the branch. */
 const newCode = ['opened', 'reopened', 'synchronize', 'ready_for_review']
 
 async function takePullRequest(
@@ -103,7 +108,6 @@ async function takePullRequest(
   return lookAtBranch({ repository, branch: head.ref, pull, author: author.login }, deps)
 }
 
-/** Answers somebody who asks for the checks of a commit again. */
 async function runAgain(
   { bodyHash, sender }: Delivery,
   body: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>,
@@ -117,7 +121,7 @@ async function runAgain(
   return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pulls }, deps)
 }
 
-/** Keeps a person's pull request, for which nothing is published, this time either. That of a fork has no branch here. */
+/** A person's pull request gets nothing published this time either. That of a fork has no branch here. */
 function placeOfRun(
   { branch, ref, pullRequest: number, isFork }: RepositorySource,
   { defaultBranch: baseRef }: Repository,
@@ -126,7 +130,7 @@ function placeOfRun(
   return { branch: isFork && ofPull ? ref : branch, ...ofPull }
 }
 
-/** Finds the branch of a check without a run: that of a suite, or the check which says that the settings are wrong. */
+/** It has no run: it is a suite, or the check which says that the settings are wrong. */
 function placeOfCheck({ headBranch, pulls }: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>) {
   const theirs = pulls.filter(({ headRef }) => !headRef.startsWith(ownBranches))
   const found = theirs.find(({ headRef }) => headRef === headBranch) ?? theirs[0]
@@ -162,8 +166,8 @@ async function noteInstallation(
 }
 
 /**
- * Asks GitHub for an installation, and notes or removes it: webhooks come late, twice and in any order, so none of them says how it is now.
- * Undefined: there is none any more.
+ * Webhooks come late, twice and in any order, so none of them says how an installation is now: GitHub is asked. It is undefined
+ * when there is none any more.
  */
 async function askInstallation(
   installationId: number,
@@ -182,13 +186,10 @@ async function askInstallation(
 
 const AskedInstallation = z.object({ account: InstalledAccount, suspended_at: z.string().nullish().default(null) })
 
-/** So many repositories are asked for; of more, which somebody takes away at once, the webhook is believed. */
+/** Of more, which somebody takes away at once, the webhook is believed. */
 const mostAsked = 100
 
-/**
- * Asks GitHub which of the repositories the app has now, whatever was done with them since. Those that were not asked
- * for count as there and as gone.
- */
+/** GitHub says which repositories the app has now. Those that were not asked for count as there and as gone. */
 async function askApp(repositories: readonly Named[], app: GitHubClient) {
   const answers = new Map<Named, boolean>()
   for (const repository of repositories.slice(0, mostAsked)) {
@@ -204,7 +205,7 @@ async function askApp(repositories: readonly Named[], app: GitHubClient) {
 
 type Named = Pick<InstalledRepository, 'owner' | 'name'>
 
-/** Forgets a name that the repository does not have, and leaves that of another one alone: the webhook may come late. */
+/** The webhook may come late: a name that another repository has by now stays. */
 async function takeRepository(
   { action, former }: Extract<DeliveryBody, { kind: 'repository' }>,
   repository: Repository,
@@ -252,7 +253,6 @@ async function installedRepository(
   return { ...found, defaultBranch }
 }
 
-/** Returns `owner/name` and the ref of a delivery, as its list shows them. */
 export function placeOf({ repository, body }: Delivery): Pick<HandledDelivery, 'repository' | 'ref' | 'action'> {
   const ref = body.kind === 'push' ? body.ref : body.kind === 'pull_request' ? body.head.ref : null
   const action = 'action' in body ? body.action : null

@@ -6,9 +6,9 @@ import { newRunId, type RunId } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import { type CommitId, fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
 import type { RunRequest } from '#domain/run.ts'
+import type { RepositorySettings } from '#settings/github-settings.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
-import { maxYamlBytes } from '#platform/yaml-source.ts'
 import type { Producer } from '#store/queues/producer.ts'
 import type { GitHubApp, GitHubClient } from '#code-hosts/github-client.ts'
 import { openGitHubHost, type OwnApp } from '#stages/publish/github/github-host.ts'
@@ -16,11 +16,11 @@ import { openPullRequests } from '#stages/publish/github/pull-requests.ts'
 import { openReads, type RepositoryReads } from '#stages/publish/github/repository-reads.ts'
 import type { PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
 import { tellWrongSettings } from '#stages/publish/pulls/tell-check.ts'
-import { readRepositorySettings } from '#stages/publish/settings/read-repository-settings.ts'
 import {
   isIgnoredAuthor,
-  type RepositorySettings,
+  maxSettingsBytes,
   type RequestSettings,
+  repositorySettingsOf,
   whyNotBranch,
 } from '#stages/publish/settings/repository-settings.ts'
 
@@ -105,9 +105,9 @@ export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise
  */
 async function settingsFor(given: BranchNews, reads: RepositoryReads, deps: BranchDeps) {
   const { repository } = given
-  const text = await reads.readText('remora.yaml', repository.defaultBranch, maxYamlBytes)
+  const text = await reads.readText('remora.yaml', repository.defaultBranch, maxSettingsBytes)
   try {
-    return await readRepositorySettings(text, { name: fullNameOf(repository), operator: deps.operator })
+    return repositorySettingsOf(text, { name: fullNameOf(repository), operator: deps.operator })
   } catch (error) {
     if (hasCode(error, 'CONFIG_002', 'CONFIG_003', 'CONFIG_004')) await tellFault(given, error, reads, deps)
     throw error

@@ -30,9 +30,8 @@ const mostPages = 200
 const Detail = z.looseObject({ request: z.looseObject({ payload: z.unknown() }) })
 
 /**
- * Asks GitHub at intervals which webhooks it has sent, and takes those that never arrived here. Behind a firewall that is the only way.
- * The first round reads three days back, later ones what came since the last round that went through, or since the oldest one that GitHub
- * did not answer for.
+ * Behind a firewall webhooks come this way alone. The first round reads three days back, later ones what came since the last
+ * that went through, or since the oldest that GitHub did not answer for.
  */
 export function runReconciler(deps: ReconcileDeps): () => Promise<void> {
   let since = Date.now() - keptMs
@@ -53,8 +52,8 @@ type Listed = { id: number; guid: string; event: string; at: number }
 type Reconciled = { taken: number; leftSince: number }
 
 /**
- * Takes what was delivered since then and has not arrived; the oldest first. How many these were. One that cannot be read ends as failed, and
- * one that GitHub does not answer for is left to the next round; neither keeps the others away.
+ * The oldest come first. What cannot be read ends as failed, and what GitHub does not answer for is left to the next round;
+ * neither keeps the others away.
  */
 export async function reconcile(since: number, deps: Omit<ReconcileDeps, 'everyMs'>): Promise<Reconciled> {
   const { app, inbox, log } = deps

@@ -9,7 +9,7 @@ import { handleDelivery, type HandleDeps, placeOf } from './handle-delivery.ts'
 
 export type TakeDeps = HandleDeps & {
   inbox: Pick<DeliveryInbox, 'end' | 'keep' | 'keepMs' | 'leave' | 'take'>
-  /** Names the process that takes them; another one takes what it has left. */
+  /** Another process takes what this one has left. */
   consumer: string
   log: Pick<Log, 'info' | 'warn'>
 }
@@ -25,7 +25,7 @@ const leastPauseMs = 1_000
 /** GitHub is asked again so much later when it has refused the app itself. */
 const refusedPauseMs = 60_000
 
-/** Handles the webhooks that arrive, until it is stopped; what is not begun then is left. One that cannot be handled now stays in the inbox. */
+/** What is not begun when it stops is left. What cannot be handled now stays in the inbox. */
 export function takeDeliveries(deps: TakeDeps): () => Promise<void> {
   const stopping = new AbortController()
   const handling = openHandling(deps, stopping.signal)
@@ -52,7 +52,7 @@ export function takeDeliveries(deps: TakeDeps): () => Promise<void> {
   }
 }
 
-/** Handles some of what waits; how many it has taken. */
+/** It returns how many it has taken. */
 export async function takeWaiting(deps: TakeDeps): Promise<number> {
   const handling = openHandling(deps, new AbortController().signal)
   const count = await handling.takeMore()
@@ -90,7 +90,7 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
     while (running.size > 0) await Promise.all(running)
   }
   return {
-    /** Takes what waits in the inbox, as far as there is room for it, and begins with it; how many are new. */
+    /** It takes what there is room for, and returns how many are new. */
     async takeMore(): Promise<number> {
       const room = Math.min(takenAtOnce, mostInHand - queue.size())
       const count = room <= 0 ? 0 : queue.add(await inbox.take(consumer, room))
@@ -100,7 +100,6 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
     async keep(): Promise<void> {
       queue.drop(new Set(await inbox.keep(consumer, queue.entries())))
     },
-    /** Resolves when nothing is at work any more. */
     ended,
     async leave(): Promise<void> {
       await inbox.leave(consumer, queue.entries()).catch(() => {}) // taken again a little later
@@ -111,8 +110,8 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
 type Pause = { of: 'installation'; ms: number } | { of: 'app'; ms: number; said: string }
 
 /**
- * Never throws: what fails for good ends as failed, and what may pass is left to be taken again after a minute. Answers how many ms GitHub asks
- * to wait with everything of the installation, or how long nothing is to be handled, since GitHub refuses the app.
+ * It never throws: what fails for good ends as failed, and what may pass is taken again after a minute. It returns how long
+ * GitHub asks to wait with the installation, or with everything, since GitHub refuses the app.
  */
 async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<Pause | undefined> {
   const { delivery } = taken

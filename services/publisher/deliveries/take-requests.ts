@@ -12,7 +12,7 @@ import type { PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
 
 export type RequestDeps = {
-  /** The account as which the app writes. */
+  /** The app writes as this account. */
   botLogin: string
   app: Pick<GitHubApp, 'clientFor'>
   ledger: Pick<Ledger, 'getRun' | 'notePublication'>
@@ -30,10 +30,9 @@ const acted = (reason: string, runId?: RunId): DeliveryOutcome => ({
   ...(runId && { runId }),
 })
 
-/** Lists the permissions of those who may say what is done with a run's changes. */
+/** Who has one of these says what is done with a run's changes. */
 const mayWrite = ['admin', 'write', 'maintain']
 
-/** Does what the buttons of a check run say. */
 export async function takeCheckRequest(
   { externalId, identifier }: Extract<DeliveryBody, { kind: 'check_run' }>,
   { repository, sender }: At & { sender: Sender },
@@ -60,10 +59,7 @@ export async function takeCheckRequest(
   return ignored(`the check run has no button ${JSON.stringify(identifier)}`)
 }
 
-/**
- * A pull request was merged, closed or opened again; of ours, that is noted in its run. What counts is how it is now: a webhook may come late, or
- * after a newer one.
- */
+/** What counts is how the pull request is now: a webhook may come late, or after a newer one. */
 export async function takePullState(
   { action, number, isMerged }: Extract<DeliveryBody, { kind: 'pull_request' }>,
   { repository, sender }: At & { sender: Sender },

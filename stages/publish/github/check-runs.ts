@@ -7,12 +7,11 @@ type Check = { id: number; annotations: number }
 
 /** GitHub takes no more in one request. */
 const mostAnnotations = 50
-/** GitHub's limit of the summary. */
 const mostSummaryBytes = 65_535
 
 /**
- * Creates the check run, or changes it. GitHub may make one after a request that was given up as unanswered, when there is another one
- * by then: before the last word all of them are looked for, the newest has it, and the others point there.
+ * GitHub may make a check run after a request that was given up as unanswered. So before the last word all of them are looked
+ * for: the newest has it, and the others point there.
  */
 export async function reportStatus(report: StatusReport, deps: CheckHost): Promise<ReportedStatus> {
   const { id, state } = report
@@ -28,7 +27,7 @@ function isFinal(state: CommitState): boolean {
   return state !== 'queued' && state !== 'running'
 }
 
-/** Finds the app's check runs for this key, the newest first, also one that was made by a try whose answer was lost. */
+/** The newest comes first. A try whose answer was lost may have made one. */
 async function findChecks({ commit, name, key, id: known }: StatusReport, deps: CheckHost): Promise<number[]> {
   const { client, repository, appId } = deps
   const asked = {

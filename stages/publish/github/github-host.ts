@@ -9,12 +9,11 @@ import { publishBranch, requireOwnCommits } from './publish-branch.ts'
 import { openPullRequests } from './pull-requests.ts'
 import { openReads } from './repository-reads.ts'
 
-/** `botLogin` is the account as which it writes. */
 export type OwnApp = { appId: number; botLogin: string }
 
 export type GitHubHost = ReturnType<typeof openGitHubHost>
 
-/** A repository at GitHub, as an app with the rights of `client`, without a checkout or git here. */
+/** There is neither a checkout nor git here. */
 export function openGitHubHost(client: GitHubClient, repository: HostedRepository, { appId, botLogin }: OwnApp) {
   const reads = openReads(client, repository)
   const deps = { client, repository, reads, botLogin }
@@ -33,12 +32,12 @@ export function openGitHubHost(client: GitHubClient, repository: HostedRepositor
       const asked = client.request('GET /repos/{owner}/{repo}/git/blobs/{file_sha}', of)
       return Buffer.from((await orHostError(asked, 'HOST_004')).data.content, 'base64')
     },
-    /** Compares the whole trees, since GitHub's own comparison names 300 files at most. */
+    /** GitHub's own comparison names 300 files at most. */
     compare: async (before: CommitId, after: CommitId) => differingPaths(await readTree(before), await readTree(after)),
     publishBranch: (order: BranchOrder) => publishBranch(order, deps),
     reportStatus: (report: StatusReport) => reportStatus(report, { client, repository, appId }),
     ...openPullRequests(client, repository),
-    /** Throws PUBLISH_002 where somebody else has worked on the branch. A branch that is gone is nobody's work. */
+    /** PUBLISH_002 where somebody else has worked on the branch. A branch that is gone is nobody's work. */
     async requireOwn(branch: Pick<BranchOrder, 'branch' | 'baseBranch' | 'written'>): Promise<void> {
       const head = await reads.branchHead(branch.branch)
       if (head !== undefined) await requireOwnCommits({ ...branch, head }, deps)
@@ -47,7 +46,7 @@ export function openGitHubHost(client: GitHubClient, repository: HostedRepositor
   return host satisfies CodeHost
 }
 
-/** Lists a tree with its submodules and links. Throws PUBLISH_001 for one that GitHub does not list whole. */
+/** It has submodules and links. PUBLISH_001 for a tree that GitHub does not list whole. */
 async function listTree(
   commit: CommitId,
   { client, repository }: { client: GitHubClient; repository: HostedRepository },

@@ -5,7 +5,6 @@ import type { PlannedFile } from '#domain/planned-commit.ts'
 import { type CommitId, type HostedRepository, noCommit } from '#domain/repository-source.ts'
 import type { RepositoryReads } from './repository-reads.ts'
 
-/** `botLogin` is the account as which the app commits. */
 type WriteDeps = {
   client: GitHubClient
   repository: HostedRepository
@@ -13,13 +12,12 @@ type WriteDeps = {
   botLogin: string
 }
 
-/** People who push at the same time, again and again. */
 const tries = 4
 /** A tree with texts is one request; more in one would be refused as too long. */
 const mostTreeBytes = 4 * 1024 ** 2
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Writes by the Git data API. Blobs, trees and commits that no branch has are harmless, so every step may be done again. */
+/** Blobs, trees and commits that no branch has are harmless, so every step may be done again. */
 export async function publishBranch(order: BranchOrder, deps: WriteDeps): Promise<PublishedBranch> {
   const { branch } = order
   let made: Made | undefined
@@ -36,9 +34,7 @@ export async function publishBranch(order: BranchOrder, deps: WriteDeps): Promis
 
 type OwnBranch = Pick<BranchOrder, 'branch' | 'baseBranch' | 'written'> & { head: CommitId }
 
-/**
- * Throws PUBLISH_002 unless every commit of the branch that its base branch has not is the app's own, or the caller has written its head.
- */
+/** PUBLISH_002 unless all commits that the base branch has not are the app's own, or the caller has written the head. */
 export async function requireOwnCommits(
   { branch, baseBranch, head, written = [] }: OwnBranch,
   deps: WriteDeps,
@@ -52,10 +48,10 @@ export async function requireOwnCommits(
   throw new AppError('PUBLISH_002', `${what}: it is left as it is. Merge or delete the branch to have a new one`)
 }
 
-/** A commit on a branch, and whether the app has made it: GitHub signs what an app commits, and nobody else can commit as it. */
+/** GitHub signs what an app commits, and nobody else can commit as it. */
 type HostCommit = { sha: CommitId; author: string; isOurs: boolean }
 
-/** The commits of `head` that `base` has not, the oldest first. */
+/** The oldest comes first. */
 async function commitsSince(
   base: CommitId,
   head: CommitId,
@@ -86,7 +82,7 @@ function isMadeBy(botLogin: string, { author, committer }: { author: Account; co
 
 type Made = { commit: CommitId; tree: string }
 
-/** The tree of each commit is that of the one before with the files changed. Without an author GitHub signs for the app. */
+/** GitHub signs for the app when there is no author. */
 async function makeCommits({ base, commits }: Pick<BranchOrder, 'base' | 'commits'>, deps: WriteDeps): Promise<Made> {
   const { client, reads } = deps
   const of = { owner: deps.repository.owner, repo: deps.repository.name }
@@ -117,7 +113,7 @@ async function treeEntries(files: NewCommit['files'], deps: WriteDeps) {
   return entries
 }
 
-/** Returns undefined for what is no UTF-8 text, or would be changed by being sent as JSON. */
+/** It is undefined for what is no UTF-8 text, or would be changed by being sent as JSON. */
 function textOf(content: NonNullable<PlannedFile['content']>): string | undefined {
   try {
     return utf8.decode(content)
@@ -135,7 +131,7 @@ async function putBlob(
   return data.sha
 }
 
-/** Is true when the branch has these files on this base already: commits made again have other times, and so other names. */
+/** Commits made again have other times, and so other names. */
 async function isSameWork(
   head: CommitId,
   made: Made,
@@ -152,8 +148,8 @@ type Move = { from: CommitId | undefined; to: CommitId }
 const updateRefs = 'mutation ($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }'
 
 /**
- * Creates the branch, or moves it to a commit that need not follow its own. False when it is not where it was when the caller looked: GitHub
- * compares and moves in one step, which only its GraphQL API offers.
+ * The commit need not follow the branch's own. It returns false when the branch was moved meanwhile: only GitHub's GraphQL API
+ * compares and moves in one step.
  */
 async function moveBranch(
   branch: string,

@@ -7,15 +7,13 @@ export type OpenPull = { number: number; branch: string }
 
 type FoundPull = Omit<OpenedChangeRequest, 'result'>
 
-/** The pull requests of a repository, and what is said at them. */
 export function openPullRequests(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   const at = { client, repository }
   return {
     openChangeRequest: (request: ChangeRequest) => openChangeRequest(request, at),
-    /** Adds labels, and asks people for a review. Those who may not review there are not asked. */
+    /** Those who may not review there are not asked. */
     labelPull: (number: number, wanted: Labels) => labelPull(number, wanted, at),
-    /** The open pull requests from branches of the app, for one branch or for all. */
     async openPulls(base?: string): Promise<OpenPull[]> {
       const asked = { ...of, state: 'open' as const, per_page: 100, ...(base === undefined ? {} : { base }) }
       const open = await orHostError(client.paginate('GET /repos/{owner}/{repo}/pulls', asked))
@@ -26,12 +24,12 @@ export function openPullRequests(client: GitHubClient, repository: HostedReposit
       const asked = { ...of, pull_number: number, state: 'closed' as const }
       await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
     },
-    /** Shows that a comment was heard. Again changes nothing. HOST_003 where the app may not, as at what is no pull request. */
+    /** Again changes nothing. HOST_003 where the app may not, as at what is no pull request. */
     async react(commentId: number, content: '-1' | 'confused'): Promise<void> {
       const asked = { ...of, comment_id: commentId, content }
       await orHostError(client.request('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', asked))
     },
-    /** Writes a comment once: `key` is kept in it where people do not see it. */
+    /** `key` is kept in the comment where people do not see it, so that it is written once. */
     async commentOnce(number: number, { key, text }: { key: string; text: string }): Promise<void> {
       const marker = `<!-- remora:${key} -->`
       const asked = { ...of, issue_number: number, per_page: 100 }
@@ -72,7 +70,7 @@ async function findPull(
   return found && { number: found.number, url: found.html_url, isDraft: found.draft ?? false }
 }
 
-/** The one that is there where GitHub has opened it for a request whose answer never came. */
+/** GitHub may have opened one for a request whose answer never came. */
 async function openPull(request: ChangeRequest, at: At): Promise<FoundPull> {
   const { branch: head, baseBranch: base, title, body, isDraft: draft } = request
   const { owner, name: repo } = at.repository

@@ -3,7 +3,7 @@ import { type CommitId, fullNameOf, type HostedRepository } from '#domain/reposi
 import { readAtMost } from '#platform/read-at-most.ts'
 import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from '#code-hosts/github-client.ts'
 
-/** Reads a repository. GitHub says who may see it: an answer that it has none may mean that the app may not see it. */
+/** GitHub says who may see it: an answer that there is none may mean that the app may not see it. */
 export function openReads(client: GitHubClient, repository: HostedRepository) {
   return {
     ...openDescription(client, repository),
@@ -14,29 +14,25 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
   }
 }
 
-/** Reads what the repository says of itself. */
 function openDescription(client: GitHubClient, { owner, name: repo }: HostedRepository) {
   const describe = async () => (await orHostError(client.request('GET /repos/{owner}/{repo}', { owner, repo }))).data
   return {
     async defaultBranch(): Promise<string> {
       return (await describe()).default_branch
     },
-    /** Returns the page where people look at the repository. */
     async webUrl(): Promise<string> {
       return (await describe()).html_url
     },
-    /** Returns the repository's id in GitHub's GraphQL API. */
     async nodeId(): Promise<string> {
       return (await describe()).node_id
     },
   }
 }
 
-/** Reads its branches, and people. */
 function openNames(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
-    /** The commit that a branch, a tag, a commit or `refs/…` stands for. HOST_004 where there is none. */
+    /** It takes a branch, a tag, a commit or `refs/…`. HOST_004 where there is none. */
     async resolve(ref: string): Promise<CommitId> {
       try {
         const { data } = await client.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...of, ref })
@@ -69,10 +65,7 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
 function openFiles(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
-    /**
-     * The text of a file; undefined where there is none, as for a folder of that name. Of one with more than `maxBytes` no more is fetched, and the
-     * text has a byte too many.
-     */
+    /** It is undefined where there is no file. Of one with more than `maxBytes` no more is fetched, and the text has a byte too many. */
     async readText(path: string, ref: string, maxBytes: number): Promise<string | undefined> {
       const headers = { accept: 'application/vnd.github.raw+json' }
       const asItComes = { parseSuccessResponseBody: false }
@@ -90,17 +83,16 @@ function openFiles(client: GitHubClient, repository: HostedRepository) {
 
 type FoundPull = { state: 'open' | 'closed' | 'merged'; head: CommitId }
 
-/** Reads its pull requests. It takes the right to read them. */
 function openPulls(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
-    /** Returns the state and the head of a pull request, also of one from a fork; undefined for one that is gone. */
+    /** It finds pull requests from forks, too; undefined for one that is gone. */
     async findPull(number: number): Promise<FoundPull | undefined> {
       const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
       const found = (await undefinedWhenMissing(asked))?.data
       return found && { state: found.merged ? 'merged' : found.state, head: found.head.sha }
     },
-    /** Lists what happened to a pull request, the oldest first; `at` is in ms, to the second. */
+    /** The oldest comes first; `at` is in ms, to the second. */
     async pullEvents(number: number): Promise<{ event: string; at: number }[]> {
       const named = { ...of, issue_number: number, per_page: 100 }
       const asked = client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/events', named)
@@ -109,10 +101,9 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
   }
 }
 
-/** So many changed files a comparison lists. */
+/** A comparison lists so many changed files. */
 const mostListed = 300
 
-/** Reads its commits, by their ids, and what is between them. */
 function openCommits(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
@@ -120,7 +111,7 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
       const asked = client.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...of, commit_sha: commit })
       return (await orHostError(asked, 'HOST_004')).data.tree.sha
     },
-    /** The paths that `head`, a commit or branch, has changed since it left `base`. Undefined where GitHub cannot tell all of them. */
+    /** It returns what `head`, a commit or branch, has changed since it left `base`; undefined where GitHub cannot tell all of it. */
     async changedPaths(base: CommitId, head: string): Promise<Set<string> | undefined> {
       const basehead = `${base}...${head}`
       const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
@@ -129,7 +120,7 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
       const paths = files.flatMap(({ filename, previous_filename: before }) => [filename, before ?? filename])
       return new Set(paths)
     },
-    /** Returns the commit where `commit` has left `base`; undefined when they have nothing in common. */
+    /** It is undefined when they have nothing in common. */
     async mergeBase(base: string, commit: CommitId): Promise<CommitId | undefined> {
       const basehead = `${base}...${commit}`
       const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })

@@ -13,7 +13,7 @@ import { findRefused } from '../check-publishable.ts'
 import { type ChosenPart, chooseParts } from '../choose-parts.ts'
 import { plural } from '../markdown.ts'
 import { changeKey, type DeclinedChanges, withoutDeclined } from '../declined-changes.ts'
-import type { RepositorySettings } from '../settings/repository-settings.ts'
+import type { RepositorySettings } from '#settings/github-settings.ts'
 import { type Carried, carriedChanges, type CarryDeps, endedChanges } from './carried-changes.ts'
 
 export type DeclineDeps = AcceptedChangesDeps & {

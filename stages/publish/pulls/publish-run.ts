@@ -132,7 +132,6 @@ async function refuseForged(run: Run, fault: AppError, { ledger, log }: PublishD
 async function pauseBefore(runId: RunId, error: unknown, deps: PublishDeps): Promise<number | undefined> {
   const isForeseen = error instanceof AppError
   if (isForeseen && !error.retry) return undefined
-  deps.metrics.count('remora_publications_retried_total', { error_code: asAppError(error, 'HTTP_007').code })
   const failedMs = Date.now() - (await deps.publishing.failingSince(runId))
   if (failedMs >= (isForeseen ? mayPassForMs : unforeseenForMs)) return undefined
   return pauseAfter(error, Math.max(laterMs, Math.min(failedMs * pauseShare, longestPauseMs)))

@@ -4,9 +4,8 @@ import type { NewEvent } from '#domain/event.ts'
 import type { Publication } from '#domain/publication.ts'
 import { fullNameOf, type RepositorySource } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
-import { maxYamlBytes } from '#platform/yaml-source.ts'
-import { readRepositorySettings } from '../settings/read-repository-settings.ts'
-import type { RepositorySettings } from '../settings/repository-settings.ts'
+import type { RepositorySettings } from '#settings/github-settings.ts'
+import { maxSettingsBytes, repositorySettingsOf } from '../settings/repository-settings.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { type GitHubHost, openGitHubHost, type OwnApp } from '../github/github-host.ts'
 import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
@@ -68,8 +67,8 @@ export async function openRunHost(
       return openGitHubHost(await app.clientFor(of, { ...rights, workflows: 'write' }, signal), repository, own)
     },
     async settings() {
-      const text = await reads.readText('remora.yaml', await reads.defaultBranch(), maxYamlBytes)
-      return (await readRepositorySettings(text, { name, operator })).settings
+      const text = await reads.readText('remora.yaml', await reads.defaultBranch(), maxSettingsBytes)
+      return repositorySettingsOf(text, { name, operator }).settings
     },
   }
 }

@@ -2,7 +2,7 @@ import type { BranchOrder, ChangeRequest, CodeHost, NewCommit } from '#code-host
 import { AppError } from '#domain/error.ts'
 import type { PublishedPull } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
-import type { RepositorySettings } from '../settings/repository-settings.ts'
+import type { RepositorySettings } from '#settings/github-settings.ts'
 
 export type PullHost = Pick<CodeHost, 'publishBranch'> & {
   openChangeRequest: NonNullable<CodeHost['openChangeRequest']>

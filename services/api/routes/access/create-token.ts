@@ -9,27 +9,24 @@ import { maxTokens, type TokenStore } from './token-store.ts'
 
 export type NewToken = {
   request: TokenRequest
-  /** The token's project. */
   projectId: string
   caller: Pick<Caller, 'projectId' | 'isOperator' | 'limits' | 'ownLimits'>
-  /** The text of the caller's token. */
   asker: string
   idempotencyKey: string | undefined
 }
 
 export type CreateTokenDeps = { store: TokenStore; idempotency: IdempotencyStore }
 
-/** Limits the tokens of one project that those make who manage its tokens: they cannot use up those of the others. */
+/** Who manages the tokens of one project cannot use up those of the others. */
 const maxOwnTokens = 250
 
-/** Says how long an expired token is still listed. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 /**
- * Creates a token and stores its hash; its text is only returned. Under an idempotency key the same body gives the same
- * token again: its secret is derived from the caller's token and a salt stored with the key, so that neither Redis nor the
- * caller's token alone reveals it. INTAKE_008 for higher limits than the caller's, INTAKE_005 for another body or a revoked
- * token, INTAKE_003 above `maxTokens`, and above `maxOwnTokens` unless the operator asks.
+ * The text of a token is only returned. Under an idempotency key the same body gives the same token again: its secret is derived
+ * from the caller's token and a stored salt, so that neither alone reveals it. INTAKE_008 for higher limits than the caller's,
+ * INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`, and above `maxOwnTokens` unless the operator
+ * asks.
  */
 export async function createToken(
   wanted: NewToken,
@@ -66,10 +63,7 @@ export async function createToken(
 
 const noLimits: TokenLimits = { requestsPerMinute: null, runs: null }
 
-/**
- * Returns the limits that were asked for, else those that the caller itself was given: what it has by the settings, its token has
- * by them, too.
- */
+/** What the caller has by the settings, its token has by them, too. */
 function limitsOf({ request, caller: { limits: most = noLimits, ownLimits: own = noLimits } }: NewToken) {
   const { requests_per_minute: requestsPerMinute = own.requestsPerMinute, runs = own.runs } = request
   const faults = [

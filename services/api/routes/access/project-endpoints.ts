@@ -17,7 +17,6 @@ The operator's budget and that of the owners of \`tokens:admin\` are kept apart,
 take more than it was given. It counts from the next round of the dispatcher on, within a second. Once it is used up, the runs of
 the project start no more operations with a model until midnight in UTC, when they go on by themselves, or until it is raised.`
 
-/** Projects, which only the operator creates, and what they may use. */
 export const projectEndpoints = {
   create: endpoint('operator', ['INTAKE_003', 'PROJECT_001'], {
     method: 'put',

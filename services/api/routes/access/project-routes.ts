@@ -16,7 +16,6 @@ export type ProjectBudgetDeps = ProjectRouteDeps & {
   log: Pick<Log, 'info'>
 }
 
-/** Creating and listing projects, for the operator alone, and what each may use a day. */
 export function projectRoutes({ projects, ledger, log }: ProjectBudgetDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(projectEndpoints.create, async (c) => {

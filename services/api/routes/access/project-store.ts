@@ -3,13 +3,12 @@ import { defaultProject, ProjectId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { orStoreError } from '#store/ledger/store.ts'
 
-/** `createdAt`: milliseconds since the epoch; null for `default`, and where the record is damaged. */
+/** `createdAt` is in ms since the epoch; null for `default`, and where the record is damaged. */
 export type Project = { projectId: ProjectId; createdAt: number | null }
 
 export type ProjectStore = {
-  /** Undefined for a project that was not created. */
   find(projectId: ProjectId): Promise<Project | undefined>
-  /** `default` first, then by id. */
+  /** `default` comes first, the others by id. */
   list(): Promise<Project[]>
   /** Stores nothing when there is one of this id, or there are `maxProjects` already. */
   add(projectId: ProjectId, nowMs: number): Promise<'added' | 'there already' | 'no room'>
@@ -17,14 +16,12 @@ export type ProjectStore = {
 
 export const maxProjects = 1_000
 
-/** The part of a Redis client that is needed here. */
 type Hashes = {
   hget(key: string, field: string): Promise<string | null>
   hgetall(key: string): Promise<Record<string, string>>
   eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
 }
 
-/** Describes what is stored of a project. Fields that a newer version has added are ignored. */
 const Stored = z.object({ createdAt: z.int().min(0) })
 const Added = z.enum(['added', 'there already', 'no room'])
 
@@ -34,7 +31,7 @@ if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 'no room' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 'added'`
 
-/** The projects in Redis, by their ids. `default` is always one, and is not stored. */
+/** `default` is always a project, and is not stored. */
 export function openProjectStore(redis: Hashes, namespace = 'remora'): ProjectStore {
   const key = `${namespace}:{tokens}:projects`
   const first: Project = { projectId: defaultProject, createdAt: null }

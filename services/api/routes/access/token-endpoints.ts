@@ -15,7 +15,6 @@ At most 1,000 tokens, of which the owners of \`tokens:admin\` make up to 250 in 
 A token has limits of its own, or those of the settings. What a token makes has no higher ones
 than it has itself (INTAKE_008), and without any named has its own; the operator may give any.`
 
-/** Tokens of the caller's project, stored as hashes; the operator manages those of every project. */
 export const tokenEndpoints = {
   create: endpoint('tokens:admin', ['INTAKE_005', 'PROJECT_001'], {
     method: 'post',

@@ -13,7 +13,6 @@ import type { TokenRecord } from './token-record.ts'
 
 export type TokenRouteDeps = CreateTokenDeps & ProjectRouteDeps & { table: Pick<TokenTable, 'forget'> }
 
-/** Creating, listing and revoking the tokens of the caller's project; for the operator, those of every project. */
 export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
   const { store, table } = deps
   const routes = new OpenAPIHono<ApiEnv>()
@@ -54,7 +53,7 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
   return routes
 }
 
-/** The project that a request is about: the caller's own, or for the operator the one it names. AUTH_002 for others. */
+/** The operator may name any project; AUTH_002 for others. */
 function projectOf(asked: string | undefined, caller: Caller): string {
   if (asked !== undefined && asked !== caller.projectId) requireOperator(caller)
   return asked ?? caller.projectId
@@ -66,7 +65,7 @@ function isNobodys({ projectId }: OwnedToken): boolean {
   return projectId === undefined
 }
 
-/** A token as those who manage it see it. Times are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. */
 function tokenView(record: TokenRecord, { lastUsedAt, now }: { lastUsedAt: number | null; now: number }): TokenView {
   const { createdAt, expiresAt } = record
   return viewOf(TokenView, record, {

@@ -6,7 +6,7 @@ import type { Log } from '#platform/log.ts'
 import type { Signer } from '#platform/signer.ts'
 import { TokenRecord, TokenTime, unreadableToken, type UnreadableToken } from './token-record.ts'
 
-/** Every token by the SHA-256 of its text, expired ones included. */
+/** Keys are SHA-256 of texts; expired tokens are included. */
 export type KeptTokens = { records: Map<string, TokenRecord>; unreadable: Map<string, UnreadableToken> }
 
 export type TokenStore = {
@@ -15,16 +15,14 @@ export type TokenStore = {
   /** Stores nothing when the token was removed in the last 24 hours, or is new and there are `maxTokens` already. */
   add(hash: string, record: TokenRecord): Promise<'kept' | 'removed before' | 'no room'>
   remove(hashes: readonly string[]): Promise<void>
-  /** When each token was last used, in milliseconds, as far as that was stored. */
+  /** Times are milliseconds; they lag behind. */
   lastUses(): Promise<Map<string, number>>
-  /** Stores nothing for a token that does not exist or was removed. */
   noteUse(hash: string, tokenId: TokenId, atMs: number): Promise<void>
 }
 
-/** Limits the tokens of all projects together. All are read at once every few seconds, so there must not be many. */
+/** All are read at once every few seconds, so there must not be many. */
 export const maxTokens = 1_000
 
-/** The part of a Redis client that is needed here. */
 type Hashes = {
   hgetall(key: string): Promise<Record<string, string>>
   set(key: string, value: string, ex: 'EX', seconds: number): Promise<unknown>
@@ -38,7 +36,7 @@ const Added = z.enum(['kept', 'removed before', 'no room'])
 /** Afterwards no `Idempotency-Key` from before the removal can create the same token again. */
 const removedSeconds = 24 * 60 * 60
 
-/** Atomic: a token that is removed while it is added again must not come back, and two must not get the last free slot. */
+/** A token that is removed while it is added again must not come back, and two must not get the last free slot. */
 const addIfAllowed = `
 if redis.call('EXISTS', KEYS[2]) == 1 then return 'removed before' end
 local full = redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3])
@@ -50,10 +48,7 @@ return 'kept'`
 const noteIfKept = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2], ARGV[2], ARGV[3]) end`
 
-/**
- * The tokens in Redis, in one slot of a cluster: the hashes `records` (by hash of the token) and `uses` (by id), and for a
- * day a key for each removed token.
- */
+/** All keys are in one slot of a cluster: `records` by the token's hash, `uses` by its id, and for a day a key for each removed token. */
 export function openTokenStore(
   redis: Hashes,
   { log, signer, namespace = 'remora' }: { log: Pick<Log, 'warn'>; signer: Signer; namespace?: string },

@@ -7,7 +7,7 @@ import { type KeptTokens, maxTokens, type TokenStore } from './token-store.ts'
 import type { Caller, TokenLimits } from '../../http/api-env.ts'
 
 export type TokenTable = {
-  /** The token with this hash, as the store had it at most 2 s ago. STORE_001 when the store cannot be read. */
+  /** The record is at most 2 s old. STORE_001 when the store cannot be read. */
   find(hash: string): Promise<TokenRecord | undefined>
   /** Reads the store again before the next answer, because a token has just been changed. */
   forget(): void
@@ -17,19 +17,18 @@ type TableClock = { now(): number; delay(ms: number): Promise<void> }
 
 /** Says how long a token stays valid here after another process revoked it. */
 const freshMs = 2_000
-/** The least time between two reads, however many unknown tokens arrive. */
+/** It holds however many unknown tokens arrive. */
 const restMs = 250
 
 /**
- * Caches all tokens: there are at most a thousand, and a known one then needs no Redis command. An unknown one may have been
- * created a moment ago by another process, so it waits for a read that begins after it arrived. All waiting requests share
- * one read, and there are at most four a second: a flood of unknown tokens costs Redis no more than that.
+ * There are at most a thousand tokens, and a known one needs no Redis command. An unknown one, which another process may just
+ * have made, waits for a read that begins after it arrived. All waiting requests share one read.
  */
 export function openTokenTable(
   store: { readAll(): Promise<Pick<KeptTokens, 'records'>> },
   clock: TableClock = { now: () => performance.now(), delay },
 ): TokenTable {
-  /** `readAt`: when the read of these `records` began. */
+  /** `readAt` is when the read of these `records` began. */
   const known = { records: new Map<string, TokenRecord>(), readAt: -Infinity }
   let begunAt = -Infinity
   let changedAt = -Infinity
@@ -60,10 +59,10 @@ export function openTokenTable(
   }
 }
 
-/** The last use of a token is stored at most once in this time by each process. */
+/** Each process stores the last use of a token at most once in this time. */
 const noteEveryMs = 60_000
 
-/** Finds the caller of a stored token, unless it has expired, and stores its use without waiting for that. */
+/** An expired token has no caller. The use is stored without waiting for it. */
 export function openStoredCallers(deps: {
   table: TokenTable
   store: Pick<TokenStore, 'noteUse'>

@@ -1,7 +1,6 @@
 import { WorkerPage } from '#schemas/worker-schema.ts'
 import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
 
-/** The workers that live, of all projects together. */
 export const workerEndpoints = {
   list: endpoint('operator', [], {
     method: 'get',

@@ -7,7 +7,6 @@ import { workerEndpoints } from './worker-endpoints.ts'
 
 export type WorkerRouteDeps = { readWorkers(): Promise<ReadonlyMap<string, WorkerReport>> }
 
-/** Listing the workers, for the operator alone. */
 export function workerRoutes({ readWorkers }: WorkerRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(workerEndpoints.list, async (c) => c.json({ workers: workerViews(await readWorkers()) }, 200))

@@ -29,7 +29,6 @@ export type GithubRouteDeps = {
   log: Pick<Log, 'info'>
 }
 
-/** Asking for pull requests, and what is known of the GitHub App: its installations, and what became of its webhooks. */
 export function githubRoutes(deps: GithubRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger, producer, installations, inbox, projects, log } = deps
   const routes = new OpenAPIHono<ApiEnv>()
@@ -73,7 +72,6 @@ export function githubRoutes(deps: GithubRouteDeps): OpenAPIHono<ApiEnv> {
   return routes
 }
 
-/** The repository of a run that may be published. */
 function publishable(run: Run, { hasPublisher }: Pick<GithubRouteDeps, 'hasPublisher'>) {
   const { runId } = run
   const repository = repositoryView(run)

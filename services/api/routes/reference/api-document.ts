@@ -20,7 +20,6 @@ import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
-/** The reference has them in this order. */
 const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteConfig>> }[] = [
   {
     tag: 'Runs',
@@ -43,7 +42,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
 ]
 
-/** All endpoints. A test compares them with the routes that are served. */
+/** A test compares them with the routes that are served. */
 export const endpoints: readonly RouteConfig[] = groups.flatMap((group) => Object.values(group.endpoints))
 
 const intro = `
@@ -65,7 +64,6 @@ counts as \`{}\`.
 \`X-Request-Id\` of a request (up to 64 letters, digits, \`-\`, \`_\`, \`=\`) is that of its answer and of its line in the log;
 without one, the service makes one. There is no CORS: other sites cannot call the API from a browser.`
 
-/** The API as an OpenAPI 3.1 document, made from what its routes are declared with. */
 export function apiDocument(): ApiDocument {
   const app = new OpenAPIHono()
   const registry = app.openAPIRegistry
@@ -93,9 +91,8 @@ export function apiDocument(): ApiDocument {
 type ComponentSchema = NonNullable<NonNullable<ApiDocument['components']>['schemas']>[string]
 
 /**
- * Moves the defaults of properties from `default` into the description. A field with a default may be left out of a request,
- * but openapi-typescript takes the keyword to mean that the field is always present, and its types would require it. A named
- * schema has no default, since answers use it, too; its description names the default of a request.
+ * openapi-typescript takes `default` to mean that a field is always present, so defaults of properties move into the
+ * description. A named schema has none, since answers use it, too.
  */
 function describeDefaults(schema: ComponentSchema): void {
   if ('default' in schema) delete schema.default

@@ -23,7 +23,7 @@ const page = `<!doctype html>
 // `model`: fields with what is said of them, not examples. With an address for its validator, another server would read the document.
 const options = "{ url: 'openapi.json', dom_id: '#page', defaultModelRendering: 'model', validatorUrl: null }"
 
-/** The page loads these. All of it comes from here, so that it works without the internet. */
+/** All that the page loads comes from here, so that it works without the internet. */
 const files = new Map([
   ['start.js', { type: 'text/javascript', read: async () => `SwaggerUIBundle(${options})\n` }],
   ['swagger-ui.css', { type: 'text/css', read: fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui.css')) }],
@@ -42,7 +42,7 @@ const caching = { 'cache-control': 'no-cache' }
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** The OpenAPI document, and a page that shows it. They need no token, since they contain nothing secret. */
+/** They need no token, since they contain nothing secret. */
 export function referenceRoutes(): Hono<ApiEnv> {
   let made: string | undefined
   // Not before somebody asks: it takes 150 ms, and most commands of the command line start an API.

@@ -28,7 +28,6 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
 A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there. Readers of one run share the reads
 from Redis. Nothing is queued for a slow reader: it continues from its own position.`
 
-/** Reading the events of a run. */
 export const eventEndpoints = {
   events: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
     method: 'get',

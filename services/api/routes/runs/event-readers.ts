@@ -6,9 +6,9 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import { after as runAfter, delay } from '#platform/clock.ts'
 
 export type NextEvents = {
-  /** They are in order; empty when there were none within the wait. */
+  /** They are empty when there were none within the wait. */
   events: readonly Event[]
-  /** Number of the last event that was read: the `after` of the next call. */
+  /** It is the `after` of the next call. */
   after: number
   status: RunStatus
   /** The run has ended and these are its last events. */
@@ -16,21 +16,17 @@ export type NextEvents = {
 }
 
 export type EventReader = {
-  /** The events after number `after`, at most `limit`, as soon as there are any; waits up to `waitMs` for the first. */
+  /** It waits up to `waitMs` for the first event after number `after`. */
   next(after: number, wait: { limit: number; waitMs: number; signal: AbortSignal }): Promise<NextEvents>
-  /** Ends the reading. It is called once, when no more is wanted. */
   leave(): void
 }
 
 export type EventReaders = {
-  /** A reader of `run`, which must have been read just now. */
+  /** `run` must have been read just now. */
   join(run: Run): EventReader
 }
 
-/**
- * Readers of runs' events, which share one tailer per run. Nothing is queued for a reader: one that is behind the tailer's
- * window reads pages by itself until it has caught up.
- */
+/** One tailer per run serves all its readers. Nothing is queued for a reader: one that is behind the tailer's window reads pages by itself. */
 export function openEventReaders(source: EventSource): EventReaders {
   const tailed = new Map<RunId, { tailer: EventTailer; readers: number }>()
   return {
@@ -76,13 +72,11 @@ async function nextEvents(
   }
 }
 
-/** Reading a run's events needs this of the ledger. */
 export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
 
 type TailState = {
-  /** Number of the last event at the tailer's last read. */
   readonly last: number
-  /** The latest events: every one after number `windowAfter`. */
+  /** It has every event after number `windowAfter`. */
   readonly window: readonly Event[]
   readonly windowAfter: number
   readonly status: RunStatus
@@ -91,7 +85,7 @@ type TailState = {
 }
 
 type EventTailer = {
-  /** The current state, which is replaced but never changed. Throws the error that the tailer failed with. */
+  /** A state is replaced, never changed. Throws the error that the tailer failed with. */
   state(): TailState
   /** Resolves at the next state, after `waitMs` or when `signal` is aborted, whichever is first. */
   change(waitMs: number, signal: AbortSignal): Promise<void>
@@ -100,13 +94,12 @@ type EventTailer = {
 }
 
 const pollMs = 100
-/** The pause after a store did not answer. Readers keep waiting. */
+/** Readers wait so long after a store did not answer. */
 const restMs = 1_000
 const pageSize = 500
-/** Bounds what a tailer holds. A reader that is further behind reads pages by itself. */
+/** A reader that is further behind reads pages by itself. */
 const maxWindow = 1_000
 
-/** Follows one run from where `run` stands, for any number of readers, until it is over or stopped. */
 function startEventTailer(run: Run, source: EventSource): EventTailer {
   const { seq, status } = run
   const state = { last: seq, window: [], windowAfter: seq, status, isOver: isEnded(status) }
@@ -147,7 +140,7 @@ async function follow(
   }
 }
 
-/** Reads the status before the events, so that an ended run has no more events than these. */
+/** The status is read before the events, so that an ended run has no more events than these. */
 async function lookAgain(
   runId: RunId,
   before: TailState,

@@ -1,18 +1,14 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { stream } from 'hono/streaming'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { type Event, wireEvent } from '#domain/event.ts'
+import { repeatEvery } from '#platform/clock.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { type EventReaders, type EventSource, openEventReaders } from './event-readers.ts'
-import {
-  eventStream,
-  type StreamOptions,
-  type StreamQuery,
-  textStream,
-  whileAllowed,
-  type WhileAllowed,
-} from './event-stream.ts'
+import { eventStream, type StreamOptions, type StreamQuery } from './event-stream.ts'
 import { composingView, findRun } from './run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 
@@ -20,11 +16,9 @@ export type EventRouteDeps = {
   ledger: EventSource
   redactor: Redactor
   log: Pick<Log, 'debug' | 'warn'>
-  /** Aborted when the service stops: waiting requests then answer with what they have, and streams end. */
+  /** When it aborts, waiting requests answer with what they have, and streams end. */
   closing: AbortSignal
-  /** Says how long a stream may be silent. */
   heartbeatMs?: number
-  /** Says how often the token of an open stream is looked up again. */
   recheckMs?: number
 }
 
@@ -35,7 +29,7 @@ const streamHeaders = {
   'x-accel-buffering': 'no', // nginx would hold events back
 }
 
-/** A run's events, as a page of JSON or, for `Accept: text/event-stream`, as a live stream. */
+/** `Accept: text/event-stream` asks for a live stream instead of a page. */
 export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
   const { log, closing, heartbeatMs, recheckMs = defaultRecheckMs } = deps
   const ledger = redactedEvents(deps)
@@ -58,9 +52,8 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
       const now = await c.get('callerNow')()
       return now?.projectId === projectId && now.scopes.includes('runs:read')
     }
-    const access = { isAllowed, everyMs: recheckMs }
-    const body = streamOf(run, { after: resumed, category }, { log, streamOptions, access, signal })
-    return c.body(body, 200, streamHeaders)
+    for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
+    return streamTo(c, run, { after: resumed, category }, { log, streamOptions, isAllowed, recheckMs, signal })
   })
 }
 
@@ -78,42 +71,51 @@ function redactedEvents({ ledger, redactor }: Pick<EventRouteDeps, 'ledger' | 'r
 type StreamDeps = {
   log: Pick<Log, 'debug' | 'warn'>
   streamOptions: StreamOptions
-  access: Omit<WhileAllowed, 'end'>
+  /** Tells whether the token may still read. A failure is ignored: it is asked again after `recheckMs`. */
+  isAllowed(): Promise<boolean>
+  recheckMs: number
   signal: AbortSignal
 }
 
-function streamOf(
-  run: Run,
-  query: StreamQuery,
-  { log, streamOptions, access, signal }: StreamDeps,
-): ReadableStream<Uint8Array> {
+/** Hono takes a text when the client has taken those before, so a slow client slows the reading down. */
+function streamTo(c: Context<ApiEnv>, run: Run, query: StreamQuery, deps: StreamDeps): Response {
   const over = new AbortController()
-  const frames = eventStream(run, query, streamOptions, AbortSignal.any([signal, over.signal]))
-  return textStream(whileAllowed(frames, { ...access, end: () => over.abort() }), {
-    leave: () => over.abort(),
-    onFailure(error) {
-      const note = storeAtFault(error) === undefined ? log.warn : log.debug
+  const frames = eventStream(run, query, deps.streamOptions, AbortSignal.any([deps.signal, over.signal]))
+  return stream(
+    c,
+    async (client) => {
+      client.onAbort(() => over.abort())
+      const stopChecks = repeatEvery(deps.recheckMs, async () => {
+        if (!(await deps.isAllowed())) over.abort()
+      })
+      try {
+        for await (const text of frames) await client.write(text)
+      } finally {
+        await stopChecks()
+      }
+    },
+    async (error) => {
+      const note = storeAtFault(error) === undefined ? deps.log.warn : deps.log.debug
       note('stream of events broken off', { run_id: run.runId, error })
     },
-  })
+  )
 }
 
 type EventQuery = StreamQuery & {
   limit: number
-  /** Says how long to wait for the first event when there is none yet. */
   waitMs: number
 }
 
-/** `nextAfter`, where the next page begins, is the last event that was read, whether it matched or not. */
+/** `nextAfter` is the last event that was read, whether it matched or not. */
 type EventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
 
 const scanSize = 500
-/** Pages that are searched for a category before the answer is sent, even if it is short or empty. */
+/** After so many pages the answer is sent, even if it is short or empty. */
 const maxScans = 8
 
 /**
- * The events of `run` after number `after`, in order; `run` must have been read just now. Without events it waits up to
- * `waitMs`, or until the run has ended or `signal` is aborted. An ended run with an empty page has no more events.
+ * `run` must have been read just now. Without events it waits up to `waitMs`, or until the run has ended or `signal` is aborted.
+ * An ended run with an empty page has no more events.
  */
 async function readEventPage(
   run: Run,

@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { type Event, type EventCategory, wireEvent } from '#domain/event.ts'
 import type { Run } from '#domain/run.ts'
-import { delay, repeatEvery } from '#platform/clock.ts'
+import { delay } from '#platform/clock.ts'
 import type { EventReader, EventReaders, NextEvents } from './event-readers.ts'
 
 export type StreamQuery = { after: number; category: EventCategory | undefined }
@@ -11,13 +11,13 @@ const pageSize = 200
 const defaultHeartbeatMs = 15_000
 /** A client is asked to wait so long before it connects again. */
 const reconnectMs = 2_000
-/** The pause after a store did not answer. The client's connection stays open. */
+/** The client's connection stays open so long after a store did not answer. */
 const restMs = 1_000
 
 /**
- * The events of a run as Server-Sent Events, in texts of whole frames: an unnamed event per event of the run, with its
- * number as `id`, and at the run's end one named `end` with its status. A client whose stream stops without `end` connects
- * again with its last id. After a silence there is a comment with the number of the last event that was read.
+ * Each text has whole frames: an unnamed event per event of the run, with its number as `id`, and `end` with the status at the
+ * run's end. A client whose stream stops without `end` connects again with its last id. After a silence there is a comment with
+ * the last number that was read.
  */
 export async function* eventStream(
   run: Run,
@@ -47,7 +47,7 @@ export async function* eventStream(
   }
 }
 
-/** Undefined when a store did not answer, which may be temporary. */
+/** It is undefined when a store did not answer. */
 async function nextPage(
   reader: EventReader,
   after: number,
@@ -73,58 +73,4 @@ function framesOf(events: readonly Event[], category: EventCategory | undefined)
 function frame({ event, id, data }: { event?: string; id: number; data: object }): string {
   const name = event === undefined ? '' : `event: ${event}\n`
   return `${name}id: ${id}\ndata: ${JSON.stringify(data)}\n\n`
-}
-
-export type WhileAllowed = {
-  /** Called every `everyMs`. A failure is ignored: it is called again. */
-  isAllowed(): Promise<boolean>
-  everyMs: number
-  /** Called when it returns false; it must end the texts. */
-  end(): void
-}
-
-/** Passes `texts` on, and calls `end` once their reader is no longer allowed to read them. */
-export async function* whileAllowed(
-  texts: AsyncGenerator<string, void, undefined>,
-  { isAllowed, everyMs, end }: WhileAllowed,
-): AsyncGenerator<string, void, undefined> {
-  const stop = repeatEvery(everyMs, async () => {
-    if (!(await isAllowed())) end()
-  })
-  try {
-    yield* texts
-  } finally {
-    await stop()
-  }
-}
-
-/**
- * `texts` as the body of an answer. The next text is requested when the client has taken the last one, so a slow client
- * slows it down. `leave` is called when the client closes the connection. A failure is passed to `onFailure` and ends the
- * body after the last whole text.
- */
-export function textStream(
-  texts: AsyncGenerator<string, void, undefined>,
-  { leave, onFailure }: { leave(): void; onFailure(error: unknown): void },
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const next = await texts.next()
-          if (next.done === true) controller.close()
-          else controller.enqueue(encoder.encode(next.value))
-        } catch (error) {
-          onFailure(error)
-          controller.close()
-        }
-      },
-      async cancel() {
-        leave()
-        await texts.return()
-      },
-    },
-    { highWaterMark: 0 },
-  )
 }

@@ -8,10 +8,9 @@ import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
 import { Cursor, pageLimit } from '../../http/schema-parts.ts'
 
-/** The language of a file for which discovery has no grammar. */
 const unknownLanguage = 'unknown'
 
-/** Filters of a run's nodes. An unknown language is refused; a kind may be any, since query packs define their own. */
+/** An unknown language is refused; a kind may be any, since query packs define their own. */
 const NodeFilter = {
   kind: NodeKind.max(64).optional().openapi({ description: 'only these, such as `function`' }),
   language: z
@@ -33,7 +32,6 @@ const NodeFilter = {
     .openapi({ description: 'a file, a folder, or a glob' }),
 }
 
-/** Filters of a node's edges. */
 const EdgeFilter = {
   direction: EdgeDirectionShape.optional().openapi('EdgeDirection', {
     param: { description: 'only those that go `out`, or come `in`' },
@@ -56,7 +54,6 @@ edges of their own: a class does not call what its methods call. Languages whose
 With a \`kind\` that few of many edges have, a page may hold fewer than \`limit\`, even none, although others follow: continue
 until \`next\` is null.`
 
-/** The code nodes of a run and their edges. */
 export const nodeEndpoints = {
   nodes: endpoint('runs:read', problems, {
     method: 'get',

@@ -18,7 +18,6 @@ export type NodeRouteDeps = {
   records: { nodes: Pick<NodeLists, 'find' | 'place' | 'read' | 'scan'>; edges: EdgeLists }
 }
 
-/** A run's code nodes, a page at a time, and one with what is inside it. */
 export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps): void {
   const { ledger, records } = deps
   routes.openapi(nodeEndpoints.nodes, async (c) => {
@@ -81,7 +80,7 @@ async function skippedOf(ref: NodeListRef, { records }: NodeRouteDeps): Promise<
   return { count: skipped, files: skippedFiles }
 }
 
-/** Reads the operations by the ids they can have, which follow from the node, the agent and the kind of work. */
+/** The ids follow from the node, the agent and the kind of work. */
 async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['ledger']): Promise<Operation[]> {
   const ids = run.request.agents.flatMap((agent) =>
     OperationWork.options.map((work) => operationId(nodeId, agent, work)),

@@ -16,7 +16,6 @@ ASK_002 when the question was answered before, ASK_003 when it has expired or it
 answer that is empty, too long or not one of the choices, RUN_007 when the run has ended or was stopped. The same
 \`Idempotency-Key\` returns the answered question for the same answer, and INTAKE_005 for another answer.`
 
-/** The questions that a run asks people. */
 export const questionEndpoints = {
   questions: endpoint('runs:read', ['RUN_001', 'RUN_005'], {
     method: 'get',

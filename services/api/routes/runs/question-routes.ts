@@ -11,7 +11,6 @@ import { questionEndpoints } from './question-endpoints.ts'
 
 export type QuestionRouteDeps = { ledger: Pick<Ledger, 'getRun' | 'listQuestions' | 'resume'> }
 
-/** Lists the questions that a run asks people, and takes their answers. */
 export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: QuestionRouteDeps): void {
   routes.openapi(questionEndpoints.questions, async (c) => {
     const { status, cursor, limit } = c.req.valid('query')

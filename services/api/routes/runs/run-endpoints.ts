@@ -6,7 +6,6 @@ import { OperationStatusShape, RunPage, RunParams, RunView } from '#schemas/run-
 import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
 import { Cursor, pageLimit } from '../../http/schema-parts.ts'
 
-/** Reading runs, their plans and their operations. */
 export const runEndpoints = {
   list: endpoint('runs:read', [], {
     method: 'get',

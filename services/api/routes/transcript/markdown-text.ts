@@ -2,14 +2,13 @@ import { stringify } from 'yaml'
 import { isRecord, parseJson } from '#domain/json.ts'
 import { escapedCharacter, terminalControls } from '#domain/terminal-controls.ts'
 
-/** A foreign text as a block of its own: nothing in it is Markdown, ends the block, or controls a terminal. */
+/** Nothing in a foreign text is Markdown, ends the block, or controls a terminal. */
 export function fenced(text: string, language = ''): string {
   const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1))
   const shown = text.replaceAll(terminalControls, escapedCharacter)
   return `${fence}${language}\n${shown}${shown === '' || shown.endsWith('\n') ? '' : '\n'}${fence}`
 }
 
-/** A foreign text within a line, as safe as in `fenced`. */
 export function code(text: string): string {
   const shown = text.replaceAll(terminalControls, escapedCharacter).replaceAll(/[\n\t]/g, escapedCharacter)
   const ticks = '`'.repeat(longestTicks(shown) + 1)
@@ -17,20 +16,20 @@ export function code(text: string): string {
   return `${ticks}${space}${shown}${space}${ticks}`
 }
 
-/** A value for people: a text as it is, anything else as JSON, or as YAML where a text in it has several lines. */
+/** A text stays as it is; another value is JSON, or YAML where a text in it has several lines. */
 export function fencedValue(value: unknown): string {
   if (typeof value === 'string') return fenced(value)
   if (hasLines(value)) return fenced(stringify(value, { lineWidth: 0, blockQuote: 'literal' }), 'yaml')
   return fenced(JSON.stringify(value, null, 2), 'json')
 }
 
-/** Arguments of a call: as a value where they are JSON, else as the model wrote them. */
+/** Arguments that are no JSON are shown as the model wrote them. */
 export function fencedArguments(text: string): string {
   const value = parseJson(text)
   return isRecord(value) ? fencedValue(value) : fenced(text)
 }
 
-/** `0.4 ms`, `850 ms`, `12.34 s`, `4 min 05 s`, `3 h 20 min`. */
+/** It writes `0.4 ms`, `850 ms`, `12.34 s`, `4 min 05 s`, `3 h 20 min`. */
 export function lengthOfTime(ms: number): string {
   if (ms < 10) return `${Math.round(ms * 10) / 10} ms`
   if (ms < 1000) return `${Math.round(ms)} ms`
@@ -41,7 +40,6 @@ export function lengthOfTime(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
 }
 
-/** `1,234`. */
 export function figure(count: number): string {
   return count.toLocaleString('en-US')
 }

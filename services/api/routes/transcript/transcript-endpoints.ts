@@ -15,7 +15,6 @@ events. RUN_004 also for an operation that ended before it began, or whose attem
 
 const TranscriptFormat = z.enum(['json', 'markdown']).openapi('TranscriptFormat')
 
-/** The conversation of one operation. */
 export const transcriptEndpoints = {
   transcript: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'STORE_002', 'STORE_003'], {
     method: 'get',

@@ -10,10 +10,7 @@ import type {
 } from '#schemas/transcript-schema.ts'
 import { code, fenced, fencedArguments, fencedValue, figure, lengthOfTime } from './markdown-text.ts'
 
-/**
- * A transcript for people. Nothing of the conversation is cut. Every foreign text is in code, where it is neither Markdown
- * nor a control sequence for a terminal.
- */
+/** Nothing of the conversation is cut. Every foreign text is in code, where it is neither Markdown nor a control sequence. */
 export function transcriptMarkdown(transcript: TranscriptView): string {
   const servers = serversOf(transcript)
   const manner = { startedAtMs: Date.parse(transcript.started_at), namesServers: servers.length > 1 }
@@ -106,9 +103,8 @@ function endingOf({ outcome, status, run_id: runId }: TranscriptView): string[] 
 }
 
 type EntryManner = {
-  /** When the conversation began, in milliseconds since the epoch. */
+  /** It is in milliseconds since the epoch. */
   startedAtMs: number
-  /** Is true when each reply names the server that gave it. */
   namesServers: boolean
 }
 
@@ -125,7 +121,6 @@ function entryMarkdown(entry: TranscriptEntry, manner: EntryManner): string[] {
   }
 }
 
-/** Characters shown of the arguments, and of the answer, of an external call. */
 const shownOfExternalCall = 160
 
 function messageParagraphs({ role, characters, content }: EntryOf<'message'>): string[] {

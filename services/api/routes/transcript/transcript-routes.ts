@@ -20,7 +20,6 @@ export type TranscriptRouteDeps = {
 const json = 'application/json'
 const markdown = 'text/markdown'
 
-/** The conversation of an operation, as JSON for programs or Markdown for people. */
 export function transcriptRoutes({ ledger, records, fullPrompts, redactor }: TranscriptRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(transcriptEndpoints.transcript, async (c) => {

@@ -24,7 +24,7 @@ import {
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { operationView } from '../runs/operation-view.ts'
 
-/** The record of an attempt that ended, or of the last one that can be continued. */
+/** The attempt has ended, or is the last one that can be continued. */
 type StoredTranscript =
   | { kind: 'ended'; hash: string; record: AttemptRecord }
   | { kind: 'unfinished'; hash: string; record: UnfinishedAttempt }
@@ -63,7 +63,6 @@ function withoutTranscript({ operationId, runId, status, attempt, outcome }: Ope
   return new AppError('RUN_004', `${none}: ${end}`)
 }
 
-/** The conversation in an operation's record, with the state of the operation. */
 export function transcriptView(
   operation: Operation,
   stored: StoredTranscript,
@@ -89,8 +88,8 @@ export function transcriptView(
 type Conversation = Pick<AttemptRecord, 'messages' | 'replies' | 'exchanges' | 'tools'>
 
 /**
- * Each message with what is known about it: a reply with its request, a tool's answer with the run of the tool. Failed
- * requests appear where they were made. Without `fullPrompts` the texts before the first reply are left out.
+ * A reply has its request, a tool's answer the run of the tool; failed requests appear where they were made. Without
+ * `fullPrompts` the texts before the first reply are left out.
  */
 export function* transcriptEntries(
   { messages, replies, exchanges, tools }: Conversation,
@@ -128,7 +127,6 @@ export function* transcriptEntries(
   for (const request of requests) yield failedRequest(request)
 }
 
-/** The last entry of an attempt that stopped to ask a person. */
 function questionEntry({ question, loop, waiting }: SuspendedAttempt): EntryOf<'question'> {
   return {
     kind: 'question',
@@ -166,7 +164,7 @@ function exchangeView(request: Exchange | undefined): ExchangeView | null {
 }
 
 /**
- * Measures over the time after the first token, where that is known. Is undefined for a request that was sent again, whose
+ * It counts the time after the first token, where that is known. It is undefined for a request that was sent again, whose
  * duration includes the other tries.
  */
 function tokensPerSecond({

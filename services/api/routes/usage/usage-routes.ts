@@ -14,11 +14,9 @@ export type UsageRouteDeps = ProjectRouteDeps & { ledger: Pick<Ledger, 'readUsag
 
 const dayMs = 24 * 3600 * 1000
 const usualDays = 30
-/** Usage is kept so long. */
 const mostDays = 400
 const projectsAtOnce = 8
 
-/** Answers what the models were used for, of the caller's project or, for the operator, of any. */
 export function usageRoutes(deps: UsageRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(usageEndpoints.get, async (c) => {

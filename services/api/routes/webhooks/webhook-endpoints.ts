@@ -9,7 +9,7 @@ says what that was. A body has at most 25 MB, as GitHub's own have, and 10 s to 
 
 What this endpoint does not take is not lost: the publisher asks GitHub for the webhooks that failed.`
 
-/** GitHub's own, as its documentation has it. It is not read before its signature is checked. */
+/** It is not read before its signature is checked. */
 export const GithubWebhook = { type: 'object' as const, additionalProperties: true }
 
 /** Other services call these on their own account, without a token. */

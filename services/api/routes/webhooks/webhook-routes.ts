@@ -11,11 +11,10 @@ import { readBody } from '#platform/read-body.ts'
 import { openUploadGate } from '../intake/intake-routes.ts'
 import { webhookEndpoints } from './webhook-endpoints.ts'
 
-/** `secret`: what GitHub signs its webhooks with; without it there is no endpoint for them. */
+/** Without `secret`, which GitHub signs with, there is no endpoint. */
 export type WebhookRouteDeps = {
   secret: string | undefined
   inbox: Pick<DeliveryInbox, 'put'>
-  /** Says how long a large body may take to arrive. */
   bodyMs?: number
 }
 
@@ -24,8 +23,8 @@ const maxBytes = 25 * 1024 * 1024
 /** GitHub does not wait for longer. */
 const usualBodyMs = 10_000
 /**
- * Before its signature is checked a body may be anybody's. The limit on connections is enough for small ones, which nearly all are;
- * only so many others are held in memory at once, and one more waits for a moment.
+ * A body may be anybody's before its signature is checked. Small ones, which nearly all are, are bounded by the connections;
+ * only so many others are in memory at once, and one more waits for a moment.
  */
 const smallBytes = 64 * 1024
 const [largeAtOnce, waitMs] = [4, 2_000]
@@ -37,7 +36,7 @@ const wrongType =
 
 const packed = 'Send the body as it is: one with a Content-Encoding is not taken.'
 
-/** Takes the webhooks of GitHub: each that is signed is kept, once, until somebody has handled it. */
+/** Each webhook that is signed is kept, once, until somebody has handled it. */
 export function webhookRoutes({ secret, inbox, bodyMs = usualBodyMs }: WebhookRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   if (secret === undefined) return routes
@@ -70,7 +69,7 @@ export function webhookRoutes({ secret, inbox, bodyMs = usualBodyMs }: WebhookRo
   return routes
 }
 
-/** Faster than part by part. The server reads no more than was declared, and ends connections that are too slow. */
+/** It is faster than part by part. The server reads no more than was declared, and ends connections that are too slow. */
 async function readSmall(request: Request): Promise<Buffer> {
   try {
     return Buffer.from(await request.arrayBuffer())
@@ -79,7 +78,7 @@ async function readSmall(request: Request): Promise<Buffer> {
   }
 }
 
-/** INTAKE_004 for a body that GitHub has not signed. */
+/** It throws INTAKE_004 for a body that GitHub has not signed. */
 async function signedText(bytes: Buffer, verify: (text: string) => Promise<boolean>): Promise<string> {
   // What is signed is UTF-8. In other bytes some would be lost on their way to a text, and the signature would not be theirs.
   const text = isUtf8(bytes) ? bytes.toString() : ''
@@ -93,9 +92,7 @@ function jsonOf(text: string): unknown {
   return value
 }
 
-/** Shows what nobody has handled yet. */
 export function showInbox({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<DeliveryInbox, 'backlog'>): void {
-  gauge('remora_webhooks_waiting', async () => [{ labels: {}, value: (await backlog()).count }])
   gauge('remora_oldest_webhook_seconds', async () => {
     const { oldestAt } = await backlog()
     return [{ labels: {}, value: oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt) / 1000 }]
