@@ -32,8 +32,8 @@ export function addAnswerCommand(program: Command, context: CliContext): void {
         if (request === undefined) return list(runId, client, options, context)
         const question =
           text === undefined ? await find(runId, request, client) : await client.answer(runId, request, text)
-        const isLeft = text !== undefined && isIdle(service)
-        const next = isLeft ? `To continue the run with this answer: remora run --resume ${runId}\n` : ''
+        const needsStack = text !== undefined && isIdle(service)
+        const next = needsStack ? `To continue the run with this answer: remora run --resume ${runId}\n` : ''
         const shown = `${describeQuestion(runId, question)}\n${next}`
         context.io.out(options.json ? `${JSON.stringify(question)}\n` : visible(shown))
       })
