@@ -103,7 +103,7 @@ export async function proveSets(
   const gate = gated?.report
   const kept = { ...(made && { made }), ...(gate && { gate }) }
   const composition: Composition = { v: 1, runId, of, ...(part && { part }), files: proven.files, conflicts, ...kept }
-  return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
+  return { composition, compositionKey: await putComposition(deps.objects, { projectId, runId }, composition) }
 }
 
 async function nodesOf(
