@@ -15,7 +15,6 @@ export type Sample<Name extends GaugeName> = { labels: LabelsOf<Name>; value: nu
 /** Takes what parts of a service measure. It neither waits nor throws. */
 export type Metrics = {
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, by?: number): void
-  /** Takes seconds. */
   observe<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, seconds: number): void
   /**
    * `read` is asked at every look at the metrics. While it fails, or takes more than a second, the gauge has no value: an old one
@@ -28,7 +27,6 @@ export type Metrics = {
 }
 
 export type OpenMetrics = Metrics & {
-  /** Returns all in Prometheus' text format, with the metrics of the process itself: CPU, memory, event loop. */
   text(): Promise<string>
   contentType: string
 }
@@ -37,7 +35,7 @@ const readMs = 1_000
 /** A finer watch of the event loop would wake an idle process more often than its own work does. */
 const loopPrecisionMs = 50
 
-/** The metrics of one process. Those that the catalogue gives its service are there from the start. */
+/** Opens the metrics of one process. Those that the catalogue gives its service are there from the start. */
 export function openMetrics(service: MeasuredService): OpenMetrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: loopPrecisionMs })
@@ -82,10 +80,8 @@ function openGauge(described: { name: string; help: string; labelNames: string[]
   return (next) => void (read = next)
 }
 
-/** Serves a process that nobody watches. */
 export const silentMetrics: Metrics = { count() {}, observe() {}, gauge() {} }
 
-/** Measures the requests to the object store. */
 export function storeMeasure({ observe }: Pick<Metrics, 'observe'>) {
   return (request: string, result: string, seconds: number): void =>
     observe('remora_store_request_seconds', { request, result }, seconds)

@@ -1,9 +1,7 @@
 import { counter, type MetricRow } from './metric-row.ts'
 
-/** Each publisher shows the same. */
 const everyPublisher = { kind: 'gauge', over: 'max', of: ['publisher'] } as const
 
-/** Counts what is done for a code host: by the publisher, and by the api, which takes its webhooks. */
 export const ofPublishing = {
   remora_publications_total: {
     ...counter,
