@@ -47,7 +47,7 @@ describe('the Ruff of a machine', () => {
     const found = await obtainProgram(ruff, obtaining(path, 'two'))
     expect(found).toMatchObject({
       version: pinnedRuff,
-      path: join(scratch, 'two', `ruff-${pinnedRuff}`, 'ruff'),
+      path: join(scratch, 'two', `ruff-${pinnedRuff}`, 'bin', 'ruff'),
     })
     expect(await obtainProgram(ruff, obtaining('/nowhere', 'two', false))).toMatchObject({ path: found.path })
   })

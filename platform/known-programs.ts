@@ -91,7 +91,7 @@ const leastRuff = 12
 export const ruff: KnownProgram = {
   title: 'Ruff',
   names: ['ruff'],
-  place: `ruff-${pinnedRuff}/ruff`,
+  place: `ruff-${pinnedRuff}/bin/ruff`,
   needed: `0.${leastRuff} is needed`,
   versionIn(printed) {
     const [, version, minor] = /^ruff (0\.(\d+)\.\S+)/.exec(printed) ?? []
