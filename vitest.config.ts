@@ -16,7 +16,7 @@ const programs = [
   'cli/stack/start-stack.integration.test.ts',
   'code-hosts/git*.integration.test.ts',
   'languages/go/lint/go-linter.integration.test.ts',
-  'platform/obtain-redis.integration.test.ts',
+  'platform/obtain-program.integration.test.ts',
   'platform/unified-diff.integration.test.ts',
   'sandbox/open-sandbox.integration.test.ts',
   'tool-scripts/{answer-external,check-script-property,script-pool}.integration.test.ts',

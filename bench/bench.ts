@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { putRedisOnPath } from '#platform/obtain-redis.ts'
-import { putRuffOnPath } from '#platform/obtain-ruff.ts'
+import { redisServer, ruff } from '#platform/known-programs.ts'
+import { putProgramOnPath } from '#platform/obtain-program.ts'
 import { assembleResults, benches, resultSections } from './assemble-results.ts'
 
 /**
@@ -17,8 +17,8 @@ const { quick, only, packages } = parseArgs({
 
 const chosen = benches.filter((name) => only === undefined || only === name)
 if (chosen.length === 0) throw new Error(`there is no bench "${only}", only ${benches.join(', ')}`)
-await putRedisOnPath(process.env)
-await putRuffOnPath(process.env)
+await putProgramOnPath(redisServer, process.env)
+await putProgramOnPath(ruff, process.env)
 for (const name of chosen) {
   console.log(`== ${name}`)
   const entry = fileURLToPath(new URL(`${name}-bench.ts`, import.meta.url))

@@ -6,7 +6,7 @@ export type CacheLimit<V> = { max: number } | { max?: number; maxSize: number; s
 
 export type CachedAnswers<V> = {
   /**
-   * The answer cached under `key`, or the one that `load` gives. Callers that ask at the same time wait for one load; when it
+   * Returns the answer cached under `key`, or the one that `load` gives. Callers that ask at the same time wait for one load; when it
    * fails, it fails for all of them, nothing is cached, and the next call loads again.
    */
   get(key: string, load: (stale: V | undefined) => Promise<V>): Promise<V>
@@ -40,7 +40,6 @@ export function openCachedAnswers<V extends object | string>(
   }
 }
 
-/** The value under `key`, or else the one that `make` gives, which `map` (a Map, WeakMap or LRUCache) then keeps. */
 export function getOrMake<K, V extends {}>(
   map: { get(key: K): V | undefined; set(key: K, value: NoInfer<V>): unknown },
   key: K,

@@ -49,7 +49,7 @@ function trimmed({ before, after }: Parts): Parts {
 
 type Pair = { before: number; after: number }
 
-/** The items that occur once in each of two long parts: the longest sequence with the same order in both. */
+/** Returns the items that occur once in each of two long parts: the longest sequence with the same order in both. */
 function anchorsIn({ before, after }: Parts): Pair[] {
   if (before.end - before.start + after.end - after.start <= shortItems) return []
   const places = placesOf(after)
@@ -61,7 +61,6 @@ function anchorsIn({ before, after }: Parts): Pair[] {
   return longestInOrder(pairs.toSorted((one, other) => one.before - other.before))
 }
 
-/** The index of each item; -1 for an item that occurs several times. */
 function placesOf({ items, start, end }: Part): Map<string, number> {
   const places = new Map<string, number>()
   for (let at = start; at < end; at++) {
@@ -71,7 +70,6 @@ function placesOf({ items, start, end }: Part): Map<string, number> {
   return places
 }
 
-/** The longest sequence of pairs whose indices grow in both; `pairs` are sorted by the first index. */
 function longestInOrder(pairs: readonly Pair[]): Pair[] {
   type Link = { pair: Pair; previous: Link | undefined }
   const tops: Link[] = []
@@ -84,7 +82,7 @@ function longestInOrder(pairs: readonly Pair[]): Pair[] {
   return found.toReversed()
 }
 
-/** The first index below `count` for which `isBefore`, true up to some index, is false; `count` when there is none. */
+/** Returns the first index below `count` for which `isBefore`, true up to some index, is false; `count` when there is none. */
 export function bisect(count: number, isBefore: (index: number) => boolean): number {
   let [low, high] = [0, count]
   while (low < high) {

@@ -58,7 +58,7 @@ export function repeatEvery(ms: number, work: () => Promise<unknown>): () => Pro
   }
 }
 
-/** The clock of code that decides by time, so that a simulation can bring its own; `now()` is in ms. */
+/** Is given to code that decides by time, so that a simulation can bring its own; `now()` is in ms. */
 export type Clock = { now(): number; delay: typeof delay; after: typeof after }
 
 export const systemClock: Clock = { now: () => performance.now(), delay, after }

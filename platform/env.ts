@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { plainWords } from './schema-faults.ts'
 
-/** The environment as `process.env` gives it; read in `main.ts` files only. */
 export type Env = Readonly<Record<string, string | undefined>>
 
 /** An empty or blank variable counts as unset, since deployments often pass on variables without a value. */

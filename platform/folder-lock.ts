@@ -65,7 +65,6 @@ async function created(path: string, content: LockFile): Promise<boolean> {
   }
 }
 
-/** Writes `content` as JSON that only this user can read. */
 export async function replaceDocument(path: string, content: object): Promise<void> {
   await rename(await writeTemporary(path, content), path)
 }

@@ -4,7 +4,6 @@ import { dirname, join, relative } from 'node:path'
 import { getOrMake } from './cached-answers.ts'
 import { type GitPattern, gitPattern } from './git-pattern.ts'
 
-/** The rules of one `.gitignore` file, for paths under its folder. */
 export type IgnoreLayer = { folder: string; rules: IgnoreRules }
 
 /** Says of a path whether the rules ignore it, or a folder that it is in, or keep it. The last rule that matches counts. */
@@ -61,7 +60,7 @@ function withoutSpacesAtEnd(line: string): string {
 }
 
 /**
- * The folders from the checkout's root down to an absolute folder, the layers above it, outermost first, and whether
+ * Returns the folders from the checkout's root down to an absolute folder, the layers above it, outermost first, and whether
  * they ignore it. Undefined outside of a checkout.
  */
 export async function ignoreAbove(
@@ -107,7 +106,6 @@ export async function readRuleFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** `.git` is a folder, or a file in worktrees and submodules. */
 async function hasGit(folder: string): Promise<boolean> {
   return access(join(folder, '.git')).then(
     () => true,

@@ -2,11 +2,10 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { createTarPacker, type TarHeader } from 'modern-tar'
 
-/** A file or a symbolic link. Paths are relative, with `/`. */
 export type TarItem = { path: string } & ({ content: Uint8Array; executable: boolean } | { target: string })
 
 /**
- * A gzipped tar of `items`, in their order and with no times or owners, so that the same items give the same bytes. An item is
+ * Makes a gzipped tar of `items`, in their order and with no times or owners, so that the same items give the same bytes. An item is
  * requested when the one before it is packed, and at most 8 MiB that nobody has read yet are kept. An error of `items` is thrown
  * where the tar is read; leaving that loop ends `items`.
  */
@@ -27,7 +26,7 @@ export async function* gzippedTar(items: AsyncIterable<TarItem>, signal?: AbortS
   }
 }
 
-/** The same without compression, and also of items that are there already. What is left out early ends `items`, too. */
+/** Makes the same without compression, and also of items that are there already. What is left out early ends `items`, too. */
 export async function* plainTar(items: AsyncIterable<TarItem> | Iterable<TarItem>): AsyncGenerator<Uint8Array> {
   const { readable, controller } = createTarPacker()
   void writeItems(items, controller).catch((error: unknown) => controller.error(error))

@@ -6,7 +6,7 @@ const secretName = /key|token|secret|password/i
 const hidden = '***'
 
 /**
- * An address, or several separated by commas, without login, query values and fragment. In text that is not an address,
+ * Returns an address, or several separated by commas, without login, query values and fragment. In text that is not an address,
  * everything up to the last `@` counts as the login.
  */
 export function withoutLogin(text: string): string {

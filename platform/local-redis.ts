@@ -28,7 +28,7 @@ type RedisPlace = {
   dir: string
   /** Is that of this process: the server program is found with it, and gets little of it. */
   env: Env
-  /** The server program, see obtain-redis.ts; by default the first of redis-server and valkey-server on the PATH. */
+  /** The server program, see obtain-program.ts; by default the first of redis-server and valkey-server on the PATH. */
   program?: string
   /** The port of an earlier start, whose clients wait for it; by default a free one. */
   port?: number

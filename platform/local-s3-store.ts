@@ -35,7 +35,6 @@ function besideObject(store: FilesystemStore, bucket: string, key: string): [met
   return [store.getResourcePath(bucket, key, 'metadata.json'), store.getResourcePath(bucket, key, 'object.md5')]
 }
 
-/** The server answers an error with its `status`. */
 function sayFull(error: unknown): never {
   const isFull = error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
   throw isFull ? Object.assign(error, { status: 507 }) : error

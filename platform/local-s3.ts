@@ -17,7 +17,6 @@ export type LocalS3 = {
   pid: number
   /** Rejects with STORE_002 when the server ends, asked to or not; never resolves. */
   failed: Promise<never>
-  /** Ends the server and waits for its end; the objects stay in `dir`. */
   stop(): Promise<void>
 }
 

@@ -13,7 +13,6 @@ export type LogFields = Record<string, unknown>
 export const logFormats = ['json', 'pretty'] as const
 export type LogFormat = (typeof logFormats)[number]
 
-/** Structured logs for operators, one line each. What happened to a run is an event, not a log. */
 export type Log = {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -32,11 +31,10 @@ export type Log = {
   isFailing(store: string): boolean
 }
 
-/** Log lines name the stores so. */
 export const redisName = 'Redis'
 export const objectStoreName = 'the object store'
 
-/** The store that cannot be used, where this is why something failed. What we decide ourselves, as of a lost lease, has no cause. */
+/** Returns the store that cannot be used, where this is why something failed. What we decide ourselves, as of a lost lease, has no cause. */
 export function storeAtFault(error: unknown): string | undefined {
   if (!(error instanceof AppError) || error.cause === undefined) return undefined
   if (error.code === 'STORE_001') return redisName
@@ -45,7 +43,7 @@ export function storeAtFault(error: unknown): string | undefined {
 
 export type StoreLog = Pick<Log, 'failing' | 'working'>
 
-/** A part of this process that does its work again when a store kept it from it: a loop, or a queue. */
+/** Stands for a part of this process that does its work again when a store kept it from it: a loop, or a queue. */
 export type StoreUser = {
   /** Is true when an error is due to a store. It then counts for the lines of that outage, and needs none of its own. */
   failed(error: unknown): boolean
@@ -77,13 +75,11 @@ export function openStoreUser(log: StoreLog): StoreUser {
 
 export type Logging = {
   level: LogLevel
-  /** Is `json` when left out. */
   format?: LogFormat | undefined
 }
 
 export type LogOptions = Logging & {
   service: string
-  /** Tells processes of one service apart. */
   instance?: string
   /** Hides the secrets of a line; without it, those that can be recognised. Logins of addresses never appear either. */
   redactor?: Redactor
@@ -91,7 +87,7 @@ export type LogOptions = Logging & {
   clock?: Pick<Clock, 'now' | 'after'>
 }
 
-/** A log that writes to stderr by default, so that stdout only has the program's result. */
+/** Opens a log that writes to stderr by default, so that stdout only has the program's result. */
 export function openLog(options: LogOptions): Log {
   const least = logLevels.indexOf(options.level)
   const { service, instance, format, redactor = openRedactor() } = options
@@ -106,12 +102,11 @@ export function openLog(options: LogOptions): Log {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), ...outages }
 }
 
-/** The name of this process in its log: the machine's name, or the container's, and the process id. */
+/** Names this process in its log, by the machine's or the container's name and the process id. */
 export function processName(): string {
   return `${hostname()}-${process.pid}`
 }
 
-/** Serves programs that print what matters themselves. */
 export const silentLog = openLog({ service: 'silent', level: 'silent' })
 
 const outageLineMs = 60_000
@@ -187,7 +182,6 @@ function plainValue(_key: string, value: unknown): unknown {
 const Entry = z.looseObject({ time: z.string(), level: z.string(), service: z.string(), message: z.string() })
 const LoggedError = z.looseObject({ message: z.string(), stack: z.string().optional() })
 
-/** Makes it from a line of JSON, so that what was redacted there is redacted here. */
 function prettyLine(json: string): string {
   const { time, level, service, instance, message, ...fields } = Entry.parse(JSON.parse(json))
   const stacks: string[] = []

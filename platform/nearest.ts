@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 
-/** The known word that `given` was most likely meant to be, if any comes near. */
+/** Returns the known word that `given` was most likely meant to be, if any comes near. */
 export function nearest(given: string, known: readonly string[]): string | undefined {
   if (known.length === 0) return undefined
   const near = closest(given, [...known])

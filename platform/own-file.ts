@@ -7,9 +7,7 @@ export type OwnFile = { kind: 'text'; text: string } | { kind: 'absent' } | { ki
 
 type FileRules = {
   maxBytes: number
-  /** Root's files count as well. */
   orOfRoot?: boolean
-  /** A file that others can read is also refused. */
   isSecret?: boolean
 }
 
@@ -48,7 +46,7 @@ function openUnlinked(path: string): number | OwnFile {
   }
 }
 
-/** A folder, no link, of this user that nobody else can write; any folder where the system has no users. */
+/** Is true for a folder, no link, of this user that nobody else can write; for any folder where the system has no users. */
 export async function isOwnFolder(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined)
   return stats?.isDirectory() === true && isOfUser(stats) && !othersMayWrite(stats)

@@ -68,7 +68,7 @@ function isFolder(folder) {
 }
 
 /**
- * The `node` of the nearest `node_modules/.bin` above `folder`; ends the process when there is none.
+ * Returns the `node` of the nearest `node_modules/.bin` above `folder`; ends the process when there is none.
  *
  * @param {string} folder
  * @returns {string}

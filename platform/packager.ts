@@ -2,17 +2,14 @@ import { basename, dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { failureOf, findProgram, isSuccess, type Running, runProgram, runUnharmed } from './run-program.ts'
 
-/** A user may be advised to install these. */
 export type Installable = 'redis' | 'git' | 'bubblewrap' | 'podman' | 'docker'
 
-/** Remora gets these by itself. */
-export type Obtained = 'redis' | 'bubblewrap'
+export type Packaged = 'redis' | 'bubblewrap'
 
 /** Says how a package manager installs a program unattended, and what a person would type. */
 type PackagerKind = {
   program: string
-  /** Packages that hold the program, tried in this order. */
-  packages: Record<Obtained, readonly string[]>
+  packages: Record<Packaged, readonly string[]>
   /** Is undefined where packages are not installed, but unpacked into a folder of the user (unpack-program.ts). */
   install?: (packageName: string) => readonly string[]
   environment?: readonly string[]
@@ -75,7 +72,7 @@ export type InstallOptions = Pick<Running, 'signal' | 'env'> & { searchPath: str
 const sudoMs = 5_000
 export const installMs = 300_000
 
-/** The package manager of this system, if it is a known one, and whether it works without a password. */
+/** Finds the package manager of this system, if it is a known one, and whether it works without a password. */
 export async function findPackager(options: InstallOptions): Promise<Packager | undefined> {
   for (const kind of kinds) {
     const path = await findProgram(kind.program, options.searchPath)
@@ -97,7 +94,7 @@ async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<r
   return isSuccess(asked) ? [sudo, '-n'] : undefined
 }
 
-type Installing = Running & { logPath: string; wanted: Obtained }
+type Installing = Running & { logPath: string; wanted: Packaged }
 
 /**
  * Installs the first package that is available; returns why it installed none. CONFIG_006 after `limitMs`: the package

@@ -11,12 +11,10 @@ export type ProcessIdentity = z.infer<typeof ProcessIdentity>
 
 const psMs = 2_000
 
-/** The identity of the process that has `pid` now. */
 export async function identify(pid: number): Promise<ProcessIdentity> {
   return { pid, startedAt: await startTime(pid) }
 }
 
-/** Is true while that very process still runs. */
 export async function isAlive(process: ProcessIdentity): Promise<boolean> {
   if (!answersSignal(process.pid)) return false
   return process.startedAt !== '' && (await startTime(process.pid)) === process.startedAt

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { killGroup } from './run-program.ts'
 
-/** The processes that any thread of a process has started; none when it has ended, or where the system has no /proc. */
+/** Returns the processes that any thread of a process has started; none when it has ended, or where the system has no /proc. */
 export function childrenOf(pid: number): number[] {
   const tasks = `/proc/${pid}/task`
   const threads = orNothing(() => readdirSync(tasks)) ?? []

@@ -15,10 +15,8 @@ export const partStates = ['ok', 'away', 'full', 'unsafe', 'unknown'] as const
  */
 export type PartCheck = (signal: AbortSignal) => Promise<PartState>
 
-/** Checks by the name of their part. */
 export type PartChecks = Readonly<Record<string, PartCheck>>
 
-/** `parts` has the part's name for every check; ready is a service whose needed parts are all `ok`. */
 export type ReadyAnswer = { status: 'ready' | 'not ready'; parts: Record<string, PartState> }
 
 /** Answers within a second, whatever the parts do. */
@@ -26,7 +24,6 @@ export type Readiness = () => Promise<ReadyAnswer>
 
 /** A part counts as away when it has not answered by then. A supervisor's own probe usually waits as long. */
 const checkMs = 1_000
-/** A check's answer is given out for so long. */
 const freshMs = 1_000
 
 /**
@@ -42,7 +39,7 @@ export function openReadiness(needed: PartChecks, shown: PartChecks = {}): Readi
   }
 }
 
-/** One needed part, for those of a service that ask for it alone: as often as they like, and together with its readiness. */
+/** Checks one needed part, for those of a service that ask for it alone: as often as they like, and together with its readiness. */
 export function openPartCheck(check: PartCheck): () => Promise<PartState> {
   return sharedCheck(check, silent)
 }

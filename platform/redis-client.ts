@@ -41,7 +41,7 @@ const defaultSilentMs = 10_000
 
 const nodeName = (address: string) => `${redisName} node ${address}`
 
-/** A connection that reconnects by itself, and whose outages are logged. CONFIG_003 for a `url` that is not a `RedisUrl`. */
+/** Opens a connection that reconnects by itself, and whose outages are logged. CONFIG_003 for a `url` that is not a `RedisUrl`. */
 export function connectRedis(url: string, patience: RedisPatience, log: RedisLog): RedisConnection {
   const { retries, connectTimeoutMs = defaultConnectMs, answerMs, silentMs = defaultSilentMs } = patience
   const limits = {
@@ -83,7 +83,7 @@ const sentinelAnswerMs = 3_000
 const resend = 2 as const
 
 /**
- * The master that the sentinels name, now and after a failover: they close the connections to one that no longer is, and it
+ * Connects to the master that the sentinels name, now and after a failover: they close the connections to one that no longer is, and it
  * answers READONLY. ioredis' `failoverDetector` is not used: a failover while it connects would end the connection for good.
  */
 function masterOf(address: SentinelAddress) {

@@ -92,7 +92,6 @@ async function runLogged(
   }
 }
 
-/** Resolves to how `child` ends by itself; `said` then returns its output. */
 function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
   return once(child, 'close').then(
     async ([code]: unknown[]): Promise<ProgramEnd> => ({
@@ -135,13 +134,12 @@ export function failureOf(end: ProgramEnd): string {
   return lastLineOf(end.err) || lastLineOf(end.out) || `exit code ${end.code}`
 }
 
-/** The last line of a program's output, at most 300 characters; empty when there was none. */
 export function lastLineOf(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.trim().slice(-300) ?? ''
 }
 
 /**
- * The path of the executable `name` in the first folder of `searchPath` that has it. Folders relative to the working
+ * Returns the path of the executable `name` in the first folder of `searchPath` that has it. Folders relative to the working
  * folder do not count: their content came with somebody's repository.
  */
 export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {

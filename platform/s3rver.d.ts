@@ -9,7 +9,6 @@ declare module '@20minutes/s3rver' {
     metadata: Readonly<Record<string, unknown>>
     readonly size: number
   }
-  /** Maps the names of headers, in lower case. */
   export type ObjectMetadata = Record<string, unknown> & { 'content-length': number }
   /** `end` is included. */
   export type ReadRange = { start?: number; end?: number }
@@ -45,7 +44,6 @@ declare module '@20minutes/s3rver' {
     })
     store: FilesystemStore
     context: { logger: Record<'info' | 'warn' | 'error', () => void> }
-    /** Koa runs them in their order. */
     middleware: ((context: RequestContext, next: () => Promise<void>) => Promise<void>)[]
     run(): Promise<{ port: number }>
   }

@@ -38,7 +38,7 @@ function wordsOfChoice(given: unknown, choices: readonly string[]): string {
   return near === undefined ? must : `there is no ${given}: did you mean ${near}?`
 }
 
-/** The faults of a value, one per wrong key; for a union, those of the alternative that fits best. */
+/** Lists the faults of a value, one per wrong key; for a union, those of the alternative that fits best. */
 export function schemaFaults(error: z.ZodError): SchemaFault[] {
   return error.issues.flatMap(faultsOf)
 }
@@ -60,7 +60,6 @@ function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
 
 const maxShownPath = 200
 
-/** A key may be as long as the file. */
 function shown(path: YamlPath): string {
   const text = path.join('.')
   return text.length > maxShownPath ? `${text.slice(0, maxShownPath)}…` : text

@@ -38,7 +38,6 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
   return kind === 'sentinel' ? { kind, name, ...shared } : { kind: 'cluster', ...shared }
 }
 
-/** Returns none for what is not the address of a node. */
 function parseNode(text: string, defaultPort: number): Node[] {
   const { data } = serverUrl.safeParse(`redis://${text}`)
   if (data === undefined || text.startsWith(':') || text === '') return []
@@ -47,7 +46,6 @@ function parseNode(text: string, defaultPort: number): Node[] {
   return [{ host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? defaultPort : Number(port) }]
 }
 
-/** Returns undefined for a percent sign that encodes nothing. */
 function parseLogin(login = ''): Login | undefined {
   const colon = login.indexOf(':')
   const parts = colon < 0 ? [login, ''] : [login.slice(0, colon), login.slice(colon + 1)]
@@ -72,7 +70,7 @@ export function faultOfServerUrl(text: string): string | undefined {
   return url.search === '' && url.hash === '' ? undefined : `must be without a query, since none is sent: ${shown}`
 }
 
-/** The address that requests go below: one without a path means its `/v1`. For an address without a fault. */
+/** Returns the address that requests go below: one without a path means its `/v1`. For an address without a fault. */
 export function modelServerUrl(text: string): string {
   const { origin, pathname } = new URL(text)
   const path = pathname.replace(/\/+$/, '')

@@ -13,13 +13,12 @@ export type FileVersions = {
 }
 
 const noBlob = '0'.repeat(40)
-/** Git shows as many unchanged lines around a change. */
 export const usualContext = 3
 /** Files that differ in more lines than this are shown as replaced whole: the shortest diff of them costs too much. */
 const maxEditLength = 1500
 
 /**
- * One file's change as `git apply` takes it, empty for none. Works on bytes: line endings, a missing last newline and
+ * Returns one file's change as `git apply` takes it, empty for none. Works on bytes: line endings, a missing last newline and
  * what is no UTF-8, or no text at all, stay as they are, since git takes lines of any bytes. Names blobs by git's own ids, so that `--3way` works.
  * `context`: so many unchanged lines are shown around each change.
  */
@@ -115,7 +114,7 @@ const escapes: Readonly<Record<number, string>> = {
   92: '\\\\',
 }
 
-/** A path as git writes it in a patch: as it is, or in C-style quotes when it holds a byte outside printable ASCII. */
+/** Returns a path as git writes it in a patch: as it is, or in C-style quotes when it holds a byte outside printable ASCII. */
 function gitPath(path: string): string {
   const bytes = Buffer.from(path)
   if (bytes.every((byte) => isPlain(byte) && escapes[byte] === undefined)) return path

@@ -1,19 +1,13 @@
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isFit, type Obtainable, putIntoPlace, removeAbandoned } from './program-cache.ts'
+import type { PackagedProgram } from './known-programs.ts'
+import { examine, type Got, putIntoPlace, treePrefix } from './program-cache.ts'
 import type { Packager } from './packager.ts'
 import { failureOf, findProgram, isSuccess, type ProgramEnd, type Running, runProgram } from './run-program.ts'
 
-/** The path of the program, or why there is none. */
-export type Got = { program: string } | { refusal: string }
+type UnpackOptions = Running & { searchPath: string; programDir: string; workDir: string }
 
-/** `limitMs` holds for each command. */
-export type UnpackOptions = Running & { searchPath: string }
-
-const workPrefix = 'apt-'
-const treePrefix = 'unpacked-'
-
-type Apt = UnpackOptions & { wanted: Obtainable; path: string; dpkgDeb: string; workDir: string; programDir: string }
+type Apt = UnpackOptions & { wanted: PackagedProgram; path: string; dpkgDeb: string }
 
 /**
  * Gets a program from the packages of Debian or Ubuntu without installing anything, and without root or a password.
@@ -21,28 +15,15 @@ type Apt = UnpackOptions & { wanted: Obtainable; path: string; dpkgDeb: string; 
  * with the program's name starts the one that is unpacked in `programDir`. Where the system's lists of packages are missing or too
  * old, apt-get downloads its own. It may be stopped at any time, and several may run at once.
  */
-export async function unpackProgram(
-  wanted: Obtainable,
-  packager: Packager,
-  programDir: string,
-  options: UnpackOptions,
-): Promise<Got> {
+export async function unpackProgram(wanted: PackagedProgram, packager: Packager, options: UnpackOptions): Promise<Got> {
   const dpkgDeb = await findProgram('dpkg-deb', options.searchPath)
   if (dpkgDeb === undefined) return { refusal: 'there is no dpkg-deb to unpack a package with' }
-  await removeAbandoned(programDir, [workPrefix, treePrefix])
-  const workDir = await mkdtemp(join(programDir, workPrefix))
-  const apt: Apt = { ...options, wanted, path: packager.path, dpkgDeb, workDir, programDir }
-  try {
-    const got = await getFirst(apt, packager.kind.packages[wanted.packages], systemLists)
-    if ('program' in got) return got
-    const lists = await downloadLists(apt)
-    return await getFirst(apt, packager.kind.packages[wanted.packages], lists)
-  } finally {
-    await rm(workDir, { recursive: true, force: true })
-  }
+  const apt: Apt = { ...options, wanted, path: packager.path, dpkgDeb }
+  const packages = packager.kind.packages[wanted.source.of]
+  const got = await getFirst(apt, packages, systemLists)
+  return 'path' in got ? got : getFirst(apt, packages, await downloadLists(apt))
 }
 
-/** Settings that choose the lists of packages to read. */
 type Lists = readonly string[]
 const systemLists: Lists = []
 
@@ -58,7 +39,7 @@ async function getFirst(apt: Apt, packages: readonly string[], lists: Lists): Pr
   const refusals: string[] = []
   for (const name of packages) {
     const got = await getPackage(apt, name, lists)
-    if ('program' in got) return got
+    if ('path' in got) return got
     refusals.push(got.refusal)
   }
   return { refusal: refusals.at(0) ?? 'no package of this system holds it' }
@@ -74,17 +55,17 @@ async function getPackage(apt: Apt, name: string, lists: Lists): Promise<Got> {
   if (!isSuccess(downloaded)) return { refusal: `apt-get did not get ${name}: ${failureOf(downloaded)}` }
   const files = (await readdir(archives)).filter((file) => file.endsWith('.deb'))
   const tree = await mkdtemp(join(apt.programDir, treePrefix))
-  let program: string | undefined
+  let path: string | undefined
   try {
-    program = await unpackInto(tree, { apt, archives, files })
+    path = await unpackInto(tree, { apt, archives, files })
   } finally {
-    if (program === undefined) await rm(tree, { recursive: true, force: true })
+    if (path === undefined) await rm(tree, { recursive: true, force: true })
   }
-  if (program !== undefined) return { program }
-  return (await placed(apt)) ?? { refusal: `${name} has no ${apt.wanted.title} that runs here` }
+  if (path !== undefined) return { path }
+  return (await placed(apt)) ?? { refusal: `${name} has no ${apt.wanted.title} that can be used` }
 }
 
-/** The script's path, once the program in `tree` was checked; undefined: no such program, or no longer needed. */
+/** Returns the script's path once the program in `tree` was checked; undefined when there is none, or it is no longer needed. */
 async function unpackInto(
   tree: string,
   { apt, archives, files }: { apt: Apt; archives: string; files: readonly string[] },
@@ -95,11 +76,11 @@ async function unpackInto(
     if (!isSuccess(unpacked)) return undefined
   }
   const held = await readdir(tree, { recursive: true })
-  const program = apt.wanted.files.find((path) => held.includes(path))
+  const program = apt.wanted.source.files.find((path) => held.includes(path))
   if (program === undefined) return undefined
   // Also for a user who is not the one that got it: root starts programs of the sandbox as nobody.
   await chmod(tree, 0o755)
-  const named = join(tree, apt.wanted.name)
+  const named = join(tree, apt.wanted.names[0])
   await symlink(program, named)
   const libraries = held.filter((path) => /\.so(?:\.|$)/.test(path)).map((path) => join(tree, dirname(path)))
   const script = startScript(named, [...new Set(libraries)])
@@ -116,10 +97,10 @@ function startScript(program: string, libraryFolders: readonly string[]): string
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** The script that is in place by now, if it starts the program. */
-async function placed(apt: Apt): Promise<{ program: string } | undefined> {
-  const program = join(apt.programDir, apt.wanted.name)
-  return (await isFit(apt.wanted, program, apt)) ? { program } : undefined
+/** Returns the script that is in place by now, if it starts the right program. */
+async function placed(apt: Apt): Promise<{ path: string } | undefined> {
+  const found = await examine(apt.wanted, join(apt.programDir, apt.wanted.place), apt)
+  return found?.fit === 'right' ? { path: found.path } : undefined
 }
 
 // A dead network must be noticed soon. No lock: nothing of the system is written.

@@ -44,7 +44,7 @@ type Walk = WalkedFolder &
   WalkOptions & { top: string; isCheckout: boolean; tracked: TrackedIgnored; submodules: Set<string> }
 
 /**
- * The files of a folder that are its owner's own work, sorted by path, for packing and discovery alike. Not entered:
+ * Finds the files of a folder that are its owner's own work, sorted by path, for packing and discovery alike. Not entered:
  * installed packages, git-ignored folders, repositories that are no submodules, and what `passOver` names; links are
  * not followed. Each is in `skipped` with its reason, as is a folder that cannot be listed. What git tracks is not
  * ignored; our own output is in neither list. Throws when `root` itself cannot be listed.
@@ -65,7 +65,6 @@ export async function walkFolder(root: string, options: WalkOptions, signal: Abo
   return { entries: entries.toSorted(byPath), skipped: skipped.toSorted(byPath), hasTrackedIgnored }
 }
 
-/** Adds one folder's entries; returns its folders that are still to be visited. */
 async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: Visit): Promise<Visit[]> {
   const folder = join(walk.top, path)
   const found = await listFolder(walk, folder, path)

@@ -8,9 +8,9 @@ export type YamlSource = {
   /** Is undefined when it is not YAML, null when it is empty. */
   value: unknown
   faults: { at: Place; message: string }[]
-  /** The position of the value at `path`; for a missing one, of the nearest value around it. */
+  /** Returns the position of the value at `path`; for a missing one, of the nearest value around it. */
   placeOf(path: YamlPath): Place
-  /** The position in the file of line `line`, column `column` of the text at `path`. */
+  /** Returns the position in the file of line `line`, column `column` of the text at `path`. */
   placeInText(path: YamlPath, at: Place): Place
 }
 
@@ -94,7 +94,6 @@ function parsed(source: string, lineCounter: LineCounter): Document.Parsed {
   }
 }
 
-/** Repeated keys, and more aliases than are followed. */
 function faultsWithin(document: Document.Parsed): RawFault[] {
   const faults: RawFault[] = []
   let aliases = 0

@@ -3,7 +3,6 @@ const tailBytes = 96 * 1024
 
 export type BoundedOutput = {
   add(chunk: Buffer): void
-  /** Counts all chunks together, also what is not kept. */
   bytes(): number
   /** Decodes UTF-8; where something is missing, a line says how much. */
   text(): { text: string; cutBytes: number }

@@ -31,14 +31,13 @@ const systemFiles = [
 ]
 /** Holds the programs of this machine that are shown besides the system's: Node and Go. */
 const ownPrograms = '/remora/bin'
-/** The `node` of this process. */
 export const ownNode = `${ownPrograms}/node`
 const sandboxUser = 1000
 /** Is added to the limit on data, since Node maps so much and never uses it; the memory of all processes is watched as well. */
 const unusedBytes = 1024 ** 3
 
 /**
- * The system, read-only, and this process's `node` and the Go of the search path, which root's programs do without where nobody else
+ * Shows the system, read-only, and this process's `node` and the Go of the search path, which root's programs do without where nobody else
  * could read them. `paths` are shown where they are, read-only.
  */
 export async function readSystemMounts(
@@ -88,7 +87,7 @@ export const ownFiles = [
 ] as const
 
 /**
- * The arguments of bwrap for one program: no network, nothing of this machine but `mounts`, no other process to be seen, no
+ * Returns the arguments of bwrap for one program: no network, nothing of this machine but `mounts`, no other process to be seen, no
  * privilege to be had, nothing to be written but the working folder, /tmp and shared memory. All of it ends with its first process,
  * and that with this process.
  */
@@ -130,7 +129,7 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
 }
 
 /**
- * A command that starts the rest of its arguments with as little as a program can have that reads the code in `folders`, and Node:
+ * Returns a command that starts the rest of its arguments with as little as a program can have that reads the code in `folders`, and Node:
  * no network, no privilege, no other process to be seen, nothing to be written.
  */
 export function isolatingCommand(bwrap: string, mounts: SystemMounts, folders: readonly string[]): Wrapper {

@@ -15,16 +15,14 @@ export const engineNames = ['podman', 'docker'] as const
 export type ContainerEngine = {
   name: (typeof engineNames)[number]
   path: string
-  /** Is the environment of this process: the engine's command gets the bare part of it. */
   env: Env
   image: string
-  /** Folders of the machine that programs may read. */
   paths: readonly string[]
   /** Replaces the engine's own profile, as JSON. */
   seccomp?: string | undefined
 }
 
-/** The label of every container that runs a program, with who waits for it. */
+/** Labels every container that runs a program, with who waits for it. */
 export const ownerLabel = 'remora.sandbox'
 
 /** Is nobody's on any machine, and within what rootless engines map: without user namespaces it is the same outside. */
@@ -48,7 +46,7 @@ type Started = {
 }
 
 /**
- * The arguments of `podman` and `docker` for one program: no network, nothing of this machine but `paths`, no other process to be seen,
+ * Returns the arguments of `podman` and `docker` for one program: no network, nothing of this machine but `paths`, no other process to be seen,
  * no privilege to be had, nothing to be written but the working folder, /tmp and shared memory. All of it ends with its first process,
  * and that with the stdin of this command. Files in memory count as memory, so it may have its own and that of full folders. TOOL_005 for a
  * path that would be read as more than a path.

@@ -17,7 +17,7 @@ export type ContainerOptions = {
 const commandMs = 20_000
 
 /**
- * The first engine that has the image and holds a program to its limits, tried once. Without one TOOL_005 with what each lacks. What killed
+ * Finds the first engine that has the image and holds a program to its limits, tried once. Without one TOOL_005 with what each lacks. What killed
  * workers have left in it is removed.
  */
 export async function findContainer(

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { AppError } from '#domain/error.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { Env } from '#platform/env.ts'
-import { bubblewrap } from '#platform/program-cache.ts'
+import { bubblewrap } from '#platform/known-programs.ts'
 import { findProgram, isSuccess, runProgram, type Wrapper } from '#platform/run-program.ts'
 import { isolatingCommand, readSystemMounts } from './bubblewrap.ts'
 import type { ContainerEngine } from './container.ts'
@@ -39,7 +39,6 @@ export type SandboxOptions = {
   env?: Env
   /** Folders of this machine that programs may read besides the system's, at the same place. */
   paths?: readonly string[]
-  /** Programs at once. */
   places?: number | undefined
   isRoot?: boolean
 }
@@ -97,7 +96,7 @@ async function findRuntime(options: SandboxOptions): Promise<Runtime> {
 
 async function bubblewrapRuntime(options: SandboxOptions): Promise<Runtime> {
   const { searchPath, paths = [], isRoot = process.getuid?.() === 0 } = options
-  const path = options.bubblewrap ?? (await findProgram(bubblewrap.name, searchPath))
+  const path = options.bubblewrap ?? (await findProgram(bubblewrap.names[0], searchPath))
   if (path === undefined) throw new AppError('TOOL_005', 'bubblewrap is not installed')
   const found = { path, isRoot, mounts: await readSystemMounts({ paths, searchPath }, isRoot) }
   const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, found, signal)

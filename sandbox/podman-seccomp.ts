@@ -12,7 +12,7 @@ const commandMs = 20_000
 const refused = [...refusedNames, 'clone3', 'umount']
 
 /**
- * Podman's seccomp profile without what bubblewrap's filter refuses, as JSON. A call that no rule allows is refused as unknown, so
+ * Returns Podman's seccomp profile without what bubblewrap's filter refuses, as JSON. A call that no rule allows is refused as unknown, so
  * that libraries use the older `clone`, whose flags can be looked at. Undefined when there is no profile to be read.
  */
 export async function strictSeccomp({ path, env }: Pick<ContainerEngine, 'path' | 'env'>): Promise<string | undefined> {

@@ -2,7 +2,9 @@ import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Env } from '#platform/env.ts'
-import { bubblewrapDir, obtainBubblewrap } from '#platform/obtain-bubblewrap.ts'
+import { bubblewrap as wanted } from '#platform/known-programs.ts'
+import { obtainProgram } from '#platform/obtain-program.ts'
+import { bubblewrapDir } from '#platform/program-cache.ts'
 import { bareEnv } from '#platform/child-env.ts'
 import { findProgram } from '#platform/run-program.ts'
 import { engineNames } from './container.ts'
@@ -18,8 +20,7 @@ export async function testSandbox(
   const searchPath = env['PATH'] ?? ''
   const mayInstall = env['REMORA_REDIS_INSTALL'] !== 'never'
   const places = { searchPath, programDir: bubblewrapDir(env, isRoot), env, signal: new AbortController().signal }
-  const got = await obtainBubblewrap({ ...places, isRoot, mayInstall, say: () => {} })
-  const bubblewrap = 'path' in got ? got.path : undefined
+  const { path: bubblewrap } = await obtainProgram(wanted, { ...places, isRoot, mayInstall, say: () => {} })
   const found = { ...options, searchPath, bubblewrap }
   const sandbox = openSandbox(found)
   const state = await sandbox.state()

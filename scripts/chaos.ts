@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { putRedisOnPath } from '#platform/obtain-redis.ts'
-import { putRuffOnPath } from '#platform/obtain-ruff.ts'
+import { redisServer, ruff } from '#platform/known-programs.ts'
+import { putProgramOnPath } from '#platform/obtain-program.ts'
 import { recordChaos, totalsLine } from '../tests/chaos/chaos-report.ts'
 import { lacksMachines } from '../tests/chaos/machines.ts'
 import { runChaos } from '../tests/chaos/run-chaos.ts'
@@ -34,8 +34,8 @@ if (lack !== undefined) {
   process.stderr.write(`--machines cannot be played here: ${lack}\n`)
   process.exit(2)
 }
-await putRedisOnPath(process.env, stop.signal)
-await putRuffOnPath(process.env, stop.signal)
+await putProgramOnPath(redisServer, process.env, stop.signal)
+await putProgramOnPath(ruff, process.env, stop.signal)
 print(`chaos: seeds ${seed} to ${seed + runs - 1}, rehearsal model (no LLM)`)
 const startedAt = performance.now()
 const outcomes = await runChaos({ seed, runs, machines, pushes: pushes || undefined, print, signal: stop.signal })

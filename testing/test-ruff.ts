@@ -1,12 +1,13 @@
-import { obtainRuff, type RuffProgram } from '#platform/obtain-ruff.ts'
+import { ruff } from '#platform/known-programs.ts'
+import { type ObtainedProgram, obtainProgram } from '#platform/obtain-program.ts'
 import { programCache } from '#platform/program-cache.ts'
 
-let found: Promise<RuffProgram> | undefined
+let found: Promise<ObtainedProgram> | undefined
 
 /** The Ruff that tests lint with, got as `remora run` gets it. */
-export function testRuff(): Promise<RuffProgram> {
+export function testRuff(): Promise<ObtainedProgram> {
   const { env } = process
-  return (found ??= obtainRuff({
+  return (found ??= obtainProgram(ruff, {
     searchPath: env['PATH'] ?? '',
     programDir: programCache(env),
     mayInstall: true,

@@ -12,7 +12,8 @@ import {
 import type { CliContext } from '../cli-context.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { untilAborted } from '#platform/clock.ts'
-import { locateRuff, withRuff } from '#platform/obtain-ruff.ts'
+import { ruff } from '#platform/known-programs.ts'
+import { locateProgram, withProgram } from '#platform/obtain-program.ts'
 import { programCache } from '#platform/program-cache.ts'
 import { openLineFile } from '../run/output-file.ts'
 import { answerQuestions } from '../tool/answer-questions.ts'
@@ -95,8 +96,8 @@ async function run(file: string, options: RunOptions, context: ToolContext): Pro
 /** The search path with the Ruff that an earlier run has got, if there is one. */
 async function withOwnRuff({ searchPath, settings }: CliContext['config'], signal: AbortSignal): Promise<string> {
   const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
-  const { path } = await locateRuff(places)
-  return path === undefined ? searchPath : withRuff(searchPath, path)
+  const { path } = await locateProgram(ruff, places)
+  return path === undefined ? searchPath : withProgram(searchPath, path)
 }
 
 async function runGiven(file: string, options: RunOptions, context: ToolContext): Promise<ToolRun> {

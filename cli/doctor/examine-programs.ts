@@ -1,9 +1,9 @@
 import { openGoLinter } from '#languages/go/lint/go-linter.ts'
-import { bubblewrapDir, findBubblewrap } from '#platform/obtain-bubblewrap.ts'
-import { locateRuff } from '#platform/obtain-ruff.ts'
-import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
+import { wheelInstallers } from '#platform/install-wheel.ts'
+import { bubblewrap, type KnownProgram, redisServer, ruff } from '#platform/known-programs.ts'
+import { locateProgram } from '#platform/obtain-program.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
-import { programCache } from '#platform/program-cache.ts'
+import { bubblewrapDir, programCache } from '#platform/program-cache.ts'
 import { type Command, findProgram, type ProgramEnd, runProgram } from '#platform/run-program.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import type { CliConfig } from '../cli-config.ts'
@@ -18,19 +18,21 @@ export type ProgramSearch = {
 const lookMs = 3_000
 
 /** The Redis of an embedded stack: where it is, or how to get it. A remote service has its own. */
-export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Diagnosis> {
-  const { searchPath, mayInstallRedis, apiUrl, settings } = config
-  const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
-  const { program, unfit } = await findRedis(places)
-  const needed = apiUrl === undefined
-  if (program !== undefined) return fine('redis', `${program.version} at ${program.path}`)
-  const wanted = { name: 'redis', needed, advice: redisChoices(packager, unfit) }
-  if (unfit.length > 0) return { ...wanted, state: 'missing', found: redisLack(unfit) }
-  if (mayInstallRedis && packager?.prefix !== undefined) {
-    const found = `not installed: the first run gets ${packager.kind.packages.redis.join(' or ')} with ${packager.kind.program}`
+export async function examineRedis(search: ProgramSearch): Promise<Diagnosis> {
+  const { config, packager } = search
+  const { path, version, lack } = await located(redisServer, search)
+  if (path !== undefined) return fine('redis', `${version} at ${path}`)
+  const wanted = { name: 'redis', needed: config.apiUrl === undefined, advice: lack }
+  if (config.mayInstallRedis && packager?.prefix !== undefined) {
+    const found = `the first run gets ${packager.kind.packages.redis.join(' or ')} with ${packager.kind.program}`
     return { ...wanted, state: 'warning', found }
   }
-  return { ...wanted, state: 'missing', found: 'not installed' }
+  return { ...wanted, state: 'missing', found: 'none that can be used' }
+}
+
+function located(wanted: KnownProgram, { config, signal }: ProgramSearch) {
+  const { searchPath, settings } = config
+  return locateProgram(wanted, { searchPath, programDir: programCache(settings.own), env: settings.own, signal })
 }
 
 export async function examineSandbox(search: ProgramSearch): Promise<Diagnosis[]> {
@@ -65,7 +67,7 @@ async function bubblewrapPath({ config, signal }: ProgramSearch): Promise<string
   const { sandbox, searchPath, settings } = config
   const isRoot = process.getuid?.() === 0
   const places = { searchPath, programDir: bubblewrapDir(settings.own, isRoot), env: settings.own, signal }
-  return sandbox.bubblewrap ?? findBubblewrap(places)
+  return sandbox.bubblewrap ?? (await locateProgram(bubblewrap, places)).path
 }
 
 async function examineRuntime(search: ProgramSearch): Promise<{ programs: Diagnosis; isBubblewrap: boolean }> {
@@ -113,12 +115,11 @@ export async function examineGit(search: ProgramSearch): Promise<Diagnosis> {
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
 }
 
-export async function examineRuff({ config, signal }: ProgramSearch): Promise<Diagnosis> {
-  const { searchPath, settings, mayInstallRedis } = config
-  const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
-  const { path, version, lack } = await locateRuff(places)
+export async function examineRuff(search: ProgramSearch): Promise<Diagnosis> {
+  const { searchPath, mayInstallRedis } = search.config
+  const { path, version, lack } = await located(ruff, search)
   if (path !== undefined) return fine('ruff', `${version} at ${path}: lint takes Python`)
-  const pips = await Promise.all(['uv', 'pip3', 'pip'].map((name) => findProgram(name, searchPath)))
+  const pips = await Promise.all(wheelInstallers.map((name) => findProgram(name, searchPath)))
   const isGot = mayInstallRedis && pips.some((one) => one !== undefined)
   const found = isGot ? 'not installed: the first run gets its wheel from PyPI' : 'Python cannot be linted (TOOL_005)'
   return lacking('ruff', found, lack)

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
-import { bubblewrapDir, obtainBubblewrap } from '#platform/obtain-bubblewrap.ts'
-import { obtainRuff, withRuff } from '#platform/obtain-ruff.ts'
-import { obtainRedis } from '#platform/obtain-redis.ts'
-import { programCache } from '#platform/program-cache.ts'
+import { bubblewrap, redisServer, ruff } from '#platform/known-programs.ts'
+import { obtainProgram, withProgram } from '#platform/obtain-program.ts'
+import { bubblewrapDir, programCache } from '#platform/program-cache.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import { requireBundleChoices, runsPrograms } from './known-agents.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -118,7 +117,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
   if (path !== undefined) io.err(visible(`settings: ${shownPath(path, cwd)}\n`))
   for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
   const model = choice.model ?? config.modelUrls
-  const ruff = choice.workers > 0 || choice.discovery === true ? await ruffProgram(context) : undefined
+  const ownRuff = choice.workers > 0 || choice.discovery === true ? await ruffProgram(context) : undefined
   const environment = choice.setsUp !== undefined && !config.allowsSetups ? askedSetups(config) : config.environment
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
@@ -129,7 +128,8 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     discovery: choice.discovery,
     port: choice.port ?? 0,
     model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
-    environment: ruff === undefined ? environment : { ...environment, PATH: withRuff(config.searchPath, ruff) },
+    environment:
+      ownRuff === undefined ? environment : { ...environment, PATH: withProgram(config.searchPath, ownRuff) },
     // A setup that an earlier command has left may still be waiting.
     setupPaths: pathsFault === undefined ? undefined : '',
     token: config.token,
@@ -145,47 +145,42 @@ function askedSetups({ environment }: CliContext['config']) {
   return { ...environment, REMORA_SETUP: 'asked' }
 }
 
-/** A command that only reads former runs installs nothing: where there are runs, there was a Redis. */
-function redisProgram({ workers }: StackChoice, context: CliContext) {
-  const { settings, mayInstallRedis } = context.config
-  return obtainRedis({
-    ...obtaining(context),
-    programDir: programCache(settings.own),
-    mayInstall: mayInstallRedis && workers > 0,
-  })
+/** A command that only reads former runs installs nothing: where there are runs, there was a Redis. Throws CONFIG_006 without one. */
+async function redisProgram({ workers }: StackChoice, context: CliContext): Promise<string> {
+  const options = obtaining(context)
+  const mayInstall = options.mayInstall && workers > 0
+  const { path, lack } = await obtainProgram(redisServer, { ...options, mayInstall })
+  if (path === undefined) throw new AppError('CONFIG_006', lack)
+  return path
 }
 
 /** The Ruff that Python is linted with; without one, agents that lint it are blocked. */
 async function ruffProgram(context: CliContext): Promise<string | undefined> {
-  const { settings, mayInstallRedis } = context.config
   const options = obtaining(context)
-  const { path, lack } = await obtainRuff({
-    ...options,
-    programDir: programCache(settings.own),
-    mayInstall: mayInstallRedis,
-  })
+  const { path, lack } = await obtainProgram(ruff, options)
   if (path === undefined) options.say(`Python cannot be linted (TOOL_005): ${lack}`)
   return path
 }
 
 /** Got only for a run that has a gate or a setup, or agents that run programs. Without it that run is not proved, and these are blocked. */
 async function bubblewrapProgram(choice: StackChoice, context: CliContext): Promise<string | undefined> {
-  const { sandbox, agentsDir, mayInstallRedis } = context.config
+  const { sandbox, agentsDir } = context.config
   const { runtime, image } = sandbox
   if (runtime === 'none' || runtime === 'container' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
   const isNeeded =
     choice.verifies === true || choice.setsUp !== undefined || (await runsPrograms(agentsDir, choice.agents))
   const options = obtaining(context)
   const programDir = bubblewrapDir(options.env, options.isRoot)
-  const got = await obtainBubblewrap({ ...options, programDir, mayInstall: mayInstallRedis && isNeeded })
-  if ('path' in got) return got.path
-  if (isNeeded && (runtime === 'bubblewrap' || image === undefined))
-    options.say(`programs of the repository cannot be run: ${got.lack}`)
-  return undefined
+  const mayInstall = options.mayInstall && isNeeded
+  const { path, lack } = await obtainProgram(bubblewrap, { ...options, programDir, mayInstall })
+  if (path === undefined && isNeeded && (runtime === 'bubblewrap' || image === undefined))
+    options.say(`programs of the repository cannot be run: ${lack}`)
+  return path
 }
 
 function obtaining({ config, signal, io }: CliContext) {
-  const { searchPath, settings } = config
+  const { searchPath, settings, mayInstallRedis: mayInstall } = config
+  const programDir = programCache(settings.own)
   const say = (line: string) => io.err(visible(`${line}\n`))
-  return { searchPath, isRoot: process.getuid?.() === 0, env: settings.own, say, signal }
+  return { searchPath, programDir, mayInstall, isRoot: process.getuid?.() === 0, env: settings.own, say, signal }
 }

@@ -176,7 +176,7 @@ function markPath(dataDir: string): string {
 const folderName = '.remora'
 
 /**
- * The nearest `.remora` from `cwd` upwards that a stack of this user has written, else the one in `cwd`. Folders of
+ * Returns the nearest `.remora` from `cwd` upwards that a stack of this user has written, else the one in `cwd`. Folders of
  * others, links and folders without a stack's data may have come with a repository: they are skipped.
  */
 export function findDataFolder(cwd: string): string {

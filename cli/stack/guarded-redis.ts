@@ -16,7 +16,6 @@ const Report = z.union([
 
 type GuardOptions = {
   dir: string
-  /** Is the environment of this process, of which Redis gets what each program needs. */
   env: Env
   program: string
   password: string

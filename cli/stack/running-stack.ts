@@ -32,7 +32,7 @@ function inUse(dataDir: string, holder: string): AppError {
 const SigningKey = z.object({ key: z.string().min(32) })
 
 /**
- * The key with which the API and the publisher of the folder sign. It is made once: what was decided, and the tokens that were made, before a stack ended
+ * Returns the key with which the API and the publisher of the folder sign. It is made once: what was decided, and the tokens that were made, before a stack ended
  * are to count in the next one. The caller holds the folder's lock.
  */
 export async function keptSigningKey(dataDir: string): Promise<string> {
@@ -62,7 +62,7 @@ export async function publishAccess(dataDir: string, access: StackAccess): Promi
   return () => rm(path, { force: true })
 }
 
-/** The stack that runs in the data folder. Undefined when there is none: the file of a killed stack does not count. */
+/** Returns the stack that runs in the data folder. Undefined when there is none: the file of a killed stack does not count. */
 export async function findRunningStack(dataDir: string): Promise<StackAccess | undefined> {
   if (!(await isOwnFolder(dataDir))) return undefined
   const file = readDocument(accessPath(dataDir), AccessFile, { isSecret: true })

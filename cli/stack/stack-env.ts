@@ -137,7 +137,6 @@ const forEngines = [
   ['CONTAINER_HOST', 'CONTAINER_CONNECTION', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF'],
 ].flat()
 
-/** The stack's own servers are never behind the proxy. */
 function ofTheMachine(environment: Env): Env {
   const given = givenOf([...certificates, ...proxies, 'NODE_COMPILE_CACHE', 'TMPDIR', 'PATH'], environment)
   if (!proxies.some((name) => given[name] !== undefined)) return given

@@ -12,7 +12,7 @@ export type StackLog = {
 }
 
 /**
- * The log of a stack and its children: `path`, or stderr. An existing file is renamed to `.1`, or with `append`
+ * Opens the log of a stack and its children: `path`, or stderr. An existing file is renamed to `.1`, or with `append`
  * continued. CONFIG_003 when it cannot be written.
  */
 export async function openStackLog(

@@ -26,7 +26,6 @@ export type StackOptions = {
   bubblewrap?(): Promise<string | undefined>
   /** Starts discovery without workers. With workers it always runs; without discovery no run proceeds. */
   discovery?: boolean | undefined
-  /** The environment; services get the settings in it that they read, unless the stack sets these itself. */
   environment?: Env
   /** The folders of the machine that setups may read; undefined: those in the environment. */
   setupPaths?: string | undefined
@@ -45,7 +44,6 @@ export type StackOptions = {
 /** `healthPort`: of those that serve metrics; of a worker from when it has come up. */
 export type StackProcess = { service: string; pid: number; healthPort: number | undefined }
 
-/** A service in this process. */
 type Served = Pick<StackProcess, 'service' | 'healthPort'>
 
 export type Stack = {
@@ -65,7 +63,7 @@ export type Stack = {
 }
 
 /**
- * The whole service on one machine: Redis, S3 and workers as processes, API, discovery and the rehearsal model in this
+ * Starts the whole service on one machine: Redis, S3 and workers as processes, API, discovery and the rehearsal model in this
  * one. Stops what was started when a part does not start: CONFIG_006 when Redis is missing, another stack has the
  * folder or the port is taken; CONFIG_003 when the folder cannot be written.
  */
@@ -215,7 +213,6 @@ async function rehearsalUrl(environment: Env, releaser: Releaser): Promise<strin
   return url
 }
 
-/** The code of discovery, which takes half a second to load. */
 async function loadDiscovery() {
   const [{ startDiscovery }, { parseConfig }] = await Promise.all([
     import('../../services/discovery/discovery-service.ts'),
@@ -224,7 +221,7 @@ async function loadDiscovery() {
   return { startDiscovery, parseConfig }
 }
 
-/** The API, whose address it returns, and discovery where that was loaded. */
+/** Starts the API, whose address it returns, and discovery where that was loaded. */
 async function startInProcess(
   env: Env,
   loaded: ReturnType<typeof loadDiscovery> | undefined,

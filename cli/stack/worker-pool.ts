@@ -19,7 +19,7 @@ export type WorkerPool = {
   stop(): Promise<void>
 }
 
-/** The pause before a dead worker starts again: `firstMs`, then twice as long each time, at most `mostMs`. */
+/** Says the pause before a dead worker starts again: `firstMs`, then twice as long each time, at most `mostMs`. */
 export type RestartPauses = {
   firstMs: number
   mostMs: number
@@ -48,11 +48,9 @@ const CameUp = z.object({ healthPort: z.int() })
 
 type Pool = {
   options: WorkerPoolOptions
-  /** Maps each to its port, once it has come up. */
   living: Map<ChildProcess, number | undefined>
   restarts: Set<() => void>
   hasComeUp: boolean
-  /** When workers died before one had come up. */
   earlyDeaths: number[]
   isStopping: boolean
   fail(error: AppError): void
@@ -174,7 +172,7 @@ const ErrorEntry = z.object({
 })
 
 const longest = 300
-/** The line of a Node stack trace that says what was thrown: `AppError: …`, `TypeError [ERR_X]: …`. */
+/** Matches the line of a Node stack trace that says what was thrown: `AppError: …`, `TypeError [ERR_X]: …`. */
 const thrown = /^(?:\w*Error|\w*Exception)(?: \[\w+\])?: /
 
 /** Matches the first line of an output whose beginning is not kept: it is only a part of a line. */

@@ -1,6 +1,7 @@
 import { isGoRules, type LintRules, type PathRules, type ScriptSuffix } from '#domain/path-rules.ts'
 import { type GoLinter, openGoLinter } from '../go/lint/go-linter.ts'
-import { findRuff } from '#platform/obtain-ruff.ts'
+import { ruff } from '#platform/known-programs.ts'
+import { locateProgram } from '#platform/obtain-program.ts'
 import { openPythonLinter, type PythonLinter } from './python-linter.ts'
 import { oxlintVersion } from '../script/lint/oxlint-server.ts'
 import { openScriptLinter, type ScriptLinter } from '../script/lint/script-linter.ts'
@@ -27,8 +28,9 @@ export type LinterPlaces = {
  */
 export async function openLinter({ searchPath, processes = 1 }: LinterPlaces): Promise<Linter> {
   const { signal } = new AbortController()
-  const [ruff, go] = await Promise.all([findRuff({ searchPath, signal, env: {} }), openGoLinter({ searchPath })])
-  const python = openPythonLinter({ ruff, processes })
+  const places = { searchPath, programDir: undefined, signal, env: {} }
+  const [program, go] = await Promise.all([locateProgram(ruff, places), openGoLinter({ searchPath })])
+  const python = openPythonLinter({ ruff: program, processes })
   const scripts = openScriptLinter()
   return {
     ...python,

@@ -4,7 +4,7 @@ import { sha256 } from '#domain/ids.ts'
 import type { LintRules, RuffTree, TextStyle } from '#domain/path-rules.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import type { RuffProgram } from '#platform/obtain-ruff.ts'
+import type { ObtainedProgram } from '#platform/obtain-program.ts'
 import { isInPreview } from './configuration/flake8-config.ts'
 import { type LintReport, lintReportOf } from './lint-report.ts'
 import { openRuff, type Ruff } from '../python/lint/ask-ruff.ts'
@@ -50,7 +50,7 @@ const blackLineLength = 88
 type LintAnswer = { kind: 'report'; report: LintReport } | Lost
 
 /** `processes`: texts are shared out among so many. They start with the first text. */
-type Options = { ruff: RuffProgram; limitMs?: number; processes?: number }
+type Options = { ruff: ObtainedProgram; limitMs?: number; processes?: number }
 
 /** One linter serves the whole process. A text that costs Ruff its life is not linted again while that answer is cached. */
 export function openPythonLinter({ ruff: program, limitMs = 10_000, processes = 1 }: Options): PythonLinter {

@@ -202,7 +202,7 @@ const ofProcesses = {
   },
 } as const satisfies Record<string, MetricRow>
 
-/** What is not in it is not exported; docs/reference/metrics.md is made from it. */
+/** Has every metric of our own: what is not in it is not exported. docs/reference/metrics.md is made from it. */
 export const metricCatalogue = { ...ofRuns, ...ofOperations, ...ofModels, ...ofPublishing, ...ofProcesses }
 
 export type MetricName = keyof typeof metricCatalogue

@@ -24,7 +24,6 @@ export type Metrics = {
 }
 
 export type OpenMetrics = Metrics & {
-  /** It is Prometheus' text format, with the metrics of the process itself: CPU, memory, event loop. */
   text(): Promise<string>
   contentType: string
 }
@@ -33,7 +32,7 @@ const readMs = 1_000
 /** A finer watch of the event loop would wake an idle process more often than its own work does. */
 const loopPrecisionMs = 50
 
-/** The metrics that the catalogue gives the service are there from the start. */
+/** Opens the metrics of one process. Those that the catalogue gives its service are there from the start. */
 export function openMetrics(service: MeasuredService): OpenMetrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: loopPrecisionMs })

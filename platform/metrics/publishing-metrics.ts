@@ -1,9 +1,7 @@
 import { counter, type MetricRow } from './metric-row.ts'
 
-/** Each publisher shows the same. */
 const everyPublisher = { kind: 'gauge', over: 'max', of: ['publisher'] } as const
 
-/** The api has some of them, since it takes the webhooks. */
 export const ofPublishing = {
   remora_publications_total: {
     ...counter,

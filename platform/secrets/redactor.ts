@@ -1,7 +1,6 @@
 import { isRecord, parseJson } from '#domain/json.ts'
 import { entropyOf, openSecretFinder } from './find-secrets.ts'
 
-/** Stands in the place of a secret wherever something is shown. */
 export const secretMark = '[secret]'
 
 /**
@@ -9,7 +8,6 @@ export const secretMark = '[secret]'
  * services store for themselves and compute with never goes through it.
  */
 export type Redactor = {
-  /** The values that it was given, for a thread that opens one of its own. */
   readonly given: readonly string[]
   /** Hides in all of the text what one place of it reveals. */
   text(text: string): string
@@ -59,7 +57,7 @@ export function openRedactor(values: readonly string[] = []): Redactor {
 
 let finder: ReturnType<typeof openSecretFinder> | undefined
 
-/** The secrets in a text, by the rules of a scanner and as private keys. */
+/** Finds the secrets in a text, by the rules of a scanner and as private keys. */
 export function findSecrets(text: string): ReturnType<NonNullable<typeof finder>> {
   finder ??= openSecretFinder()
   return finder(text)

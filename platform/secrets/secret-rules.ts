@@ -51,7 +51,7 @@ const RuleFile = z.object({
 const foundOtherwise = ['private-key', 'hashicorp-tf-password']
 
 /**
- * The rules of gitleaks, from a copy of its file (docs/decisions/0048), and `own` with the examples that all of its rules
+ * Reads the rules of gitleaks, from a copy of its file (docs/decisions/0048), and `own` with the examples that all of its rules
  * allow. Rules for names of files alone are left out; where a rule is limited to some files it is applied to every text.
  */
 export function readSecretRules(own: readonly SecretRule[]): SecretRule[] {
@@ -78,11 +78,10 @@ function allowlistsOf(rows: readonly z.infer<typeof AllowlistRow>[]): Allowlist[
 /** Matches what many rules allow before their keyword. It decides nothing, and makes a search from every place slow. */
 const anyPrefix = /\[\\w\.-\]\{0,50\}\?/g
 
-/** Matches what JavaScript would take for something else. */
 const unknownSyntax = /\[:(?!alnum)\^?\w+:\]|\\[ACQEpP]|\(\?[a-z]*[mU]/
 
 /**
- * A regular expression of Go (RE2) as one of JavaScript: `(?i)` counts to the end of its group, `\z` is the end of the
+ * Rewrites a regular expression of Go (RE2) as one of JavaScript: `(?i)` counts to the end of its group, `\z` is the end of the
  * text. Without the prefix that only lengthens a match.
  */
 function patternOf(source: string): string {

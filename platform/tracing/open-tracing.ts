@@ -8,9 +8,7 @@ import { openStoreUser, type StoreLog } from '../log.ts'
 import { packageVersion } from '../package-version.ts'
 
 export type Tracing = SpanRecorder & {
-  /** Decides whether a trace that begins here is recorded. */
   samples(): boolean
-  /** Sends what was recorded, for at most a few seconds. */
   close(): Promise<void>
 }
 

@@ -18,7 +18,7 @@ import { loggedOutages, watchStore } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck } from '#store/objects/object-store.ts'
 import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
 import type { Composition } from '#store/objects/composition.ts'
-import { readSnapshot, type Snapshot } from '#store/objects/snapshot.ts'
+import { getSnapshot, readSnapshot, type Snapshot } from '#store/objects/snapshot.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPartCheck, openReadiness, type PartState } from '#platform/readiness.ts'
@@ -40,7 +40,6 @@ import {
   getChangeSets,
   getComposition,
   getFindings,
-  getSnapshot,
   getUnfinishedAttempt,
 } from '#store/objects/stored-records.ts'
 import type { PublishableDeps } from '#stages/publish/read-publishable.ts'
@@ -258,7 +257,7 @@ export function openRunRecords(
     readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey }, hash: string | null = compositionKey) {
       if (hash === null) return null
-      const read = () => getComposition(objects, projectId, { runId, hash })
+      const read = () => getComposition(objects, { projectId, runId, hash })
       return compositions.get([projectId, runId, hash].join(' '), read)
     },
     async readPlan({ projectId, runId, planKey: hash }) {

@@ -166,7 +166,11 @@ export async function composeRun(
   { files, conflicts = [] }: { files: ComposedFile[]; conflicts?: Conflict[] },
 ): Promise<void> {
   const composition = { v: 1, runId, of: 'proposed', files, conflicts } as const
-  const compositionKey = await putComposition(api.objects, api.project, composition)
+  const compositionKey = await putComposition(
+    api.objects,
+    { projectId: api.project, runId: composition.runId },
+    composition,
+  )
   await api.ledger.move(runId, {
     from: [{ status: 'running' }],
     to: { status: 'completed' },

@@ -113,7 +113,7 @@ describe('a run that is compared with an earlier state of the code', () => {
       const [baseHash, resultHash] = [await put(fileOf(8)), await put(documented(name))]
       const file = { path: 'shop/m8.py', baseHash, resultHash, changeSetIds: [], evidence: [] }
       const composed = { v: 1 as const, runId, of: 'accepted' as const, files: [file], conflicts: [] }
-      const compositionKey = await putComposition(objects, project, composed)
+      const compositionKey = await putComposition(objects, { projectId: project, runId: composed.runId }, composed)
       await ledger.notePart(runId, { part: PartId.parse(part.repeat(64)), decided: 1, compositionKey })
     }
     // It has published nothing yet, as before the next time of a schedule.

@@ -213,16 +213,20 @@ function composer(
       if (resultHash !== null) await blobs.put(project, await readBlob(resultHash))
     }
     const files = composition.files.map((file) => ({ ...file, evidence: sets.flatMap(({ evidence }) => evidence) }))
-    return putComposition(objects, project, {
-      v: 1,
-      runId,
-      of,
-      ...(part === undefined ? {} : { part }),
-      files: played.lie?.(files) ?? files,
-      conflicts: [],
-      ...(of === 'proposed' && { made: madeByAgent(made) }),
-      ...(played.gate && { gate: played.gate }),
-    })
+    return putComposition(
+      objects,
+      { projectId: project, runId },
+      {
+        v: 1,
+        runId,
+        of,
+        ...(part === undefined ? {} : { part }),
+        files: played.lie?.(files) ?? files,
+        conflicts: [],
+        ...(of === 'proposed' && { made: madeByAgent(made) }),
+        ...(played.gate && { gate: played.gate }),
+      },
+    )
   }
 }
 

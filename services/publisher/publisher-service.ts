@@ -208,7 +208,7 @@ function openRecords({ objects, blobs }: Pick<Stores, 'objects' | 'blobs'>) {
       { projectId, runId, compositionKey }: { projectId: string; runId: RunId; compositionKey: string | null },
       hash = compositionKey,
     ) {
-      return hash === null ? null : getComposition(objects, projectId, { runId, hash })
+      return hash === null ? null : getComposition(objects, { projectId, runId, hash })
     },
   }
 }

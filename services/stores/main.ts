@@ -7,7 +7,8 @@ import { type FolderLock, lockFolder } from '#platform/folder-lock.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
 import { startLocalS3 } from '#platform/local-s3.ts'
 import { makeFolder } from '#platform/own-file.ts'
-import { putRedisOnPath } from '#platform/obtain-redis.ts'
+import { redisServer } from '#platform/known-programs.ts'
+import { putProgramOnPath } from '#platform/obtain-program.ts'
 import { exitOnSignal, openReleaser, runService } from '#platform/service-process.ts'
 
 async function takeFolder(folder: string): Promise<FolderLock> {
@@ -36,7 +37,7 @@ await runService(async () => {
   try {
     const lock = await takeFolder(folder)
     releaser.add('lock', lock.release)
-    await putRedisOnPath(process.env)
+    await putProgramOnPath(redisServer, process.env)
     const redis = await startLocalRedis({
       dir: join(folder, 'redis'),
       env: process.env,

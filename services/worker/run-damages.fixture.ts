@@ -282,8 +282,8 @@ function withEdit(record: AttemptRecord, start: number): AttemptRecord {
 }
 
 async function compositionOf({ bench, run }: TamperedRun): Promise<Composition> {
-  const place = { runId: run.runId, hash: run.compositionKey ?? '' }
-  return getComposition(bench.deps.objects, run.projectId, place)
+  const { projectId, runId, compositionKey } = run
+  return getComposition(bench.deps.objects, { projectId, runId, hash: compositionKey ?? '' })
 }
 
 async function composedFile(one: TamperedRun): Promise<ComposedFile> {
@@ -295,6 +295,6 @@ async function composedFile(one: TamperedRun): Promise<ComposedFile> {
 async function changeFiles(one: TamperedRun, change: (file: ComposedFile) => ComposedFile): Promise<void> {
   const whole = await compositionOf(one)
   const changed = { ...whole, files: whole.files.map(change) }
-  const hash = await putComposition(one.bench.deps.objects, one.run.projectId, changed)
+  const hash = await putComposition(one.bench.deps.objects, one.run, changed)
   await one.bench.redis.hset(one.keys.run, 'composition', hash)
 }

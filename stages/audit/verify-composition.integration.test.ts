@@ -68,7 +68,7 @@ async function faults(
     store.project,
     [base, '1\n2\n', 'x = 1\n', more?.[1] ?? ''].map((text) => Buffer.from(text)),
   )
-  const compositionKey = await putComposition(store.objects, store.project, whole)
+  const compositionKey = await putComposition(store.objects, { projectId: store.project, runId: whole.runId }, whole)
   const run = endedRun({ runId: whole.runId, compositionKey })
   const audit = openObjectAudit()
   const all = [first, second, rival, created, twin, removed, ...(more?.[0] ?? [])]
@@ -253,7 +253,11 @@ describe('a stored composition', () => {
     await blobs.put(store.project, Buffer.from(base))
     const about = async (listed: string[], composed: Partial<Composition>) => {
       const part = await putPart(store.objects, place, { changeSetIds: listed })
-      const compositionKey = await putComposition(store.objects, store.project, { ...accepted, part, ...composed })
+      const compositionKey = await putComposition(
+        store.objects,
+        { projectId: store.project, runId: accepted.runId },
+        { ...accepted, part, ...composed },
+      )
       const run: Run = { ...endedRun({ runId, compositionKey }), parts: [{ part, decided: 1, compositionKey }] }
       const audit = openObjectAudit()
       const sets = new Map([removed, rival].map((set) => [set.changeSetId, set]))

@@ -73,7 +73,7 @@ function withCarried(deps: CompositionProofDeps, carried: ReadonlyMap<string, Ch
 async function verifyComposition(run: Run, hash: string, deps: CompositionProofDeps): Promise<Composition | undefined> {
   const { runId, projectId } = run
   const { blame } = deps.audit
-  const reading = getComposition(deps.objects, projectId, { runId, hash })
+  const reading = getComposition(deps.objects, { projectId, runId, hash })
   const composition = await deps.audit.read('composition', hash, reading)
   if (composition === undefined) return undefined
   if (composition.runId !== runId) blame(`composition: it is of run ${composition.runId}`)

@@ -35,7 +35,7 @@ async function ask(runId: RunId, changeSetIds: readonly string[]): Promise<Patch
     await composePatch({ runId: run_id, of, part }, deps, never)
   }
   const readComposition = async (_run: unknown, hash?: string) =>
-    hash === undefined ? null : getComposition(objects, project, { runId, hash })
+    hash === undefined ? null : getComposition(objects, { projectId: project, runId, hash })
   const asking = { ledger: test.ledger, objects, producer: { add }, records: { readComposition } }
   return askPart(run, { changeSetIds: changeSetIds }, asking, { waitMs: 10_000, signal: never })
 }

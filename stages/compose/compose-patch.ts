@@ -96,7 +96,7 @@ async function noteInRun(
 async function readCompositions({ projectId, runId, compositionKey, patches }: Run, objects: ObjectStore) {
   const keys = new Set([compositionKey, ...laterCompositions({ patches, parts: [] })].filter((key) => key !== null))
   const read = await Promise.all(
-    [...keys].map((hash) => getComposition(objects, projectId, { runId, hash }).catch(undefinedOn('STORE_003'))),
+    [...keys].map((hash) => getComposition(objects, { projectId, runId, hash }).catch(undefinedOn('STORE_003'))),
   )
   return read.filter((composition) => composition !== undefined)
 }

@@ -103,7 +103,7 @@ export async function proveSets(
   const { generation } = run
   const what = { of, ...(generation > 1 && { generation }), ...(part && { part }) }
   const composition: Composition = { v: 1, runId, ...what, files: proven.files, conflicts, ...kept }
-  return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
+  return { composition, compositionKey: await putComposition(deps.objects, { projectId, runId }, composition) }
 }
 
 async function nodesOf(

@@ -38,7 +38,9 @@ export async function composedFiles(
   const known = new Set<string>()
   const found: SnapshotFile[][] = []
   for (const one of made) {
-    const composition = await getComposition(objects, run.projectId, one).catch(undefinedOn('STORE_003'))
+    const composition = await getComposition(objects, { projectId: run.projectId, ...one }).catch(
+      undefinedOn('STORE_003'),
+    )
     const files = (composition?.files ?? []).flatMap(({ path, baseHash, resultHash }) => {
       const file = now.find(path)
       const isChanged = resultHash !== null && file !== undefined && file.hash !== baseHash

@@ -7,7 +7,7 @@ import { FailedTry, Message, RequestedCall, TokenUsage, ToolResult } from '#doma
 import { type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { AskedQuestion } from '#domain/question.ts'
 
-/** One tool execution of an attempt: what was asked, what came back, and the answers of the externals that its script called. */
+/** Records one tool execution: what was asked, what came back, and the answers of the externals that its script called. */
 export const ToolRun = z.strictObject({
   turn: z.int(),
   callId: z.string(),
@@ -22,7 +22,7 @@ export const ToolRun = z.strictObject({
 })
 export type ToolRun = z.infer<typeof ToolRun>
 
-/** One request to the model and how it ended. Of those that were answered, the n-th belongs to the n-th of `replies`. */
+/** Records one request to the model and how it ended. Of those that were answered, the n-th belongs to the n-th of `replies`. */
 export const Exchange = z.strictObject({
   turn: z.int(),
   /** Is in milliseconds since the epoch. */
@@ -46,7 +46,7 @@ export const Exchange = z.strictObject({
 })
 export type Exchange = z.infer<typeof Exchange>
 
-/** Blob hashes read, folders listed and paths found absent. A result may be reused while they hold. */
+/** Holds the blob hashes read, folders listed and paths found absent. A result may be reused while they hold. */
 export const ReadSet = z.strictObject({
   contents: z.record(z.string(), z.string()),
   listings: z.record(z.string(), z.string()),
@@ -81,12 +81,11 @@ export const AttemptRecord = z.strictObject({
 })
 export type AttemptRecord = z.infer<typeof AttemptRecord>
 
-/** The change sets an attempt made, in the order they were made. */
 export function changeSetsOf({ changeSet, changeSets }: Pick<AttemptRecord, 'changeSet' | 'changeSets'>): ChangeSet[] {
   return changeSets ?? (changeSet === null ? [] : [changeSet])
 }
 
-/** A script that waits for an answer: run again with the same text and inputs over `journal`, it asks the same. */
+/** Holds a script that waits for an answer: run again with the same text and inputs over `journal`, it asks the same. */
 export const WaitingScript = z.strictObject({
   scriptHash: z.string(),
   inputs: z.record(z.string(), z.unknown()),
@@ -150,7 +149,7 @@ export const HandedBackAttempt = z.strictObject({ ...unfinished, loop: LoopState
 export type HandedBackAttempt = z.infer<typeof HandedBackAttempt>
 
 /**
- * An attempt that has not ended, in one object: what a later attempt, perhaps in another process, needs to continue. Written
+ * Holds an attempt that has not ended: what a later attempt, perhaps in another process, needs to continue. Written
  * before the ledger refers to it.
  */
 export const UnfinishedAttempt = z.union([SuspendedAttempt, HandedBackAttempt])

@@ -15,14 +15,12 @@ const maxTrusted = 100_000
  */
 const usualTrustedMs = 3_600_000
 
-/** File contents by their SHA-256. */
 export type BlobStore = {
   /** Stores `bytes` and returns their hash. Sends no request when this process has stored them within the last hour. */
   put(project: ProjectId, bytes: Uint8Array): Promise<string>
   putMany(project: ProjectId, blobs: readonly Uint8Array[]): Promise<string[]>
-  /** The content, checked against its hash (STORE_003). Other callers share it: do not write into it. */
+  /** Returns the content, checked against its hash (STORE_003). Other callers share it: do not write into it. */
   get(project: ProjectId, hash: string): Promise<Uint8Array>
-  /** Returns the contents in the order of `hashes`. */
   getMany(project: ProjectId, hashes: readonly string[]): Promise<Uint8Array[]>
 }
 

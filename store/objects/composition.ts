@@ -8,7 +8,7 @@ import { PatchKind } from '#domain/run.ts'
 export const ComposedEvidence = Evidence.extend({ inPart: z.literal(true).optional() })
 export type ComposedEvidence = z.infer<typeof ComposedEvidence>
 
-/** One file of a run's composed patch, with the evidence checked again on the composed text. */
+/** Is one file of a run's composed patch, with the evidence checked again on the composed text. */
 export const ComposedFile = z.strictObject({
   path: z.string(),
   /** Is null when the file is new. */
@@ -35,7 +35,6 @@ const ConflictingSet = z.strictObject({
 })
 export type ConflictingSet = z.infer<typeof ConflictingSet>
 
-/** A change set left out of the patch, and why: never a silent overwrite. */
 export const Conflict = z.strictObject({
   ...ConflictingSet.shape,
   path: z.string(),
@@ -66,7 +65,7 @@ const MadeSets = z.strictObject({
 })
 export type MadeSets = z.infer<typeof MadeSets>
 
-/** The combined result of a run's change sets. Stored before the run ends; the API builds the patch from it. */
+/** Is the combined result of a run's change sets. It is stored before the run ends; the API builds the patch from it. */
 export const Composition = z.strictObject({
   v: z.literal(1),
   runId: z.string(),
@@ -96,7 +95,7 @@ export function withoutTexts({ text: _text, with: other, ...conflict }: Conflict
   return { ...conflict, with: same }
 }
 
-/** A change set that was left out of the patch: in the event `run.composed`, in a run and with the change set itself. */
+/** Shows a change set that was left out of the patch: in the event `run.composed`, in a run and with the change set itself. */
 export function conflictView(conflict: Conflict) {
   const { path, errorCode, reason, with: other, byItself } = conflict
   return {

@@ -71,7 +71,6 @@ type RequestToSign = {
   /** Encoded as it is sent, without a query. */
   path: string
   body: Uint8Array
-  /** Further headers, names in lower case. */
   headers: Readonly<Record<string, string>>
 }
 

@@ -16,7 +16,6 @@ const EdgeList = z.strictObject({
   v: z.literal(1),
   edges: z.int(),
   nodes: z.int(),
-  /** Lines per page; the last page may have fewer. */
   pageLines: z.int().min(1),
   /** Has the hash of each page: an object of JSON Lines, one EdgeLine per line. */
   pages: z.array(z.string()),
@@ -130,14 +129,12 @@ function lineText(edge: Edge | undefined, direction: EdgeDirection, nodes: Reado
   return `${JSON.stringify(line)}\n`
 }
 
-/** The run's list, by the hash that `putEdgeList` returned. */
 export type EdgeListRef = NodeListPlace & { hash: string }
 
 type EdgeCounts = Record<EdgeDirection, number>
 
 type EdgeFilters = { direction?: EdgeDirection; kind?: EdgeKind }
 export type EdgeScan = EdgeFilters & {
-  /** The index, among the node's edges, of the first one to look at. */
   from: number
   /** Bounds the edges that are returned; at most `pagesPerScan` pages are read. */
   limit: number

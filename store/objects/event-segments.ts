@@ -12,7 +12,7 @@ const contentType = 'application/x-ndjson'
 const defaultCacheBytes = 16 * 1024 * 1024
 
 /**
- * Archived events: per segment one object of JSON Lines, an event in each, by number. Caches up to `maxCacheBytes` of
+ * Stores archived events: per segment one object of JSON Lines, an event in each, by number. Caches up to `maxCacheBytes` of
  * what it has read, so that a segment that is paged through is fetched once.
  */
 export function openEventSegments(
@@ -38,7 +38,6 @@ function keyOf({ projectId, runId, first, last }: Segment): string {
   return objectKeys.eventSegment(projectId, runId, { first, last })
 }
 
-/** Only the lines that are asked for are parsed: event `first` is line 0. */
 function eventsOf(bytes: Uint8Array, segment: Segment, { after, limit }: Page): Event[] {
   const lines = linesOf(bytes)
   if (lines.length !== segment.last - segment.first + 1) throw damagedObject(keyOf(segment))

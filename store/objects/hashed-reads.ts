@@ -38,7 +38,6 @@ export function damagedObject(key: string, cause?: unknown): AppError {
   return new AppError('STORE_003', `object ${key} does not hold what its name says`, { cause })
 }
 
-/** The lines of an object, each of which ends in a newline. */
 export function linesOf(bytes: Uint8Array): string[] {
   return textOf(bytes).split('\n').slice(0, -1)
 }

@@ -14,7 +14,6 @@ import { damagedObject, linesOf, openHashedReads, openRangeReads, parseLine } fr
 const NodeList = z.strictObject({
   v: z.literal(1),
   nodes: z.int(),
-  /** Nodes per page; the last page may have fewer. */
   pageNodes: z.int().min(1),
   pages: z.array(z.strictObject({ hash: z.string(), firstPath: z.string(), lastPath: z.string() })),
   /** An object with lines of `idLineBytes` bytes, `<node id> <position in the list>`, sorted; `first` has every 2,000th id. */
@@ -68,13 +67,11 @@ export async function putNodeList(
   return putHashedJson(objects, (hash) => objectKeys.nodeList(projectId, runId, hash), list)
 }
 
-/** The run's list, by the hash that `putNodeList` returned. */
 export type NodeListRef = NodeListPlace & { hash: string }
 
 /** `path` is a glob, a file, or a folder, which includes everything in it. */
 type NodeFilters = { kind?: string; language?: string; path?: string }
 export type NodeScan = NodeFilters & {
-  /** Position in the list of the first node to look at. */
   from: number
   /** Bounds the nodes that are returned; at most `pagesPerScan` pages are read. */
   limit: number

@@ -5,7 +5,7 @@ const ofRun = (project: ProjectId, run: RunId) => `projects/${project}/runs/${ru
 /** Begins the keys of all objects that belong to one run alone, other than its upload and its attempts. */
 export const runPrefix = (project: ProjectId, run: RunId) => `${ofRun(project, run)}/`
 
-/** The key of each kind of object in the bucket. No other code builds keys. */
+/** Builds the key of each kind of object in the bucket. No other code builds keys. */
 export const objectKeys = {
   upload: (project: ProjectId, run: RunId) => `projects/${project}/uploads/${run}`,
   /** The archive of the commit that a run is compared with, until its snapshot is taken. */
@@ -38,7 +38,7 @@ export const objectKeys = {
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const
 
-/** The kind of an object, parsed from its key. */
+/** Says of what kind an object is, parsed from its key. */
 export type ObjectPlace =
   | { kind: 'blob' | 'tree' | 'snapshot' | 'attempt' | 'bundle' | 'environment'; hash: string }
   | { kind: 'node_index'; blobHash: string }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import { sha256 } from '#domain/ids.ts'
+import { type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
 import type { PartCheck } from '#platform/readiness.ts'
 import { stateByFault } from './s3-fault.ts'
 
@@ -28,21 +28,24 @@ export type ObjectStore = {
   get(key: string): Promise<Uint8Array>
   /** Bytes `start` to `end` (exclusive), both inside the object. STORE_002 when the store answers any other number of bytes. */
   getRange(key: string, range: ByteRange): Promise<Uint8Array>
-  /** The object's bytes as they arrive; leaving the loop early, or aborting `signal`, ends the request. */
+  /** Returns the object's bytes as they arrive; leaving the loop early, or aborting `signal`, ends the request. */
   getStream(key: string, signal?: AbortSignal): AsyncIterable<Uint8Array>
   exists(key: string): Promise<boolean>
   stat(key: string): Promise<ListedObject | undefined>
   /** Deleting a missing object is no error. */
   delete(key: string): Promise<void>
   /**
-   * Every object whose key starts with `prefix`, in the store's order of keys, a page at a time. Objects that are put
+   * Lists every object whose key starts with `prefix`, in the store's order of keys, a page at a time. Objects that are put
    * or deleted meanwhile may be included or not.
    */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ListedObject>
   /** Deletes many keys as `delete` does one, 1,000 to a request. On failure some of them may have been deleted. */
   deleteMany(keys: readonly string[], signal?: AbortSignal): Promise<void>
-  /** A read, or after a write for which the store had no room another write. A bucket that is missing is STORE_002. */
-  ping(signal?: AbortSignal): Promise<void>
+  /**
+   * Reads, or after a write for which the store had no room writes. STORE_002 after 3 s without an answer, and for a bucket that
+   * is missing.
+   */
+  ping(): Promise<void>
   close(): void
 }
 
@@ -60,8 +63,7 @@ export async function putHashedJson(
   return hash
 }
 
-/** Throws STORE_003 when the object is missing, does not match `schema`, or its bytes do not have the hash in its name. */
-export async function getHashedJson<Schema extends z.ZodType>(
+async function getHashedJson<Schema extends z.ZodType>(
   objects: Pick<ObjectStore, 'get'>,
   key: string,
   hash: string,
@@ -70,6 +72,37 @@ export async function getHashedJson<Schema extends z.ZodType>(
   const bytes = await objects.get(key)
   if (sha256(bytes) !== hash) throw new AppError('STORE_003', `object ${key} does not have the content it is named by`)
   return parseObject(bytes, key, schema)
+}
+
+/**
+ * Opens the records of one kind that projects have. `put` returns the hash of the record's JSON, which is the same for the same
+ * record; `get` throws STORE_003 when it is missing, does not match `schema`, or does not have its hash.
+ */
+export function projectRecords<Schema extends z.ZodType<object>>(
+  keyOf: (project: ProjectId, hash: string) => string,
+  schema: Schema,
+) {
+  return {
+    put: (objects: Pick<ObjectStore, 'put'>, project: ProjectId, record: z.infer<Schema>) =>
+      putHashedJson(objects, (hash) => keyOf(project, hash), record),
+    get: (objects: Pick<ObjectStore, 'get'>, project: ProjectId, hash: string) =>
+      getHashedJson(objects, keyOf(project, hash), hash, schema),
+  }
+}
+
+type OfRun = { projectId: ProjectId; runId: RunId }
+
+/** Opens the records of one kind that belong to runs, and go with them; otherwise the same as `projectRecords`. */
+export function runRecords<Schema extends z.ZodType<object>>(
+  keyOf: (project: ProjectId, run: RunId, hash: string) => string,
+  schema: Schema,
+) {
+  return {
+    put: (objects: Pick<ObjectStore, 'put'>, { projectId, runId }: OfRun, record: z.infer<Schema>) =>
+      putHashedJson(objects, (hash) => keyOf(projectId, runId, hash), record),
+    get: (objects: Pick<ObjectStore, 'get'>, { projectId, runId, hash }: OfRun & { hash: string }) =>
+      getHashedJson(objects, keyOf(projectId, runId, hash), hash, schema),
+  }
 }
 
 /** Throws STORE_003 when it is not JSON, or does not match `schema`. */
@@ -82,14 +115,12 @@ export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: st
   }
 }
 
-/** Is meant for `get(key).catch(…)`. */
 export const undefinedWhenMissing = undefinedOn('STORE_003')
 
-/** Checks that the store answers, and takes writes. */
 export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck {
   return async (signal) => {
     try {
-      await objects.ping(signal)
+      await objects.ping()
       return { state: 'ok', message: 'it answers' }
     } catch (error) {
       if (signal.aborted) throw error
@@ -107,7 +138,7 @@ export type PutPermit = (put: (epoch: string) => Promise<void>) => Promise<void>
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//
 
 /**
- * `objects`, except that every put of an object that several runs may share is made under `permit`. Only such an object may
+ * Returns `objects`, except that every put of an object that several runs may share is made under `permit`. Only such an object may
  * look old and unreferenced to a collection just when a new run stores it again; every other kind belongs to a single run.
  */
 export function permittedPuts(objects: ObjectStore, permit: PutPermit): ObjectStore {

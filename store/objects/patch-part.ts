@@ -3,7 +3,7 @@ import { ChangeSet } from '#domain/change-set.ts'
 import { type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
 import type { PartId } from '#domain/patch-note.ts'
 import { objectKeys } from './object-keys.ts'
-import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
+import { type ObjectStore, runRecords } from './object-store.ts'
 
 /**
  * Holds some of what was accepted in a run. `carried`: changes of earlier runs of the same branch that are open in its
@@ -27,18 +27,16 @@ function partOf({ changeSetIds, carried = [] }: PatchPart): z.infer<typeof Patch
   }
 }
 
-/** The id of these change sets as a part of what was accepted, in whatever order they are given. */
+/** Returns the id of these change sets as a part of what was accepted, in whatever order they are given. */
 export function partId(part: PatchPart): PartId {
   return sha256(JSON.stringify(partOf(part)))
 }
 
-/** Stores which change sets are in a part, under its id. The list belongs to the run, and goes with it. */
-export function putPart(
-  objects: Pick<ObjectStore, 'put'>,
-  { projectId, runId }: Place,
-  part: PatchPart,
-): Promise<PartId> {
-  return putHashedJson(objects, (hash) => objectKeys.patchPart(projectId, runId, hash), partOf(part))
+const records = runRecords(objectKeys.patchPart, PatchPart)
+
+/** Stores which change sets are in a part, under its id. */
+export function putPart(objects: Pick<ObjectStore, 'put'>, place: Place, part: PatchPart): Promise<PartId> {
+  return records.put(objects, place, partOf(part))
 }
 
 /** Throws STORE_003 when it is missing or does not have its hash. */
@@ -47,7 +45,6 @@ export async function getPart(
   { projectId, runId }: Place,
   part: PartId,
 ): Promise<Required<PatchPart>> {
-  const key = objectKeys.patchPart(projectId, runId, part)
-  const { changeSetIds, carried = [] } = await getHashedJson(objects, key, part, PatchPart)
+  const { changeSetIds, carried = [] } = await records.get(objects, { projectId, runId, hash: part })
   return { changeSetIds, carried }
 }

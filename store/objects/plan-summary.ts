@@ -1,15 +1,12 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
-import type { ProjectId, RunId } from '#domain/ids.ts'
 import { objectKeys } from './object-keys.ts'
-import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
+import { runRecords } from './object-store.ts'
 
 /** Says what planning decided for one agent of a run. Tokens are estimates, of prompts and replies together. */
 export const AgentPlan = z.strictObject({
-  /** Nodes of its kinds and languages. */
   lookedAt: z.int(),
   planned: z.int(),
-  /** Operations that a program does without one. */
   mechanical: z.int(),
   estimatedTokens: z.int(),
   /** The numbers of nodes without an operation, by reason, the commonest first; together with the nodes that have one they are all nodes that the agent looked at. */
@@ -36,19 +33,4 @@ export const PlanSummary = z.strictObject({
 })
 export type PlanSummary = z.infer<typeof PlanSummary>
 
-type Place = { projectId: ProjectId; runId: RunId }
-
-export function putPlanSummary(
-  objects: Pick<ObjectStore, 'put'>,
-  { projectId, runId }: Place,
-  summary: PlanSummary,
-): Promise<string> {
-  return putHashedJson(objects, (hash) => objectKeys.planSummary(projectId, runId, hash), summary)
-}
-
-export function getPlanSummary(
-  objects: Pick<ObjectStore, 'get'>,
-  { projectId, runId, hash }: Place & { hash: string },
-): Promise<PlanSummary> {
-  return getHashedJson(objects, objectKeys.planSummary(projectId, runId, hash), hash, PlanSummary)
-}
+export const { put: putPlanSummary, get: getPlanSummary } = runRecords(objectKeys.planSummary, PlanSummary)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { defaultRulesOf, PathRules, RuffTree } from '#domain/path-rules.ts'
 import { objectKeys } from './object-keys.ts'
-import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
+import { runRecords } from './object-store.ts'
 
 /**
  * A repository's rules for the files that are linted, as planning read them from the snapshot. Every change of the run is
@@ -11,7 +11,6 @@ import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.t
 export const RepositoryRules = z.strictObject({
   v: z.literal(1),
   shared: z.array(PathRules.omit({ keptNames: true, ownModules: true })),
-  /** First parts of the names of the repository's own modules. */
   ownModules: PathRules.shape.ownModules,
   /** The files that the rules were read from, as blobs of the snapshot: by them a file that is new gets its rules. */
   configs: z.array(z.strictObject({ path: z.string(), hash: z.string() })).optional(),
@@ -32,25 +31,14 @@ export const RepositoryRules = z.strictObject({
 })
 export type RepositoryRules = z.infer<typeof RepositoryRules>
 
+export const { put: putRepositoryRules, get: getRepositoryRules } = runRecords(
+  objectKeys.repositoryRules,
+  RepositoryRules,
+)
+
 export type RepositoryRulesRef = { projectId: ProjectId; runId: RunId; hash: string }
 
-export function putRepositoryRules(
-  objects: Pick<ObjectStore, 'put'>,
-  { projectId, runId }: Pick<RepositoryRulesRef, 'projectId' | 'runId'>,
-  rules: RepositoryRules,
-): Promise<string> {
-  return putHashedJson(objects, (hash) => objectKeys.repositoryRules(projectId, runId, hash), rules)
-}
-
-/** Throws STORE_003 when they are missing or do not have their hash. */
-export function getRepositoryRules(
-  objects: Pick<ObjectStore, 'get'>,
-  { projectId, runId, hash }: RepositoryRulesRef,
-): Promise<RepositoryRules> {
-  return getHashedJson(objects, objectKeys.repositoryRules(projectId, runId, hash), hash, RepositoryRules)
-}
-
-/** The rules of one file; the defaults where the repository has none. */
+/** Returns the rules of one file; the defaults where the repository has none. */
 export function pathRulesOf(rules: RepositoryRules | undefined, path: string): PathRules {
   const file = rules?.files[path]
   const shared = file === undefined ? undefined : rules?.shared[file.rules]

@@ -8,7 +8,6 @@ export type S3ClientOptions = {
   /** Are found as the AWS SDK finds them when they are undefined. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined
   maxSockets?: number
-  /** Counts the tries of a request, the first one included. */
   maxAttempts?: number
   /**
    * Bounds how long the store may be silent before the answer to a request without a body begins, or in the middle of it.
@@ -27,7 +26,7 @@ const idleSteps = [
 ]
 
 /**
- * The AWS client without the steps that we do not need, which saves a quarter to a third of the CPU per request. It is for
+ * Opens the AWS client without the steps that we do not need, which saves a quarter to a third of the CPU per request. It is for
  * one bucket and one region: requests in flight share the context of their command, and all share one signer.
  */
 export function openS3Client(options: S3ClientOptions): S3Client {
@@ -106,7 +105,6 @@ export function silenceLimits(body: unknown, silentMs: number | undefined) {
   return { limits, isFinal: (error: unknown) => !hasBody && silentMs !== undefined && wasSilent(error) }
 }
 
-/** Returns undefined for a stream, which may have any length. */
 function bytesOf(body: unknown): number | undefined {
   if (ArrayBuffer.isView(body)) return body.byteLength
   if (typeof body === 'string') return Buffer.byteLength(body)
@@ -120,7 +118,7 @@ function wasSilent(error: unknown): boolean {
 }
 
 /**
- * The transport of the AWS client over undici's sockets, 5 to 10 % cheaper in CPU than the client's own over node:http.
+ * Is the transport of the AWS client over undici's sockets, 5 to 10 % cheaper in CPU than the client's own over node:http.
  * An answer of any status resolves, with its body as a stream. No answer rejects with an AbortError when the signal was
  * aborted, a TimeoutError (which the client tries again) after undici's limits or a broken socket, or the system's error.
  */

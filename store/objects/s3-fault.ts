@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { PartState } from '#platform/readiness.ts'
 
-/** The AppError for a failed S3 request: STORE_003 for a missing object, STORE_002 for everything else. */
+/** Returns the AppError for a failed S3 request: STORE_003 for a missing object, STORE_002 for everything else. */
 export function s3Error(error: unknown, key: string, signal?: AbortSignal): unknown {
   if (error instanceof AppError) return error
   if (signal?.aborted === true) return signal.reason
@@ -18,7 +18,7 @@ export function isMissing(error: unknown): boolean {
   return error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata.httpStatusCode === 404
 }
 
-/** The error that the AWS client would throw for an answer that it was not asked for. */
+/** Returns the error that the AWS client would throw for an answer that it was not asked for. */
 export function refusal(code: string | undefined, status: number): S3ServiceException {
   const name = code ?? `status ${status}`
   return new S3ServiceException({ name, $fault: 'client', $metadata: { httpStatusCode: status } })
@@ -43,7 +43,6 @@ function answerBehind(error: unknown): { code: string; status: number } | undefi
   return data && { code: data.name, status: data.$metadata.httpStatusCode }
 }
 
-/** Is true when the store refused a write because it is full. */
 export function lacksRoom(error: unknown): boolean {
   const answer = answerBehind(error)
   return answer !== undefined && (answer.status === 507 || fullCodes.has(answer.code))
@@ -62,7 +61,6 @@ export function mayPass(error: unknown): boolean {
   return answer === undefined || answer.status >= 500 || lacksRoom(error) || passingStatuses.has(answer.status)
 }
 
-/** The state of the object store by a failed request for it. */
 export function stateByFault(error: unknown): PartState {
   if (lacksRoom(error)) return { state: 'full', message: 'it has no room left, and refuses every write' }
   const answer = answerBehind(error)

@@ -69,6 +69,8 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
 
 /** The key belongs to no project, so no collection looks at it. It is written only by a store that was full. */
 const pingKey = 'ping'
+/** Is longer than a busy process needs to read an answer. */
+const pingMs = 3_000
 /** A disk that is full may still take a few bytes. */
 const pingBytes = 65_536
 
@@ -77,16 +79,17 @@ function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
   const client = openS3Client({ ...options, maxAttempts: 1, maxSockets: 1 })
   const place = { Bucket: options.bucket, Key: pingKey }
   // Reading does not show whether there is room again.
-  const write = async (signal?: AbortSignal) => {
+  const write = async (abortSignal: AbortSignal) => {
     const ping = new PutObjectCommand({
       ...place,
       Body: Buffer.alloc(pingBytes),
       ContentType: 'application/octet-stream',
     })
-    await client.send(ping, signal === undefined ? {} : { abortSignal: signal })
+    await client.send(ping, { abortSignal })
   }
   return {
-    async ping(signal?: AbortSignal): Promise<void> {
+    async ping(): Promise<void> {
+      const signal = AbortSignal.timeout(pingMs)
       try {
         if (room.isLacking()) await room.noted(write(signal))
         // A GET of an object needs the fewest rights; only its body distinguishes a missing bucket from a missing object.

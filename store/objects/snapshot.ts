@@ -5,9 +5,8 @@ import { byPath } from '#domain/repo-path.ts'
 import { getOrMake, openCachedAnswers } from '#platform/cached-answers.ts'
 import { mapBounded } from './map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
-import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
+import { type ObjectStore, projectRecords } from './object-store.ts'
 
-/** One name of a folder. A link keeps its target as text and is never followed. */
 const TreeEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('file'),
@@ -38,6 +37,11 @@ export const Snapshot = z.strictObject({
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
+const snapshots = projectRecords(objectKeys.snapshot, Snapshot)
+/** Reads the snapshot's own object, without its folders. */
+export const getSnapshot = snapshots.get
+const { get: getTree } = projectRecords(objectKeys.tree, Tree)
+
 const treeReads = 32
 /** A view of 100,000 files is about 30 MB. */
 const maxViews = 8
@@ -45,7 +49,7 @@ const maxViews = 8
 export type SnapshotFile = { path: string; hash: string; size: number; executable: boolean }
 export type SnapshotLink = { path: string; target: string }
 
-/** All files of a snapshot by path. `files` and `links` are sorted by path (UTF-16 units) and not to be changed. */
+/** Has all files of a snapshot by path. `files` and `links` are sorted by path (UTF-16 units) and not to be changed. */
 export type SnapshotView = {
   id: string
   bytes: number
@@ -57,14 +61,14 @@ export type SnapshotView = {
 
 /** Reads a snapshot and its folders. STORE_003 when any of them is missing or damaged. */
 export async function readSnapshot(objects: ObjectStore, project: ProjectId, id: string): Promise<SnapshotView> {
-  const snapshot = await getHashedJson(objects, objectKeys.snapshot(project, id), id, Snapshot)
+  const snapshot = await getSnapshot(objects, project, id)
   const files: SnapshotFile[] = []
   const links: SnapshotLink[] = []
   let folders = [{ path: '', hash: snapshot.root }]
   while (folders.length > 0) {
     const trees = await mapBounded(folders, treeReads, async ({ path, hash }) => ({
       path,
-      tree: await getHashedJson(objects, objectKeys.tree(project, hash), hash, Tree),
+      tree: await getTree(objects, project, hash),
     }))
     folders = trees.flatMap(({ path, tree }) => spread(path, tree, { files, links }))
   }
@@ -113,13 +117,10 @@ export async function walkSnapshot(
   { projectId, snapshotId }: { projectId: ProjectId; snapshotId: string },
   visitor: { tree(hash: string): boolean; blob(hash: string): void },
 ): Promise<void> {
-  const snapshotKey = objectKeys.snapshot(projectId, snapshotId)
-  const { root } = await getHashedJson(objects, snapshotKey, snapshotId, Snapshot)
+  const { root } = await getSnapshot(objects, projectId, snapshotId)
   let folders = visitor.tree(root) ? [root] : []
   while (folders.length > 0) {
-    const trees = await mapBounded(folders, backgroundTreeReads, (hash) =>
-      getHashedJson(objects, objectKeys.tree(projectId, hash), hash, Tree),
-    )
+    const trees = await mapBounded(folders, backgroundTreeReads, (hash) => getTree(objects, projectId, hash))
     folders = []
     for (const entry of trees.flatMap(({ entries }) => entries)) {
       if (entry.type === 'file') visitor.blob(entry.hash)
@@ -152,7 +153,7 @@ export async function writeSnapshot(
   const bytes = contents.files.reduce((sum, file) => sum + file.size, 0)
   const skipped = contents.skipped.map(({ path, reason }) => ({ path, reason })).toSorted(byPath)
   const snapshot: Snapshot = { v: 1, root, files: contents.files.length, bytes, skipped }
-  const snapshotId = await putHashedJson(objects, (hash) => objectKeys.snapshot(project, hash), snapshot)
+  const snapshotId = await snapshots.put(objects, project, snapshot)
   return { snapshotId, bytes }
 }
 

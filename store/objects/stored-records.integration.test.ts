@@ -45,10 +45,11 @@ describe('stored records', () => {
   })
 
   it('of compositions belong to their run', async () => {
+    const place = { projectId: test.project, runId: 'r00000000aaaa' }
     const composition = { v: 1, runId: 'r00000000aaaa', of: 'proposed', files: [], conflicts: [] } as const
-    const hash = await putComposition(test.objects, test.project, { ...composition, files: [], conflicts: [] })
-    expect(await getComposition(test.objects, test.project, { runId: composition.runId, hash })).toEqual(composition)
-    const elsewhere = getComposition(test.objects, test.project, { runId: 'r00000000bbbb', hash })
+    const hash = await putComposition(test.objects, place, { ...composition, files: [], conflicts: [] })
+    expect(await getComposition(test.objects, { ...place, hash })).toEqual(composition)
+    const elsewhere = getComposition(test.objects, { projectId: test.project, runId: 'r00000000bbbb', hash })
     await expect(elsewhere).rejects.toMatchObject({ code: 'STORE_003' })
   })
 

@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import type { RuffTree } from '#domain/path-rules.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import type { RuffProgram } from '#platform/obtain-ruff.ts'
+import type { ObtainedProgram } from '#platform/obtain-program.ts'
 import { guardRules, withRuffEdits } from '../../lint/lint-report.ts'
 import { type Lost, openServerTurns } from '../../lint/server-turns.ts'
 import { type RuffAnswer, type RuffItem, type RuffQuestion, startRuff } from './ruff-server.ts'
@@ -28,7 +28,7 @@ function openTurns(program: string, { limitMs, processes }: Omit<Options, 'ruff'
   return Array.from({ length: processes }, () => openServerTurns<RuffQuestion, RuffAnswer>(start, { limitMs }))
 }
 
-type Options = { ruff: RuffProgram; limitMs: number; processes: number }
+type Options = { ruff: ObtainedProgram; limitMs: number; processes: number }
 
 export function openRuff({ ruff: { path, lack }, limitMs, processes }: Options): Ruff {
   const turns = path === undefined ? [] : openTurns(path, { limitMs, processes })

@@ -101,7 +101,7 @@ async function markCompositions(run: Run, marks: Marks, deps: MarkDeps): Promise
   for (const key of [compositionKey, ...laterCompositions(run)]) {
     if (key === null) continue
     // A patch may have been replaced since the run was read.
-    const reading = getComposition(deps.objects, projectId, { runId, hash: key })
+    const reading = getComposition(deps.objects, { projectId, runId, hash: key })
     const composition = await (key === compositionKey ? reading : reading.catch(undefinedOn('STORE_003')))
     for (const { baseHash, resultHash } of composition?.files ?? []) {
       for (const hash of [baseHash, resultHash]) if (hash !== null) marks.blob.add(hash)

@@ -171,7 +171,7 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
   await objects.put(objectKeys.eventSegment(project, runId, { first: 1, last: 2 }), '{}\n')
   const composed = { path: 'a.py', baseHash: null, resultHash: blob, changeSetIds: [], evidence: [] }
   const composition: Composition = { v: 1, runId, of: 'proposed', files: [composed], conflicts: [] }
-  const compositionKey = await putComposition(objects, project, composition)
+  const compositionKey = await putComposition(objects, { projectId: project, runId: composition.runId }, composition)
   await ledger.move(runId, {
     from: [{ status: 'running' }],
     to: { status: 'completed' },
@@ -182,7 +182,7 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
   const part = await putPart(objects, run, { changeSetIds: [own] })
   const resultHash = await blobs.put(project, Buffer.from(`composed of a part ${own}`))
   const partly: Composition = { ...composition, of: 'accepted', part, files: [{ ...composed, resultHash }] }
-  const ofPart = await putComposition(objects, project, partly)
+  const ofPart = await putComposition(objects, { projectId: project, runId: partly.runId }, partly)
   await ledger.notePart(runId, { part, decided: 0, compositionKey: ofPart })
   return run
 }

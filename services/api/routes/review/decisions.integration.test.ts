@@ -258,7 +258,11 @@ describe('GET /v1/runs/{run_id}/patch after a decision', () => {
     const [resultHash] = await api.blobs.putMany(api.project, [Buffer.from('a = 1\nb = 2\nc = 30\n')])
     const file = { path: 'a.py', baseHash, resultHash: resultHash ?? '', changeSetIds: [], evidence: [] }
     const composition: Composition = { v: 1, runId, of: 'accepted', files: [file], conflicts: [] }
-    const compositionKey = await putComposition(api.objects, api.project, composition)
+    const compositionKey = await putComposition(
+      api.objects,
+      { projectId: api.project, runId: composition.runId },
+      composition,
+    )
     await api.ledger.notePatch(runId, { of: 'accepted', note: { decided: first.decided, compositionKey } })
     for (const { answer } of [first, second]) expect(await (await answer).text()).toContain('+c = 30')
     const again = await api.ask(`/v1/runs/${runId}/patch?of=accepted`)
@@ -281,7 +285,11 @@ describe('GET /v1/runs/{run_id}/patch after a decision', () => {
     await decide(runId, one(id, 'undo'))
     const next = await asked(runId)
     const composition: Composition = { v: 1, runId, of: 'accepted', files: [], conflicts: [] }
-    const compositionKey = await putComposition(api.objects, api.project, composition)
+    const compositionKey = await putComposition(
+      api.objects,
+      { projectId: api.project, runId: composition.runId },
+      composition,
+    )
     await api.ledger.notePatch(runId, { of: 'accepted', note: { decided: next.decided, compositionKey } })
     expect((await next.answer).status).toBe(204)
   })

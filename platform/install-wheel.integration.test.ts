@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { obtainRuff, pinnedRuff } from './obtain-ruff.ts'
+import { pinnedRuff, ruff } from './known-programs.ts'
+import { obtainProgram } from './obtain-program.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'remora-test-'))
 afterAll(() => rmSync(scratch, { recursive: true }))
@@ -36,27 +37,28 @@ const obtaining = (searchPath: string, programDir: string, mayInstall = true) =>
 describe('the Ruff of a machine', () => {
   it('is the one on the PATH where that is the pinned one, or none may be got', async () => {
     const pinned = folderWith('pinned', { ruff: says(pinnedRuff), pip })
-    expect(await obtainRuff(obtaining(pinned, 'one'))).toMatchObject({ path: join(pinned, 'ruff') })
+    expect(await obtainProgram(ruff, obtaining(pinned, 'one'))).toMatchObject({ path: join(pinned, 'ruff') })
     const other = folderWith('other', { ruff: says('0.15.0'), pip })
-    expect(await obtainRuff(obtaining(other, 'one', false))).toMatchObject({ version: '0.15.0' })
+    expect(await obtainProgram(ruff, obtaining(other, 'one', false))).toMatchObject({ version: '0.15.0' })
   })
 
   it('is got once by pip, from the index of the user', async () => {
     const path = folderWith('with-pip', { pip })
-    const found = await obtainRuff(obtaining(path, 'two'))
+    const found = await obtainProgram(ruff, obtaining(path, 'two'))
     expect(found).toMatchObject({
       version: pinnedRuff,
       path: join(scratch, 'two', `ruff-${pinnedRuff}`, 'bin', 'ruff'),
     })
-    expect(await obtainRuff(obtaining('/nowhere', 'two', false))).toMatchObject({ path: found.path })
+    expect(await obtainProgram(ruff, obtaining('/nowhere', 'two', false))).toMatchObject({ path: found.path })
   })
 
   it('is missed in one sentence that says how to get one', async () => {
-    const { lack } = await obtainRuff(obtaining(folderWith('empty', {}), 'three'))
-    expect(lack).toMatch(/^there is no Ruff: install Ruff .*\(neither uv nor pip is on the PATH\)$/)
-    const old = await obtainRuff(obtaining(folderWith('old', { ruff: says('0.4.9') }), 'three'))
+    const { lack } = await obtainProgram(ruff, obtaining(folderWith('empty', {}), 'three'))
+    expect(lack).toMatch(/^Ruff is not installed \(neither uv nor pip is on the PATH\): install Ruff /)
+    const old = await obtainProgram(ruff, obtaining(folderWith('old', { ruff: says('0.4.9') }), 'three'))
     expect(old.lack).toContain('is too old')
-    const failing = await obtainRuff(
+    const failing = await obtainProgram(
+      ruff,
       obtaining(folderWith('failing', { pip: 'echo no such wheel >&2; exit 1' }), 'three'),
     )
     expect(failing.lack).toContain('pip did not get it')
