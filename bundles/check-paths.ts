@@ -79,7 +79,7 @@ function bundleItem(read: ReadBundle, together: readonly BundleFault[]): Checked
     ...[...read.faults, ...own].map((fault) => ({ ...fault, severity: 'error' as const })),
     ...read.warnings.map((warning) => ({ ...warning, severity: 'warning' as const })),
   ]
-  const name = read.file?.name || read.dir
+  const name = read.file?.name ?? read.dir
   const size = read.file === undefined ? {} : { tools: read.file.tools.length, maxTurns: read.file.limits.max_turns }
   return { kind: 'bundle', path: read.dir, name, ...size, diagnostics, scripts: read.scripts }
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
 import { agentFolders } from './bundle-files.ts'
 import { type BundleFault, bundleInvalid } from './bundle-yaml.ts'
@@ -39,7 +39,9 @@ export function findFolderFaults(
 ): BundleFault[] {
   const known = bundles.filter((bundle) => bundle.file !== undefined)
   const files = [...others, ...known].flatMap(({ file }) => file ?? [])
-  const afterOf = new Map(files.map((file) => [file.name, awaitedBundles(file)]))
+  // A bundle whose file has faults is there, under the name of its folder.
+  const folders = bundles.map(({ dir }) => [basename(resolve(dir)), []] as const)
+  const afterOf = new Map<string, readonly string[]>([...folders, ...files.map((file) => [file.name, awaitedBundles(file)] as const)])
   return known.flatMap((bundle) => {
     const fault = (at: (string | number)[], message: string): BundleFault => ({
       file: join(bundle.dir, 'bundle.yaml'),
