@@ -121,8 +121,7 @@ function exemptionIn(found: FoundDefinition, module: ModuleFacts): string | unde
 
 /** Is true when a decorator is called with a function of the repository, as Jinja's `@async_variant(sync_do_first)` is. */
 function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts): boolean {
-  const expressions = decoratorsOf(definition).flatMap(codeIn)
-  const given = expressions.flatMap((one) => one.childForFieldName('arguments')?.namedChildren ?? [])
+  const given = decoratorsOf(definition).flatMap((one) => one.childForFieldName('arguments')?.namedChildren ?? [])
   return given.some(
     (one) => one?.type === 'identifier' && /^_?[a-z]/.test(one.text) && names.resolve(one.text).startsWith('.'),
   )
@@ -130,9 +129,8 @@ function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts
 
 function decoratorNames({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {
   return decoratorsOf(definition).map((decorator) => {
-    const [expression] = codeIn(decorator)
-    const name = expression && dottedName(expression)
-    return name === undefined ? `?${expression?.text.slice(0, 60) ?? ''}` : names.resolve(name)
+    const name = dottedName(decorator)
+    return name === undefined ? `?${decorator.text.slice(0, 60)}` : names.resolve(name)
   })
 }
 

@@ -2,6 +2,7 @@ import type { Node, Tree } from 'web-tree-sitter'
 import type { DocstringStyle } from '#domain/path-rules.ts'
 import { type Described, emptyWording } from '../syntax/empty-wording.ts'
 import { namesFault } from '../syntax/documented-names.ts'
+import { parameterIn } from './python-nodes.ts'
 import { decoratorsOf, docstringContent, docstringSiteOf, type DocstringSite, outermost } from './docstring-site.ts'
 import { styleOfDocstring } from './docstring-style.ts'
 
@@ -32,7 +33,7 @@ export function parametersOf(definition: Node): ParameterFacts[] {
 
 /** Is true when it is called on something: it stands in a class, and is no static method. */
 function isMethod(definition: Node): boolean {
-  if (decoratorsOf(definition).some(({ text }) => /^@\s*(?:\w+\.)*staticmethod\b/.test(text))) return false
+  if (decoratorsOf(definition).some(({ text }) => /^(?:\w+\.)*staticmethod\b/.test(text))) return false
   for (let around = outermost(definition).parent; around !== null; around = around.parent) {
     if (around.type === 'class_definition') return true
     if (around.type === 'function_definition' || around.type === 'module') return false
@@ -41,27 +42,11 @@ function isMethod(definition: Node): boolean {
 }
 
 function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | undefined {
-  const kind = keywordOnly ? 'keyword' : 'positional'
-  const annotation = node.childForFieldName('type')?.text ?? null
-  const value = node.childForFieldName('value')?.text ?? null
-  switch (node.type) {
-    case 'identifier':
-      return { name: node.text, annotation, default: null, kind }
-    case 'default_parameter':
-    case 'typed_default_parameter':
-      return { name: node.childForFieldName('name')?.text ?? '', annotation, default: value, kind }
-    case 'typed_parameter': {
-      const [inner] = node.namedChildren
-      const fact = inner ? parameterFacts(inner, keywordOnly) : undefined
-      return fact && { ...fact, annotation }
-    }
-    case 'list_splat_pattern':
-      return { name: node.text.slice(1), annotation, default: null, kind: 'var_positional' }
-    case 'dictionary_splat_pattern':
-      return { name: node.text.slice(2), annotation, default: null, kind: 'var_keyword' }
-    default:
-      return undefined
-  }
+  const found = parameterIn(node)
+  if (found === undefined) return undefined
+  const { name, type, value, rest } = found
+  const kind = rest === undefined ? (keywordOnly ? 'keyword' : 'positional') : (`var_${rest}` as const)
+  return { name, annotation: type?.text ?? null, default: value?.text ?? null, kind }
 }
 
 const sectionOfParameters = '(?:Args|Arguments|Parameters|Keyword Args|Keyword Arguments|Other Parameters)'

@@ -33,7 +33,7 @@ export function docstringSiteOf(definition: Node): DocstringSite | undefined {
     body,
     docstring: isEmpty ? undefined : found,
     emptyDocstring: isEmpty ? found : undefined,
-    decorators: decoratorsOf(definition).map((decorator) => decorator.text.slice(1).trim()),
+    decorators: decoratorsOf(definition).map(({ text }) => text),
     setsDoc: definition.type === 'class_definition' && codeIn(body).some(namesDoc),
   }
 }
@@ -60,7 +60,8 @@ export function outermost(definition: Node): Node {
   return parent !== null && parent.type === 'decorated_definition' ? parent : definition
 }
 
+/** Returns the expressions after each `@`. */
 export function decoratorsOf(definition: Node): Node[] {
   const owner = outermost(definition)
-  return owner === definition ? [] : codeIn(owner).filter((child) => child.type === 'decorator')
+  return owner === definition ? [] : codeIn(owner).flatMap((child) => (child.type === 'decorator' ? codeIn(child) : []))
 }

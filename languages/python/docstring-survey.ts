@@ -3,6 +3,7 @@ import { purposeOf } from '#domain/path-purpose.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
+import { lastPart } from './imported-names.ts'
 import { docstringHabits, type DocstringHabits } from './docstring-style.ts'
 import { openDocstringReaders } from './docstring-readers.ts'
 
@@ -98,7 +99,7 @@ function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>)
   const classesOf = (name: string) => getOrMake(classes, name, () => ({ bases: new Set(), documented: new Map() }))
   for (const [path, { definitions }] of files) {
     for (const { kind, name, qualifiedName, bases, hasDocstring } of definitions) {
-      if (kind === 'class') for (const base of bases) classesOf(name).bases.add(base.slice(base.lastIndexOf('.') + 1))
+      if (kind === 'class') for (const base of bases) classesOf(name).bases.add(lastPart(base))
       if (kind !== 'method' || !hasDocstring) continue
       getOrMake(classesOf(ownerOf(qualifiedName)).documented, name, () => new Set()).add(path)
     }

@@ -49,6 +49,10 @@ function withoutBlanks(name: string): string {
   return name.replaceAll(/[\s\\]+/g, '')
 }
 
+export function lastPart(dotted: string): string {
+  return dotted.slice(dotted.lastIndexOf('.') + 1)
+}
+
 export type NameResolver = ReturnType<typeof readImports>
 
 const builtins = new Set(
@@ -58,10 +62,10 @@ const builtins = new Set(
 )
 
 /** Reads all imports of a file, also those in functions and conditions. `defined` are the names of its definitions. */
-export function readImports(statements: readonly Node[], defined: ReadonlySet<string>) {
+export function readImports(imports: readonly ImportedName[], defined: ReadonlySet<string>) {
   const names = new Map<string, string>()
   const modules = new Set<string>()
-  for (const { module, imported, name, alias } of statements.flatMap(importedNames)) {
+  for (const { module, imported, name, alias } of imports) {
     if (imported === undefined || !module.startsWith('.')) modules.add(module)
     if (imported === '*') continue
     const whole = imported === undefined ? (alias === undefined ? name : module) : `${asPrefix(module)}${imported}`

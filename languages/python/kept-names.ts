@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 import { moduleItself, type ModuleUses } from './module-uses.ts'
 
@@ -56,16 +57,12 @@ function isOthers(user: User | undefined, path: string): boolean {
 function moduleNames(path: string): string[] {
   const [folder = '', file = path] = /^(?:(.*)\/)?([^/]*)$/.exec(path)?.slice(1) ?? []
   const stem = file.slice(0, file.lastIndexOf('.'))
-  return stem === '__init__' ? [lastPart(folder), `${folder}/`] : [stem]
+  return stem === '__init__' ? [basename(folder), `${folder}/`] : [stem]
 }
 
 /** The file's module as a name of the package that it is in: `from package import module`, `from . import module`. */
 function placesOf(path: string): string[] {
   const module = path.replace(/(?:\/__init__)?\.\w+$/, '')
-  const [folder, name] = [folderOf(module), lastPart(module)]
-  return [`${lastPart(folder)}:${name}`, `${folder}/:${name}`]
-}
-
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
+  const [folder, name] = [folderOf(module), basename(module)]
+  return [`${basename(folder)}:${name}`, `${folder}/:${name}`]
 }

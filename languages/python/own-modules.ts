@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 
 /**
@@ -14,8 +15,8 @@ export function ownModulesOf(paths: readonly string[]): string[] {
     let module = path.replace(/\.pyi?$/, '')
     const own = module.endsWith('/__init__') ? folderOf(module) : module
     for (let folder = folderOf(path); packages.has(folder); folder = folderOf(folder)) module = folder
-    names.add(lastPart(module))
-    if (module !== own) names.add(`.${lastPart(own)}`)
+    names.add(basename(module))
+    if (module !== own) names.add(`.${basename(own)}`)
   }
   names.delete('__init__')
   return [...names].toSorted()
@@ -33,8 +34,4 @@ export function ownModulesIn(text: string, ownModules: ReadonlySet<string>): str
     }
   }
   return [...named]
-}
-
-function lastPart(module: string): string {
-  return module.slice(module.lastIndexOf('/') + 1)
 }

@@ -1,7 +1,7 @@
 import type { Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { purposeOf } from '#domain/path-purpose.ts'
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { readToml } from '#platform/toml-source.ts'
 import type { ImportedHere } from './import-facts.ts'
 import { moduleBindingsOf } from './module-bindings.ts'
@@ -37,7 +37,7 @@ export function publicModules(paths: readonly string[], files: readonly Metadata
   const described = files.flatMap((file) => (describesPackage(file) ? [file.path] : []))
   const packaged = new Set([...paths.filter((path) => /(?:^|\/)setup\.py$/.test(path)), ...described].map(folderOf))
   return (path) => {
-    const root = foldersAbove(path).find((folder) => packaged.has(folder))
+    const root = foldersUp(folderOf(path)).find((folder) => packaged.has(folder))
     if (root === undefined) return false
     const inside = root === '' ? path : path.slice(root.length + 1)
     // A package of its own may lie in `tools/` of the repository, but not among its tests.
@@ -48,12 +48,6 @@ export function publicModules(paths: readonly string[], files: readonly Metadata
 
 /** Matches a file in no folder, or in folders whose names Python can import; no name begins with an underscore. */
 const publicName = /^(?:(?!_)[\p{L}\p{N}_]+\/)*(?!_)[\p{L}\p{N}_]+\.py$/u
-
-function foldersAbove(path: string): string[] {
-  const folders = [folderOf(path)]
-  for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) folders.push(folderOf(folder))
-  return folders
-}
 
 const Switches = z.object({
   project: z.unknown().optional(),

@@ -37,6 +37,31 @@ function isPlainString(node: Node): boolean {
   return node.type === 'string' && /^[rRuU]*["']/.test(node.text) && !hasCode
 }
 
+type Parameter = { name: string; type: Node | null; value: Node | null; rest?: 'positional' | 'keyword' }
+
+/** Reads a node in the parameters of a function; undefined for one that is no parameter, such as `/`. `rest` stands for stars. */
+export function parameterIn(node: Node): Parameter | undefined {
+  const [type, value] = [node.childForFieldName('type'), node.childForFieldName('value')]
+  switch (node.type) {
+    case 'identifier':
+      return { name: node.text, type, value }
+    case 'default_parameter':
+    case 'typed_default_parameter':
+      return { name: node.childForFieldName('name')?.text ?? '', type, value }
+    case 'typed_parameter': {
+      const [inner] = codeIn(node)
+      const bare = inner && parameterIn(inner)
+      return bare && { ...bare, type }
+    }
+    case 'list_splat_pattern':
+      return { name: node.text.slice(1), type, value, rest: 'positional' }
+    case 'dictionary_splat_pattern':
+      return { name: node.text.slice(2), type, value, rest: 'keyword' }
+    default:
+      return undefined
+  }
+}
+
 export function docstringRowsOf(tree: Tree): Set<number> {
   const rows = new Set<number>()
   const bodies: (Node | null)[] = [tree.rootNode]

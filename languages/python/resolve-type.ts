@@ -1,4 +1,4 @@
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { formOf, isKnownModule, scalarSchema } from './known-types.ts'
 import type { ModuleTypes, TypedDefinition } from './module-types.ts'
 
@@ -70,21 +70,10 @@ function partOf(module: string, parts: readonly string[]): string {
 function pathsOf(module: string, from: string): string[] {
   const [, dots = '', name = ''] = /^(\.*)(.*)$/.exec(module) ?? []
   const parts = name.split('.').filter(Boolean)
-  const roots = dots === '' ? ['', 'src', 'lib', ...foldersAbove(from)] : [above(folderOf(from), dots.length - 1)]
+  const above = foldersUp(folderOf(from))
+  const roots = dots === '' ? ['', 'src', 'lib', ...above.toReversed()] : [above[dots.length - 1] ?? '']
   return [...new Set(roots)].flatMap((root) => {
     const path = [root, ...parts].filter(Boolean).join('/')
     return [...(parts.length === 0 ? [] : [`${path}.py`]), path === '' ? '__init__.py' : `${path}/__init__.py`]
   })
-}
-
-function foldersAbove(path: string): string[] {
-  const parts = path.split('/').slice(0, -1)
-  return parts.map((_, at) => parts.slice(0, at + 1).join('/'))
-}
-
-function above(folder: string, levels: number): string {
-  return folder
-    .split('/')
-    .slice(0, Math.max(0, folder.split('/').length - levels))
-    .join('/')
 }

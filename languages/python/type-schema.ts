@@ -1,3 +1,4 @@
+import { lastPart } from './imported-names.ts'
 import {
   allowsNull,
   formOf,
@@ -185,10 +186,6 @@ function scalarBase({ bases }: Extract<TypedDefinition, { kind: 'class' }>, plac
 }
 
 type ClassDefinition = Extract<TypedDefinition, { kind: 'class' }>
-
-function lastPart(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1)
-}
 
 /** A member is written as its value, which the enumeration itself takes, too. */
 function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }: Place): TypeSchema | undefined {
