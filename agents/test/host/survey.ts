@@ -4,7 +4,7 @@ import { purposeOf } from '#domain/path-purpose.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { type ScriptRunner, scriptTestRunnerOf } from '#domain/script-test-runner.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
-import { exportsOf } from '#languages/syntax/export-kind.ts'
+import { exportsOf } from '#languages/script/exported-names.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import { always, type SurveyRule, workUnless } from '#stages/plan/survey-rule.ts'
 
