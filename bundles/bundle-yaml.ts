@@ -31,7 +31,6 @@ export function readBundleYaml(path: string, source: string): BundleYaml {
   return { ...none, faults: described }
 }
 
-/** Makes an AGENT_001 with every fault on a line of its own. */
 export function bundleInvalid(faults: readonly BundleFault[]): AppError {
   const lines = faults.map((fault) => `${fault.file}:${fault.line}:${fault.column} ${fault.message}`)
   return new AppError('AGENT_001', lines.join('\n'), { phase: 'grail_check' })

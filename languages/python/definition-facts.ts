@@ -4,7 +4,6 @@ import { codeIn } from './python-nodes.ts'
 import { decoratorsOf, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type NameResolver } from './imported-names.ts'
 
-/** A function, method or class of a file, as far as its docstring is concerned. */
 export type DefinitionDocFacts = {
   kind: 'function' | 'method' | 'class'
   name: string
@@ -66,7 +65,6 @@ export function foundDefinitions(nodes: readonly Node[]): FoundDefinition[] {
   return found
 }
 
-/** Finds everything about a definition but its byte offsets. */
 export function factsOf(
   found: FoundDefinition,
   module: ModuleFacts,

@@ -99,7 +99,6 @@ function votesOf(definitions: readonly FoundDefinition[], source: string): Docst
   return votes
 }
 
-/** Is true when there are parameters besides the instance or the class, which a section could describe. */
 function hasParameters(definition: Node): boolean {
   const list = definition.childForFieldName('parameters')
   const [first, ...rest] = list === null ? [] : codeIn(list)

@@ -31,7 +31,6 @@ export function parametersOf(definition: Node): ParameterFacts[] {
   return isReceiver ? rest : facts
 }
 
-/** Is true when it is called on something: it stands in a class, and is no static method. */
 function isMethod(definition: Node): boolean {
   if (decoratorsOf(definition).some(({ text }) => /^(?:\w+\.)*staticmethod\b/.test(text))) return false
   for (let around = outermost(definition).parent; around !== null; around = around.parent) {
@@ -67,7 +66,6 @@ function parametersIn(content: string, style: DocstringStyle): string[] {
   }
 }
 
-/** The names at the first level below each of the titles. */
 function entriesOf(content: string, title: RegExp, style: 'google' | 'numpy'): string[] {
   const names: string[] = []
   const lines = content.split(/\r\n|\r|\n/)
@@ -117,10 +115,7 @@ function bareName(name: string): string {
   return name.replaceAll(/[\\*`]/g, '')
 }
 
-/**
- * Says what is wrong where a docstring does not describe exactly the parameters of the signature, in its order. Undefined where
- * they agree, where it describes none, and for a class, whose parameters are those of its methods.
- */
+/** Says where a docstring does not describe exactly the parameters, in order; undefined where it describes none, and for a class. */
 export function parameterFault(site: DocstringSite, content: string): string | undefined {
   if (site.kind === 'class') return undefined
   const text = untabbed(content)
@@ -134,7 +129,6 @@ export type PythonDoc = {
   line: number
   content: string
   fault: string | undefined
-  /** Says why the text tells nothing that the signature does not; undefined for one that does. */
   empty: string | undefined
   style: DocstringStyle
 }

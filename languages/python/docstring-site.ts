@@ -48,7 +48,6 @@ function namesDoc(statement: Node): boolean {
   return statement.type === 'expression_statement' && /\b__doc__\b/.test(statement.text)
 }
 
-/** The node itself when it is a definition, or the definition inside a decorated one. */
 function definitionIn(node: Node): Node | undefined {
   if (node.type === 'decorated_definition') return node.childForFieldName('definition') ?? undefined
   const isDefinition = node.type === 'function_definition' || node.type === 'class_definition'

@@ -21,7 +21,6 @@ export type DocstringSurvey = {
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
   /** Tells whether the definition that starts at this byte is for use by others; undefined where there is none. */
   visibilityOf(path: string, startByte: number): DefinitionDocFacts['visibility'] | undefined
-  /** Tells users what in the repository prevents docstrings from being written. */
   notices: string[]
 }
 
@@ -72,7 +71,6 @@ export const purposeNames = {
   script: 'a script',
 } as const
 
-/** Says why a definition is not among those that the scope names. */
 export function outsideOfScope(
   path: string,
   { visibility }: Pick<DefinitionDocFacts, 'visibility'>,
@@ -90,9 +88,8 @@ const constructors = new Set(['__init__', '__new__', '__post_init__'])
 type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
 
 /**
- * Returns whether a method without a docstring inherits that of a method of the repository. `help`, `inspect.getdoc` and
- * Sphinx show that one, and a docstring of the override would hide it. Constructors take the arguments of their own class.
- * Classes are known by their names alone: of two classes with one name, both count.
+ * Tells whether a method inherits a docstring, which one of its own would hide from `help` and Sphinx. Constructors do not. Classes are
+ * known by their names alone: of two classes with one name, both count.
  */
 function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>) {
   const classes = new Map<string, KnownClasses>()

@@ -1,7 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import { codeIn } from './python-nodes.ts'
 
-/** One name that an import statement binds. */
 export type ImportedName = {
   /** The module as written: `a.b`, `.`, `..m`; `__future__` too. */
   module: string
@@ -72,7 +71,6 @@ export function readImports(imports: readonly ImportedName[], defined: ReadonlyS
     names.set(name, whole)
   }
   return {
-    /** Modules imported from outside the package, by their full dotted names. */
     modules: [...modules],
     isImported: (name: string) => names.has(name),
     /**

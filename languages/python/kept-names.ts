@@ -8,10 +8,8 @@ type User = { path: string } | 'several'
 type Users = { any: Map<string, User>; whole: Map<string, User>; names: Map<string, User> }
 
 /**
- * Returns the names of a file's module that other files depend on; `all` when one of them uses everything. `uses` holds
- * every Python file of the snapshot, tests and vendored files included, and the texts that may name modules. A file
- * counts as every module whose name ends like its own, so a name may be kept because of another module of that name,
- * but none is lost. Names that only the file itself mentions are not kept, except those in its `__all__`. `moduleItself` is
+ * Returns the names of a file's module that other files depend on; `all` when one of them uses everything. `uses` holds every Python file of
+ * the snapshot. A file counts as every module whose name ends like its own, so too much may be kept, and none is lost. `moduleItself` is
  * among them when another file uses the module in any way.
  */
 export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: string) => 'all' | string[] {

@@ -10,7 +10,6 @@ export type TypedName = {
   text: string
   type: TypeExpression | undefined
   isRequired: boolean
-  /** Its default, where that is a plain value. */
   default?: string | number | boolean | null
   /** `*args` and `**kwargs` have the type of one argument. */
   rest?: 'list' | 'dict'
@@ -30,7 +29,6 @@ export type TypedDefinition =
     }
   | { kind: 'alias'; type: TypeExpression }
 
-/** Holds what a Python file says about types: plain data, made once per file. */
 export type ModuleTypes = {
   imports: Record<string, { module: string; imported: string | null }>
   /** Holds definitions by qualified name; what is defined in functions is left out. */

@@ -95,7 +95,6 @@ export function moduleUsesInText(text: string): ModuleUses {
   return { modules: listed(found.modules), packages: listed(found.packages), binds: [], exported: [] }
 }
 
-/** The group of entry points in which pytest looks for plugins. */
 const pytestEntryPoints = 'pytest11'
 /** The module of an entry point: `name = "package.module"`, `name = module:function`. */
 const entryPoint = /=[ \t]*["']?([A-Za-z_][\w.]*)["'\])}, \t]*$/gm
@@ -173,7 +172,6 @@ function noteValues(tree: Tree, imported: NameResolver, found: Found): void {
   }
 }
 
-/** The function that is called with a list of arguments, as written; `class` for a list of base classes. */
 function calledWith(list: Node): string | undefined {
   const { parent } = list
   return parent?.type === 'class_definition' ? 'class' : parent?.childForFieldName('function')?.text
@@ -208,7 +206,6 @@ function noteCalls(tree: Tree, imported: NameResolver, found: Found): void {
   }
 }
 
-/** pytest loads these modules, and everything in them. */
 function notePlugins(tree: Tree, found: Found): void {
   for (const assignment of tree.rootNode.descendantsOfType('assignment')) {
     if (assignment.childForFieldName('left')?.text !== 'pytest_plugins') continue

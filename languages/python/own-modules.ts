@@ -2,10 +2,8 @@ import { basename } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 
 /**
- * The first parts of the names by which a repository's Python files are imported, sorted: for a file in a package the
- * name of the outermost folder with an `__init__.py`, else the file's own name. The top folder of the repository never
- * counts as a package, since its name is not known. A module inside a package is also listed by its own name after a
- * dot (`.models`), so that `from shop import models` is recognized as the import of a module.
+ * Returns the first parts of the names by which a repository's Python files are imported, sorted. The top folder of the repository never
+ * counts as a package, since its name is not known. A module inside a package is also listed after a dot (`.models`).
  */
 export function ownModulesOf(paths: readonly string[]): string[] {
   const files = paths.filter((path) => /\.pyi?$/.test(path))

@@ -7,11 +7,7 @@ import type { ImportedHere } from './import-facts.ts'
 import { moduleBindingsOf } from './module-bindings.ts'
 import { isStandardModule } from './standard-modules.ts'
 
-/**
- * Is true when users of a public module may have come to import the name of an import from it. PEP 8 calls such a name a detail,
- * but its removal breaks them all the same. A module of the standard library is there for everybody under its own name, so
- * nobody takes that from elsewhere.
- */
+/** Is true when users of a public module may have come to import the name of an import from it: its removal would break them. */
 export function isOffered({ name, module, imported, scope }: ImportedHere): boolean {
   if (scope !== '' || name.startsWith('_') || module === '__future__') return false
   const isPlain = imported === undefined && name === module.split('.')[0]
@@ -28,10 +24,8 @@ export function listsItsNames(tree: Tree): boolean {
 type Metadata = { path: string; text: string }
 
 /**
- * Tells for the path of a Python file whether users of the repository may import it: it is installed with a package, since there
- * is packaging metadata in a folder above it, it is no test, script, example or document, and no part of its module's name has
- * a leading underscore. Whoever runs an application, which has no such metadata, imports nothing of it. `files` hold the
- * texts of `pyproject.toml` and `setup.cfg`; of `setup.py` the path is enough.
+ * Tells whether users of the repository may import a file: packaging metadata lies in a folder above it, it is no test, script, example
+ * or document, and no part of its name has a leading underscore. `files` hold the texts of `pyproject.toml` and `setup.cfg`.
  */
 export function publicModules(paths: readonly string[], files: readonly Metadata[]): (path: string) => boolean {
   const described = files.flatMap((file) => (describesPackage(file) ? [file.path] : []))

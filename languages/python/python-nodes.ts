@@ -1,9 +1,6 @@
 import type { Node, Tree } from 'web-tree-sitter'
 
-/**
- * The expression of a statement that is a docstring when it comes first in a body: a string or adjacent strings, in
- * parentheses or not. F-strings, t-strings, bytes and tuples are no docstrings to Python.
- */
+/** Returns the expression of a docstring. F-strings, t-strings, bytes and tuples are none to Python; parentheses may stand around it. */
 export function docstringOf(statement: Node | null | undefined): Node | undefined {
   if (statement?.type !== 'expression_statement' || statement.childCount !== 1) return undefined
   const expression = statement.namedChildren[0] ?? undefined

@@ -10,7 +10,6 @@ export type TypeScope = { path: string; module: ModuleTypes; at: ModuleAt; unrea
 
 export type ResolvedType =
   | { kind: 'definition'; definition: TypedDefinition; name: string; scope: TypeScope }
-  /** A type of Python itself, by its bare name. */
   | { kind: 'known'; name: string }
   | { kind: 'unknown' }
 
@@ -18,7 +17,6 @@ export type ResolvedType =
 const maxSteps = 8
 const unknown: ResolvedType = { kind: 'unknown' }
 
-/** Finds what a dotted name of an annotation stands for in its file, through the imports of the repository's files. */
 export function resolveType(name: string, scope: TypeScope, steps = 0): ResolvedType {
   const { module } = scope
   const own = Object.hasOwn(module.definitions, name) ? module.definitions[name] : undefined
@@ -66,7 +64,6 @@ function partOf(module: string, parts: readonly string[]): string {
   return name === '' ? module : `${module}${module.endsWith('.') ? '' : '.'}${name}`
 }
 
-/** Lists where the file of a module may be, for an import in `from`. */
 function pathsOf(module: string, from: string): string[] {
   const [, dots = '', name = ''] = /^(\.*)(.*)$/.exec(module) ?? []
   const parts = name.split('.').filter(Boolean)

@@ -222,7 +222,6 @@ export function recordFields(
   return [...all.values()]
 }
 
-/** Is true when a field of a TypedDict may be left out. */
 function isMarked(type: TypeExpression, isPartial: boolean): boolean {
   const name = type.kind === 'applied' ? lastPart(type.name) : ''
   return name === 'NotRequired' || (isPartial && name !== 'Required')
@@ -260,7 +259,6 @@ export type ObjectSchema = {
   unconstrained: string[]
 }
 
-/** Makes the schema of an object that has what is required, may have what is optional, and has nothing else. */
 export function objectSchema(
   names: readonly { field: TypedName; place: Omit<Place, 'depth'> & { depth?: number } }[],
 ): ObjectSchema {

@@ -58,7 +58,6 @@ export const readScriptDefinition: DefinitionReader = (node, place) => {
 
 type Defined = { name: string; value: Node; isAmbient: boolean }
 
-/** Looks through `export`, `declare`, a declaration of one variable, and an assignment. */
 function definedBy(node: Node, isAmbient = false): Defined | undefined {
   const nameOf = (of: Node, field = 'name') => of.childForFieldName(field)?.text ?? ''
   if (functions.has(node.type) || types.has(node.type)) {

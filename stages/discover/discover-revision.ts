@@ -50,15 +50,11 @@ async function indexOf(
 }
 
 const run = promisify(execFile)
-/** Says in which folder git runs, and with which environment. */
 type GitPlace = { folder: string; env: Env; signal: AbortSignal }
 const maxListingBytes = 1024 ** 3
 const namedRevisions = 8
 
-/**
- * The files of `revision` below `folder`, with paths relative to it and git's name of a content as its hash. DISC_005
- * when there is no repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git.
- */
+/** Lists the files of `revision` below `folder`. DISC_005 when there is no such revision (wrong usage); CONFIG_006 without git. */
 async function openGitRevision(place: GitPlace, revision: string) {
   const { folder, env, signal } = place
   const tree = await treeOf(place, revision)
@@ -100,7 +96,6 @@ async function treeOf(place: GitPlace, revision: string): Promise<string> {
   }
 }
 
-/** Names the branches and tags there are, those with the newest commits first. */
 async function unknownRevision(
   { folder, env, signal }: GitPlace,
   revision: string,

@@ -14,7 +14,6 @@ import { archiveEntries } from './archive-entries.ts'
 import { type ArchiveEntry, openSource } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
 
-/** These limit the blobs that are sent at once, and how much of them is in memory. */
 const uploadLimits = { maxCount: 32, maxBytes: 4 * 1024 ** 2 }
 
 export type SnapshotJob = {
@@ -81,10 +80,7 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
   return contents
 }
 
-/**
- * The entries without the one folder that a code host puts around all of them. INTAKE_001 for an archive that has none, or more than
- * that at its top.
- */
+/** Removes the one folder that a code host puts around everything. INTAKE_001 for an archive that has none, or more at its top. */
 async function* withoutTopFolder(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<ArchiveEntry> {
   let top: string | undefined
   for await (const entry of entries) {
@@ -114,7 +110,6 @@ function targetIn(top: string, target: string): string {
   return first === top ? rest : `../${target}`
 }
 
-/** Is true when the content of a file of this path and size names the submodules. */
 function namesSubmodules(path: string, size: number): boolean {
   return path === '.gitmodules' && size <= maxRuleBytes
 }
@@ -153,7 +148,6 @@ function openUploads({ maxCount, maxBytes }: typeof uploadLimits) {
       const started = run(bytes, store(await read())).then(() => void underway.delete(started))
       underway.add(started)
     },
-    /** Waits for all that were started, and throws the first failure. */
     async settle() {
       await Promise.all(underway)
       check()
