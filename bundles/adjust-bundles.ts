@@ -36,11 +36,7 @@ export function adjustBundles(
   return new Map(Array.from(loaded, ([name, bundle]) => [name, adjusted(name, bundle, choices)]))
 }
 
-/**
- * CONFIG_004 for a bundle or a setting that does not exist; CONFIG_003 for a value that a setting does not take, for one turn of a
- * bundle that does not say what code does around it, and for a node kind that is not in `findable`, where that is given. Nothing is
- * said of bundles whose file is undefined, since it could not be read.
- */
+/** Reports CONFIG_004 for a bundle or setting that does not exist, else CONFIG_003. It says nothing of bundles whose file is undefined. */
 export function findChoiceFaults(
   files: ReadonlyMap<string, BundleFile | undefined>,
   { mapping, settings }: Pick<BundleChoices, 'mapping' | 'settings'>,
@@ -63,7 +59,6 @@ export function findChoiceFaults(
   return [...ofMapping, ...ofSettings]
 }
 
-/** Makes one error of all faults. `placeOf` is that of `BundleChoices`. */
 export function choicesInvalid(faults: readonly ChoiceFault[], placeOf: BundleChoices['placeOf'] = () => ''): AppError {
   const code = faults.every((fault) => fault.code === 'CONFIG_004') ? 'CONFIG_004' : 'CONFIG_003'
   return new AppError(code, faults.map(({ at, message }) => `${placeOf(at)}${at.join('.')}: ${message}`).join('; '))

@@ -5,20 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
 import { nearest } from '#platform/nearest.ts'
 
-/** The folder of the bundles that come with Remora. */
 const shippedAgents = fileURLToPath(new URL('../agents', import.meta.url))
 
-/**
- * The folder of each bundle by its name, sorted: those that come with Remora, and those in `dir`, which replace the former where the name
- * is the same. CONFIG_001 when `dir` is given and cannot be read.
- */
+/** Returns the folder of each bundle by its name, sorted; one in `dir` replaces a shipped one. CONFIG_001 when `dir` cannot be read. */
 export async function agentFolders(dir: string | undefined): Promise<Map<string, string>> {
   const own = dir === undefined ? [] : await bundleFolders(dir)
   const folders = new Map([...(await bundleFolders(shippedAgents)), ...own].map((folder) => [basename(folder), folder]))
   return new Map([...folders].toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** The names of these bundles, sorted. */
 export async function agentNames(dir: string | undefined): Promise<string[]> {
   return [...(await agentFolders(dir)).keys()]
 }
@@ -52,7 +47,6 @@ export async function bundleFolders(dir: string): Promise<string[]> {
   }
 }
 
-/** A file's text, or the reason, in one line, why it cannot be read. */
 type ReadSource = { source: string } | { fault: string; isMissing: boolean }
 
 const missing = 'there is no such file'

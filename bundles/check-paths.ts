@@ -7,7 +7,6 @@ import { findFolderFaults } from './load-bundle.ts'
 import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
 import { agentFolders, bundleFolders, readSource, scriptsUnder } from './bundle-files.ts'
 
-/** Says what is wrong in a bundle or a script; `source` is the line that it is about. */
 export type BundleDiagnostic = BundleFault & { severity: 'error' | 'warning'; source?: string }
 
 /** Describes a bundle, a script, or a path that is neither. `tools` and `maxTurns` are set for a bundle that could be read. */
@@ -21,10 +20,7 @@ export type CheckedItem = {
   scripts: CheckedScript[]
 }
 
-/**
- * Checks everything under the paths, in their order: bundles, and `.pym` files that no bundle names. Never throws for a
- * missing or broken file: it gets a diagnostic, and the others are checked as well.
- */
+/** Checks bundles, and `.pym` files that no bundle names, in the order of the paths. What is missing or broken gets a diagnostic. */
 export async function checkPaths(
   paths: readonly string[],
   options: Omit<BundleDeps, 'knownExternals'>,
@@ -79,7 +75,7 @@ function bundleItem(read: ReadBundle, together: readonly BundleFault[]): Checked
     ...[...read.faults, ...own].map((fault) => ({ ...fault, severity: 'error' as const })),
     ...read.warnings.map((warning) => ({ ...warning, severity: 'warning' as const })),
   ]
-  const name = read.file?.name || read.dir
+  const name = read.file?.name ?? read.dir
   const size = read.file === undefined ? {} : { tools: read.file.tools.length, maxTurns: read.file.limits.max_turns }
   return { kind: 'bundle', path: read.dir, name, ...size, diagnostics, scripts: read.scripts }
 }

@@ -33,7 +33,6 @@ export async function checkScriptFile(
 
 const Profiled = z.object({ profile: ScriptProfile.default('default') })
 
-/** The profile in the `bundle.yaml` near a script, even when that file has other faults. */
 async function nearProfile(script: string): Promise<ScriptProfile> {
   const near = await nearBundleFile(script)
   if (near === undefined) return 'default'
@@ -46,7 +45,6 @@ async function ownerOf(script: string): Promise<ScriptOwner | undefined> {
   return { dir, bundle: yaml.file.name, tool }
 }
 
-/** The bundle in the script's folder or the one above, and the tool that uses the script. */
 export async function bundleOfScript(script: string) {
   const near = await nearBundleFile(script)
   if (near === undefined) return undefined

@@ -8,7 +8,6 @@ import { nearest } from '#platform/nearest.ts'
 import { agentFolders, readSource } from './bundle-files.ts'
 import { bundleInvalid, readBundleYaml, type BundleFault } from './bundle-yaml.ts'
 
-/** Lists what a bundle may name: the languages that query packs are for, and the kinds of nodes that they find. */
 export type FindableNodes = { nodeKinds: ReadonlySet<string>; languages: ReadonlySet<string> }
 
 type NameFault = { at: (string | number)[]; message: string }
@@ -33,11 +32,7 @@ function suggestion(name: string, known: ReadonlySet<string>): string {
   return near === undefined ? `; known: ${[...known].toSorted().join(', ')}` : `; did you mean ${near}?`
 }
 
-/**
- * Throws AGENT_001, with the place in `bundle.yaml`, when one of the named bundles (`agentFolders` of `dir`) has a node
- * kind or a language that no query pack has. A bundle that cannot be read passes: discovery refuses it when it loads
- * the bundles.
- */
+/** Throws AGENT_001 when a named bundle has an unknown node kind or language. One that cannot be read passes: discovery refuses it. */
 export async function requireFindable(
   names: readonly string[],
   dir: string | undefined,

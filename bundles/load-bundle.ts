@@ -1,10 +1,9 @@
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
 import { agentFolders } from './bundle-files.ts'
 import { type BundleFault, bundleInvalid } from './bundle-yaml.ts'
 import { type BundleDeps, readBundle, type ReadBundle } from './read-bundle.ts'
 
-/** The warnings do not stop the bundle from working. */
 export type LoadedBundle = { dir: string; bundle: AgentBundle; warnings: BundleFault[] }
 
 /** Throws AGENT_001 with file, line and message of every fault. Does not check whether `after` names bundles. */
@@ -12,10 +11,7 @@ export async function loadBundle(dir: string, deps: BundleDeps = {}): Promise<Lo
   return loaded(await readBundle(dir, deps))
 }
 
-/**
- * Loads the bundles that come with Remora and those under `dir`, by name (`agentFolders`). AGENT_001 when one is invalid or waits for
- * one that does not exist.
- */
+/** Loads the shipped bundles and those under `dir`, by name. AGENT_001 when one is invalid or waits for one that does not exist. */
 export async function loadBundles(dir: string | undefined, deps: BundleDeps = {}): Promise<Map<string, LoadedBundle>> {
   const folders = [...(await agentFolders(dir)).values()]
   const read = await Promise.all(folders.map((folder) => readBundle(folder, deps)))
@@ -29,17 +25,19 @@ function loaded({ dir, bundle, faults, warnings }: ReadBundle): LoadedBundle {
   return { dir, bundle, warnings }
 }
 
-/**
- * Faults between bundles that are used together: an unknown `after`, bundles that wait for each other. `others` are used with them, and
- * are not looked at.
- */
+/** Finds faults between bundles that are used together; `others` are used with them, and not looked at. */
 export function findFolderFaults(
   bundles: readonly ReadBundle[],
   others: readonly Pick<ReadBundle, 'file'>[] = [],
 ): BundleFault[] {
   const known = bundles.filter((bundle) => bundle.file !== undefined)
   const files = [...others, ...known].flatMap(({ file }) => file ?? [])
-  const afterOf = new Map(files.map((file) => [file.name, awaitedBundles(file)]))
+  // A bundle whose file has faults is there, under the name of its folder.
+  const folders = bundles.map(({ dir }) => [basename(resolve(dir)), []] as const)
+  const afterOf = new Map<string, readonly string[]>([
+    ...folders,
+    ...files.map((file) => [file.name, awaitedBundles(file)] as const),
+  ])
   return known.flatMap((bundle) => {
     const fault = (at: (string | number)[], message: string): BundleFault => ({
       file: join(bundle.dir, 'bundle.yaml'),

@@ -8,7 +8,6 @@ import { findTemplateFaults, namesIn } from './template.ts'
 export const contextVariables = ['feedback', 'last_error', 'earlier_results', 'related_code'] as const
 export type ContextVariable = (typeof contextVariables)[number]
 
-/** The variables that prompts may use in addition to `settings.<name>`. */
 const promptVariables: ReadonlySet<string> = new Set([
   'node_text',
   'node_name',

@@ -14,7 +14,7 @@ import { buildToolDefinition, type ScriptToolFile, submitTool, submitToolName } 
 /** Node kinds and languages are only checked where they are given; `profile` replaces the bundle's own. */
 export type BundleDeps = ScriptCheckOptions & Partial<FindableNodes>
 
-/** A bundle folder that was read. `bundle` is set when there are no faults; with faults, `file` is what could be read. */
+/** A bundle folder that was read. `file` is set when `bundle.yaml` has no faults of its own, `bundle` when nothing has any. */
 export type ReadBundle = {
   dir: string
   file: BundleFile | undefined
@@ -35,8 +35,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   const yaml = readBundleYaml(path, source ?? '')
   const faults =
     'fault' in text ? [{ file: path, line: 1, column: 1, code: 'AGENT_001', message: text.fault }] : yaml.faults
-  const { placeOf } = yaml
-  const file = yaml.file ?? yaml.draft
+  const { file, placeOf } = yaml
   const read: ReadBundle = { dir, file, bundle: undefined, faults, warnings: [], scripts: [], placeOf }
   if (file === undefined || source === undefined) return read
   const bundle: AgentBundle = { file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }
@@ -189,26 +188,9 @@ function warningText({ dir, bundle }: Reading, { file, line, column, code, messa
 }
 
 function report({ path, yaml, read }: Reading, at: YamlPath, message: string, place = yaml.placeOf(at)): void {
-  if (isJudged(yaml, at)) read.faults.push({ file: path, ...place, code: 'AGENT_001', message })
+  read.faults.push({ file: path, ...place, code: 'AGENT_001', message })
 }
 
 function warn({ path, yaml, read }: Reading, at: YamlPath, message: string): void {
-  if (isJudged(yaml, at)) read.warnings.push({ file: path, ...yaml.placeOf(at), code: 'AGENT_001', message })
-}
-
-/** Lists, by key, the keys that it rests on: while one of these is faulty, nothing is reported of it. */
-const restsOn: Readonly<Record<string, readonly string[]>> = {
-  accept_when: ['evidence'],
-  after_optional: ['after'],
-  evidence: ['programs', 'mechanical'],
-  one_turn: ['tools'],
-  turns: ['one_turn'],
-}
-
-/** Is false for a fault that the schema refuses already, and for one of a key that rests on a refused one. */
-function isJudged({ faultyAt }: BundleYaml, at: YamlPath): boolean {
-  const others = restsOn[String(at[0])] ?? []
-  return !faultyAt.some(
-    (faulty) => faulty.every((key, index) => key === at[index]) || others.includes(String(faulty[0])),
-  )
+  read.warnings.push({ file: path, ...yaml.placeOf(at), code: 'AGENT_001', message })
 }

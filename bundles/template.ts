@@ -55,7 +55,6 @@ export function findTemplateFaults(source: string, names?: TemplateNames): Templ
   return faults
 }
 
-/** Returns all names that a template reads or sets; none for a template that does not parse. */
 export function namesIn(source: string): Set<string> {
   const parsed = parseTemplate(source)
   return new Set('fault' in parsed ? [] : symbolsIn(parsed.root))

@@ -4,10 +4,7 @@ import { ShellCommand } from './setup.ts'
 import { changeChecks, EvidenceCheck, isTestCheck } from './checks.ts'
 import { DecodingConstraint, type ToolDefinition } from './turn.ts'
 
-/**
- * The Python that a bundle's tool scripts may use: `default` is the subset that the script rules allow, `monty` everything
- * that the sandbox runs.
- */
+/** `default` is the subset that the script rules allow, `monty` everything that the sandbox runs. */
 export const ScriptProfile = z.enum(['default', 'monty'])
 export type ScriptProfile = z.infer<typeof ScriptProfile>
 
@@ -254,7 +251,6 @@ export function awaitedBundles({
   return [...after, ...optional]
 }
 
-/** Is true when its work ends in tests that are run. */
 export function provesTests({ when, evidence }: Pick<BundleFile, 'when' | 'evidence'>): boolean {
   return when === 'untested' || evidence.some(isTestCheck)
 }

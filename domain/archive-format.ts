@@ -9,10 +9,7 @@ const checksumEnd = 156
 /** A zip begins with its first entry, or with the end of its directory when it is empty (`PK\6\6` in zip64). */
 const zipStarts = ['PK\x03\x04', 'PK\x05\x06', 'PK\x06\x06']
 
-/**
- * Detects the format from an archive's first 512 bytes (gzip and zip need fewer); undefined for anything else. Whether a
- * gzip holds a tar is only known once it is read.
- */
+/** Detects the format from the first 512 bytes. Whether a gzip holds a tar is only known once it is read. */
 export function sniffArchive(first: Uint8Array): ArchiveFormat | undefined {
   if (first[0] === 0x1f && first[1] === 0x8b) return 'tar.gz'
   if (zipStarts.includes(Buffer.from(first.subarray(0, 4)).toString('latin1'))) return 'zip'

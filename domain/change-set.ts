@@ -24,7 +24,6 @@ export const Evidence = z.strictObject({
 })
 export type Evidence = z.infer<typeof Evidence>
 
-/** Evidence as other programs read it. */
 export function wireEvidence({ durationMs, ...same }: Evidence) {
   return { ...same, ...(durationMs === undefined ? {} : { duration_ms: durationMs }) }
 }
@@ -159,7 +158,6 @@ export function isSameFile(one: NewFile, other: NewFile): boolean {
   return one.content === other.content && (one.executable ?? false) === (other.executable ?? false)
 }
 
-/** `one` starts first, or at the same byte and ends first. */
 function collide(one: Edit, other: Edit): boolean {
   const bothInsertHere = one.start === one.end && other.start === other.end && one.start === other.start
   return bothInsertHere || other.start < one.end

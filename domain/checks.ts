@@ -19,7 +19,6 @@ type CheckRow = {
     /** `code`: all with a grammar but those of data. A check is not applicable to a file of another language. */
     languages: 'any' | 'grammar' | 'code' | readonly string[]
   }
-  /** Says what is proved, for people who do not know the check's name. */
   proves: string
 }
 
@@ -115,7 +114,6 @@ type Row = (typeof checkRows)[number]
 type Reads = Row['of']['reads']
 export type CheckOf<Kind extends Reads> = Extract<Row, { of: { reads: Kind } }>['check']
 export type TestCheck = CheckOf<'tests'>
-/** Is made of each changed file by itself. */
 export type TextCheck = CheckOf<Exclude<Reads, 'tests'>>
 
 export const evidenceChecks = checkRows.map(({ check }) => check)

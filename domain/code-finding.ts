@@ -6,7 +6,6 @@ import { RepoPath } from './repo-path.ts'
 export const FindingSeverity = z.enum(['error', 'warning', 'note'])
 export type FindingSeverity = z.infer<typeof FindingSeverity>
 
-/** So many findings of one operation are kept. */
 export const maxFindings = 20
 export const maxClaimCharacters = 1_000
 /** A finding shows nothing of a longer line: what is left of a secret that is cut would not be recognised. */
@@ -28,7 +27,6 @@ export const CodeFinding = z.strictObject({
   severity: FindingSeverity,
   /** Is 0 to 1, as the agent says it. */
   confidence: z.number().min(0).max(1),
-  /** The agent's name for this kind of finding. */
   rule: z
     .string()
     .regex(/^[A-Za-z0-9][\w./-]{0,63}$/)
@@ -41,7 +39,6 @@ export function placeOf({ path, line, endLine }: Pick<CodeFinding, 'path' | 'lin
   return endLine === line ? `${path}:${line}` : `${path}:${line}-${endLine}`
 }
 
-/** A finding as scripts and other programs read it. */
 export function wireFinding({ endLine, lineText, ...same }: CodeFinding) {
   return { ...same, end_line: endLine, line_text: lineText }
 }

@@ -31,7 +31,6 @@ export const CodeNode = z.strictObject({
 })
 export type CodeNode = z.infer<typeof CodeNode>
 
-/** A file that discovery skipped, and why, for a person to read. */
 export const SkippedFile = z.strictObject({ path: z.string(), reason: z.string() })
 export type SkippedFile = z.infer<typeof SkippedFile>
 
@@ -74,13 +73,9 @@ export function nodeView(of: CodeNode): NodeView {
 export const EdgeKind = z.enum(['imports', 'calls', 'inherits', 'tests'])
 export type EdgeKind = z.infer<typeof EdgeKind>
 
-/**
- * `exact`: by the language's own rules, as far as they can be followed without running the code. `by_name`: nothing else
- * in the repository has that name.
- */
+/** `exact`: by the language's own rules, without running the code. `by_name`: nothing else in the repository has that name. */
 export const EdgeCertainty = z.enum(['exact', 'by_name'])
 
-/** One node needs another. */
 export const Edge = z.strictObject({ from: NodeId, to: NodeId, kind: EdgeKind, certainty: EdgeCertainty })
 export type Edge = z.infer<typeof Edge>
 
@@ -88,7 +83,6 @@ export type Edge = z.infer<typeof Edge>
 export const EdgeDirection = z.enum(['out', 'in'])
 export type EdgeDirection = z.infer<typeof EdgeDirection>
 
-/** The node at the other end of an edge: enough to name it and to find it in its file. */
 export const EdgeEnd = CodeNode.pick({
   nodeId: true,
   kind: true,
@@ -98,7 +92,6 @@ export const EdgeEnd = CodeNode.pick({
   endLine: true,
 })
 
-/** An edge as one of its two nodes sees it. */
 export const NodeEdge = z.strictObject({
   direction: EdgeDirection,
   kind: EdgeKind,

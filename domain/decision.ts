@@ -21,12 +21,8 @@ export const Decision = z.strictObject({
   at: z.number(),
   /** Gives kind and id of who decided: `human/<token>`. */
   by: z.string(),
-  /**
-   * Keeps the name that the token of who decided had then, since a token may be revoked, and who has decided is still
-   * to be known. Is absent for a token without a name, and for the operator's and the policy's decisions.
-   */
+  /** Keeps the name that the token had then, since it may be revoked. Is absent without a name, and for the operator and the policy. */
   byName: z.string().optional(),
-  /** The agent that made the set. */
   agent: z.string(),
   /** The operation that made the set, and the record that holds it. */
   operationId: OperationId,
@@ -36,7 +32,6 @@ export const Decision = z.strictObject({
 })
 export type Decision = z.infer<typeof Decision>
 
-/** Is true when a person has decided it, and not the policy of the run. */
 export function isByPerson({ by }: Pick<Decision, 'by'>): boolean {
   return by.startsWith('human/')
 }

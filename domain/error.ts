@@ -1,13 +1,9 @@
-/** Says of a code whether the same work may be tried again, and which HTTP status answers it. */
 type ErrorPolicy = { readonly meaning: string; readonly retry: boolean; readonly status: number }
 
 const once = (meaning: string, status: number): ErrorPolicy => ({ meaning, retry: false, status })
 const again = (meaning: string, status: number): ErrorPolicy => ({ meaning, retry: true, status })
 
-/**
- * The closed table of error codes, as docs/reference/errors.md lists it. A code never changes its meaning, and the number
- * of one that was removed is not given to another.
- */
+/** docs/reference/errors.md lists this closed table. A code never changes its meaning, and no number is given twice. */
 export const errorPolicies = {
   CONFIG_001: once('configuration not found', 500),
   CONFIG_002: once('configuration is not valid YAML', 500),
@@ -151,10 +147,7 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
   return error instanceof AppError && codes.includes(error.code)
 }
 
-/**
- * Makes a handler for `promise.catch(undefinedOn('RUN_001'))`: it returns undefined for an AppError with one of these
- * codes, and throws any other.
- */
+/** Makes a handler for `promise.catch(…)`: undefined for an AppError with one of these codes; it throws any other. */
 export function undefinedOn(...codes: readonly ErrorCode[]): (error: unknown) => undefined {
   return (error) => {
     if (!hasCode(error, ...codes)) throw error
@@ -185,10 +178,7 @@ export function isContextOverflow(error: unknown): boolean {
  */
 export type ModelFaultKind = 'unsent' | 'server' | 'busy' | 'doubtful'
 
-/**
- * Is AGENT_002 for a request that no server of its model could answer, for reasons that are not known to be the
- * request's. `isAway`: a probe that followed found no server that works.
- */
+/** Is AGENT_002 for a request that no server answered. `isAway`: a probe that followed found no server that works. */
 export class ModelUnavailable extends AppError {
   readonly kind: ModelFaultKind
   readonly isAway: boolean
@@ -204,7 +194,6 @@ export class ModelUnavailable extends AppError {
     return this.kind === 'doubtful' || (this.kind === 'server' && !this.isAway)
   }
 
-  /** Is true when servers that work had too much to do for it. */
   get wasTurnedAway(): boolean {
     return this.kind === 'busy' && !this.isAway
   }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { runPhases } from './run.ts'
 
-/** Every event with its category, which the name alone decides. */
 export const eventCategories = {
   'run.accepted': 'run_lifecycle',
   'run.started': 'run_lifecycle',
@@ -153,7 +152,6 @@ export function wireEvent(event: Event): WireEvent {
   }
 }
 
-/** The inverse of `wireEvent`. */
 export function eventOfWire(wire: WireEvent): Event {
   return {
     v: wire.v,

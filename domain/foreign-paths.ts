@@ -13,10 +13,7 @@ export function submodulePaths(folder: string, text: string): string[] {
   return paths
 }
 
-/**
- * The data folders of the stack and of the service `stores`, access and lock files, and patches: partly written ones and those of
- * default names.
- */
+/** Matches the stack's data folders, access and lock files, and patches of default names, also partly written ones. */
 const ownNames =
   /^\.remora(?:-stores)?$|^stack-access\.json|^stack\.(?:lock|log)$|^\.remora-[^/]*\.part$|^remora-(.+)\.patch$/
 

@@ -32,7 +32,6 @@ export type GateRun = z.infer<typeof GateRun>
 export const GateReport = z.strictObject({
   command: z.string(),
   verdict: z.enum(['passed', 'unproved']),
-  /** Says why it could not judge, or why it ended early. */
   reason: z.string().optional(),
   /** Tests of the original that pass each time; null where the command does not name its tests and its exit code counts. */
   tests: z.int().nullable(),
@@ -40,7 +39,6 @@ export const GateReport = z.strictObject({
   failing: z.array(z.string()),
   failingTotal: z.int(),
   runs: z.int(),
-  /** The first of them, in their order. */
   outputs: z.array(GateRun),
   durationMs: z.number(),
   /** Counts the change sets that it left out, as culprits or unproved. */

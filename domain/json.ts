@@ -7,7 +7,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Is true for an object that is not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -18,10 +17,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1))
 }
 
-/**
- * The first text of a value that no file and no store can keep as it is, names of members among them; undefined without any. Half of a
- * character would become U+FFFD. NUL ends a text for many programs.
- */
+/** Finds the first text, names included, that no store can keep: with half of a character, or with NUL. */
 export function textFault(whole: unknown): string | undefined {
   const open: [path: string, value: unknown][] = [['', whole]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -56,10 +52,7 @@ export function sortedKeys(_key: string, value: unknown): unknown {
 /** The writer recurses: deeper values are shown as `…`. */
 const maxDepth = 100
 
-/**
- * Writes about the first `max` characters of a value as JSON, for people and models. It reads no more of the value than
- * it shows, so that the value may be of any depth and size.
- */
+/** Writes about the first `max` characters of a value as JSON, and reads no more of it, whatever its depth and size. */
 export function clippedJson(value: unknown, max: number): string {
   let text = ''
   const write = (part: unknown, depth: number): void => {

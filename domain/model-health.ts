@@ -13,7 +13,6 @@ export const ServerHealth = z.object({
 })
 export type ServerHealth = z.infer<typeof ServerHealth>
 
-/** One model as a worker sees it. */
 export const ModelHealth = z.object({
   /** Names it as bundles do: by a model or adapter, or `default` for the workers' own. */
   model: z.string(),
@@ -28,13 +27,9 @@ export type ModelHealth = z.infer<typeof ModelHealth>
 /** Bundles and reports of workers call the workers' own model so. */
 export const defaultModel = 'default'
 
-/** A model that no live worker can use. */
 export type UnreachableModel = Pick<ModelHealth, 'model' | 'servers'> & { since: number }
 
-/**
- * The models that are away by the reports of all live workers, and those that work by at least one. A model that some worker
- * has not judged is neither.
- */
+/** Judges by the reports of all live workers. A model that some worker has not judged is neither away nor working. */
 export function judgeModels(reports: readonly (readonly ModelHealth[])[]) {
   const names = new Set(reports.flatMap((models) => models.map(({ model }) => model)))
   const away: UnreachableModel[] = []

@@ -10,7 +10,6 @@ export const modelLabel = 'remora.model'
 
 type Labels = Readonly<Record<string, string>> | undefined
 
-/** Returns undefined for runs without the label: those of a service with its own workers. */
 export function modelKindOf(labels: Labels): ModelKind | undefined {
   return ModelKind.safeParse(labels?.[modelLabel]).data
 }

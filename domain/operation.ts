@@ -29,7 +29,6 @@ export type OperationStatus = z.infer<typeof OperationStatus>
 export const endedOperationStatuses = ['succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled'] as const
 export type EndedOperationStatus = (typeof endedOperationStatuses)[number]
 
-/** Says who does the work: an agent with a model, or a program that needs none. */
 export const OperationWork = z.enum(['agent', 'mechanical'])
 export type OperationWork = z.infer<typeof OperationWork>
 
@@ -96,7 +95,6 @@ export const Outcome = z.strictObject({
 })
 export type Outcome = z.infer<typeof Outcome>
 
-/** An operation in the ledger. */
 export const Operation = z.strictObject({
   operationId: OperationId,
   runId: RunId,
@@ -123,7 +121,6 @@ export const Operation = z.strictObject({
   begunAt: z.number().nullable(),
   endedAt: z.number().nullable(),
   outcome: Outcome.nullable(),
-  /** The question that it is waiting for. */
   waitsFor: QuestionId.nullable(),
   /** The object that the next attempt resumes from, after the operation asked a question. */
   suspensionHash: z.string().nullable(),
@@ -139,7 +136,6 @@ export function originalId({ operationId, repeats }: Pick<Operation, 'operationI
   return repeats?.operationId ?? operationId
 }
 
-/** The change sets an operation made, in the order they were made. */
 export function changeSetIdsOf({ changeSetId, changeSetIds }: Pick<Outcome, 'changeSetId' | 'changeSetIds'>): string[] {
   return changeSetIds ?? (changeSetId === undefined ? [] : [changeSetId])
 }

@@ -9,11 +9,9 @@ const Composed = z.object({ decided: z.int().min(0), compositionKey: z.string() 
 /** Says why the patch cannot be composed. `at` is in ms since the epoch; a fault is not believed for long. */
 const Faulty = z.object({ decided: z.int().min(0), errorCode: z.string(), reason: z.string(), at: z.number() })
 
-/** Says what became of a patch of the run that somebody asked for. */
 export const PatchNote = z.union([Composed, Faulty])
 export type PatchNote = z.infer<typeof PatchNote>
 
-/** Says the same of a part of what was accepted. */
 export const PartNote = z.union([Composed.extend({ part: PartId }), Faulty.extend({ part: PartId })])
 export type PartNote = z.infer<typeof PartNote>
 

@@ -105,7 +105,6 @@ function hasManyBraces(pattern: string): boolean {
 
 type Group = { start: number; end: number; alternatives: string[] }
 
-/** The first outermost `{…}` with a comma of its own. */
 function firstGroup(pattern: string): Group | undefined {
   for (let start = 0; start < pattern.length; start++) {
     if (pattern[start] === '\\') start++
@@ -176,7 +175,6 @@ function starMatch<T>(
 type CharacterClass = { negated: boolean; ranges: readonly (readonly [first: number, last: number])[] }
 type Part = string | CharacterClass
 
-/** The pattern of one path segment: literal text, `*`, `?` and `[a-z]`. */
 export type SegmentGlob = { parts: readonly (Part | typeof star)[]; wildcards: number }
 
 const anyCharacter: CharacterClass = { negated: true, ranges: [] }

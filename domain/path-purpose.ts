@@ -44,10 +44,7 @@ const rows: readonly PurposeRow[] = [
   },
 ]
 
-/**
- * Judges what the file is for by the names that projects of its language commonly use. It is `source` where nothing
- * says otherwise: a module `testing.py`, or a folder `testing` inside a package, is part of the product.
- */
+/** Judges by the names that projects commonly use; `source` where nothing says otherwise, as of a module `testing.py`. */
 export function purposeOf(path: string): PathPurpose {
   const parts = path.toLowerCase().split('/')
   const file = parts.at(-1) ?? ''
@@ -64,10 +61,7 @@ export function purposeOf(path: string): PathPurpose {
 
 export const secretReason = 'a secret by its name'
 
-/**
- * Files that programs keep passwords, tokens and private keys in, by their usual names: after the signatures of Gitrob and the
- * paths that gitleaks names. Public keys (`.pub`) and templates without values (`.env.example`) are none.
- */
+/** These follow the signatures of Gitrob and gitleaks; public keys and templates (`.env.example`) are none. */
 const secretNames: readonly RegExp[] = [
   /^\.env(?:rc|[.-].+)?$|.\.env$/,
   /\.(?:pem|key|p12|pfx|pkcs12|jks|keystore|kdbx?|ppk|agilekeychain|ovpn|tfstate(?:\.backup)?|tfvars(?:\.json)?)$/,
@@ -77,10 +71,8 @@ const secretNames: readonly RegExp[] = [
   /^secrets\.(?:ya?ml|json|toml|ini|properties)$/,
 ]
 const secretTemplate = /[.-](?:example|sample|template|tmpl|dist|defaults?)$/
-/** Matches the paths where a file of a plain name holds secrets. */
 const secretPath = /(?:^|\/)(?:\.docker\/config\.json|\.kube\/config|\.gnupg\/.+)$/
 
-/** Is true when a file is a secret by its name, whatever is in it. */
 export function isSecretByName(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   if (secretTemplate.test(name)) return false

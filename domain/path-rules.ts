@@ -10,14 +10,12 @@ export function scriptSuffixOf(path: string): ScriptSuffix | undefined {
   return scriptSuffixes.find((suffix) => path.endsWith(suffix))
 }
 
-/** The ending of Go, which gofmt checks. */
 const goSuffix = '.go'
 
 export function isGo(path: string): boolean {
   return path.endsWith(goSuffix)
 }
 
-/** The lint rules of one file, resolved from the repository's own configuration. */
 export const LintRules = z.strictObject({
   /** The configuration that they come from: `pyproject.toml [tool.ruff]`, `tox.ini [flake8]`, `default`. */
   source: z.string(),
@@ -36,9 +34,7 @@ export const LintRules = z.strictObject({
 })
 export type LintRules = z.infer<typeof LintRules>
 
-/** The files in which Ruff reads a repository's configuration. */
 export const RuffTree = z.strictObject({
-  /** Configurations in TOML, by path. */
   files: z.record(z.string(), z.string()),
   /** Those of a second pass in preview mode, for flake8's rules that Ruff has only there. The first pass stays stable. */
   preview: z.record(z.string(), z.string()).optional(),
@@ -51,7 +47,6 @@ const docstringStyles = ['google', 'numpy', 'sphinx', 'plain'] as const
 export const DocstringStyle = z.enum(docstringStyles)
 export type DocstringStyle = z.infer<typeof DocstringStyle>
 
-/** The formatting rules for text written into one file. */
 export const TextStyle = z.strictObject({
   /** The line length of the linter, else of the formatter, else of `.editorconfig`. */
   lineLength: z.int().min(1),
@@ -75,7 +70,6 @@ export const TextStyle = z.strictObject({
 })
 export type TextStyle = z.infer<typeof TextStyle>
 
-/** All rules of the repository for one file. */
 export const PathRules = z.strictObject({
   lint: LintRules,
   text: TextStyle,
@@ -124,7 +118,6 @@ export function isGoRules({ suffix }: Pick<LintRules, 'suffix'>): boolean {
   return suffix === goSuffix
 }
 
-/** The rules of a path for which nothing was read. */
 export function defaultRulesOf(path: string): PathRules {
   const suffix = scriptSuffixOf(path)
   return suffix === undefined ? defaultPathRules : { ...defaultPathRules, lint: defaultScriptRules(suffix) }

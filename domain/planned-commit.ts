@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { RepoPath } from './repo-path.ts'
 
-/** A file as it is after a commit that changes it. */
 export type PlannedFile = {
   path: RepoPath
   executable: boolean

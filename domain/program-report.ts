@@ -1,17 +1,13 @@
 import { z } from 'zod'
 
-/**
- * The programs that repositories' tests are run with, mostly: what a sandbox has of them is looked for, and nothing is known of others.
- */
+/** Tests are mostly run with these; nothing is known of others. */
 export const soughtPrograms: readonly string[] =
   `python3 python pytest tox nox uv node npm npx yarn pnpm vitest jest mocha bun deno go cargo java mvn gradle make
   cmake ctest ruby bundle rake php dotnet`.split(/\s+/)
 
-/** Says what a worker has to run a repository's programs with. */
 export const ProgramReport = z.object({
   /** Lists the `soughtPrograms` that its sandbox has, and `gofmt` where it finds one itself. */
   names: z.array(z.string()),
-  /** Says why it has no sandbox. */
   lack: z.string().optional(),
 })
 export type ProgramReport = z.infer<typeof ProgramReport>

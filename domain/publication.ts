@@ -10,7 +10,6 @@ export const PublishedPull = z.strictObject({
   url: z.string(),
   /** The commit that the publisher has made last; any other one on the branch is a person's. */
   head: CommitId,
-  /** The commit that it was made on. */
   base: CommitId,
   state: z.enum(['open', 'closed', 'merged']),
   isDraft: z.boolean(),
@@ -38,7 +37,6 @@ export const Publication = z.strictObject({
   pulls: z.array(PublishedPull).default([]),
   /** Somebody asked for the pull request of what is accepted, which would not be opened otherwise. */
   isAsked: z.boolean().default(false),
-  /** Somebody said that nothing of the run is to be published. */
   isDismissed: z.boolean().default(false),
   /** Says why nothing more is published; a later request tries again. */
   fault: z.strictObject({ errorCode: z.string(), reason: z.string(), at: z.number() }).nullable().default(null),

@@ -55,7 +55,6 @@ export function shownName(path: string): string {
 
 const maxShown = 500
 
-/** The folder a path lies in; '' at the top. */
 export function folderOf(path: RepoPath): RepoPath {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }

@@ -36,7 +36,6 @@ export const RepositorySource = z.strictObject({
 })
 export type RepositorySource = z.infer<typeof RepositorySource>
 
-/** Writes `owner/name`, as people write it. */
 export function fullNameOf({ owner, name }: Pick<HostedRepository, 'owner' | 'name'>): string {
   return `${owner}/${name}`
 }

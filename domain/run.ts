@@ -22,7 +22,6 @@ export const skipKinds = [
 export const SkipKind = z.enum(skipKinds)
 export type SkipKind = z.infer<typeof SkipKind>
 
-/** Describes each kind in the command line's help. */
 export const skipKindText: Readonly<Record<SkipKind, string>> = {
   vendored: 'folders and files of other projects',
   generated: 'files that a program wrote',
@@ -50,15 +49,12 @@ export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
 export const AcceptPolicy = z.enum(['none', 'auto'])
 export type AcceptPolicy = z.infer<typeof AcceptPolicy>
 
-/** The most nodes that a request may name one by one. */
 export const maxSelectedNodes = 50_000
 
-/** The most files that a request may say its client has left out. */
 export const maxNotSentFiles = 1_000
 
 const isPlain = (text: string) => !anyControl.test(text)
 
-/** A file of the caller's folder that is not in the archive, and why. */
 export const NotSentFile = z.strictObject({
   path: RepoPath.refine(isPlain, 'has a control character'),
   reason: z.string().min(1).max(200).refine(isPlain, 'has a control character'),
@@ -128,7 +124,6 @@ export const AwayModel = z.object({
   /** Names it as bundles do, with `default` for the workers' own. */
   model: z.string(),
   since: z.number(),
-  /** The bundles of the run that need it. */
   bundles: z.array(z.string()),
 })
 export type AwayModel = z.infer<typeof AwayModel>
@@ -158,10 +153,7 @@ export const RunStop = z.discriminatedUnion('kind', [
 ])
 export type RunStop = z.infer<typeof RunStop>
 
-/**
- * Says how far the composition of a run is: operations whose change sets it has read, then files it has proved, of how
- * many. `files` is 0 until all operations are read.
- */
+/** Counts operations whose change sets are read, then files that are proved; `files` is 0 until all operations are read. */
 export const CompositionProgress = z.object({
   operationsRead: z.int().min(0),
   operations: z.int().min(0),
@@ -202,7 +194,6 @@ export const Run = z.strictObject({
   errorPolicy: ErrorPolicyName.default('skip_downstream'),
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
-  /** Names the commit of a run whose code is fetched, once that is known. */
   commit: CommitId.nullable().default(null),
   /** The snapshot of the commit that it is compared with, if it is compared with one. */
   baseSnapshotId: z.string().nullable().default(null),

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * Names what a token permits. `tokens:admin` can create a token of any scope, so it is as powerful as all of them.
- * Otherwise no scope implies another.
- */
+/** `tokens:admin` can create a token of any scope, and so do everything. Otherwise no scope implies another. */
 export const Scope = z.enum(['runs:read', 'runs:write', 'tokens:admin'])
 export type Scope = z.infer<typeof Scope>
 

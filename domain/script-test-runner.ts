@@ -69,10 +69,7 @@ function runnerOf(path: string, { scripts, ...own }: z.infer<typeof Package>): S
   return named === undefined ? undefined : { kind: 'other', path, name: named }
 }
 
-/**
- * Is true when the command has the name as a word of its own, which may end a path: `node_modules/.bin/jest --ci`, but
- * neither `jest-lint` nor `test:lab`.
- */
+/** Is true for `node_modules/.bin/jest --ci`, but for neither `jest-lint` nor `test:lab`. */
 function isCalled(name: string, command: string): boolean {
   return new RegExp(String.raw`(?:^|[\s/;&|"'])${name}(?:\.js|\.mjs|\.cjs)?(?=$|[\s;&|"'])`, 'm').test(command)
 }

@@ -18,9 +18,7 @@ export const RunEnvironment = z.discriminatedUnion('kind', [
     kind: z.literal('ready'),
     command: z.string(),
     key: z.string(),
-    /** Measures the stored result. */
     bytes: z.number(),
-    /** Is true when an earlier run has made it. */
     isCached: z.boolean(),
     durationMs: z.number(),
   }),
@@ -28,7 +26,6 @@ export const RunEnvironment = z.discriminatedUnion('kind', [
     kind: z.literal('failed'),
     command: z.string(),
     reason: z.string(),
-    /** The end of what it wrote. */
     output: z.string(),
     durationMs: z.number(),
   }),
@@ -36,10 +33,7 @@ export const RunEnvironment = z.discriminatedUnion('kind', [
 export type RunEnvironment = z.infer<typeof RunEnvironment>
 export type SettledEnvironment = Exclude<RunEnvironment, { kind: 'wanted' }>
 
-/**
- * Programs find the `environment` that a setup makes at this path, and first on the PATH; what it added to the working
- * folder is laid there.
- */
+/** Programs find at this path, and first on the PATH, what a setup made; what it added to the working folder is laid there. */
 export const environmentFolder = '/environment'
 /** A setup puts the modules of Go here, where programs find them. */
 export const goModuleCache = `${environmentFolder}/go/mod`

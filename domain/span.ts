@@ -17,22 +17,17 @@ export type Span = {
   startMs: number
   endMs: number
   attributes: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
-  /** The code of what went wrong. */
   errorCode?: string | undefined
 }
 
 /** Takes spans, and never fails. */
 export type SpanRecorder = { record(span: Span): void }
 
-/**
- * The id of the span of something that these words name, below another span. The same words give the same id, in every
- * process: what is below a span can be sent before it, by another process.
- */
+/** The same words give the same id in every process, so that a span can be sent before the one above it. */
 export function spanIdOf(parentId: string, ...words: readonly (string | number)[]): string {
   return hash('sha1', [parentId, ...words].join(' ')).slice(0, 16)
 }
 
-/** Returns an id for a span that has none below it. */
 export function newSpanId(): string {
   return halfId() + halfId()
 }

@@ -4,7 +4,6 @@
  */
 export const terminalControls: RegExp = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
-/** Matches a control character in a name, which has no lines. */
 export const anyControl: RegExp = /\p{Cc}/u
 
 /** A character in visible form, such as `\u001b`. */

@@ -46,7 +46,6 @@ export const DecodingConstraint = z.union([
 export type DecodingConstraint = z.infer<typeof DecodingConstraint>
 
 export type ModelRequest = {
-  /** The name that the servers give the model or its adapter. */
   model: string
   messages: readonly Message[]
   tools: readonly ToolDefinition[]
@@ -84,7 +83,6 @@ export const TokenUsage = z.strictObject({ promptTokens: z.int().min(0), complet
 export type TokenUsage = z.infer<typeof TokenUsage>
 
 export type ModelReply = {
-  /** The model that answered, as the server names it. */
   model: string
   content: string | null
   toolCalls: RequestedCall[]
@@ -95,7 +93,6 @@ export type ModelReply = {
   /** The server that answered, without credentials. `tries` counts the requests sent until then. */
   endpoint: string
   tries: number
-  /** The failed tries, or the first of them when there were many; absent when none failed. */
   failedTries?: readonly FailedTry[] | undefined
   latencyMs: number
   /** Measures how long it waited for slots, before all its tries together. */
@@ -132,7 +129,6 @@ export type Submission = z.infer<typeof Submission>
 /** An estimate for English and code, used until a server has counted tokens; tokens of other scripts are shorter. */
 export const charactersPerToken = 4
 
-/** A request to a model server that failed. */
 export const FailedTry = z.strictObject({
   endpoint: z.string(),
   code: z.string(),

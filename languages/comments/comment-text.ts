@@ -98,7 +98,6 @@ export function fitComment(content: string, width: number): FittedComment {
   return { kind: 'too_long', reason }
 }
 
-/** The lines of a paragraph as they are where they fit. */
 function wrapped(paragraph: readonly string[], width: number): string[] {
   if (paragraph.every((line) => line.length <= width)) return [...paragraph]
   const [first = ''] = paragraph
@@ -150,7 +149,6 @@ export function widthOf(indent: string): number {
   return indent.replaceAll('\t', '    ').length
 }
 
-/** Is true when a line of the comment is one that tools obey. */
 export function isDirective(comment: string): boolean {
   return comment.split('\n').some((line) => directive.test(line))
 }

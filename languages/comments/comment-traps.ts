@@ -32,10 +32,7 @@ const traps: Readonly<Record<string, readonly Trap[]>> = {
   css: [[/<\/style/i, 'a page that has the style in it would take this for its own']],
 }
 
-/**
- * Says why a compiler or a tool reads a comment, with its marks, as something else than our grammars do; returns undefined where all
- * read the same. A grammar finds comments in the text as it stands, and some compilers translate or join it first.
- */
+/** Says why a compiler or a tool reads a comment, with its marks, as something else than our grammars do. */
 export function trapIn(comment: string, language: string): string | undefined {
   if (language === 'rust') return isRustDoc(comment) ? runByRustdoc(normalisedComment(comment)) : undefined
   // A tree has each comment without the white space before it.

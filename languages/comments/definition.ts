@@ -8,7 +8,6 @@ export type DocumentedParameter = {
   isRest: boolean
 }
 
-/** Holds what a definition's doc comment may say of it, as far as its own file shows it. */
 export type Definition = {
   name: string
   kind: 'function' | 'type'
@@ -20,7 +19,6 @@ export type Definition = {
   returnsValue: 'yes' | 'no' | 'unknown'
   yields: boolean
   throws: string[]
-  /** It is read like a property: a getter. */
   isProperty?: boolean
   visibility: 'public' | 'private'
   hasDoc: boolean
@@ -42,21 +40,17 @@ export type DefinitionPlace = DefinitionRange & {
   top: number
 }
 
-/** Describes how the doc comments of one language are written. */
 export type DocLanguage = {
   style: 'tsdoc' | 'jsdoc' | 'godoc' | 'rustdoc' | 'javadoc'
   /** Begins a comment: the mark of a block, or one that stands on each line. */
   form: '/**' | '///' | '//'
-  /** For a repository that says nothing. */
   lineLength: number
-  /** The block tags that may be written. */
   tags: readonly string[]
   read: DefinitionReader
   /** Comments that tools obey in this language alone. They are the end of a doc comment, after an empty line of it. */
   directive?: RegExp
   /** Escapes what the style's tools would misread. */
   escaped?(content: string): string
-  /** A rule of the style that a text breaks. */
   faultOf?(content: string, name: string): string | undefined
 }
 

@@ -90,7 +90,6 @@ export function insertComment(tree: Tree, place: DocPlace & { docstring: string 
   return { kind: 'inserted', text: source.slice(0, top) + comment + source.slice(top) }
 }
 
-/** Types and the dash before a description, as the repository writes them. */
 function formed(content: string, { style }: DocLanguage, { docstringTypes, docstringDash }: TextStyle): string {
   if (style !== 'tsdoc' && style !== 'jsdoc') return content
   const isTyped = style === 'jsdoc' && docstringTypes === true

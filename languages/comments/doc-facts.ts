@@ -8,7 +8,6 @@ export type NodeBytes = { startByte: number; endByte: number }
 
 export type DefinitionFacts = { startByte: number; hasDoc: boolean; visibility: 'public' | 'private'; exempt?: string }
 
-/** Counts the doc comments of a file that have each form. */
 export type CommentVotes = {
   typed: number
   untyped: number
@@ -20,7 +19,6 @@ export type CommentVotes = {
 
 export const noCommentVotes: CommentVotes = { typed: 0, untyped: 0, dash: 0, noDash: 0, oneLine: 0, manyLines: 0 }
 
-/** Holds what one file says about doc comments, as plain data: those of `nodes`, and how the file's own are written. */
 export type FileDocFacts = { definitions: DefinitionFacts[]; votes: CommentVotes }
 
 export function docFactsOf(
@@ -59,7 +57,6 @@ function count(comment: string, votes: CommentVotes): void {
   else if (comment.split('\n').length === 3 && !comment.includes('@')) votes.manyLines += 1
 }
 
-/** Returns the index in UTF-16 units of each of these byte offsets. */
 function utf16Indices(source: string, offsets: readonly number[]): (offset: number) => number {
   const bytes = Buffer.from(source)
   const indices = new Map<number, number>()

@@ -2,10 +2,7 @@ import { namesFault } from '../syntax/documented-names.ts'
 import { withoutCode } from './comment-text.ts'
 import type { Definition, DocLanguage } from './definition.ts'
 
-/**
- * Says what is missing or unknown where a comment does not document exactly the parameters of the signature, in their order, or
- * documents a result where there is none. Undefined where it agrees, and for a comment that documents no parameter.
- */
+/** Says where a comment does not document exactly the parameters, in order, or documents a result that is none; undefined where it documents none. */
 export function parameterFault(content: string, definition: Definition, language: DocLanguage): string | undefined {
   const documented = documentedIn(content, language)
   if (documented === undefined) return undefined
@@ -29,7 +26,6 @@ type Documented = { parameters: string[]; typeParameters: string[]; returns: boo
 
 const paramTag = /^[ \t]*@(?:param|arg|argument)[ \t]+(?:\{(?:[^{}]|\{[^{}]*\})*\}[ \t]*)?(\[[^\]\n]*\]|<\w+>|[^\s]+)/gm
 
-/** Undefined in a language whose comments have no place for parameters. */
 function documentedIn(content: string, { style }: DocLanguage): Documented | undefined {
   const text = withoutCode(content)
   if (style === 'godoc') return undefined

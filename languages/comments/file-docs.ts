@@ -32,7 +32,6 @@ function describedBy({ name, parameters, typeParameters, returns, throws }: Omit
   return { name, signature: [...given, ...typeParameters, returns, ...throws].join(' ') }
 }
 
-/** Comments of one line each that follow each other are one. */
 function groupsOf(comments: readonly Node[], source: string): Node[][] {
   const groups: Node[][] = []
   for (const comment of comments) {
@@ -52,7 +51,6 @@ function groupsOf(comments: readonly Node[], source: string): Node[][] {
 
 const lead = /decorator|attribute|annotation/
 
-/** The outermost node that starts at the next code, past decorators and attributes. */
 function definitionBelow({ rootNode }: Tree, source: string, from: number): Node | undefined {
   const index = from + (/^\s*/.exec(source.slice(from))?.[0].length ?? 0)
   if (index >= source.length) return undefined

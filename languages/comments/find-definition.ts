@@ -36,7 +36,6 @@ export function definitionAt(
   return { ...facts, hasDoc: doc !== undefined, doc: doc?.text, exempt, top }
 }
 
-/** Comments in a definition before its own name: between a decorator or an attribute and it. */
 function leads(node: Node, start: number): Node[] {
   const found: Node[] = []
   for (let one = node.previousSibling; one !== null && one.startIndex >= start; one = one.previousSibling)
@@ -82,7 +81,6 @@ function isForTools({ text }: Node, language: DocLanguage): boolean {
   return directive.test(text) || language.directive?.test(text) === true
 }
 
-/** A comment about the whole file, which stands above the first definition. */
 const aboutFile =
   /@(?:license|licence|file|fileoverview|module|packageDocumentation|copyright|author)\b|\bcopyright\b|\blicen[sc]ed?\b/i
 

@@ -77,7 +77,6 @@ export function goFault(content: string, name: string): string | undefined {
   return undefined
 }
 
-/** Writes lists as gofmt does. */
 export function goForm(content: string): string {
   return content.replaceAll(/^[-*+•][ \t]+/gm, '  - ')
 }

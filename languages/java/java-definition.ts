@@ -41,7 +41,6 @@ export const readJavaDefinition: DefinitionReader = (node) => {
   }
 }
 
-/** Reads the parameters; those of a record are its components. */
 function parametersOf(list: Node | null): DocumentedParameter[] {
   return namedChildrenOf(list).flatMap((one) => {
     if (one.type !== 'formal_parameter' && one.type !== 'spread_parameter') return []

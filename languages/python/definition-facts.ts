@@ -4,7 +4,6 @@ import { codeIn } from './python-nodes.ts'
 import { decoratorsOf, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type NameResolver } from './imported-names.ts'
 
-/** A function, method or class of a file, as far as its docstring is concerned. */
 export type DefinitionDocFacts = {
   kind: 'function' | 'method' | 'class'
   name: string
@@ -66,7 +65,6 @@ export function foundDefinitions(nodes: readonly Node[]): FoundDefinition[] {
   return found
 }
 
-/** Finds everything about a definition but its byte offsets. */
 export function factsOf(
   found: FoundDefinition,
   module: ModuleFacts,
@@ -121,8 +119,7 @@ function exemptionIn(found: FoundDefinition, module: ModuleFacts): string | unde
 
 /** Is true when a decorator is called with a function of the repository, as Jinja's `@async_variant(sync_do_first)` is. */
 function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts): boolean {
-  const expressions = decoratorsOf(definition).flatMap(codeIn)
-  const given = expressions.flatMap((one) => one.childForFieldName('arguments')?.namedChildren ?? [])
+  const given = decoratorsOf(definition).flatMap((one) => one.childForFieldName('arguments')?.namedChildren ?? [])
   return given.some(
     (one) => one?.type === 'identifier' && /^_?[a-z]/.test(one.text) && names.resolve(one.text).startsWith('.'),
   )
@@ -130,9 +127,8 @@ function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts
 
 function decoratorNames({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {
   return decoratorsOf(definition).map((decorator) => {
-    const [expression] = codeIn(decorator)
-    const name = expression && dottedName(expression)
-    return name === undefined ? `?${expression?.text.slice(0, 60) ?? ''}` : names.resolve(name)
+    const name = dottedName(decorator)
+    return name === undefined ? `?${decorator.text.slice(0, 60)}` : names.resolve(name)
   })
 }
 

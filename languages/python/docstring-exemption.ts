@@ -37,10 +37,7 @@ export function exemptionOf(site: DocstringSite): string | undefined {
 const missingDocstring =
   /#[^#\n]*\b(?:no|not|without)(?:\s+an?)?\s+doc-?string|#\s*noqa\s*:[^#\n]*\bD(?:1(?:0\d?)?)?\b|#\s*pylint\s*:\s*disable\s*=[^#\n]*\b(?:missing-(?:\w+-)?docstring|C011[0-6])\b/i
 
-/**
- * A string below an attribute describes the attribute, to Sphinx and by PEP 224. Where it is the only one, or the name of
- * the attribute begins with an underscore, as `__slots__` does, it was more likely written for the class.
- */
+/** A string below an attribute describes that attribute (PEP 224), but a lone one, or one below `__slots__`, was likely written for the class. */
 function hasTextBelowAttributes({ kind, body }: DocstringSite): boolean {
   const statements = codeIn(body)
   const [first = 0, ...more] = statements.flatMap((one, at) => (at > 0 && docstringOf(one) !== undefined ? at : []))
@@ -58,7 +55,6 @@ function waivesDocstring(site: DocstringSite): boolean {
   return parts.some((part) => missingDocstring.test(part?.text ?? ''))
 }
 
-/** The codes that a comment switches off for the whole file (`# ruff: noqa: D103`). */
 const fileWideNoqa = /^[ \t]*#\s*(?:ruff|flake8)\s*:\s*noqa\s*:([^#\n]*)/gim
 const codesByKind = { class: /^D(?:1(?:01?)?)?$/, method: /^D(?:1(?:02?)?)?$/, function: /^D(?:1(?:03?)?)?$/ }
 
@@ -90,7 +86,6 @@ function isCommentedPass({ definition, body }: DocstringSite): boolean {
   return only?.type === 'pass_statement' && more.length === 0 && isCommented(definition)
 }
 
-/** Is true when the definition contains a comment, or one follows on its last line. */
 export function isCommented(definition: Node): boolean {
   return definition.descendantsOfType('comment').length > 0 || commentBehind(definition) !== undefined
 }

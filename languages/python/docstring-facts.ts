@@ -7,7 +7,7 @@ import { codeIn, docstringParts } from './python-nodes.ts'
 import { type DocstringRead, docstringUses, namesAsValues, valueQuery } from './docstring-reads.ts'
 import { docstringContent } from './docstring-site.ts'
 import { type DocstringVotes, namesTypes, noVotes, styleOfDocstring } from './docstring-style.ts'
-import { readImports } from './imported-names.ts'
+import { importedNames, readImports } from './imported-names.ts'
 
 /** Holds what one Python file says about docstrings: its own, and those that it reads. It is plain data, made once per file. */
 export type FileDocstringFacts = {
@@ -35,7 +35,7 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
   const captured = capturesOf(tree)
   const definitions = foundDefinitions(captured('definition'))
   const defined = new Set(definitions.map(({ name }) => name))
-  const names = readImports(captured('import'), defined)
+  const names = readImports(captured('import').flatMap(importedNames), defined)
   const uses = docstringUses({ tree, source, names, definitions })
   const exported = exportedNames(captured('all'))
   const module = { path, names, exported, docSetFor: uses.setFor, waived: waivedKinds(source) }
@@ -99,7 +99,6 @@ function votesOf(definitions: readonly FoundDefinition[], source: string): Docst
   return votes
 }
 
-/** Is true when there are parameters besides the instance or the class, which a section could describe. */
 function hasParameters(definition: Node): boolean {
   const list = definition.childForFieldName('parameters')
   const [first, ...rest] = list === null ? [] : codeIn(list)

@@ -1,17 +1,11 @@
-/** A base class of a framework that reads the docstrings of subclasses, of their methods, or of both. */
 export type ReadingBase = {
   base: RegExp
   of: 'class' | 'methods' | 'both'
-  /** Only methods of these names. */
   methods?: RegExp
-  /** Tells users what the framework does with the text. */
   reader: string
 }
 
-/**
- * Bases whose subclasses' docstrings are data. The comment above each row names the place where the framework reads
- * `__doc__`. A framework's modules may re-export a class, so the patterns compare only the package and the class.
- */
+/** The comment above each row names where the framework reads `__doc__`. Patterns compare only the package and the class, which may be re-exported. */
 export const readingBases: readonly ReadingBase[] = [
   // Lib/cmd.py, do_help: `doc = getattr(self, 'do_' + arg).__doc__`
   { base: /^cmd2?\.(\w+\.)?Cmd$/, of: 'methods', methods: /^do_/, reader: 'cmd prints it as help' },

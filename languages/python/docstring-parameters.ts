@@ -2,6 +2,7 @@ import type { Node, Tree } from 'web-tree-sitter'
 import type { DocstringStyle } from '#domain/path-rules.ts'
 import { type Described, emptyWording } from '../syntax/empty-wording.ts'
 import { namesFault } from '../syntax/documented-names.ts'
+import { parameterIn } from './python-nodes.ts'
 import { decoratorsOf, docstringContent, docstringSiteOf, type DocstringSite, outermost } from './docstring-site.ts'
 import { styleOfDocstring } from './docstring-style.ts'
 
@@ -30,9 +31,8 @@ export function parametersOf(definition: Node): ParameterFacts[] {
   return isReceiver ? rest : facts
 }
 
-/** Is true when it is called on something: it stands in a class, and is no static method. */
 function isMethod(definition: Node): boolean {
-  if (decoratorsOf(definition).some(({ text }) => /^@\s*(?:\w+\.)*staticmethod\b/.test(text))) return false
+  if (decoratorsOf(definition).some(({ text }) => /^(?:\w+\.)*staticmethod\b/.test(text))) return false
   for (let around = outermost(definition).parent; around !== null; around = around.parent) {
     if (around.type === 'class_definition') return true
     if (around.type === 'function_definition' || around.type === 'module') return false
@@ -41,27 +41,11 @@ function isMethod(definition: Node): boolean {
 }
 
 function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | undefined {
-  const kind = keywordOnly ? 'keyword' : 'positional'
-  const annotation = node.childForFieldName('type')?.text ?? null
-  const value = node.childForFieldName('value')?.text ?? null
-  switch (node.type) {
-    case 'identifier':
-      return { name: node.text, annotation, default: null, kind }
-    case 'default_parameter':
-    case 'typed_default_parameter':
-      return { name: node.childForFieldName('name')?.text ?? '', annotation, default: value, kind }
-    case 'typed_parameter': {
-      const [inner] = node.namedChildren
-      const fact = inner ? parameterFacts(inner, keywordOnly) : undefined
-      return fact && { ...fact, annotation }
-    }
-    case 'list_splat_pattern':
-      return { name: node.text.slice(1), annotation, default: null, kind: 'var_positional' }
-    case 'dictionary_splat_pattern':
-      return { name: node.text.slice(2), annotation, default: null, kind: 'var_keyword' }
-    default:
-      return undefined
-  }
+  const found = parameterIn(node)
+  if (found === undefined) return undefined
+  const { name, type, value, rest } = found
+  const kind = rest === undefined ? (keywordOnly ? 'keyword' : 'positional') : (`var_${rest}` as const)
+  return { name, annotation: type?.text ?? null, default: value?.text ?? null, kind }
 }
 
 const sectionOfParameters = '(?:Args|Arguments|Parameters|Keyword Args|Keyword Arguments|Other Parameters)'
@@ -82,7 +66,6 @@ function parametersIn(content: string, style: DocstringStyle): string[] {
   }
 }
 
-/** The names at the first level below each of the titles. */
 function entriesOf(content: string, title: RegExp, style: 'google' | 'numpy'): string[] {
   const names: string[] = []
   const lines = content.split(/\r\n|\r|\n/)
@@ -132,10 +115,7 @@ function bareName(name: string): string {
   return name.replaceAll(/[\\*`]/g, '')
 }
 
-/**
- * Says what is wrong where a docstring does not describe exactly the parameters of the signature, in its order. Undefined where
- * they agree, where it describes none, and for a class, whose parameters are those of its methods.
- */
+/** Says where a docstring does not describe exactly the parameters, in order; undefined where it describes none, and for a class. */
 export function parameterFault(site: DocstringSite, content: string): string | undefined {
   if (site.kind === 'class') return undefined
   const text = untabbed(content)
@@ -149,7 +129,6 @@ export type PythonDoc = {
   line: number
   content: string
   fault: string | undefined
-  /** Says why the text tells nothing that the signature does not; undefined for one that does. */
   empty: string | undefined
   style: DocstringStyle
 }

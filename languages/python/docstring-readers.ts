@@ -14,7 +14,6 @@ export function openDocstringReaders(files: Files) {
   const decoratorFault = decoratorReaders(files, reads, own)
   const values = valueReaders(files, reads)
 
-  /** Says why a definition without a docstring is left alone, in words that follow its name. */
   function reasonToSkip(path: string, definition: DefinitionDocFacts): string | undefined {
     const { name, qualifiedName, kind } = definition
     if (reads.all !== undefined) return `is left alone: ${reads.all} counts what has a docstring`
@@ -39,7 +38,6 @@ function ownModules(files: Files): Set<string> {
   return new Set(names.filter((name) => !['src', 'lib', 'python', 'tests', 'test', '__init__'].includes(name)))
 }
 
-/** Is true when a dotted name belongs to the repository, imported relatively or by its package's name. */
 function isOwn(name: string, own: ReadonlySet<string>): boolean {
   return name.startsWith('.') || own.has(name.split('.')[0] ?? '')
 }
@@ -55,7 +53,6 @@ function readsOf(files: Files) {
   const names = new Map<string, string>()
   /** The first place that reads any docstring passed to it; one in `others` concerns only such files. */
   const values: Partial<Record<'source' | 'others', string>> = {}
-  /** The setting that makes the documentation's build count every docstring, with its place. */
   let all: string | undefined
   const notices: string[] = []
   for (const [path, facts] of files) {
@@ -93,7 +90,6 @@ function isDocumentation(path: string): boolean {
 
 type Reader = Pick<ReadingBase, 'of' | 'methods' | 'reader'>
 
-/** Finds classes whose docstrings, or those of their methods, are read because of their bases. */
 function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   const basesByClass = new Map<string, string[]>()
   for (const { definitions } of files.values()) {
@@ -133,10 +129,7 @@ function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   }
 }
 
-/**
- * Finds decorators that may read a docstring. The repository's own are harmless when nothing in the repository, and no
- * framework imported where they are defined, reads docstrings.
- */
+/** The repository's own decorators are harmless when nothing in it, and no framework imported where they are defined, reads docstrings. */
 function decoratorReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   const definedIn = new Map<string, string[]>()
   for (const [path, { definitions }] of files) {

@@ -33,7 +33,7 @@ export function docstringSiteOf(definition: Node): DocstringSite | undefined {
     body,
     docstring: isEmpty ? undefined : found,
     emptyDocstring: isEmpty ? found : undefined,
-    decorators: decoratorsOf(definition).map((decorator) => decorator.text.slice(1).trim()),
+    decorators: decoratorsOf(definition).map(({ text }) => text),
     setsDoc: definition.type === 'class_definition' && codeIn(body).some(namesDoc),
   }
 }
@@ -48,7 +48,6 @@ function namesDoc(statement: Node): boolean {
   return statement.type === 'expression_statement' && /\b__doc__\b/.test(statement.text)
 }
 
-/** The node itself when it is a definition, or the definition inside a decorated one. */
 function definitionIn(node: Node): Node | undefined {
   if (node.type === 'decorated_definition') return node.childForFieldName('definition') ?? undefined
   const isDefinition = node.type === 'function_definition' || node.type === 'class_definition'
@@ -60,7 +59,8 @@ export function outermost(definition: Node): Node {
   return parent !== null && parent.type === 'decorated_definition' ? parent : definition
 }
 
+/** Returns the expressions after each `@`. */
 export function decoratorsOf(definition: Node): Node[] {
   const owner = outermost(definition)
-  return owner === definition ? [] : codeIn(owner).filter((child) => child.type === 'decorator')
+  return owner === definition ? [] : codeIn(owner).flatMap((child) => (child.type === 'decorator' ? codeIn(child) : []))
 }

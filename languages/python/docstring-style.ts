@@ -40,7 +40,6 @@ const headed =
 const field =
   /^[ \t]*:(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|except|exception|ivar|cvar|var|yields?|ytype)\b[^:\n]*:/m
 
-/** The style of a docstring's sections; `plain` for a text without sections. */
 export function styleOfDocstring(content: string): DocstringStyle {
   if (underlined.test(content)) return 'numpy'
   if (field.test(content)) return 'sphinx'
@@ -60,7 +59,6 @@ export function namesTypes(content: string, style: DocstringStyle): boolean | un
   return style === 'plain' || !hasParameters ? undefined : typedParameter[style]?.test(content)
 }
 
-/** Describes how the docstrings in a part of the repository are written: the part of its text style that docstrings show. */
 export type DocstringHabits = Pick<TextStyle, 'docstringReturnField'> &
   Required<
     Pick<
@@ -98,7 +96,6 @@ export function docstringHabits(
 
 type Votes = ReadonlyMap<string, DocstringVotes>
 
-/** The votes of each folder, its subfolders included; the repository's root is ''. */
 function votesOfFolders(files: readonly (readonly [string, { votes: DocstringVotes }])[]): Votes {
   const votes = new Map<string, DocstringVotes>()
   for (const [path, facts] of files) {

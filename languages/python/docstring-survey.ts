@@ -3,6 +3,7 @@ import { purposeOf } from '#domain/path-purpose.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
+import { lastPart } from './imported-names.ts'
 import { docstringHabits, type DocstringHabits } from './docstring-style.ts'
 import { openDocstringReaders } from './docstring-readers.ts'
 
@@ -20,7 +21,6 @@ export type DocstringSurvey = {
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
   /** Tells whether the definition that starts at this byte is for use by others; undefined where there is none. */
   visibilityOf(path: string, startByte: number): DefinitionDocFacts['visibility'] | undefined
-  /** Tells users what in the repository prevents docstrings from being written. */
   notices: string[]
 }
 
@@ -71,7 +71,6 @@ export const purposeNames = {
   script: 'a script',
 } as const
 
-/** Says why a definition is not among those that the scope names. */
 export function outsideOfScope(
   path: string,
   { visibility }: Pick<DefinitionDocFacts, 'visibility'>,
@@ -89,16 +88,15 @@ const constructors = new Set(['__init__', '__new__', '__post_init__'])
 type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
 
 /**
- * Returns whether a method without a docstring inherits that of a method of the repository. `help`, `inspect.getdoc` and
- * Sphinx show that one, and a docstring of the override would hide it. Constructors take the arguments of their own class.
- * Classes are known by their names alone: of two classes with one name, both count.
+ * Tells whether a method inherits a docstring, which one of its own would hide from `help` and Sphinx. Constructors do not. Classes are
+ * known by their names alone: of two classes with one name, both count.
  */
 function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>) {
   const classes = new Map<string, KnownClasses>()
   const classesOf = (name: string) => getOrMake(classes, name, () => ({ bases: new Set(), documented: new Map() }))
   for (const [path, { definitions }] of files) {
     for (const { kind, name, qualifiedName, bases, hasDocstring } of definitions) {
-      if (kind === 'class') for (const base of bases) classesOf(name).bases.add(base.slice(base.lastIndexOf('.') + 1))
+      if (kind === 'class') for (const base of bases) classesOf(name).bases.add(lastPart(base))
       if (kind !== 'method' || !hasDocstring) continue
       getOrMake(classesOf(ownerOf(qualifiedName)).documented, name, () => new Set()).add(path)
     }

@@ -3,7 +3,6 @@ import { codeIn, docstringOf } from './python-nodes.ts'
 import { type ImportedName, importedNames, importStatementTypes } from './imported-names.ts'
 import { openTextMentions, type TextMentions } from './text-mentions.ts'
 
-/** One name that an import of the file binds, and where. */
 export type ImportedHere = {
   /** The name bound here; `*` for everything. */
   name: string
@@ -161,10 +160,7 @@ function isFiller(statement: Node, at: number): boolean {
   return statement.text === '...' || (at === 0 && docstringOf(statement) !== undefined)
 }
 
-/**
- * Modules, of the standard library and of common packages, that are imported for their effect: they patch other
- * modules, or register styles, accessors, environments or drivers with a library.
- */
+/** These patch other modules, or register styles, accessors, environments or drivers with a library. */
 const modulesWithEffect = new Set(
   (
     'readline gnureadline pyreadline pyreadline3 rlcompleter antigravity this site sitecustomize usercustomize setuptools ' +
@@ -177,7 +173,6 @@ const modulesWithEffect = new Set(
 /** Modules whose names are imported for their effect: `from sklearn.experimental import enable_iterative_imputer`. */
 const namesWithEffect = new Set(['sklearn.experimental', 'mpl_toolkits.mplot3d', 'mpl_toolkits', 'gevent.monkey'])
 
-/** Is true when a module of the standard library or of a common package is known to be imported for its effect. */
 export function isLoadedForEffect(module: string): boolean {
   return namesWithEffect.has(module) || modulesWithEffect.has(module.split('.')[0] ?? module)
 }

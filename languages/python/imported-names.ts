@@ -1,7 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import { codeIn } from './python-nodes.ts'
 
-/** One name that an import statement binds. */
 export type ImportedName = {
   /** The module as written: `a.b`, `.`, `..m`; `__future__` too. */
   module: string
@@ -49,6 +48,10 @@ function withoutBlanks(name: string): string {
   return name.replaceAll(/[\s\\]+/g, '')
 }
 
+export function lastPart(dotted: string): string {
+  return dotted.slice(dotted.lastIndexOf('.') + 1)
+}
+
 export type NameResolver = ReturnType<typeof readImports>
 
 const builtins = new Set(
@@ -58,17 +61,16 @@ const builtins = new Set(
 )
 
 /** Reads all imports of a file, also those in functions and conditions. `defined` are the names of its definitions. */
-export function readImports(statements: readonly Node[], defined: ReadonlySet<string>) {
+export function readImports(imports: readonly ImportedName[], defined: ReadonlySet<string>) {
   const names = new Map<string, string>()
   const modules = new Set<string>()
-  for (const { module, imported, name, alias } of statements.flatMap(importedNames)) {
+  for (const { module, imported, name, alias } of imports) {
     if (imported === undefined || !module.startsWith('.')) modules.add(module)
     if (imported === '*') continue
     const whole = imported === undefined ? (alias === undefined ? name : module) : `${asPrefix(module)}${imported}`
     names.set(name, whole)
   }
   return {
-    /** Modules imported from outside the package, by their full dotted names. */
     modules: [...modules],
     isImported: (name: string) => names.has(name),
     /**

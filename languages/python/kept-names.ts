@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 import { moduleItself, type ModuleUses } from './module-uses.ts'
 
@@ -7,10 +8,8 @@ type User = { path: string } | 'several'
 type Users = { any: Map<string, User>; whole: Map<string, User>; names: Map<string, User> }
 
 /**
- * Returns the names of a file's module that other files depend on; `all` when one of them uses everything. `uses` holds
- * every Python file of the snapshot, tests and vendored files included, and the texts that may name modules. A file
- * counts as every module whose name ends like its own, so a name may be kept because of another module of that name,
- * but none is lost. Names that only the file itself mentions are not kept, except those in its `__all__`. `moduleItself` is
+ * Returns the names of a file's module that other files depend on; `all` when one of them uses everything. `uses` holds every Python file of
+ * the snapshot. A file counts as every module whose name ends like its own, so too much may be kept, and none is lost. `moduleItself` is
  * among them when another file uses the module in any way.
  */
 export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: string) => 'all' | string[] {
@@ -56,16 +55,12 @@ function isOthers(user: User | undefined, path: string): boolean {
 function moduleNames(path: string): string[] {
   const [folder = '', file = path] = /^(?:(.*)\/)?([^/]*)$/.exec(path)?.slice(1) ?? []
   const stem = file.slice(0, file.lastIndexOf('.'))
-  return stem === '__init__' ? [lastPart(folder), `${folder}/`] : [stem]
+  return stem === '__init__' ? [basename(folder), `${folder}/`] : [stem]
 }
 
 /** The file's module as a name of the package that it is in: `from package import module`, `from . import module`. */
 function placesOf(path: string): string[] {
   const module = path.replace(/(?:\/__init__)?\.\w+$/, '')
-  const [folder, name] = [folderOf(module), lastPart(module)]
-  return [`${lastPart(folder)}:${name}`, `${folder}/:${name}`]
-}
-
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
+  const [folder, name] = [folderOf(module), basename(module)]
+  return [`${basename(folder)}:${name}`, `${folder}/:${name}`]
 }

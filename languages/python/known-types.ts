@@ -1,7 +1,5 @@
-/** A JSON Schema, as far as signatures need one. */
 export type JsonSchema = { anyOf?: JsonSchema[]; [keyword: string]: unknown }
 
-/** Modules whose types are known by their names alone. */
 const knownModules = new Set(
   `builtins collections collections.abc datetime decimal enum fractions ipaddress numbers os os.path pathlib re types typing
   typing_extensions uuid`.split(/\s+/),

@@ -1,7 +1,7 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { decoratorsOf } from './docstring-site.ts'
 import { dottedName, importedNames, importStatementTypes } from './imported-names.ts'
-import { codeIn } from './python-nodes.ts'
+import { codeIn, parameterIn } from './python-nodes.ts'
 import { type PythonParser, scalarOf, type TypeExpression, typeExpressionOf } from './type-expression.ts'
 
 /** A parameter, or a field of a class. `text` is how the source writes it, on one line. */
@@ -10,7 +10,6 @@ export type TypedName = {
   text: string
   type: TypeExpression | undefined
   isRequired: boolean
-  /** Its default, where that is a plain value. */
   default?: string | number | boolean | null
   /** `*args` and `**kwargs` have the type of one argument. */
   rest?: 'list' | 'dict'
@@ -30,7 +29,6 @@ export type TypedDefinition =
     }
   | { kind: 'alias'; type: TypeExpression }
 
-/** Holds what a Python file says about types: plain data, made once per file. */
 export type ModuleTypes = {
   imports: Record<string, { module: string; imported: string | null }>
   /** Holds definitions by qualified name; what is defined in functions is left out. */
@@ -79,10 +77,7 @@ function readStatement(node: Node, prefix: string, { types, python }: Reading): 
 }
 
 function decoratorNames(definition: Node): string[] {
-  return decoratorsOf(definition).flatMap((decorator) => {
-    const [expression] = codeIn(decorator)
-    return (expression && dottedName(expression)) ?? []
-  })
+  return decoratorsOf(definition).flatMap((decorator) => dottedName(decorator) ?? [])
 }
 
 function parametersOf(definition: Node, prefix: string, python: PythonParser): TypedName[] {
@@ -93,29 +88,16 @@ function parametersOf(definition: Node, prefix: string, python: PythonParser): T
 }
 
 function parameterOf(node: Node, python: PythonParser): TypedName | undefined {
-  const annotation = node.childForFieldName('type')
-  const type = annotation === null ? undefined : typeExpressionOf(annotation, python)
-  const value = node.childForFieldName('value')
-  const text = oneLine(node)
-  switch (node.type) {
-    case 'identifier':
-      return { name: node.text, text, type, isRequired: true }
-    case 'default_parameter':
-    case 'typed_default_parameter': {
-      const name = node.childForFieldName('name')?.text ?? ''
-      return { name, text, type, isRequired: false, ...defaultOf(value) }
-    }
-    case 'typed_parameter': {
-      const [inner] = codeIn(node)
-      const bare = inner && parameterOf(inner, python)
-      return bare && { ...bare, text, type }
-    }
-    case 'list_splat_pattern':
-      return { name: node.text.slice(1), text, type, isRequired: false, rest: 'list' }
-    case 'dictionary_splat_pattern':
-      return { name: node.text.slice(2), text, type, isRequired: false, rest: 'dict' }
-    default:
-      return undefined
+  const found = parameterIn(node)
+  if (found === undefined) return undefined
+  const { name, type, value, rest } = found
+  return {
+    name,
+    text: oneLine(node),
+    type: type === null ? undefined : typeExpressionOf(type, python),
+    isRequired: value === null && rest === undefined,
+    ...defaultOf(value),
+    ...(rest && { rest: rest === 'positional' ? 'list' : 'dict' }),
   }
 }
 

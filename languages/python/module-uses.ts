@@ -1,6 +1,13 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { type ImportedName, importedNames, importStatementTypes } from './imported-names.ts'
+import {
+  type ImportedName,
+  importedNames,
+  importStatementTypes,
+  lastPart,
+  type NameResolver,
+  readImports,
+} from './imported-names.ts'
 import { moduleBindingsOf, type ModuleBindings } from './module-bindings.ts'
 import { plainStringText } from './python-nodes.ts'
 
@@ -32,11 +39,11 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   const { bindings, exported } = moduleBindingsOf(tree)
   const found: Found = { modules: new Map(), packages: new Map() }
   const imports = tree.rootNode.descendantsOfType(importStatementTypes).flatMap((statement) => importedNames(statement))
-  for (const imported of imports) noteImport(imported, found)
-  const aliases = aliasesOf(imports)
-  noteAttributes(tree, aliases, found)
-  noteValues(tree, aliases, found)
-  noteCalls(tree, aliases, found)
+  for (const one of imports) noteImport(one, found)
+  const imported = readImports(imports, new Set())
+  noteAttributes(tree, imported, found)
+  noteValues(tree, imported, found)
+  noteCalls(tree, imported, found)
   notePlugins(tree, found)
   const hasEntryPoints = source.includes(pytestEntryPoints)
   for (const node of tree.rootNode.descendantsOfType(['string', 'comment'])) {
@@ -88,7 +95,6 @@ export function moduleUsesInText(text: string): ModuleUses {
   return { modules: listed(found.modules), packages: listed(found.packages), binds: [], exported: [] }
 }
 
-/** The group of entry points in which pytest looks for plugins. */
 const pytestEntryPoints = 'pytest11'
 /** The module of an entry point: `name = "package.module"`, `name = module:function`. */
 const entryPoint = /=[ \t]*["']?([A-Za-z_][\w.]*)["'\])}, \t]*$/gm
@@ -124,39 +130,24 @@ function noteChain(parts: readonly string[], { modules }: Found): void {
   }
 }
 
-function lastPart(module: string): string {
-  return module.slice(module.lastIndexOf('.') + 1)
-}
-
-/** The path that each imported name stands for: `np` → `numpy`; `x` of `from a.b import x` → `a.b.x`. */
-function aliasesOf(imports: readonly ImportedName[]): Map<string, string[]> {
-  const aliases = new Map<string, string[]>()
-  for (const { module, imported, name, alias } of imports) {
-    const whole = imported === undefined ? (alias === undefined ? name : module) : `${module}.${imported}`
-    const path = whole.split('.').filter((part) => part !== '')
-    aliases.set(name, path)
-  }
-  return aliases
-}
-
 /** Limits the names in a dotted path; longer ones are not written by hand. */
 const longestPath = 20
 
 /** The dotted path that a chain of attributes stands for; undefined unless it begins with an imported name. */
-function pathOf(node: Node | null, aliases: ReadonlyMap<string, string[]>): string[] | undefined {
+function pathOf(node: Node | null, imported: NameResolver): string[] | undefined {
   const tail: string[] = []
   let part = node
   while (part?.type === 'attribute' && tail.length < longestPath) {
     tail.unshift(part.childForFieldName('attribute')?.text ?? '')
     part = part.childForFieldName('object')
   }
-  const head = part?.type === 'identifier' ? aliases.get(part.text) : undefined
-  return head === undefined ? undefined : [...head, ...tail]
+  if (part?.type !== 'identifier' || !imported.isImported(part.text)) return undefined
+  return [...imported.resolve(part.text).split('.').filter(Boolean), ...tail]
 }
 
-function noteAttributes(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Found): void {
+function noteAttributes(tree: Tree, imported: NameResolver, found: Found): void {
   for (const attribute of tree.rootNode.descendantsOfType('attribute')) {
-    const path = pathOf(attribute, aliases) ?? []
+    const path = pathOf(attribute, imported) ?? []
     noteChain(path, found)
     // It holds all names of the module.
     if (path.at(-1) === '__dict__') note(found.modules, path.at(-2) ?? '', '*')
@@ -169,19 +160,18 @@ const passingOn = (
 ).split(' ')
 
 /** A module that is passed on: `dir(module)`, `reload(module)`, `backends = [one, two]`. */
-function noteValues(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Found): void {
+function noteValues(tree: Tree, imported: NameResolver, found: Found): void {
   for (const holder of tree.rootNode.descendantsOfType(passingOn)) {
     const called = holder.type === 'argument_list' ? calledWith(holder) : undefined
     if (called === 'class') continue
     for (const value of holder.namedChildren) {
-      const module = pathOf(value, aliases)?.at(-1)
+      const module = pathOf(value, imported)?.at(-1)
       if (value === null || module === undefined || isOnlyAskedFor(value, called, holder)) continue
       note(found.modules, module, '*')
     }
   }
 }
 
-/** The function that is called with a list of arguments, as written; `class` for a list of base classes. */
 function calledWith(list: Node): string | undefined {
   const { parent } = list
   return parent?.type === 'class_definition' ? 'class' : parent?.childForFieldName('function')?.text
@@ -197,14 +187,14 @@ function isOnlyAskedFor(value: Node, called: string | undefined, list: Node): bo
 const importingByName = new Set(['import_module', '__import__', 'importorskip', 'find_spec', 'run_module'])
 
 /** `getattr(module, "name")`, `patch.object(module, "name")`, and modules that are imported by a string. */
-function noteCalls(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Found): void {
+function noteCalls(tree: Tree, imported: NameResolver, found: Found): void {
   for (const call of tree.rootNode.descendantsOfType('call')) {
     const [first, second] = call.childForFieldName('arguments')?.namedChildren ?? []
     const called = lastPart(call.childForFieldName('function')?.text ?? '')
     const text = plainStringText(first)
     if (text !== undefined && importingByName.has(called)) note(found.modules, lastPart(text), '*')
     const name = plainStringText(second)
-    const module = pathOf(first ?? null, aliases)?.at(-1)
+    const module = pathOf(first ?? null, imported)?.at(-1)
     if (name !== undefined && module !== undefined) note(found.modules, module, name)
     if (called !== 'multiple') continue
     // `mock.patch.multiple("package.module", name=…)`
@@ -216,7 +206,6 @@ function noteCalls(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Fo
   }
 }
 
-/** pytest loads these modules, and everything in them. */
 function notePlugins(tree: Tree, found: Found): void {
   for (const assignment of tree.rootNode.descendantsOfType('assignment')) {
     if (assignment.childForFieldName('left')?.text !== 'pytest_plugins') continue

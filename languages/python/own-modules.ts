@@ -1,10 +1,9 @@
+import { basename } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 
 /**
- * The first parts of the names by which a repository's Python files are imported, sorted: for a file in a package the
- * name of the outermost folder with an `__init__.py`, else the file's own name. The top folder of the repository never
- * counts as a package, since its name is not known. A module inside a package is also listed by its own name after a
- * dot (`.models`), so that `from shop import models` is recognized as the import of a module.
+ * Returns the first parts of the names by which a repository's Python files are imported, sorted. The top folder of the repository never
+ * counts as a package, since its name is not known. A module inside a package is also listed after a dot (`.models`).
  */
 export function ownModulesOf(paths: readonly string[]): string[] {
   const files = paths.filter((path) => /\.pyi?$/.test(path))
@@ -14,8 +13,8 @@ export function ownModulesOf(paths: readonly string[]): string[] {
     let module = path.replace(/\.pyi?$/, '')
     const own = module.endsWith('/__init__') ? folderOf(module) : module
     for (let folder = folderOf(path); packages.has(folder); folder = folderOf(folder)) module = folder
-    names.add(lastPart(module))
-    if (module !== own) names.add(`.${lastPart(own)}`)
+    names.add(basename(module))
+    if (module !== own) names.add(`.${basename(own)}`)
   }
   names.delete('__init__')
   return [...names].toSorted()
@@ -33,8 +32,4 @@ export function ownModulesIn(text: string, ownModules: ReadonlySet<string>): str
     }
   }
   return [...named]
-}
-
-function lastPart(module: string): string {
-  return module.slice(module.lastIndexOf('/') + 1)
 }

@@ -1,17 +1,13 @@
 import type { Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { purposeOf } from '#domain/path-purpose.ts'
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { readToml } from '#platform/toml-source.ts'
 import type { ImportedHere } from './import-facts.ts'
 import { moduleBindingsOf } from './module-bindings.ts'
 import { isStandardModule } from './standard-modules.ts'
 
-/**
- * Is true when users of a public module may have come to import the name of an import from it. PEP 8 calls such a name a detail,
- * but its removal breaks them all the same. A module of the standard library is there for everybody under its own name, so
- * nobody takes that from elsewhere.
- */
+/** Is true when users of a public module may have come to import the name of an import from it: its removal would break them. */
 export function isOffered({ name, module, imported, scope }: ImportedHere): boolean {
   if (scope !== '' || name.startsWith('_') || module === '__future__') return false
   const isPlain = imported === undefined && name === module.split('.')[0]
@@ -28,16 +24,14 @@ export function listsItsNames(tree: Tree): boolean {
 type Metadata = { path: string; text: string }
 
 /**
- * Tells for the path of a Python file whether users of the repository may import it: it is installed with a package, since there
- * is packaging metadata in a folder above it, it is no test, script, example or document, and no part of its module's name has
- * a leading underscore. Whoever runs an application, which has no such metadata, imports nothing of it. `files` hold the
- * texts of `pyproject.toml` and `setup.cfg`; of `setup.py` the path is enough.
+ * Tells whether users of the repository may import a file: packaging metadata lies in a folder above it, it is no test, script, example
+ * or document, and no part of its name has a leading underscore. `files` hold the texts of `pyproject.toml` and `setup.cfg`.
  */
 export function publicModules(paths: readonly string[], files: readonly Metadata[]): (path: string) => boolean {
   const described = files.flatMap((file) => (describesPackage(file) ? [file.path] : []))
   const packaged = new Set([...paths.filter((path) => /(?:^|\/)setup\.py$/.test(path)), ...described].map(folderOf))
   return (path) => {
-    const root = foldersAbove(path).find((folder) => packaged.has(folder))
+    const root = foldersUp(folderOf(path)).find((folder) => packaged.has(folder))
     if (root === undefined) return false
     const inside = root === '' ? path : path.slice(root.length + 1)
     // A package of its own may lie in `tools/` of the repository, but not among its tests.
@@ -48,12 +42,6 @@ export function publicModules(paths: readonly string[], files: readonly Metadata
 
 /** Matches a file in no folder, or in folders whose names Python can import; no name begins with an underscore. */
 const publicName = /^(?:(?!_)[\p{L}\p{N}_]+\/)*(?!_)[\p{L}\p{N}_]+\.py$/u
-
-function foldersAbove(path: string): string[] {
-  const folders = [folderOf(path)]
-  for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) folders.push(folderOf(folder))
-  return folders
-}
 
 const Switches = z.object({
   project: z.unknown().optional(),

@@ -1,9 +1,6 @@
 import type { Node, Tree } from 'web-tree-sitter'
 
-/**
- * The expression of a statement that is a docstring when it comes first in a body: a string or adjacent strings, in
- * parentheses or not. F-strings, t-strings, bytes and tuples are no docstrings to Python.
- */
+/** Returns the expression of a docstring. F-strings, t-strings, bytes and tuples are none to Python; parentheses may stand around it. */
 export function docstringOf(statement: Node | null | undefined): Node | undefined {
   if (statement?.type !== 'expression_statement' || statement.childCount !== 1) return undefined
   const expression = statement.namedChildren[0] ?? undefined
@@ -35,6 +32,31 @@ export function isTrivia(node: Node): boolean {
 function isPlainString(node: Node): boolean {
   const hasCode = node.namedChildren.some((child) => child?.type === 'interpolation')
   return node.type === 'string' && /^[rRuU]*["']/.test(node.text) && !hasCode
+}
+
+type Parameter = { name: string; type: Node | null; value: Node | null; rest?: 'positional' | 'keyword' }
+
+/** Reads a node in the parameters of a function; undefined for one that is no parameter, such as `/`. `rest` stands for stars. */
+export function parameterIn(node: Node): Parameter | undefined {
+  const [type, value] = [node.childForFieldName('type'), node.childForFieldName('value')]
+  switch (node.type) {
+    case 'identifier':
+      return { name: node.text, type, value }
+    case 'default_parameter':
+    case 'typed_default_parameter':
+      return { name: node.childForFieldName('name')?.text ?? '', type, value }
+    case 'typed_parameter': {
+      const [inner] = codeIn(node)
+      const bare = inner && parameterIn(inner)
+      return bare && { ...bare, type }
+    }
+    case 'list_splat_pattern':
+      return { name: node.text.slice(1), type, value, rest: 'positional' }
+    case 'dictionary_splat_pattern':
+      return { name: node.text.slice(2), type, value, rest: 'keyword' }
+    default:
+      return undefined
+  }
 }
 
 export function docstringRowsOf(tree: Tree): Set<number> {

@@ -1,4 +1,4 @@
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { formOf, isKnownModule, scalarSchema } from './known-types.ts'
 import type { ModuleTypes, TypedDefinition } from './module-types.ts'
 
@@ -10,7 +10,6 @@ export type TypeScope = { path: string; module: ModuleTypes; at: ModuleAt; unrea
 
 export type ResolvedType =
   | { kind: 'definition'; definition: TypedDefinition; name: string; scope: TypeScope }
-  /** A type of Python itself, by its bare name. */
   | { kind: 'known'; name: string }
   | { kind: 'unknown' }
 
@@ -18,7 +17,6 @@ export type ResolvedType =
 const maxSteps = 8
 const unknown: ResolvedType = { kind: 'unknown' }
 
-/** Finds what a dotted name of an annotation stands for in its file, through the imports of the repository's files. */
 export function resolveType(name: string, scope: TypeScope, steps = 0): ResolvedType {
   const { module } = scope
   const own = Object.hasOwn(module.definitions, name) ? module.definitions[name] : undefined
@@ -66,25 +64,13 @@ function partOf(module: string, parts: readonly string[]): string {
   return name === '' ? module : `${module}${module.endsWith('.') ? '' : '.'}${name}`
 }
 
-/** Lists where the file of a module may be, for an import in `from`. */
 function pathsOf(module: string, from: string): string[] {
   const [, dots = '', name = ''] = /^(\.*)(.*)$/.exec(module) ?? []
   const parts = name.split('.').filter(Boolean)
-  const roots = dots === '' ? ['', 'src', 'lib', ...foldersAbove(from)] : [above(folderOf(from), dots.length - 1)]
+  const above = foldersUp(folderOf(from))
+  const roots = dots === '' ? ['', 'src', 'lib', ...above.toReversed()] : [above[dots.length - 1] ?? '']
   return [...new Set(roots)].flatMap((root) => {
     const path = [root, ...parts].filter(Boolean).join('/')
     return [...(parts.length === 0 ? [] : [`${path}.py`]), path === '' ? '__init__.py' : `${path}/__init__.py`]
   })
-}
-
-function foldersAbove(path: string): string[] {
-  const parts = path.split('/').slice(0, -1)
-  return parts.map((_, at) => parts.slice(0, at + 1).join('/'))
-}
-
-function above(folder: string, levels: number): string {
-  return folder
-    .split('/')
-    .slice(0, Math.max(0, folder.split('/').length - levels))
-    .join('/')
 }

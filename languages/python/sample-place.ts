@@ -7,9 +7,8 @@ const testFolders = ['tests', 'test']
 const dataFolders = ['fixtures', 'fixture', 'data', 'testdata', 'test_data', 'test-data']
 
 /**
- * The file for the samples of a definition: where the tests nearest to it keep fixtures, which in a repository of many packages are those
- * of its own, under the name of its module, which no other definition has there. In the format of the fixtures that are there, JSON where there are none. `list` gives the names in a folder,
- * those of folders with `/` at their end.
+ * Returns the file for the samples of a definition: among the fixtures of the nearest tests, in their format, named after its module.
+ * `list` gives the names in a folder, those of folders with `/` at their end.
  */
 export function samplePlace(
   { path, qualifiedName }: { path: string; qualifiedName: string },
@@ -28,7 +27,6 @@ export function samplePlace(
   return { path: `${home}/${module}.${qualifiedName}.${format}`, format }
 }
 
-/** Lists the paths where a definition may have samples, one for each format. */
 export function samplePathsOf(place: SamplePlace): string[] {
   const stem = place.path.slice(0, -place.format.length)
   return [`${stem}json`, `${stem}yaml`, `${stem}yml`]

@@ -3,13 +3,10 @@ import type { TypedName } from './module-types.ts'
 import type { ModuleAt, TypeScope } from './resolve-type.ts'
 import { type Definitions, isOverLimit, newDefinitions, objectSchema, recordFields } from './type-schema.ts'
 
-/** Describes what a definition may be called with, as data. */
 export type SampledSignature = {
   /** Shows the parameters as the source writes them, on one line: `(sku: str, quantity: int = 1)`. */
   signature: string
-  /** A JSON Schema of all arguments by name. */
   schema: JsonSchema
-  /** Lists the parameters in the order of the signature. */
   parameters: { name: string; isRequired: boolean; schema: JsonSchema }[]
   /** Names those for which every value is allowed. */
   unconstrained: string[]
@@ -24,7 +21,6 @@ export type SignatureAnswer =
   /** Files that must be read first; the answer may then need others. */
   | { kind: 'unread'; paths: string[] }
 
-/** The signature of a function or method, or of a class that holds data. */
 export function sampledSignature(
   { path, qualifiedName }: { path: string; qualifiedName: string },
   at: ModuleAt,

@@ -1,7 +1,4 @@
-/**
- * The top-level modules of Python's standard library, of the versions 3.7 to 3.14, but for those that are imported for
- * their effect. To load one earlier or later makes no difference.
- */
+/** Lists those of Python 3.7 to 3.14 that may be loaded earlier or later: none that is imported for its effect. */
 const standardModules: ReadonlySet<string> = new Set(
   (
     'abc aifc annotationlib argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii binhex ' +

@@ -7,7 +7,6 @@ export type TypeExpression =
   | { kind: 'name'; name: string }
   | { kind: 'applied'; name: string; args: TypeExpression[] }
   | { kind: 'union'; options: TypeExpression[] }
-  /** An argument of `Literal`. */
   | { kind: 'value'; value: string | number | boolean | null }
   | { kind: 'other'; text: string }
 

@@ -1,3 +1,4 @@
+import { lastPart } from './imported-names.ts'
 import {
   allowsNull,
   formOf,
@@ -186,10 +187,6 @@ function scalarBase({ bases }: Extract<TypedDefinition, { kind: 'class' }>, plac
 
 type ClassDefinition = Extract<TypedDefinition, { kind: 'class' }>
 
-function lastPart(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1)
-}
-
 /** A member is written as its value, which the enumeration itself takes, too. */
 function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }: Place): TypeSchema | undefined {
   if (!bases.some((base) => enumBases.has(lastPart(base)) && resolveType(base, scope).kind !== 'definition'))
@@ -225,7 +222,6 @@ export function recordFields(
   return [...all.values()]
 }
 
-/** Is true when a field of a TypedDict may be left out. */
 function isMarked(type: TypeExpression, isPartial: boolean): boolean {
   const name = type.kind === 'applied' ? lastPart(type.name) : ''
   return name === 'NotRequired' || (isPartial && name !== 'Required')
@@ -263,7 +259,6 @@ export type ObjectSchema = {
   unconstrained: string[]
 }
 
-/** Makes the schema of an object that has what is required, may have what is optional, and has nothing else. */
 export function objectSchema(
   names: readonly { field: TypedName; place: Omit<Place, 'depth'> & { depth?: number } }[],
 ): ObjectSchema {

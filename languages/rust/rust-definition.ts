@@ -94,7 +94,6 @@ function attributesOf(node: Node): string[] {
   return found
 }
 
-/** Also in a list or a quotation. */
 const fence = /^(?:[ \t]*(?:>|[*+-](?=\s)|\d+[.)](?=\s)))*[ \t]*(?:`{3,}|~{3,})/
 const plainFence = /^```(?:text|ignore|console|sh|bash|toml|json|txt|none)$/
 

@@ -8,6 +8,7 @@ import {
   namedChildrenOf,
   ownNodes,
 } from '../comments/definition.ts'
+import { exportsOf } from './exported-names.ts'
 
 const functions = new Set(
   (
@@ -57,7 +58,6 @@ export const readScriptDefinition: DefinitionReader = (node, place) => {
 
 type Defined = { name: string; value: Node; isAmbient: boolean }
 
-/** Looks through `export`, `declare`, a declaration of one variable, and an assignment. */
 function definedBy(node: Node, isAmbient = false): Defined | undefined {
   const nameOf = (of: Node, field = 'name') => of.childForFieldName(field)?.text ?? ''
   if (functions.has(node.type) || types.has(node.type)) {
@@ -205,7 +205,7 @@ function isExported(statement: Node, source: string): boolean {
   if (/^(?:module\.)?exports\b/.test(left)) return true
   const [owner = ''] = left.split('.')
   const name = owner === '' ? (definedBy(statement)?.name ?? nameOfVariable(statement)) : owner
-  return name !== '' && exportedNames(source).has(name)
+  return name !== '' && exportsIn(source).has(name)
 }
 
 function nameOfVariable(statement: Node): string {
@@ -213,24 +213,12 @@ function nameOfVariable(statement: Node): string {
   return declarator?.childForFieldName('name')?.text ?? ''
 }
 
-let lastExports: { source: string; names: ReadonlySet<string> } | undefined
+let last: { source: string; exported: ReturnType<typeof exportsOf> } | undefined
 
-/** Collects the names of `export { a, b as c }`, `export default a`, `module.exports = a` or `{ a, b: c }`, and `exports.x = a`. */
-function exportedNames(source: string): ReadonlySet<string> {
-  if (lastExports?.source === source) return lastExports.names
-  const names = new Set<string>()
-  for (const [, list = ''] of source.matchAll(/\bexport\s*(?:type\s*)?\{([^{}]{0,20000})\}(?!\s*from\b)/g)) {
-    for (const one of list.split(',')) names.add((/^\s*(?:type\s+)?([\w$]+)/.exec(one)?.[1] ?? '').trim())
-  }
-  for (const [, list = ''] of source.matchAll(/\bmodule\.exports\s*=\s*\{([^{}]{0,20000})\}/g)) {
-    for (const one of list.split(',')) names.add(/^\s*(?:[\w$'"-]+\s*:\s*)?([\w$]+)\s*$/.exec(one)?.[1] ?? '')
-  }
-  for (const [, name = ''] of source.matchAll(/\bexport\s+(?:default|=)\s+([\w$]+)\s*;?\s*$/gm)) names.add(name)
-  for (const [, name = ''] of source.matchAll(/\bexport\s*=\s*([\w$]+)/g)) names.add(name)
-  for (const [, name = ''] of source.matchAll(/\b(?:module\.)?exports(?:\.[\w$]+)?\s*=\s*([\w$]+)\s*;?[ \t]*$/gm))
-    names.add(name)
-  lastExports = { source, names }
-  return names
+/** Keeps the answer for one source, which is asked for each of its statements. */
+function exportsIn(source: string): ReturnType<typeof exportsOf> {
+  if (last?.source !== source) last = { source, exported: exportsOf(source) }
+  return last.exported
 }
 
 function exemptionOf(node: Node, { name, value }: Defined, isAmbient: boolean): string | undefined {

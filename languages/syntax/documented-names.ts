@@ -1,7 +1,4 @@
-/**
- * Says where the documented names are not those of a signature, each once and in its order, in words that name what is missing
- * or unknown. `signature` has undefined for a parameter without a name (`{ a, b }`), which may be documented under any.
- */
+/** Says where the documented names are not those of a signature, in its order. One without a name is undefined there, and may have any. */
 export function namesFault(
   documented: readonly string[],
   signature: readonly (string | undefined)[],

@@ -1,4 +1,3 @@
-/** Holds what a text is about: the words of its name, kind and signature, as they stand in the code. */
 export type Described = { name: string; signature: string }
 
 /** Words that say nothing by themselves: of grammar, of code as such, and verbs and nouns that fit any definition. */
@@ -19,9 +18,8 @@ const empty = new Set(
 )
 
 /**
- * Says why a docstring or doc comment says nothing that the signature does not say; undefined for one that does. Each of its
- * texts, the one about the whole and that of each parameter, needs a word that is neither in the name, kind and signature nor in
- * the list of empty words. Endings do not count, and in the name and signature the parts of words do.
+ * Says why a text says nothing that the signature does not: the part about the whole, and that about each parameter, needs a word that is
+ * neither in the name, kind and signature nor among the empty ones. Endings do not count.
  */
 export function emptyWording(content: string, { name, signature }: Described): string | undefined {
   const known = new Set(wordsOf(`${name} ${signature}`))
@@ -53,7 +51,6 @@ type Texts = { about: string; parameters: { name: string; text: string }[] }
 // These read a line without the blanks around it, and with one for each run of blanks in it: each blank is then looked at once.
 const field = /^:(?:param|parameter|arg|argument|key|keyword) (?:[^:]* )?\*{0,2}(\w+) ?:(.*)$/s
 const tag = /^@(?:param|arg|argument) (?:\{[^}]*\}+ ?)?\[?(<?[\w.$]+>?)\S* ?(?:[-–—] ?)?(.*)$/s
-/** Another field or tag, with what is named before its text. */
 const otherTag =
   /^(?::(?:type|rtype|raises?|except|exception|returns?|yields?)\b[^:]*:|@(?:throws|exception) (?:\{[^}]*\}+|\S+)|@\w+)/
 const parameterTitle = /^(?:#+ ?)?(?:Args|Arguments|Parameters|Keyword Args|Keyword Arguments|Other Parameters) ?:?$/

@@ -7,7 +7,6 @@ import { AppError } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 
 type Grammar = {
-  /** The wasm file its npm package ships. */
   wasm: string
   /** File endings, lower case. A file with an ending of no grammar still gives a file node. */
   endings: readonly string[]
@@ -64,7 +63,6 @@ const languageByName: ReadonlyMap<string, string> = new Map(
 
 export const languages: readonly string[] = Object.keys(grammars)
 
-/** The language of a path by its name or its ending, or undefined. */
 export function languageOf(path: string): string | undefined {
   return languageByName.get(basename(path)) ?? languageByEnding.get(extname(path).toLowerCase())
 }

@@ -39,15 +39,11 @@ let started: Promise<void> | undefined
 let wasmMemory: WebAssembly.Memory | undefined
 let damaged = false
 
-/** The memory that the parsers of this thread have taken, which never shrinks. */
 export function parserMemoryBytes(): number {
   return wasmMemory?.buffer.byteLength ?? 0
 }
 
-/**
- * The grammar of `language`, loaded once per thread. DISC_003 when there is none. `cachedLength`: how many characters of texts it keeps
- * the trees of; the first call of a thread decides.
- */
+/** Loads a grammar once per thread. DISC_003 when there is none. `cachedLength` bounds the texts whose trees it keeps; the first call decides. */
 export async function loadLanguage(
   language: string,
   { cachedLength = usualCachedLength }: { cachedLength?: number } = {},

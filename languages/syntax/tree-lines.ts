@@ -2,10 +2,7 @@ import type { Tree, TreeCursor } from 'web-tree-sitter'
 
 const shownTextLength = 40
 
-/**
- * A syntax tree as its queries see it, one node a line, indented: `field: type first-last line`, and the text of nodes
- * without children. With `tokens` also anonymous nodes, in quotation marks as a query names them.
- */
+/** Writes a node per line, as queries see it. With `tokens` also anonymous nodes, in quotation marks. */
 export function treeLines(tree: Tree, { tokens }: { tokens: boolean }): string[] {
   const lines: string[] = []
   const cursor = tree.walk()

@@ -119,7 +119,6 @@ export function manifestText(manifest: PackManifest): string {
   return `${lists}\n`
 }
 
-/** Says each difference in one line. */
 async function manifestFaults(folder: string, current: PackManifest): Promise<string[]> {
   const stored = await readManifest(folder)
   if (stored === 'absent') return [`there is no manifest; ${wayToWriteIt(folder)}`]

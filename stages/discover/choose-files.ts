@@ -12,7 +12,6 @@ import { pathJudge, type PathJudge } from './unwanted/unwanted-path.ts'
 /** `hash` names the content to the reader and the cache. */
 export type SourceFile = { path: string; hash: string; size: number }
 
-/** All files of a tree, and the rules of git's files among them. */
 export type SourceTree = { files: readonly SourceFile[]; rules: TreeRules }
 
 export type DiscoveryFilters = {
@@ -20,7 +19,6 @@ export type DiscoveryFilters = {
   paths?: readonly string[]
   languages?: readonly string[]
   nodeKinds?: readonly string[]
-  /** Globs or folders to leave out, with a reason in `skipped`. */
   exclude?: readonly string[]
   maxFileBytes?: number
   /** Kinds of files that are worked on although they are skipped by default. */
@@ -34,9 +32,8 @@ export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[]; admitte
 const turnMs = 20
 
 /**
- * The files to parse and those skipped, by path, size and the tree's rules; each list sorted by path. Files that
- * `paths` or `languages` filter out are in neither. INTAKE_008 for unsupported globs. Yields to other work of the
- * process, and checks for an abort then.
+ * Returns the files to parse and those skipped, sorted by path; those that `paths` or `languages` leave out are in neither. INTAKE_008 for
+ * unsupported globs. Yields to other work of the process, and checks for an abort then.
  */
 export async function chooseFiles(
   { files: tree, rules }: SourceTree,

@@ -9,7 +9,6 @@ export type MovedNode = { from: CodeNode; to: CodeNode }
 export type NodeComparison = {
   added: CodeNode[]
   removed: CodeNode[]
-  /** Holds these nodes in their present form. */
   changed: CodeNode[]
   moved: MovedNode[]
   unchanged: number
@@ -164,7 +163,6 @@ function sizeOf({ startByte, endByte }: CodeNode): number {
   return endByte - startByte
 }
 
-/** Every occurrence of a name as a whole word. */
 function wordOf(name: string): RegExp {
   const escaped = name.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'gu')

@@ -39,7 +39,6 @@ function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length
 }
 
-/** The line on which a pattern of the file's compiled query begins. */
 export function patternLine({ text }: QueryFile, query: Query, pattern: number): number {
   return Buffer.from(text).subarray(0, query.startIndexForPattern(pattern)).toString().split('\n').length
 }
@@ -123,7 +122,6 @@ export function isPatternRule(key: string, value: string | null): boolean {
   return NodeKind.safeParse(outer).success && NodeKind.safeParse(value).success
 }
 
-/** The kinds a compiled query can give, in the order they first appear. */
 export function kindsOf(query: Query): string[] {
   const captured = query.captureNames.flatMap((name) => (name.endsWith('.def') ? [name.slice(0, -'.def'.length)] : []))
   const settled = query.setProperties.flatMap((properties) => Object.values(patternRules(properties ?? {}).inside))

@@ -1,10 +1,7 @@
 import type { Node } from 'web-tree-sitter'
 import { getOrMake } from '#platform/cached-answers.ts'
 
-/**
- * Finds where the definitions of one tree begin and end: with the leads before them (`leads`: their ids), and without
- * the comments that trail in them. Takes linear time, however many comments or levels there are.
- */
+/** Finds the ranges of definitions, with the leads before them and without comments that trail. Takes linear time. */
 export function definitionRanges(text: string, leads: ReadonlySet<number>) {
   const siblingsOf = siblingFinder()
   const ends = new Map<number, number>()
@@ -86,7 +83,6 @@ function lastPart(node: Node): Node | undefined {
   return at < children.length - 1 || child?.endIndex === node.endIndex ? child : undefined
 }
 
-/** The position of a heading: its contents follow it in the same scope. */
 export type Heading = {
   level: number
   /** The id of the scope in its tree, and the index after its last character. */
@@ -95,10 +91,7 @@ export type Heading = {
 
 type Headed = { kind: string; start: number; end: number; heading: Heading | undefined }
 
-/**
- * Extends every definition that is only a heading (a markdown heading, `namespace App;`) over its contents: up to
- * the next heading of its kind and scope that is of the same or a smaller level, or to the end of the scope.
- */
+/** Extends headings (markdown, `namespace App;`) up to the next of the same kind, scope and level, or to the end of the scope. */
 export function extendHeadings<T extends Headed>(definitions: readonly T[]): T[] {
   const extended = definitions.toSorted((a, b) => a.start - b.start)
   const open = new Map<string, { at: number; level: number }[]>()

@@ -93,10 +93,7 @@ type ListedFile = { path: string; size: number; state: string; changedMs: number
 
 const atOnce = 256
 
-/**
- * The regular files under `root` that discovery may want, with paths relative to it and sizes in bytes, and each
- * skipped path once, with its reason. The rules of .gitignore files are applied. DISC_005 when `root` cannot be listed.
- */
+/** Lists regular files under `root`, relative to it, and skipped paths with their reasons. DISC_005 when `root` cannot be listed. */
 async function listSourceFiles(root: string, { filters, env = {} }: FolderOptions, signal: AbortSignal) {
   const include = filters?.include ?? []
   const walked = await walkFolder(root, { passOver: reasonToSkip, include, env }, signal).catch((cause: unknown) => {

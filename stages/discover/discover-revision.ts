@@ -50,15 +50,11 @@ async function indexOf(
 }
 
 const run = promisify(execFile)
-/** Says in which folder git runs, and with which environment. */
 type GitPlace = { folder: string; env: Env; signal: AbortSignal }
 const maxListingBytes = 1024 ** 3
 const namedRevisions = 8
 
-/**
- * The files of `revision` below `folder`, with paths relative to it and git's name of a content as its hash. DISC_005
- * when there is no repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git.
- */
+/** Lists the files of `revision` below `folder`. DISC_005 when there is no such revision (wrong usage); CONFIG_006 without git. */
 async function openGitRevision(place: GitPlace, revision: string) {
   const { folder, env, signal } = place
   const tree = await treeOf(place, revision)
@@ -100,7 +96,6 @@ async function treeOf(place: GitPlace, revision: string): Promise<string> {
   }
 }
 
-/** Names the branches and tags there are, those with the newest commits first. */
 async function unknownRevision(
   { folder, env, signal }: GitPlace,
   revision: string,
@@ -117,10 +112,6 @@ async function unknownRevision(
   return new AppError('DISC_005', `${what}${known}`, { cause, phase: 'usage' })
 }
 
-const lineFeed = 10
-
-type Waiting = { resolve(content: Uint8Array): void; reject(reason: unknown): void }
-
 /**
  * Contents from one `git cat-file --batch` that runs until `close`, so that a thousand files cost no thousand processes.
  * Many may be requested at once; answers come in the order of the requests. DISC_005 for an unknown name; when git
@@ -133,7 +124,8 @@ function openBlobs({ folder, env, signal }: GitPlace) {
     signal,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  const waiting: Waiting[] = []
+  const waiting: PromiseWithResolvers<Uint8Array>[] = []
+  let held: Buffer = Buffer.alloc(0)
   let ended = false
   const end = () => {
     ended = true
@@ -141,7 +133,15 @@ function openBlobs({ folder, env, signal }: GitPlace) {
   }
   git.once('error', end).once('close', end)
   git.stdin.on('error', end)
-  void answerAll(git.stdout, waiting).catch(end)
+  git.stdout.on('data', (bytes: Buffer) => {
+    const answers = answersIn(Buffer.concat([held, bytes]))
+    held = answers.rest
+    for (const content of answers.contents) {
+      const asked = waiting.shift()
+      if (content === undefined) asked?.reject(unreadable())
+      else asked?.resolve(content)
+    }
+  })
   const read = (hash: string) => {
     if (ended) return Promise.reject(unreadable())
     const answer = Promise.withResolvers<Uint8Array>()
@@ -152,38 +152,18 @@ function openBlobs({ folder, env, signal }: GitPlace) {
   return { read, close: () => void git.stdin.end() }
 }
 
-/** Each answer is `<name> blob <size>`, a line feed, so many bytes and a line feed; or `<name> missing`. */
-async function answerAll(answers: AsyncIterable<Buffer>, waiting: Waiting[]): Promise<void> {
-  const source = answers[Symbol.asyncIterator]()
-  let held: Buffer = Buffer.alloc(0)
-  const more = async (): Promise<boolean> => {
-    const { done, value } = await source.next()
-    if (done !== true) held = Buffer.concat([held, value])
-    return done !== true
+/** Cuts up the answers that are complete: `<name> blob <size>`, a line feed, so many bytes and a line feed; or `<name> missing`. */
+function answersIn(bytes: Buffer): { contents: (Buffer | undefined)[]; rest: Buffer } {
+  const contents: (Buffer | undefined)[] = []
+  let rest = bytes
+  for (let start = rest.indexOf('\n') + 1; start > 0; start = rest.indexOf('\n') + 1) {
+    const size = / blob (\d+)\n$/.exec(rest.toString('latin1', 0, start))?.[1]
+    const end = size === undefined ? start : start + Number(size) + 1
+    if (rest.length < end) break
+    contents.push(size === undefined ? undefined : rest.subarray(start, end - 1))
+    rest = rest.subarray(end)
   }
-  const take = async (length: number): Promise<Buffer> => {
-    const parts = [held]
-    let size = held.length
-    while (size < length) {
-      const { done, value } = await source.next()
-      if (done === true) throw unreadable()
-      parts.push(value)
-      size += value.length
-    }
-    const all = parts.length === 1 ? held : Buffer.concat(parts)
-    held = all.subarray(length)
-    return all.subarray(0, length)
-  }
-  for (;;) {
-    while (!held.includes(lineFeed)) if (!(await more())) return
-    const header = (await take(held.indexOf(lineFeed) + 1)).toString()
-    const [, size] = / blob (\d+)\n$/.exec(header) ?? []
-    // A request waits until its content is complete; if git ends before that, it fails with the others.
-    const content = size === undefined ? undefined : (await take(Number(size) + 1)).subarray(0, -1)
-    const asked = waiting.shift()
-    if (content === undefined) asked?.reject(unreadable())
-    else asked?.resolve(content)
-  }
+  return { contents, rest }
 }
 
 function unreadable(): AppError {

@@ -54,7 +54,6 @@ type MatchedDefinition = {
   def: Node
   end: number
   name: Node | undefined
-  /** Is the end of the name, or of what its pattern captures as the end of the name. */
   nameEnd: number
   owner: Node | undefined
   rules: PatternRules
@@ -163,7 +162,6 @@ export type Definition = {
   owner: string | undefined
   start: number
   end: number
-  /** It holds syntax errors of its own. */
   broken: boolean
   rules: Pick<PatternRules, 'inside' | 'separator'>
 }

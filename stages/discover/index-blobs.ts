@@ -6,7 +6,6 @@ import { indexVersion, type QueryPack } from './query-pack.ts'
 import { isToBeRead } from './index-file.ts'
 import type { ContentMark } from './unwanted/unwanted-content.ts'
 
-/** A distinct content with its pack, and its paths. */
 export type SourceBlob = {
   hash: string
   size: number
@@ -103,10 +102,7 @@ async function readBlob(blob: SourceBlob, reader: BlobReader): Promise<Content |
   }
 }
 
-/**
- * Equal names mean equal indexes; an index with references has another name. No longer than a file system allows for a
- * name.
- */
+/** Equal names mean equal indexes; one with references has another name. It is no longer than a file system allows. */
 export function indexName({ hash, pack }: Pick<SourceBlob, 'hash' | 'pack'>): string {
   if (pack === undefined) return `${hash}.${unknownLanguage}.none${indexVersion}`
   const { language, references } = pack

@@ -21,10 +21,7 @@ export function indexPath(dir: string, tree: string): string {
   return join(dir, sha256(tree))
 }
 
-/**
- * Reads `file`, if an earlier discovery left it. `states` has every path of the tree with a value that changes with its
- * content; other paths are neither read nor stored. Entries with references also serve a discovery without them.
- */
+/** Reads `file`, if it is there. `states` has every path of the tree with a value that changes with its content; others are not stored. */
 export async function openIndexFile(file: string, states: ReadonlyMap<string, string>): Promise<IndexFile> {
   const read = await readEntries(file)
   const entries = new Map([...read].filter(([path, { state }]) => states.get(path) === state))
@@ -113,7 +110,6 @@ export type ReadFile = {
   marks?: ContentMark[] | undefined
 }
 
-/** The results of an earlier discovery of the same tree, for unchanged files. */
 export type KnownFiles = {
   get(path: string, pack: QueryPack | undefined): FoundFile | undefined
   put(path: string, pack: QueryPack | undefined, found: FoundFile): void

@@ -23,7 +23,6 @@ export const NodeIndex = z.union([
     nodes: z.array(IndexedNode).min(1),
     /** Names what does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
     broken: z.array(z.string()),
-    /** The blob's references, if they were searched for. */
     references: z.array(Reference).optional(),
     /** Marks for which the blob is skipped at paths where they are not allowed. */
     marks: z.array(ContentMark).optional(),
@@ -34,13 +33,9 @@ export const NodeIndex = z.union([
 export type NodeIndex = z.infer<typeof NodeIndex>
 export type ReadIndex = Exclude<NodeIndex, { skipped: string }>
 
-/** The language of a file in no known language. */
 export const unknownLanguage = 'unknown'
 
-/**
- * The nodes of the file at `path`, with their ids, in the order of `nodes`. A file's name is its last path segment. An
- * enclosing node comes before what it encloses.
- */
+/** Returns the nodes with their ids, in the order of `nodes`: an enclosing node comes before what it encloses. */
 export function codeNodesOf(path: string, language: string, nodes: readonly IndexedNode[]): CodeNode[] {
   const made: CodeNode[] = []
   // Written out: copies by rest and spread take ten times as long, and there may be a million nodes.

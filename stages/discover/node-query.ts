@@ -33,7 +33,6 @@ export async function compileNodeQuery({ language: name, files, references }: Qu
   return { name, language, query, rules, findsReferences: true }
 }
 
-/** All nodes of one file, the file itself first. Source that does not parse still gives what does. */
 export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: string; query: NodeQuery }): CodeNode[] {
   return codeNodesOf(file.path, file.language, indexNodes(file.bytes, file.query).nodes)
 }

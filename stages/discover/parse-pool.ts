@@ -62,7 +62,6 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
     }
   }
 
-  /** Results of at least one of the jobs, by their positions. */
   async function parseSome(jobs: readonly ParseJob[]): Promise<Iterable<[number, ParseResult]>> {
     const request = requestOf(jobs)
     const answer = await pool.ask(request, [request.bytes]).catch((error: unknown) => {

@@ -69,7 +69,6 @@ async function loadPack({ language, pack, folder }: PackFolder, references: bool
   return referring === undefined ? found : { ...found, references: hashReferenceFile(referring, grammarHash) }
 }
 
-/** The contents of a pack's files: the kinds its nodes can get, sorted; its patterns; the captures in its files. */
 export async function measureQueries(language: string, files: readonly QueryFile[]) {
   const grammar = await loadLanguage(language)
   const kinds = new Set<string>()
@@ -90,10 +89,7 @@ function packHash(language: string, grammarHash: string, files: readonly QueryFi
   return sha256(JSON.stringify([indexVersion, grammarVersion(language), grammarHash, parserVersion(), contents]))
 }
 
-/**
- * The `.scm` files of a folder that make nodes, by name. DISC_001 when it cannot be listed, DISC_005 when one cannot be
- * read or any `.scm` is a link that leads nowhere.
- */
+/** Reads the `.scm` files that make nodes, by name. DISC_001 when the folder cannot be listed, DISC_005 when a file cannot be read. */
 export async function readQueryFiles(folder: string): Promise<QueryFile[]> {
   const { files, broken } = await folderEntries(folder)
   const names = [...files.filter((name) => name !== referenceFile), ...broken]
@@ -160,10 +156,7 @@ function lost(folder: string, broken: readonly string[]): LayoutFault[] {
   return broken.map((name) => ({ file: folder, message: `${name} is a link that leads nowhere` }))
 }
 
-/**
- * Languages whose packs are called neither `name` nor `default`: without this fault nothing would report that they are
- * not used. Under another name `default` may well be the only one, as it is what counts where no name is set.
- */
+/** Without this fault nothing would report that these packs are not used. `default` counts where no name is set. */
 export function unusedLanguages(dir: string, packs: readonly PackFolder[], name: string): LayoutFault[] {
   const used = [...new Set([name, defaultPack])]
   return Array.from(Map.groupBy(packs, (pack) => pack.language)).flatMap(([language, ofLanguage]) => {
@@ -182,10 +175,7 @@ function quoted(names: readonly string[], joint: string): string {
 /** All names are sorted; `broken` are links that lead nowhere. */
 type FolderEntries = { folders: string[]; files: string[]; broken: string[] }
 
-/**
- * The entries of a folder of the user's. Links are followed, since they are the user's own. Hidden names are left out; they
- * belong to version control, editors and file systems. DISC_001 when the folder cannot be listed.
- */
+/** Follows links, and leaves out hidden names, which belong to version control and editors. DISC_001 when it cannot be listed. */
 async function folderEntries(folder: string): Promise<FolderEntries> {
   const all = await readdir(folder).catch((cause: unknown) => {
     throw new AppError('DISC_001', `query folder ${folder} cannot be read`, { cause })

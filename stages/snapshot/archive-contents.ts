@@ -13,7 +13,6 @@ export type ArchiveContents = {
   paths: ReturnType<typeof openPathSet>
   files: Map<RepoPath, SnapshotFile>
   links: SnapshotLink[]
-  /** Further names of earlier files of the archive. */
   hardLinks: { path: RepoPath; file: RepoPath }[]
   /** Gives the reason by path. */
   skipped: Map<string, string>
@@ -90,10 +89,7 @@ function admitAt(
   }
 }
 
-/**
- * A hard link is one more name of an earlier file: the same content. Its target counts from the root of the archive. One
- * that leads out is skipped like a symbolic link. INTAKE_002 for a target inside that is no earlier file.
- */
+/** The target counts from the root of the archive. INTAKE_002 for one inside that is no earlier file; one that leads out is skipped. */
 function admitHardLink(path: RepoPath, target: string, { paths, hardLinks, skipped }: ArchiveContents): void {
   const outside = whyOutside(path, target, '.')
   if (outside !== undefined) {
@@ -146,10 +142,7 @@ function admitLink(path: RepoPath, target: string, { links, skipped }: ArchiveCo
   else skipped.set(path, outside)
 }
 
-/**
- * Says why the target of the link at `path`, which counts from `folder`, is outside the repository; undefined inside.
- * INTAKE_002 for a target that no file system takes.
- */
+/** Says why a link's target, counted from `folder`, is outside the repository. INTAKE_002 for one that no file system takes. */
 function whyOutside(path: RepoPath, target: string, folder: string): string | undefined {
   const shown = JSON.stringify(target.slice(0, 200))
   if (target === '' || target.includes('\0')) throw new AppError('INTAKE_002', `${path} is a link to ${shown}`)
@@ -160,7 +153,6 @@ function whyOutside(path: RepoPath, target: string, folder: string): string | un
   return /^[A-Za-z]:|\\/.test(target) ? `a link to ${shown}, which is no path here` : undefined
 }
 
-/** Says why a path is skipped, reported once for a whole folder of Git's data; undefined for a path that is taken. */
 function skipReason(path: RepoPath, entry: ArchiveEntry, include: readonly SkipKind[]): SkippedFile | undefined {
   const segments = path.split('/')
   const git = segments.indexOf('.git')

@@ -1,4 +1,7 @@
-import { undefinedOn } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
+import { submodulePaths } from '#domain/foreign-paths.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import { maxRuleBytes } from '#platform/git-ignore.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
@@ -8,11 +11,9 @@ import type { ObjectStore } from '#store/objects/object-store.ts'
 import { writeSnapshot } from '#store/objects/snapshot.ts'
 import { admitEntry, type ArchiveContents, emptyContents, filesOf } from './archive-contents.ts'
 import { archiveEntries } from './archive-entries.ts'
-import { openSource } from './archive-source.ts'
+import { type ArchiveEntry, openSource } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
-import { emptySubmodules, namesSubmodules, withoutTopFolder } from './top-folder.ts'
 
-/** These limit the blobs that are sent at once, and how much of them is in memory. */
 const uploadLimits = { maxCount: 32, maxBytes: 4 * 1024 ** 2 }
 
 export type SnapshotJob = {
@@ -79,6 +80,50 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
   return contents
 }
 
+/** Removes the one folder that a code host puts around everything. INTAKE_001 for an archive that has none, or more at its top. */
+async function* withoutTopFolder(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<ArchiveEntry> {
+  let top: string | undefined
+  for await (const entry of entries) {
+    const { first, rest } = parted(entry.name)
+    top ??= first
+    const isTop = rest === ''
+    if (first !== top || first === '.' || first === '..' || first === '' || (isTop && entry.type !== 'directory')) {
+      throw new AppError('INTAKE_001', 'the archive of the code host does not have one folder with everything in it')
+    }
+    if (isTop) continue
+    // The target of a hard link counts from the root of the archive, that of a symbolic link from its own folder.
+    const target = entry.type === 'link' ? targetIn(top, entry.target) : entry.target
+    yield { ...entry, name: rest, target }
+  }
+  if (top === undefined) throw new AppError('INTAKE_001', 'the archive of the code host is empty')
+}
+
+function parted(name: string): { first: string; rest: string } {
+  const at = name.indexOf('/')
+  return at === -1
+    ? { first: name, rest: '' }
+    : { first: name.slice(0, at), rest: name.slice(at + 1).replace(/^\/+/, '') }
+}
+
+function targetIn(top: string, target: string): string {
+  const { first, rest } = parted(target)
+  return first === top ? rest : `../${target}`
+}
+
+function namesSubmodules(path: string, size: number): boolean {
+  return path === '.gitmodules' && size <= maxRuleBytes
+}
+
+const submoduleReason = 'a submodule: its code is in another repository'
+
+/** The submodules that a file `.gitmodules` at the root names: a code host's archive has their folders, with nothing in them. */
+function emptySubmodules(gitmodules: string, { paths, files, links }: ArchiveContents): SkippedFile[] {
+  const named = [...new Set(submodulePaths('', gitmodules))].filter((path) => paths.hasFolder(path))
+  if (named.length === 0) return []
+  const inUse = new Set([...files.values(), ...links].flatMap(({ path }) => foldersUp(folderOf(path))))
+  return named.filter((path) => !inUse.has(path)).map((path) => ({ path, reason: submoduleReason }))
+}
+
 /** Contents are stored together, limited in number and in bytes; one over `maxBytes` is stored alone. `bytes` is what `read` answers. */
 type Content = { bytes: number; read(): Promise<Uint8Array>; store(content: Uint8Array): Promise<void> }
 
@@ -103,7 +148,6 @@ function openUploads({ maxCount, maxBytes }: typeof uploadLimits) {
       const started = run(bytes, store(await read())).then(() => void underway.delete(started))
       underway.add(started)
     },
-    /** Waits for all that were started, and throws the first failure. */
     async settle() {
       await Promise.all(underway)
       check()

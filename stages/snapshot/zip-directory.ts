@@ -12,10 +12,7 @@ const recordBytes = 46
 const entryMark = 'PK\x01\x02'
 const contentMark = 'PK\x03\x04'
 
-/**
- * All entries in the order of their contents. The directory is checked before anything is unpacked: INTAKE_003 over a
- * limit, INTAKE_001 when it is inconsistent.
- */
+/** Returns the entries in the order of their contents. INTAKE_003 over a limit, INTAKE_001 for an inconsistent directory. */
 export async function readZipDirectory(
   blocks: ZipBlocks,
   reader: ZipReader,
@@ -49,7 +46,6 @@ async function refuseUncounted(blocks: ZipBlocks, reader: ZipReader): Promise<vo
   throw new AppError('INTAKE_001', `the zip holds more entries than it counts (${reader.entryCount}): pack it anew`)
 }
 
-/** An entry as the directory of a zip has it. */
 type ZipEntry = ReturnType<typeof zipEntryOf>
 
 export const zipMethods = { stored: 0, deflated: 8 } as const

@@ -34,10 +34,7 @@ const writtenAfter = 0x08
 /** A size that is stored in another field. */
 const inZip64 = 0xffffffff
 
-/**
- * Finds where the packed content begins. INTAKE_001 when the record before it contradicts the directory, or when record
- * and content overlap the next entry: a few bytes would stand for many files.
- */
+/** INTAKE_001 when the record contradicts the directory, or overlaps the next entry: a few bytes would stand for many files. */
 async function contentStart(entry: PlacedEntry, reader: ZipReader): Promise<number> {
   const header = await reader.localHeader(entry.at, entry.packedBytes)
   const fault = disagreement(entry, header)

@@ -52,10 +52,7 @@ function answer(reader: RandomAccessReader, callback: ReadArguments[4], fault: E
   }
 }
 
-/**
- * Names stay bytes: they are decoded and checked as those of a tar are. Sizes are checked where a content is read: the library
- * would refuse a folder that has one.
- */
+/** Names stay bytes, which are decoded and checked as those of a tar. The library would refuse a folder with a size. */
 function openZip(reader: RandomAccessReader, bytes: number): Promise<ZipFile> {
   const options = { lazyEntries: true, autoClose: false, decodeStrings: false, validateEntrySizes: false }
   return new Promise((resolve, reject) => {
@@ -85,7 +82,6 @@ export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'r
       at = blockStart + blockBytes
     }
   }
-  /** Copies the bytes. */
   const read = async (start: number, end: number) => Buffer.concat(await Array.fromAsync(stream(start, end)))
   return { bytes, stream, read }
 }

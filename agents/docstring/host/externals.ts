@@ -81,13 +81,11 @@ function styleNamed(style: unknown): DocstringStyle | undefined {
   throw new WorkspaceFault('refused', `style must be ${choices}, got: ${JSON.stringify(style)}`)
 }
 
-/** Says how the repository writes docstrings: the style, and the characters available on a line. */
 function docstringForm(site: DocstringSite, source: string, style: TextStyle) {
   const indent = docstringIndent(site, source, style)
   const room = docstringRoom(indent, style)
   return {
     style: style.docstringStyle,
-    /** Is true where sections name the types of parameters and results. */
     types: style.docstringTypes ?? true,
     summary_characters: room.single,
     line_characters: room.line,

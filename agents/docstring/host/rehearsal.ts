@@ -3,7 +3,6 @@ import { docstringFor, hasDecorator, summaryFor } from './rehearsal/docstring-te
 import { Signature } from './rehearsal/signature.ts'
 import { call, offering, type Rule } from '#rehearsal/rule.ts'
 
-/** Reads the signature, writes the docstring template, or its summary alone if that is refused, and submits. */
 export const docstring: Rule = {
   // A bundle of one turn may offer it alone.
   plays: offering('write_docstring'),

@@ -43,9 +43,7 @@ function docstringWork(
 
 type CommentedNode = Pick<CodeNode, 'path' | 'language' | 'startByte' | 'endByte'>
 
-/** Holds what files of other languages than Python say about doc comments. */
 export type CommentSurvey = {
-  /** Holds the style of every file that was read. */
   styles: ReadonlyMap<string, TextStyle>
   /** Answers as `DocstringSurvey.reasonToSkip` does. */
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
@@ -54,10 +52,7 @@ export type CommentSurvey = {
 const atOnce = 4
 const maxFileBytes = 4_000_000
 
-/**
- * Reads the files with definitions that may get a doc comment, each once, in threads: which of these have one, and how those that
- * are there are written. Other files are only read for their formatters' line lengths.
- */
+/** Reads each file with definitions that may get a doc comment once, in threads; others only for their formatters' line lengths. */
 export async function surveyDocComments(
   nodes: readonly CommentedNode[],
   { files: listFiles, read, surveys, signal }: Omit<SurveyedRepository, 'nodes'>,
@@ -117,7 +112,6 @@ function isTypeConfig(path: string): boolean {
   return /(?:^|\/)[jt]sconfig[^/]*\.json$/.test(path)
 }
 
-/** Tells why all of a file gets no doc comment. */
 function openWaivers(files: readonly SourceFile[], configs: readonly { text: string }[]) {
   const paths = new Set(files.map(({ path }) => path))
   const readsTypes = configs.some(({ text }) => /"checkJs"\s*:\s*true/.test(text))

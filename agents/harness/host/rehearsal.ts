@@ -65,23 +65,17 @@ function argumentsFor(schema: unknown, userText: string): Record<string, unknown
   return code === undefined ? named : { ...named, lines: code.split('\n').length }
 }
 
-/** A request without its code in fences: all of it, the texts in quotes, and the numbers outside of quotes. */
 type Words = { text: string; quoted: string[]; numbers: number[] }
 
 const fenced = /```.*?(?:```|$)/gs
 const inQuotes = /"([^"\n]*)"/g
 const plainNumber = /(?<![\w."/-])\d+(?:\.\d+)?(?![\w/-])/g
 
-/** The request without its code and its texts in quotes. */
 function withoutValues(request: string): string {
   return request.replaceAll(fenced, '').replaceAll(inQuotes, '')
 }
 
-/**
- * Reads the arguments for a tool's schema from the words of a request: from `name: value` lines first, then texts and lists
- * from what is in quotes, numbers in their order, a choice that is named, on and off. An argument that is not found is left
- * out.
- */
+/** Reads arguments from `name: value` lines first, then from quotes, numbers in order, a named choice, on and off; others are left out. */
 export function readValues(schema: unknown, request: string): Record<string, unknown> {
   const text = request.replaceAll(fenced, '')
   const quoted = [...text.matchAll(inQuotes)].map(([, inner = '']) => inner)

@@ -6,7 +6,6 @@ const Report = z.object({ diagnostics: z.array(z.object({ code: z.string(), fixa
 const Applied = z.object({ applied: z.number() })
 const FixArgs = z.object({ code: z.string() })
 
-/** Runs the linter, applies the fix of every fixable rule once, and submits. */
 export const lint: Rule = {
   plays: offering('run_linter', 'apply_lint_fix', 'submit_result'),
   next(conversation) {
@@ -35,7 +34,6 @@ function nextCode(conversation: Conversation): string | undefined {
   return diagnostics(conversation).find(({ code, fixable }) => fixable && !tried.has(code))?.code
 }
 
-/** The diagnostics in the last report that lists any. */
 function diagnostics(conversation: Conversation): z.infer<typeof Report>['diagnostics'] {
   for (const step of conversation.steps.toReversed()) {
     const report = Report.safeParse(step.result)

@@ -43,7 +43,6 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
   return modelKindOf(labels) === 'rehearsal' ? 'safe' : 'model'
 }
 
-/** So many rules are named. */
 const namedRules = 6
 
 /** Names the rules that the linter's own output calls fixable, since a user would compare the two. */
@@ -72,7 +71,6 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** Names the rules with the most faults: `UP006 (12), UP045 (8)`. */
 function rulesText(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].toSorted(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
   const named = sorted.slice(0, namedRules).map(([code, count]) => `${code} (${count})`)

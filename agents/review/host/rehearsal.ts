@@ -41,7 +41,6 @@ const confidence = 0.6
 const ReadCode = z.object({ path: z.string(), node: z.string(), code: z.string() })
 type Fault = (typeof patterns)[number] & { line: number }
 
-/** Reads the node, looks for its name in the repository, reports what the patterns find, and submits. */
 export const review: Rule = {
   plays: offering('read_code', 'search_code', 'report_finding', 'submit_result'),
   next(conversation) {

@@ -11,7 +11,6 @@ const Parameters = z.object({
 })
 const Written = z.object({ path: z.string() })
 
-/** Reads the parameters, writes the cases that their types make, and submits. */
 export const sampleData: Rule = {
   // A bundle of one turn may offer it alone.
   plays: offering('write_samples'),
@@ -37,7 +36,6 @@ export const sampleData: Rule = {
   },
 }
 
-/** Tells whether the code takes none of the values that follow from the types alone. */
 function isRefusedByCode({ steps }: Conversation): boolean {
   const answer = steps.findLast(({ tool }) => tool === 'write_samples')?.result
   return JSON.stringify(answer ?? '').includes('the code itself refuses every valid case')

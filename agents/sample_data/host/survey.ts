@@ -30,7 +30,6 @@ export const noSamples: SurveyRule = {
 export type SampledNode = Pick<CodeNode, 'path' | 'kind' | 'qualifiedName' | 'startByte'>
 
 export type SampleSurvey = {
-  /** Says why a definition gets no samples, in words that follow its name; undefined when it should get some. */
   reasonToSkip(node: SampledNode, scope: SampleScope): string | undefined
 }
 
@@ -72,10 +71,7 @@ function withoutNames(reason: string): string {
   return reason.replace(/ \(.*\)$/s, '')
 }
 
-/**
- * Says why a file of cases would say no more than the signature: one text or number, or only such values for a method, whose object no
- * file can hold; and a method that another class of the repository has declared.
- */
+/** Says why a file of cases would say no more than the signature, or repeat one for a method that another class declares. */
 function reasonNotWorthIt(
   { path, kind, qualifiedName }: SampledNode,
   { parameters }: SampledSignature,
@@ -90,7 +86,6 @@ function reasonNotWorthIt(
 
 const scalars = new Set(['string', 'integer', 'number', 'boolean'])
 
-/** Is true for a text, a number or anything, and for a container of anything. */
 function limitsLittle({ type, items, additionalProperties, default: _, description, ...more }: JsonSchema): boolean {
   if (description !== undefined && description !== iterableNote) return false
   const inner = items ?? additionalProperties

@@ -9,7 +9,6 @@ import { call, offering, type Rule } from '#rehearsal/rule.ts'
 const Tried = z.object({ output: z.string() })
 const Written = z.object({ path: z.string(), kept: z.number() })
 
-/** Reads the code, tries it with simple values, states in tests what it answered, and submits. */
 export const testWriting: Rule = {
   // A bundle of one turn may offer it alone.
   plays: offering('write_tests'),

@@ -4,7 +4,7 @@ import { purposeOf } from '#domain/path-purpose.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { type ScriptRunner, scriptTestRunnerOf } from '#domain/script-test-runner.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
-import { exportsOf } from '#languages/syntax/export-kind.ts'
+import { exportsOf } from '#languages/script/exported-names.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import { always, type SurveyRule, workUnless } from '#stages/plan/survey-rule.ts'
 
@@ -18,7 +18,6 @@ export const untested: SurveyRule = {
   },
 }
 
-/** Says which code the tests of a repository name. */
 export type TestSurvey = {
   /** Says why no test is to be written for a node; undefined for one that tests can reach and none names. */
   reasonToSkip(node: CodeNode): string | undefined
@@ -27,7 +26,6 @@ export type TestSurvey = {
 }
 
 type SurveyInput = {
-  /** Lists those that tests may be written for. */
   nodes: readonly CodeNode[]
   /** All of the snapshot, also those whose nodes the run does not have. */
   files: readonly { path: string; hash: string; size: number }[]
@@ -45,10 +43,7 @@ const families: Readonly<Record<string, string>> = {
   tsx: 'script',
 }
 
-/**
- * Reads the words of every test file, and the files of the nodes. By words alone: a function counts as tested when a test file of its
- * language has its name, and a method when one has both its name and its class's.
- */
+/** Goes by words alone: a function counts as tested when a test file of its language names it, a method with its class. */
 export async function surveyTests({ nodes, files, read }: SurveyInput): Promise<TestSurvey> {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const tests = files.filter(
@@ -91,7 +86,6 @@ export async function surveyTests({ nodes, files, read }: SurveyInput): Promise<
   }
 }
 
-/** Finds the runner of each folder, which all of its files share. */
 async function runnersOf(
   paths: readonly string[],
   textAt: (path: string) => Promise<string>,

@@ -29,7 +29,6 @@ type Capture = { kind: Reference['kind']; part: string }
 /** The capture names of references.scm, parsed; null for a name that is not used. */
 const captureNames = new Map<string, Capture | null>()
 
-/** The references of the matches, in their order. */
 export function findReferences(matches: readonly QueryMatch[], text: string): FoundReference[] {
   return matches.flatMap((match) => referenceOf(match, text) ?? [])
 }
@@ -76,7 +75,6 @@ function captureOf(name: string): Capture | null {
 /** Longer texts are not followed as paths. */
 const longestText = 300
 
-/** Stands for an expression that is not a path. */
 export const noPath = '?'
 
 const plainName = /^[A-Za-z_]\w*$/
@@ -119,10 +117,7 @@ function typePath(text: string): string | undefined {
   return pathForm.test(plain) && !plain.includes('(') && !anything.has(plain) ? plain : undefined
 }
 
-/**
- * Assigns references to their innermost definitions: `definitions` are in source order, outer before inner, and node 0
- * of the index is the file. Duplicates within a node are merged; names that nothing refers to are left out.
- */
+/** Assigns references to their innermost definitions, which are in source order, and merges repeats. Unused names are left out. */
 export function placeReferences(
   found: readonly FoundReference[],
   definitions: readonly { start: number; end: number; parent: number | null }[],

@@ -4,13 +4,11 @@ import { inFolder, type Module, type ModuleMap } from './module-map.ts'
 import type { Reference } from './find-references.ts'
 import { scriptModule } from './script-modules.ts'
 
-/** Says how one language family binds names and finds modules. */
 export type LanguageRules = {
   family: 'python' | 'script' | 'go'
   /** Files of one unit see each other's top-level names. */
   unitOf(path: string): string
   moduleOf(from: string, module: string, map: ModuleMap): Module | undefined
-  /** A submodule, by its name. */
   submodule(module: Module, name: string, map: ModuleMap): Module | undefined
   /** The name that an import binds in its scope; `''` for none. */
   boundName(reference: Reference): string

@@ -39,14 +39,12 @@ export type LinkedFile = {
   references: readonly Reference[]
   /** Holds scopes by the index of their node; most nodes bind nothing. */
   scopes: ReadonlyMap<number, Scope>
-  /** Cached meanings of names at positions of the file. */
   known: Map<string, Value>
 }
 
 /** The files of one language family that see each other's top-level names without an import: one file, or a Go package. */
 export type Unit = {
   byQualifiedName: Map<string, Place>
-  /** The files that bind a name at their top level. */
   topNames: Map<string, LinkedFile[]>
 }
 
@@ -61,7 +59,6 @@ export type LinkedRepository = {
 }
 
 export type LinkInput = {
-  /** Every path of the repository. */
   paths: readonly string[]
   /** Every node, those of a file together, the file first. */
   nodes: readonly CodeNode[]
@@ -163,7 +160,6 @@ export function isClass({ file, index }: Place): boolean {
   return classKinds.has(file.nodes[index]?.kind ?? '')
 }
 
-/** The nearest class at or around a node. */
 export function enclosingClass(file: LinkedFile, index: number): number | null {
   let at: number | null | undefined = index
   while (typeof at === 'number' && !isClass({ file, index: at })) at = file.parents[at]

@@ -13,7 +13,6 @@ export type Module = { paths: readonly string[]; folder?: string }
 /** Holds what is needed to find the file of a module. Folders have no slash at the end; the root is `''`. */
 export type ModuleMap = {
   paths: ReadonlySet<string>
-  /** Every folder that holds a file, however deep. */
   folders: ReadonlySet<string>
   /** Go files by folder, sorted, without test files. */
   goPackages: ReadonlyMap<string, readonly string[]>

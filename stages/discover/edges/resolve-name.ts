@@ -12,7 +12,6 @@ import type { Reference } from './find-references.ts'
 const foreign: Value = { is: 'foreign' }
 const unknown: Value = { is: 'unknown' }
 
-/** Resolves a path of names (`a.b().c`) at a position. */
 export function follow(path: string, place: Place, repository: LinkedRepository): Value {
   const [head = '', ...rest] = path.split('.')
   let value = called(head, (name) => headValue(name, place, repository), repository)
@@ -23,7 +22,6 @@ export function follow(path: string, place: Place, repository: LinkedRepository)
   return value
 }
 
-/** Calling a class gives an instance of it; calling a function gives its declared return type. */
 function called(step: string, find: (name: string) => Value, repository: LinkedRepository): Value {
   if (!step.endsWith('()')) return find(step)
   const value = find(step.slice(0, -2))

@@ -63,7 +63,6 @@ function fromTable(
   return fileAt(inFolder(folder, target.replaceAll('*', best.star)), map)
 }
 
-/** The part of `module` that the star in `key` matches; `''` when they are equal. */
 function starOf(key: string, module: string): string | undefined {
   if (key === module) return ''
   const [before = '', after] = key.split('*')

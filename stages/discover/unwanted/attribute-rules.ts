@@ -62,7 +62,6 @@ export function readAttributeRules(files: readonly AttributesFile[]): AttributeR
   }
 }
 
-/** The layers that apply to a folder's files, the nearest first; found once for each folder. */
 function layerFinder(layers: ReadonlyMap<string, AttributeLayer>): (folder: string) => readonly AttributeLayer[] {
   const found = new Map<string, readonly AttributeLayer[]>()
   return function find(folder: string): readonly AttributeLayer[] {
@@ -105,10 +104,7 @@ function readRules(text: string, macros: Macros): AttributeRule[] {
   return rules.toReversed()
 }
 
-/**
- * The attributes that discovery uses, each once, with the value that decides: the last one, before what a macro in its place says.
- * Macros may name macros, so all that they say could be any number of assignments.
- */
+/** Returns each attribute once, with the value that decides. Macros may name macros, so that there could be any number of assignments. */
 function readAssignments(said: string, macros: Macros): Assignment[] {
   const deciding = new Map<string, AttributeValue>()
   for (const word of said.split(/\s+/).toReversed()) {

@@ -101,10 +101,7 @@ const blocks: readonly { open: RegExp; close: RegExp }[] = [
   { open: /^[rRuU]?'''/, close: /'''/ },
 ]
 
-/**
- * The text of the comments a file begins with, without their marks, a line each: line comments, block comments and
- * a leading docstring, up to the first line of code. Works on the bytes of any language by its comment marks alone.
- */
+/** Returns the comments before the first line of code, without their marks, a line each, by the comment marks of any language. */
 function leadingComments(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, maxBytes))
     .toString('utf8')

@@ -7,10 +7,8 @@ import { ignoreRules, isIgnored, maxRuleBytes, type IgnoreLayer } from '#platfor
 import { getOrMake } from '#platform/cached-answers.ts'
 import { readAttributeRules, type AttributeRules } from './attribute-rules.ts'
 
-/** A file of a tree; `hash` names its content to the reader. */
 type TreeFile = { path: string; hash: string; size: number }
 
-/** The rules in git's own files of a tree. */
 export type TreeRules = {
   attributes: AttributeRules
   /** Judges a file or folder that is in no ignored folder. */
@@ -28,10 +26,7 @@ const ruleFiles: ReadonlySet<string> = new Set(['.gitattributes', '.gitignore', 
 const readsAtOnce = 16
 const nothing = new Uint8Array()
 
-/**
- * Reads the .gitattributes, .gitignore and .gitmodules files of a tree, at whatever level they lie: an archive often
- * has everything in one folder. A file that is too large or cannot be read has no rules.
- */
+/** Reads the files at whatever level they lie: an archive often has everything in one folder. One that is too large has no rules. */
 export async function readTreeRules(
   files: readonly TreeFile[],
   read: (hash: string) => Promise<Uint8Array>,
@@ -56,7 +51,6 @@ export async function readTreeRules(
   }
 }
 
-/** The layers of the folders that a path lies in, outermost first; put together once for each folder. */
 function ignoreLayers(files: readonly { folder: string; text: string }[]): (path: string) => readonly IgnoreLayer[] {
   const own = new Map(files.map(({ folder, text }) => [folder, { folder: `/${folder}`, rules: ignoreRules(text) }]))
   const known = new Map<string, readonly IgnoreLayer[]>()

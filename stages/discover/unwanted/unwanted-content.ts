@@ -28,7 +28,6 @@ const carriageReturn = 13
 const pointerStart = Buffer.from('version https://git-lfs.github.com/spec/')
 const identStart = Buffer.from('$Id')
 
-/** Looks at the bytes and the language, not at the path. */
 export function judgeContent(bytes: Uint8Array, language?: string): JudgedContent {
   if (bytes.subarray(0, binaryProbeBytes).includes(0)) return { unwanted: 'binary' }
   const isPython = language === 'python'

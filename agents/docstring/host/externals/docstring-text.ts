@@ -179,7 +179,6 @@ function fixedUntil(lines: readonly string[], at: number, style: DocstringStyle)
   return isLiteral ? lineAfter(lines, at, isOutdented(indentOf(before).length + 1)) : undefined
 }
 
-/** The first line after `from` for which `isWanted` holds; the number of lines when there is none. */
 function lineAfter(lines: readonly string[], from: number, isWanted: (line: string) => boolean): number {
   const found = lines.findIndex((line, at) => at > from && isWanted(line))
   return found === -1 ? lines.length : found

@@ -24,7 +24,6 @@ type DocstringPlace = {
   /** Points at the definition's start in `source`, in UTF-16 units, decorators included. */
   index: number
   docstring: string
-  /** The requested style; undefined: that of the file's rules. */
   style?: DocstringStyle | undefined
   rules: PathRules
 }
@@ -159,7 +158,6 @@ function isOnColonLine(site: DocstringSite, source: string): boolean {
   return bodySharesLine(site) || (colon !== undefined && /^[ \t\f]*\\\r?\n/.test(source.slice(colon.endIndex)))
 }
 
-/** Tells whether the parser reads back the intended docstring, apart from line breaks. */
 function readsBack(text: string, { index, docstring }: DocstringPlace, python: LintDeps['python']): boolean {
   const words = (content: string) => normalised(content).split(/\s+/).join(' ')
   return python.read(text, (tree) => {
@@ -172,7 +170,6 @@ function readsBack(text: string, { index, docstring }: DocstringPlace, python: L
 /** Rules about docstrings and text form. What other rules find does not depend on the wording. */
 const textRules = /^(?:D\d|DOC\d|E501$|W505$|W29\d|W605$|RUF00[123]$|PIE790$)/
 
-/** A new fault that the repository's linter finds in the text, worded so that a model can act on it. */
 async function objectionTo(text: string, { source, rules }: DocstringPlace, { linter }: LintDeps) {
   const [was, now] = [await linter.lint(source, rules.lint), await linter.lint(text, rules.lint)]
   if (now.syntaxErrors.length > was.syntaxErrors.length) return { code: '', reason: 'the text would break the file' }

@@ -2,11 +2,7 @@ import { unreachable } from '#domain/error.ts'
 import { commentFor, inVoice } from './comment-template.ts'
 import { type Entry, isCommentStyle, type Parameter, type Section, type Signature } from './signature.ts'
 
-/**
- * A docstring for show: a template filled in from the signature. It says no more than the signature does. It follows the
- * convention of the repository in its sections, line lengths and imperative mood, so that the tools and checks around a
- * real model's docstrings can be seen working. It contains no backslash and no `"""`.
- */
+/** Fills a template from the signature, and says no more than that. It follows the repository's convention, and has no backslash or `"""`. */
 export function docstringFor(signature: Signature): string {
   const { style } = signature
   if (isCommentStyle(style)) return commentFor(summaryFor(signature), sectionsOf(signature), { ...signature, style })
@@ -145,7 +141,6 @@ function googleEntry({ name, type, text }: Entry, width: number, indent: string)
   return wrap(pieces, { width, first: indent, next: indent + indent })
 }
 
-/** A result has no name, so it is listed by its type. */
 function numpyEntry({ name, type, text }: Entry, width: number, indent: string): string[] {
   const head = headOf(name, name === '' ? type : type && `${name} : ${type}`, width)
   return [head === '' ? 'object' : head, ...wrap(text.split(' '), { width, first: indent, next: indent })]
@@ -165,7 +160,6 @@ function sphinxFields(title: Section['title'], { name, type, text }: Entry): str
   return type === undefined || title === 'Yields' ? fields : [...fields, [typeField, ...type.split(' ')]]
 }
 
-/** Joins the pieces to lines of at most `width`. Pieces are not broken. */
 function wrap(
   pieces: readonly string[],
   { width, first, next }: { width: number; first: string; next: string },

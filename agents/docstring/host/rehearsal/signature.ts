@@ -2,7 +2,6 @@ import { z } from 'zod'
 
 const pythonStyles = ['google', 'numpy', 'sphinx', 'plain'] as const
 const commentStyles = ['tsdoc', 'jsdoc', 'godoc', 'rustdoc', 'javadoc'] as const
-/** Names how doc comments of other languages than Python are written. */
 export type CommentStyle = (typeof commentStyles)[number]
 
 export function isCommentStyle(style: Signature['style']): style is CommentStyle {
@@ -31,12 +30,10 @@ export const Signature = z.object({
   bases: z.array(z.string()).default([]),
   style: z.enum([...pythonStyles, ...commentStyles]).catch('google'),
   type_parameters: z.array(z.string()).default([]),
-  /** Is true when sections name types. */
   types: z.boolean().default(true),
   /** The longest summary line, and any other line. */
   summary_characters: z.int().default(70),
   line_characters: z.int().default(76),
-  /** One level of indentation. */
   indent: z
     .string()
     .regex(/^(?: {1,8}|\t)$/)

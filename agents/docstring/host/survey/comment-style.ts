@@ -18,10 +18,7 @@ export function isFormatConfig(path: string): boolean {
   return name === '.editorconfig' || [prettierNames, biomeNames, rustNames].some((names) => names.test(name))
 }
 
-/**
- * The line length of a file by the nearest configuration of its language's formatter (Prettier, Biome, rustfmt), else by
- * `.editorconfig`; undefined where nothing names one. Configurations that are programs are not run.
- */
+/** Returns the line length by the nearest formatter's configuration, else by `.editorconfig`. Configurations that are programs are not run. */
 export function lineLengths(files: readonly ConfigFile[]): (path: string, language: string) => number | undefined {
   const editor = readEditorConfig(
     readConfigTree(
@@ -57,7 +54,6 @@ function scriptWidth(path: string, text: string): number | undefined {
   return isRecord(own) ? (lengthOf(own['printWidth']) ?? prettierWidth) : undefined
 }
 
-/** Empty for a text that cannot be read. */
 function tableOf(text: string, form: 'toml' | 'yaml' | 'json'): Record<string, unknown> {
   const value = form === 'toml' ? tomlOf(text) : form === 'json' ? jsonOf(text) : readYaml(text).value
   return isRecord(value) ? value : {}

@@ -25,10 +25,7 @@ export type LeftFaults = {
   withheld: Record<'ours' | 'unsafe', Map<string, number>>
 }
 
-/**
- * Finds where a bundle has lint faults to mend. Each fault belongs to the innermost node that the bundle takes. Those with a safe fix
- * belong to one mechanical operation on the outermost node; the others go to an agent, with their node.
- */
+/** Gives faults with a safe fix to one mechanical operation on the outermost node, others to an agent, with the innermost node. */
 export function lintWork(
   taken: readonly CodeNode[],
   { faults, unlinted }: Pick<Survey, 'faults' | 'unlinted'>,
@@ -122,7 +119,6 @@ function whyOpen(open: readonly LintFault[]): string {
   return isWithheld ? 'have fixes that Remora does not make without a person' : 'have no safe fix'
 }
 
-/** Returns the range from the first to the last byte that its safe fix changes. */
 function fixOf({ fixStartByte, fixEndByte }: LintFault): ByteRange {
   return { startByte: fixStartByte, endByte: fixEndByte }
 }
@@ -170,7 +166,6 @@ export function innermostOf<Outer extends ByteRange, Inner extends ByteRange>(
   return found
 }
 
-/** Removes the ranges on the stack that end at or before a byte. */
 function closeUpTo(open: ByteRange[], byte: number): void {
   for (let top = open.at(-1); top !== undefined && top.endByte <= byte; top = open.at(-1)) open.pop()
 }

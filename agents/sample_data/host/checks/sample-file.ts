@@ -18,7 +18,6 @@ export type SampleFile = Samples & { source: string; signature: string }
 const maxCases = 20
 const maxDepth = 12
 export const maxSampleBytes = 64_000
-/** Limits the faults that are named at once. */
 const maxFaults = 20
 
 const line = (most: number) =>
@@ -46,7 +45,6 @@ export function readSamples(raw: unknown): Read<Samples> {
   return parsed(Cases, raw)
 }
 
-/** The text of a file of samples, as `writeSampleFile` writes it. */
 export function readSampleFile(text: string, format: SampleFormat): Read<SampleFile> {
   if (Buffer.byteLength(text) > maxSampleBytes) return faulty(`it is larger than ${maxSampleBytes} bytes`)
   const raw = format === 'json' ? parseJson(text) : readYaml(text).value
@@ -64,10 +62,7 @@ function parsed<Found>(schema: z.ZodType<Found>, raw: unknown): Read<Found> {
   return faulty(...answer.error.issues.slice(0, maxFaults).map(({ path, message }) => `${path.join('.')}: ${message}`))
 }
 
-/**
- * Every fault of the cases: valid ones that the signature refuses, invalid ones that it accepts or refuses for something that they do
- * not name, and cases that are there twice. Empty for cases that hold.
- */
+/** Finds valid cases that the signature refuses, invalid ones that it accepts or refuses for something that they do not name, and repeats. */
 export function faultsOfSamples({ valid, invalid }: Samples, { schema }: Pick<SampledSignature, 'schema'>): string[] {
   const check = openCheck(schema)
   const checkInvalid = openCheck(withTexts(schema))
@@ -159,7 +154,6 @@ export function writeSampleFile(
   return stringify(whole, { lineWidth: 0, version: '1.1', defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })
 }
 
-/** The definition that a file of samples is for. */
 export function sampledDefinition(source: string): { path: string; qualifiedName: string } {
   const [path = '', qualifiedName = ''] = source.split('::')
   return { path, qualifiedName }

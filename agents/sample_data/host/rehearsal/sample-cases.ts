@@ -198,7 +198,6 @@ function withoutField(
   ]
 }
 
-/** A value of a type that the schema does not allow. */
 function wrongValue(own: Schema, schema: Schema): Named | undefined {
   const { enum: members, pattern, format, items } = referred(own, schema)
   if (Array.isArray(members)) return { words: 'no member', value: 'no such member' }

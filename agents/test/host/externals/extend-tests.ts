@@ -2,10 +2,7 @@ import { sectionOf } from '#change-sets/join-tests.ts'
 import { boundBy, type ImportLine, importText, isPython, readTestText, type TestText } from '#change-sets/test-text.ts'
 import { mainGuard } from '#stages/operate/tools/tests/shape-tests.ts'
 
-/**
- * The text of a file of tests with those of `added` at its end, before a call of `unittest.main()`, and with the names that they need
- * in its imports. Nothing else of the file changes, so that what several operations add has the same places.
- */
+/** Adds tests at the end, before a call of `unittest.main()`, and the names that they need to the imports. Nothing else changes. */
 export function extendTests(path: string, base: string, added: string): string {
   const file = readTestText(path, base)
   const { imports, body } = readTestText(path, added)

@@ -12,10 +12,7 @@ const scriptThrows = /(?:\b(?:throws|rejects)\s*\(|\.toThrow(?:Error)?\(\s*([A-Z
 const scriptComments = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
 const scriptType = /,\s*(?:\{\s*name:\s*['"])?([A-Z]\w*Error)\b/
 
-/**
- * The tests that state that the code crashes, by an error that nothing in its file raises, catches or names: that is no promise, and whoever
- * makes the code more patient would have to change the test. `source`: the text of that file.
- */
+/** Finds tests that state a crash: an error that nothing in the code's file raises, catches or names is no promise. */
 export function pinnedCrashes(
   tests: readonly TestFunction[],
   { text, source, isPython }: { text: string; source: string; isPython: boolean },

@@ -9,14 +9,11 @@ import { baseTextOf, testsNear, textOf } from '#stages/operate/tools/tests/find-
 import { testStyleOf, type TestStyle } from '#stages/operate/tools/tests/shape-tests.ts'
 import { type Imports, importsOf } from '#stages/operate/tools/tests/test-imports.ts'
 
-/** Where the tests of a node belong, and how they begin. */
 export type TestPlace = Imports & {
   path: string
-  /** The text that this file had before the attempt. */
   base: string | undefined
   /** Files of tests that are nearest to it, the best example first: those that name it, then those that name its module. */
   near: string[]
-  /** How many of them name it. */
   naming: number
   style: TestStyle
   /** The node's name, as no other definition of its module has it. */
@@ -31,10 +28,7 @@ type Near = {
 }
 type Target = Pick<TargetNode, 'node' | 'locate'>
 
-/**
- * The place by the convention of the repository: the file with the tests of the node's module, or where its other tests are and as they
- * are named. All nodes of a module have one place. Throws WorkspaceFault refused for code that no other file can import.
- */
+/** Follows the repository's convention; all nodes of a module have one place. WorkspaceFault refused for code that nothing can import. */
 export async function testPlaceOf(target: Target, used: FoundRunner, { workspace, syntax }: Near): Promise<TestPlace> {
   const { node, locate } = target
   const { source, start } = await locate()
@@ -123,7 +117,6 @@ function mirroredFirst(source: string, paths: readonly string[]): string[] {
   return paths.toSorted((one, other) => mirrored(source, folderOf(other)) - mirrored(source, folderOf(one)))
 }
 
-/** How many of the innermost folders of the module and of its tests have the same names. */
 function mirrored(source: string, folder: string): number {
   const [own, theirs] = [folderOf(source), folder].map((path) => path.split('/').toReversed())
   const at = (own ?? []).findIndex((name, index) => name === '' || name !== theirs?.[index])
@@ -157,7 +150,6 @@ function pythonPath(source: string, { near, used, workspace }: Conventions & { u
   return join(folder, isFree ? short : named(parts))
 }
 
-/** The names without those that the folder of the tests says already. */
 function withoutMirrored(parts: readonly string[], source: string, folder: string): string[] {
   const own = stemOf(source) === '__init__' ? [] : parts.slice(-1)
   const around = parts.slice(0, parts.length - own.length)
@@ -179,10 +171,7 @@ function isTestFolder(folder: string): boolean {
   return folder.split('/').some((name) => /^(?:tests?|__tests__|specs?)$/.test(name))
 }
 
-/**
- * The names that tell the file from others whose tests are in the same folder: those of the folders beside that of the tests, without
- * `src` and without the only package, and its own.
- */
+/** Returns the names that tell the file from others of one folder: its folders but for those of the tests, `src` and a lone package. */
 function partsOf(source: string, folder: string, workspace: Near['workspace']): string[] {
   const around = folderOf(folder)
   let top = source.startsWith(`${around}/`) ? around : ''

@@ -62,7 +62,6 @@ export async function writeTests(
 
 type Based = Pick<TestPlace, 'path' | 'base'>
 
-/** As a part of its module's file. */
 async function shaped(text: string, place: TestPlace, deps: WritingDeps): Promise<string> {
   const { path, base } = place
   const tests = await testsIn(text, languageOf(path) ?? '', deps)
@@ -189,7 +188,6 @@ async function lintedText(text: string, path: string, deps: WritingDeps): Promis
   return linted
 }
 
-/** The file with these tests, and its imports in order where they were before. */
 async function extended(text: string, { path, base }: Based & { base: string }, deps: WritingDeps): Promise<string> {
   const rules = await deps.rulesOf(path)
   const merged = extendTests(path, base, text)

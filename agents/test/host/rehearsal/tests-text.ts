@@ -1,6 +1,5 @@
 import { z } from 'zod'
 
-/** What `read_target` says of the code. */
 export const Facts = z.object({
   name: z.string(),
   qualified_name: z.string(),
@@ -46,7 +45,6 @@ function pythonText({ qualified_name: name, style, imports, import_here: importH
   return `${header.filter((part) => part !== '').join('\n\n')}\n\n\n${body}`
 }
 
-/** One line for each module, the standard library's first. */
 function groupedImports(lines: readonly string[]): string {
   const names = new Map<string, Set<string>>()
   for (const line of lines) {
@@ -90,7 +88,6 @@ function className(qualifiedName: string): string {
 
 const longestName = 50
 
-/** Names of tests that say how the code is called. */
 function uniqueNames(cases: readonly Case[]): string[] {
   const times = new Map<string, number>()
   return cases.map(({ call, raises }) => {
@@ -140,7 +137,6 @@ function scriptTest({ call, async: isAsync, result, raises }: Case, { isVitest, 
   return `${around.replace("''", () => title)}\n${lines.map((line) => `  ${line}\n`).join('')}})\n`
 }
 
-/** A title in quotes, cut to what its line has room for. */
 function quoted(title: string, room: number): string {
   const shown = title.length + 1 > room ? `${title.slice(0, Math.max(1, room - 4))}…` : title
   const text = JSON.stringify(shown)

@@ -1,7 +1,7 @@
 import { basename, dirname, join, relative } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { exportsOf } from '#languages/syntax/export-kind.ts'
+import { exportsOf } from '#languages/script/exported-names.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { FoundRunner } from './find-runner.ts'
 import { textOf } from './find-tests.ts'
@@ -83,15 +83,16 @@ async function scriptImports({ path: target, qualifiedName }: Node, importing: I
   const { path, source, used } = importing
   const [name = ''] = qualifiedName.split('.')
   const isModule = isEcmaScript(target, source)
-  const kind = exportsOf(source).get(name)
-  if (kind === undefined)
+  const exported = exportsOf(source).get(name)
+  if (exported === undefined)
     throw new WorkspaceFault('refused', `no test can import ${name}: ${target} does not export it`)
   const from = (folder: string) => {
     const to = relative(folder === '' ? '.' : folder, target)
     return to.startsWith('.') ? to : `./${to}`
   }
   const lineFrom = (place: string, asModule: boolean) => {
-    const what = kind === 'default' ? name : `{ ${name} }`
+    const renamed = `{ ${exported}${asModule ? ' as' : ':'} ${name} }`
+    const what = exported === 'default' ? name : exported === name ? `{ ${name} }` : renamed
     return asModule ? `import ${what} from '${place}'` : `const ${what} = require('${place}')`
   }
   const kindOfFile = used.runner === 'vitest' ? 'vitest' : isModule ? 'module' : 'script'

@@ -1,24 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { exportsOf } from './export-kind.ts'
+import { exportsOf } from './exported-names.ts'
 
 describe('the names that a module exports', () => {
   it.each([
-    ['export function f() {}', 'named'],
-    ['export const f = () => 1', 'named'],
-    ['function f() {}\nexport { g, f }', 'named'],
+    ['export function f() {}', 'f'],
+    ['export const f = () => 1', 'f'],
+    ['function f() {}\nexport { g, f }', 'f'],
     ['function f() {}\nexport { f as default }', 'default'],
     ['export default function f() {}', 'default'],
     ['export default f', 'default'],
-    ['exports.f = () => 1', 'named'],
-    ['module.exports.f = f', 'named'],
-    ['module.exports = { g, f }', 'named'],
+    ['exports.f = () => 1', 'f'],
+    ['module.exports.f = f', 'f'],
+    ['module.exports = { g, f }', 'f'],
     ['module.exports = f', 'default'],
     ['function f() {}', undefined],
-    ['function f() {}\nexport { f as g }', undefined],
+    ['function f() {}\nexport { f as g }', 'g'],
+    ["export { f } from './g.js'", undefined],
     ['module.exports = { f: g }', undefined],
+    ['module.exports = { g: f, h: { f } }', 'g'],
+    ['exports.g = f;', 'g'],
+    ['export = f', 'default'],
     ['exports.fg = 1', undefined],
-  ])('of %j', (source, kind) => {
-    expect(exportsOf(source).get('f')).toBe(kind)
+  ])('of %j', (source, name) => {
+    expect(exportsOf(source).get('f')).toBe(name)
   })
 
   it('are found soon in a text that is made to take long', () => {
@@ -28,6 +32,7 @@ describe('the names that a module exports', () => {
       'module.exports = {',
       'export default ',
       'exports.f ',
+      'exports.g=',
       'export   ',
       ' '.repeat(50),
     ])
