@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { ProjectId, RunId } from '#domain/ids.ts'
 import { defaultRulesOf, PathRules, RuffTree } from '#domain/path-rules.ts'
 import { objectKeys } from './object-keys.ts'
 import { runRecords } from './object-store.ts'
@@ -35,8 +34,6 @@ export const { put: putRepositoryRules, get: getRepositoryRules } = runRecords(
   objectKeys.repositoryRules,
   RepositoryRules,
 )
-
-export type RepositoryRulesRef = { projectId: ProjectId; runId: RunId; hash: string }
 
 /** Returns the rules of one file; the defaults where the repository has none. */
 export function pathRulesOf(rules: RepositoryRules | undefined, path: string): PathRules {
