@@ -34,7 +34,6 @@ export type PlayedChange = {
   summary?: string
   rules?: string[]
   model?: string
-  /** What was proved besides that it parses. */
   evidence?: Evidence[]
 } & ({ path: string; from: string; to: string } | { files: FileChange[] })
 
@@ -51,7 +50,6 @@ export type PlayedRun = {
   lie?: (files: ComposedFile[]) => ComposedFile[]
   /** A person has accepted them, and not the policy of the run. */
   areOfPerson?: true
-  /** The worker composes what nobody has accepted, too. */
   composesPending?: true
 }
 

@@ -23,8 +23,7 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   const used = openRecentPeak(keepMs)
   const { begin, leftMs } = openPause(systemClock)
   let isPauseNew = false
-  const own = () => Math.min(state.held, state.keep)
-  const usable = () => (supply === 'unreachable' ? Math.max(1, own()) : own())
+  const usable = () => Math.max(supply === 'unreachable' ? 1 : 0, Math.min(state.held, state.keep))
   return {
     pause(ms: number) {
       begin(ms)
@@ -49,20 +48,14 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
     isActive: () => state.held + state.taken + state.wanted + state.reported.slots > 0,
     isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
     report() {
-      const { keep, taken, wanted } = state
-      state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
-      const demand = Math.min(most, taken + wanted)
-      const hasReported = state.reported.slots > 0
-      Object.assign(state, { reported: { slots: Math.max(state.held, demand), wanted }, wanted: 0 })
       const pauseLeftMs = isPauseNew ? leftMs() : 0
       isPauseNew = false
-      return { most, held: state.held, demand, hasReported, pauseLeftMs }
+      return { ...heldAndWanted(state, { lately: used.most(state.taken), most }), pauseLeftMs }
     },
     grant({ held, keep, pauseLeftMs }: Grant) {
       Object.assign(state, { held, keep })
       if (pauseLeftMs > 0) begin(pauseLeftMs)
-      supply = 'open'
-      if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
+      supply = state.reported.wanted > 0 && state.taken >= Math.min(held, keep) ? 'full' : 'open'
     },
     mayAsk: () => void (supply === 'full' && (supply = 'open')),
     setUnreachable(isUnreachable: boolean) {
@@ -73,6 +66,15 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
       used.reset()
     },
   }
+}
+
+/** Gives up what was not used lately, and notes what is told. */
+function heldAndWanted(state: ReturnType<typeof nothingHeld>, { lately, most }: { lately: number; most: number }) {
+  const { keep, taken, wanted, reported } = state
+  const held = Math.max(taken, Math.min(state.held, keep, lately))
+  const demand = Math.min(most, taken + wanted)
+  Object.assign(state, { held, reported: { slots: Math.max(held, demand), wanted }, wanted: 0 })
+  return { most, held, demand, hasReported: reported.slots > 0 }
 }
 
 function nothingHeld(most: number) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Composition } from '#store/objects/composition.ts'
 import { putComposition } from '#store/objects/stored-records.ts'
+import { ChangePage, type ChangeView } from '#schemas/change-schema.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
@@ -16,15 +17,6 @@ const Decision = z.object({
   reason: z.string().nullable(),
   decided_by: z.string(),
 })
-const Change = z.looseObject({
-  change_set_id: z.string(),
-  generation: z.int(),
-  qualified_name: z.string(),
-  verdict: z.string(),
-  is_redone: z.boolean(),
-  decision: Decision.nullable(),
-})
-const Page = z.object({ changes: z.array(Change), next: z.string().nullable() })
 const Decided = z.looseObject({
   made: z.int(),
   decisions: z.array(z.looseObject({ change_set_id: z.string(), verdict: z.string(), decision: Decision.nullable() })),
@@ -48,12 +40,12 @@ function changing(name: string, start: number, end: number, text: string): Playe
 const played = () =>
   playRun(api, [changing('one', 0, 5, 'a = 10'), changing('two', 4, 5, '20'), changing('three', 12, 17, 'c = 30')])
 
-async function changes(runId: string, query = ''): Promise<z.infer<typeof Change>[]> {
-  const all: z.infer<typeof Change>[] = []
+async function changes(runId: string, query = ''): Promise<ChangeView[]> {
+  const all: ChangeView[] = []
   for (let from: string | null = ''; from !== null;) {
     const answer = await api.ask(`/v1/runs/${runId}/changes?limit=100${query}${from}`)
     expect(answer.status).toBe(200)
-    const page = Page.parse(await answer.json())
+    const page = ChangePage.parse(await answer.json())
     all.push(...page.changes)
     from = page.next === null ? null : `&cursor=${page.next}`
   }
