@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { RepositorySettings } from '#settings/github-settings.ts'
 import { fileSettings, knownVariables, settingsTable } from '#settings/settings-table.ts'
 import type { SettingsTable } from '#settings/setting.ts'
 import { isTestFile, productFiles, readRepositoryFile } from './source-files.ts'
@@ -10,6 +11,9 @@ it('every variable that some part reads is in the table of settings, and every o
     .filter((file) => !isTestFile(file) && (file === 'settings/load-settings.ts' || !notRead.test(file)))
     .map(readRepositoryFile)
   const read = new Set(sources.flatMap((text) => text.match(/\bREMORA_[A-Z0-9_]*[A-Z0-9]\b(?!_)/g) ?? []))
+  // The publisher reads these by their rows.
+  for (const field of Object.keys(RepositorySettings.shape))
+    read.add(`REMORA_GITHUB_${field.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`)
   expect(knownVariables()).toEqual([...read].toSorted())
 })
 
