@@ -55,9 +55,7 @@ export function openCircuitBreaker(options: BreakerOptions) {
       if (failures >= failuresInARow) open(true)
     },
     /** The probe was cancelled: another may be sent. */
-    withdraw() {
-      if (state === 'half_open') state = 'open'
-    },
+    withdraw: () => void (state === 'half_open' && (state = 'open')),
     /** The server is silent: it gets no request for the longest pause, or until `endPause`. */
     hold() {
       become('open')

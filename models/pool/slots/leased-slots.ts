@@ -21,20 +21,15 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   const state = nothingHeld(most)
   let supply: Supply = 'open'
   const used = openRecentPeak(keepMs)
-  const { begin, leftMs } = openPause(systemClock)
-  let isPauseNew = false
+  const pause = openToldPause(ask)
   const own = () => Math.min(state.held, state.keep)
   const usable = () => (supply === 'unreachable' ? Math.max(1, own()) : own())
   return {
-    pause(ms: number) {
-      begin(ms)
-      isPauseNew = true
-      ask()
-    },
-    pauseLeftMs: leftMs,
-    hasNews: () => isPauseNew,
+    pause: pause.begin,
+    pauseLeftMs: pause.leftMs,
+    hasNews: pause.isNew,
     take(waiting: number) {
-      if (leftMs() > 0) return 'full'
+      if (pause.leftMs() > 0) return 'full'
       if (state.taken < usable()) {
         state.taken += 1
         used.note(state.taken)
@@ -54,13 +49,11 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
       const demand = Math.min(most, taken + wanted)
       const hasReported = state.reported.slots > 0
       Object.assign(state, { reported: { slots: Math.max(state.held, demand), wanted }, wanted: 0 })
-      const pauseLeftMs = isPauseNew ? leftMs() : 0
-      isPauseNew = false
-      return { most, held: state.held, demand, hasReported, pauseLeftMs }
+      return { most, held: state.held, demand, hasReported, pauseLeftMs: pause.tell() }
     },
     grant({ held, keep, pauseLeftMs }: Grant) {
       Object.assign(state, { held, keep })
-      if (pauseLeftMs > 0) begin(pauseLeftMs)
+      if (pauseLeftMs > 0) pause.learn(pauseLeftMs)
       supply = 'open'
       if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
     },
@@ -71,6 +64,27 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
     drop() {
       Object.assign(state, { held: 0, taken: 0, wanted: 0 })
       used.reset()
+    },
+  }
+}
+
+/** The other processes may not know of the pause yet: `tell` returns what is left of a new one, once. */
+function openToldPause(ask: () => void) {
+  const { begin, leftMs } = openPause(systemClock)
+  let isNew = false
+  return {
+    learn: begin,
+    leftMs,
+    isNew: () => isNew,
+    begin(ms: number) {
+      begin(ms)
+      isNew = true
+      ask()
+    },
+    tell(): number {
+      const ms = isNew ? leftMs() : 0
+      isNew = false
+      return ms
     },
   }
 }
