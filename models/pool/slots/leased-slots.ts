@@ -21,19 +21,21 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   const state = nothingHeld(most)
   let supply: Supply = 'open'
   const used = openRecentPeak(keepMs)
+<<<<<<< HEAD
   const { begin, leftMs } = openPause(systemClock)
   let isPauseNew = false
   const usable = () => Math.max(supply === 'unreachable' ? 1 : 0, Math.min(state.held, state.keep))
+=======
+  const pause = openToldPause(ask)
+  const own = () => Math.min(state.held, state.keep)
+  const usable = () => (supply === 'unreachable' ? Math.max(1, own()) : own())
+>>>>>>> e9e0b54c081efabe1f11dc3b31b99e28aad0868d
   return {
-    pause(ms: number) {
-      begin(ms)
-      isPauseNew = true
-      ask()
-    },
-    pauseLeftMs: leftMs,
-    hasNews: () => isPauseNew,
+    pause: pause.begin,
+    pauseLeftMs: pause.leftMs,
+    hasNews: pause.isNew,
     take(waiting: number) {
-      if (leftMs() > 0) return 'full'
+      if (pause.leftMs() > 0) return 'full'
       if (state.taken < usable()) {
         state.taken += 1
         used.note(state.taken)
@@ -48,6 +50,7 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
     isActive: () => state.held + state.taken + state.wanted + state.reported.slots > 0,
     isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
     report() {
+<<<<<<< HEAD
       const pauseLeftMs = isPauseNew ? leftMs() : 0
       isPauseNew = false
       return { ...heldAndWanted(state, { lately: used.most(state.taken), most }), pauseLeftMs }
@@ -56,6 +59,20 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
       Object.assign(state, { held, keep })
       if (pauseLeftMs > 0) begin(pauseLeftMs)
       supply = state.reported.wanted > 0 && state.taken >= Math.min(held, keep) ? 'full' : 'open'
+=======
+      const { keep, taken, wanted } = state
+      state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
+      const demand = Math.min(most, taken + wanted)
+      const hasReported = state.reported.slots > 0
+      Object.assign(state, { reported: { slots: Math.max(state.held, demand), wanted }, wanted: 0 })
+      return { most, held: state.held, demand, hasReported, pauseLeftMs: pause.tell() }
+    },
+    grant({ held, keep, pauseLeftMs }: Grant) {
+      Object.assign(state, { held, keep })
+      if (pauseLeftMs > 0) pause.learn(pauseLeftMs)
+      supply = 'open'
+      if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
+>>>>>>> e9e0b54c081efabe1f11dc3b31b99e28aad0868d
     },
     mayAsk: () => void (supply === 'full' && (supply = 'open')),
     setUnreachable(isUnreachable: boolean) {
@@ -68,6 +85,7 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   }
 }
 
+<<<<<<< HEAD
 /** Gives up what was not used lately, and notes what is told. */
 function heldAndWanted(state: ReturnType<typeof nothingHeld>, { lately, most }: { lately: number; most: number }) {
   const { keep, taken, wanted, reported } = state
@@ -75,6 +93,27 @@ function heldAndWanted(state: ReturnType<typeof nothingHeld>, { lately, most }: 
   const demand = Math.min(most, taken + wanted)
   Object.assign(state, { held, reported: { slots: Math.max(held, demand), wanted }, wanted: 0 })
   return { most, held, demand, hasReported: reported.slots > 0 }
+=======
+/** The other processes may not know of the pause yet: `tell` returns what is left of a new one, once. */
+function openToldPause(ask: () => void) {
+  const { begin, leftMs } = openPause(systemClock)
+  let isNew = false
+  return {
+    learn: begin,
+    leftMs,
+    isNew: () => isNew,
+    begin(ms: number) {
+      begin(ms)
+      isNew = true
+      ask()
+    },
+    tell(): number {
+      const ms = isNew ? leftMs() : 0
+      isNew = false
+      return ms
+    },
+  }
+>>>>>>> e9e0b54c081efabe1f11dc3b31b99e28aad0868d
 }
 
 function nothingHeld(most: number) {
