@@ -21,15 +21,9 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   const state = nothingHeld(most)
   let supply: Supply = 'open'
   const used = openRecentPeak(keepMs)
-<<<<<<< HEAD
-  const { begin, leftMs } = openPause(systemClock)
-  let isPauseNew = false
-  const usable = () => Math.max(supply === 'unreachable' ? 1 : 0, Math.min(state.held, state.keep))
-=======
   const pause = openToldPause(ask)
   const own = () => Math.min(state.held, state.keep)
   const usable = () => (supply === 'unreachable' ? Math.max(1, own()) : own())
->>>>>>> e9e0b54c081efabe1f11dc3b31b99e28aad0868d
   return {
     pause: pause.begin,
     pauseLeftMs: pause.leftMs,
@@ -50,16 +44,6 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
     isActive: () => state.held + state.taken + state.wanted + state.reported.slots > 0,
     isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
     report() {
-<<<<<<< HEAD
-      const pauseLeftMs = isPauseNew ? leftMs() : 0
-      isPauseNew = false
-      return { ...heldAndWanted(state, { lately: used.most(state.taken), most }), pauseLeftMs }
-    },
-    grant({ held, keep, pauseLeftMs }: Grant) {
-      Object.assign(state, { held, keep })
-      if (pauseLeftMs > 0) begin(pauseLeftMs)
-      supply = state.reported.wanted > 0 && state.taken >= Math.min(held, keep) ? 'full' : 'open'
-=======
       const { keep, taken, wanted } = state
       state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
       const demand = Math.min(most, taken + wanted)
@@ -72,7 +56,6 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
       if (pauseLeftMs > 0) pause.learn(pauseLeftMs)
       supply = 'open'
       if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
->>>>>>> e9e0b54c081efabe1f11dc3b31b99e28aad0868d
     },
     mayAsk: () => void (supply === 'full' && (supply = 'open')),
     setUnreachable(isUnreachable: boolean) {
@@ -85,15 +68,6 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   }
 }
 
-<<<<<<< HEAD
-/** Gives up what was not used lately, and notes what is told. */
-function heldAndWanted(state: ReturnType<typeof nothingHeld>, { lately, most }: { lately: number; most: number }) {
-  const { keep, taken, wanted, reported } = state
-  const held = Math.max(taken, Math.min(state.held, keep, lately))
-  const demand = Math.min(most, taken + wanted)
-  Object.assign(state, { held, reported: { slots: Math.max(held, demand), wanted }, wanted: 0 })
-  return { most, held, demand, hasReported: reported.slots > 0 }
-=======
 /** The other processes may not know of the pause yet: `tell` returns what is left of a new one, once. */
 function openToldPause(ask: () => void) {
   const { begin, leftMs } = openPause(systemClock)
@@ -113,7 +87,6 @@ function openToldPause(ask: () => void) {
       return ms
     },
   }
->>>>>>> e9e0b54c081efabe1f11dc3b31b99e28aad0868d
 }
 
 function nothingHeld(most: number) {
