@@ -30,7 +30,7 @@ export function allChanges(
   return pages('changes', (from) => listChanges(runId, { operation_id: operationId, ...about, ...from, limit: 100 }))
 }
 
-/** Reads the change sets of a run, and of those that it retries, that meet the filter `where`. */
+/** Reads the change sets of a run that meet the filter `where`. */
 export function changesWhere(
   { listChanges }: Lister<'listChanges'>,
   runId: string,
@@ -41,7 +41,7 @@ export function changesWhere(
   return pages('changes', (from) => listChanges(runId, { ...about, ...from, limit: 100 }))
 }
 
-/** Reads what the agents of a run, and of those that it retries, have found and the filter lets through. */
+/** Reads what the agents of a run have found and the filter lets through. */
 export function allFindings(
   { listFindings }: Lister<'listFindings'>,
   runId: string,

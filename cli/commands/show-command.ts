@@ -56,7 +56,7 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
     const lists = { ...(all && { operations: all }), ...(nodes && { code_nodes: nodes }) }
     return io.out(`${JSON.stringify({ ...run, ...waitingView(run, isWaiting), ...lists })}\n`)
   }
-  const operations = all ?? (await firstOperations(client, runId))
+  const operations = (all ?? (await firstOperations(client, runId))).filter((one) => one.superseded_by === null)
   const plan =
     operations.length === 0 ? await client.readPlan(runId).catch(undefinedOn('RUN_004', 'STORE_002')) : undefined
   io.out(visible(describeRun(run, operations, { isWaiting, width: columns, modelUrls: config.modelUrls, plan })))
@@ -68,11 +68,19 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
 async function firstOperations(client: ApiClient, runId: string): Promise<OperationView[]> {
   const found = new Map<string, OperationView>()
   for (const status of [...shownFirst, undefined]) {
-    const page = await client.listOperations(runId, { status, limit: shown })
-    for (const operation of page.operations) found.set(operation.operation_id, operation)
+    for await (const operation of status === undefined
+      ? allOperations(client, runId)
+      : firstOf(client, runId, status)) {
+      if (operation.superseded_by === null) found.set(operation.operation_id, operation)
+      if (found.size >= shown) break
+    }
     if (found.size >= shown) break
   }
   return [...found.values()].slice(0, shown)
+}
+
+async function* firstOf(client: ApiClient, runId: string, status: OperationView['status']) {
+  yield* (await client.listOperations(runId, { status, limit: shown })).operations
 }
 
 async function showQuestions(run: RunView, client: ApiClient, { io }: Pick<CliContext, 'io'>): Promise<void> {

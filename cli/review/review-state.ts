@@ -83,7 +83,7 @@ export type ReviewEvent =
   | { kind: 'resized'; size: Size }
   /** Some of the change sets that meet `where`. */
   | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; next: string | null; run: Progress }
-  /** All that the chain of runs has of the operation that made a set, and the first of those that the set is built on. */
+  /** All that the run has of the work of the operation that made a set, and the first of those that the set is built on. */
   | { kind: 'looked'; id: string; changes: readonly ChangeView[]; summary: string; builtOn?: readonly ChangeView[] }
   | { kind: 'decided'; wanted: SeenDecisions; answer: DecisionsView }
   | { kind: 'transcript'; title: string; text: string }

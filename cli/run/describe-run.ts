@@ -193,7 +193,8 @@ const mostShown = 50
 
 export function describeNode({ node, edges }: NodeWithEdges): string {
   const { path, kind, language, qualified_name: name, start_line: first, end_line: last, node_id: id } = node
-  const operations = node.operations.map(({ agent, status }) => `${agent} ${status}`)
+  const current = node.operations.filter((one) => one.superseded_by === null)
+  const operations = current.map(({ agent, status }) => `${agent} ${status}`)
   const lines = labelledLines([
     ['node', nodePlace(path, name)],
     ['id', id],

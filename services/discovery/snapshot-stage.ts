@@ -34,6 +34,7 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
   await deps.ledger.move(runId, {
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'snapshot' },
+    generation: run.generation,
     command: 'start',
     events: [started],
   })
@@ -67,7 +68,7 @@ async function dropFetched(
 }
 
 async function announce(
-  { runId, request }: Run,
+  { runId, generation, request }: Run,
   { snapshotId, files, bytes, skipped }: TakenSnapshot,
   fetched: FetchedCode | undefined,
   { ledger }: SnapshotStageDeps,
@@ -84,6 +85,7 @@ async function announce(
   await ledger.move(runId, {
     from: [{ status: 'running', phase: 'snapshot' }],
     to: { phase: 'discovery' },
+    generation,
     command: 'snapshot',
     set: { snapshotId, ...(base && { baseSnapshotId: base.snapshotId }) },
     events: [{ event: 'snapshot.stored', phase: 'snapshot', origin, data: stored }],

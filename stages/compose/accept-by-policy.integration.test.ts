@@ -43,7 +43,7 @@ async function acceptedOf(all: readonly Awaited<ReturnType<typeof setOf>>[], bef
   const runId = await test.executing([aPlannedOperation('f')], { accept: 'auto' })
   const [planned] = (await test.ledger.listOperations(runId, { limit: 1 })).operations
   if (planned === undefined) throw new Error('nothing was planned')
-  const place = { operation: planned, recordHash: 'r', isEarlier: false, isRedone: false, isRepeat: false }
+  const place = { operation: planned, recordHash: 'r', isRedone: false }
   const bundleHashes = await Promise.all(
     all.slice(0, 1).map(({ bundle }) => putBundle(store.objects, store.project, bundle)),
   )

@@ -43,7 +43,7 @@ export function openAwayModels(deps: AwayModelsDeps) {
     lookedAt.set(run.runId, performance.now())
     await deps.wantModels(run.away.map(({ model }) => model))
     for (const { model, since, bundles } of run.away) {
-      const waitedMs = Date.now() - Math.max(since, run.acceptedAt)
+      const waitedMs = Date.now() - Math.max(since, run.reopenedAt ?? run.acceptedAt)
       if (waitedMs <= deps.awayLimitMs) continue
       const reason = `no server of the model "${model}" has worked for ${Math.round(waitedMs / 1000)} s`
       for (const bundle of bundles) await deps.ledger.blockHeld(run.runId, { bundle, reason })

@@ -37,18 +37,20 @@ export async function endStopped(run: Run, state: DispatchState, { ledger, budge
 }
 
 async function ending(run: Run, stop: RunStop, ledger: EndStoppedDeps['ledger']): Promise<RunMove> {
+  const { generation } = run
   const from = [{ status: 'queued' }, { status: 'running' }, { status: 'waiting' }] as const
+  const common = { from, generation, command: 'stop' } as const
   if (stop.kind === 'request') {
     const data = { reason: stop.reason, requested_by: stop.by }
     const event: NewEvent = { event: 'run.cancelled', phase: run.phase, origin, data }
-    return { from, to: { status: 'cancelled' }, command: 'stop', set: { reason: stop.reason }, events: [event] }
+    return { ...common, to: { status: 'cancelled' }, set: { reason: stop.reason }, events: [event] }
   }
   const { reason, ...why } = stop.kind === 'fault' ? stop : await failureOf(run, stop.operationId, ledger)
   const errorCode = isErrorCode(why.errorCode) ? why.errorCode : 'AGENT_011'
   const operation = stop.kind === 'policy' ? { operation_id: stop.operationId } : {}
   const data = { error_code: errorCode, reason, ...operation }
   const event: NewEvent = { event: 'run.failed', phase: run.phase, status: 'error', errorCode, origin, data }
-  return { from, to: { status: 'failed' }, command: 'stop', set: { errorCode, reason }, events: [event] }
+  return { ...common, to: { status: 'failed' }, set: { errorCode, reason }, events: [event] }
 }
 
 async function failureOf(run: Run, operationId: OperationId, ledger: EndStoppedDeps['ledger']) {

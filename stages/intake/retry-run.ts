@@ -42,7 +42,12 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ generat
   const { run, errorPolicy, requestId, holder } = retry
   const keyed = keyOf(retry)
   const before = keyed && generationOf(await deps.idempotency.find(keyed.projectId, keyed.key), keyed)
-  if (before !== undefined && before <= run.generation) return { generation: before, status: run.status }
+  // Somebody else may have begun the generation that this request was to begin.
+  const named = keyed && sha256([keyed.bodyHash, keyed.key, before ?? run.generation + 1].join('\0'))
+  if (before !== undefined && (run.reopenedBy === named || before < run.generation)) {
+    await lookAgain(run, deps)
+    return { generation: before, status: run.status }
+  }
   requireRetryable(run, deps.modelKind)
   const wanted = await wantedBy(retry, deps)
   if (holder !== undefined) await deps.ledger.expectRunRoom(holder)
@@ -50,14 +55,17 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ generat
     const record = { bodyHash: keyed.bodyHash, runId: run.runId, generation: run.generation + 1 }
     generationOf(await deps.idempotency.claim(keyed.projectId, keyed.key, record), keyed)
   }
-  const how = { wanted, errorPolicy, holder, origin: { kind: 'api', id: requestId }, command: newToken() } as const
-  const answer = await deps.ledger.reopen(run, how)
+  const how = { wanted, errorPolicy, holder, origin: { kind: 'api', id: requestId } } as const
+  const answer = await deps.ledger.reopen(run, { ...how, command: named ?? newToken() })
   if (typeof answer === 'string') throw goesOn(run)
   const { status } = await deps.ledger.getRun(run.runId)
-  // The publisher looks at it until it has ended again; the dispatcher adds the job of its stage.
-  if (run.publication !== null)
-    await deps.producer.add('publications', run.runId, { run_id: run.runId, traceparent: run.traceparent })
+  await lookAgain(run, deps)
   return { generation: answer.generation, status }
+}
+
+/** Has the publisher look at the run until it has ended again; the dispatcher adds the job of its stage. */
+async function lookAgain({ runId, publication, traceparent }: Run, { producer }: RetryDeps): Promise<void> {
+  if (publication !== null) await producer.add('publications', runId, { run_id: runId, traceparent })
 }
 
 type KeyedRetry = { projectId: ProjectId; key: string; bodyHash: string }

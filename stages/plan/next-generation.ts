@@ -17,14 +17,19 @@ const well = new Set<string>(['succeeded', 'unchanged'])
 
 /**
  * Reads what a reopened run is to do once more: what its reopening names, what failed with one of the codes, else all that did not end well,
- * with what was not planned before where that is wanted. Everything for a run that was never reopened. INTAKE_007 when nothing failed with the codes.
+ * with what was not planned before where that is wanted. Everything for a run that was never reopened. What this generation has planned itself
+ * does not count: a repeated job plans the same. INTAKE_007 when nothing failed with the codes.
  */
-export async function workAgain({ runId, wanted }: Run, ledger: Pick<Ledger, 'listOperations'>): Promise<Again> {
+export async function workAgain(
+  { runId, wanted, generation: own }: Run,
+  ledger: Pick<Ledger, 'listOperations'>,
+): Promise<Again> {
   const known = new Map<OperationId, KnownWork>()
   if (wanted === null) return { known, isAsked: false }
   const workOf = new Map<OperationId, OperationId>()
   for await (const page of operationPages(ledger, runId)) {
-    for (const { repeats, operationId, status, outcome } of page) {
+    for (const { repeats, operationId, generation, status, outcome } of page) {
+      if (generation === own) continue
       const work = originalId({ repeats, operationId })
       const made = outcome === null ? [] : changeSetIdsOf(outcome)
       workOf.set(operationId, work)

@@ -16,9 +16,11 @@ local begins = run[5] and { 'running', 'discovery' } or { 'queued', 'snapshot' }
 redis.call('HSET', keys.run, 'status', begins[1], 'phase', begins[2], 'generation', text(generation + 1), 'wanted', ARGV[3])
 if ARGV[4] ~= '' then redis.call('HSET', keys.run, 'policy', ARGV[4]) end
 -- It may use for itself as much as the generation before it.
+redis.call('HSET', keys.run, 'budget_base', run[6] or '0')
 if run[7] then
-  local own = tonumber(run[7]) - tonumber(run[8] or '0')
-  redis.call('HSET', keys.run, 'budget_base', run[6] or '0', 'budget', text(tonumber(run[6] or '0') + own))
+  -- Somebody may have set less than the generations before it had used.
+  local own = math.max(tonumber(run[7]) - tonumber(run[8] or '0'), 1)
+  redis.call('HSET', keys.run, 'budget', text(tonumber(run[6] or '0') + own))
 end
 local at = now()
 local seq = text(emit(at, { ARGV[5], ARGV[6] }))

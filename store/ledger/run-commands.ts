@@ -167,14 +167,17 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
 }
 
 async function readIdentity({ redis, namespace }: LedgerStore, runId: RunId) {
-  const stored = await redis.hmget(runKeys(namespace, runId).run, 'project', 'traceparent', 'accepted')
-  const [project, traceparent = null, acceptedAt] = stored
-  return { runId, projectId: ProjectId.parse(project), traceparent, acceptedAt: Number(acceptedAt) }
+  const names = ['project', 'traceparent', 'accepted', 'reopened_at'] as const
+  const [project, traceparent = null, acceptedAt, reopenedAt] = await redis.hmget(
+    runKeys(namespace, runId).run,
+    ...names,
+  )
+  return { runId, projectId: ProjectId.parse(project), traceparent, begunAt: Number(reopenedAt ?? acceptedAt) }
 }
 
 /** Logs that a run started or ended: the line of its end says what its last event says. */
 async function logMove(
-  { runId, projectId, traceparent, acceptedAt }: Awaited<ReturnType<typeof readIdentity>>,
+  { runId, projectId, traceparent, begunAt }: Awaited<ReturnType<typeof readIdentity>>,
   { to: { status }, events }: RunMove,
   { log, redis, traces }: LedgerStore,
 ): Promise<void> {
@@ -183,7 +186,7 @@ async function logMove(
   if (status === undefined || !isEnded(status)) return
   const endMs = await redisNowMs(redis)
   const { data, errorCode } = events.at(-1) ?? {}
-  log.info('run ended', { ...run, status, duration_ms: endMs - acceptedAt, ...data })
+  log.info('run ended', { ...run, status, duration_ms: endMs - begunAt, ...data })
   const trace = parseTraceparent(traceparent)
   if (trace?.isSampled !== true) return
   const attributes = { 'remora.run_id': runId, 'remora.project_id': projectId, 'remora.status': status }
@@ -195,7 +198,7 @@ async function logMove(
     parentId,
     name: 'run',
     kind: 'internal',
-    startMs: acceptedAt,
+    startMs: begunAt,
     endMs,
     attributes,
     errorCode,
@@ -221,9 +224,10 @@ export async function deactivate(store: LedgerStore, run: { projectId: ProjectId
   const { projectId, runId } = run
   const { active, ended, projects } = indexKeys(store.namespace)
   const member = `${projectId}/${runId}`
-  const now = await redisNowMs(store.redis)
+  // What an interrupted reopening left there is of an earlier end. An entry without a run counts from now.
+  const at = (await store.redis.hget(runKeys(store.namespace, runId).run, 'ended')) ?? (await redisNowMs(store.redis))
   // Not in one transaction: a client sends each of these again by itself when its answer was lost.
-  await Promise.all([store.redis.zadd(ended, 'NX', now, member), store.redis.sadd(projects, projectId)])
+  await Promise.all([store.redis.zadd(ended, at, member), store.redis.sadd(projects, projectId)])
   await store.redis.zrem(active, member)
   const status = RunStatus.safeParse(await store.redis.hget(runKeys(store.namespace, runId).run, 'status')).data
   if (status === undefined || isEnded(status)) return

@@ -124,10 +124,17 @@ function compareCounters(run: Run, accounts: Accounts): Violation[] {
 
 /** Compares which records are superseded with what the others repeat; only one that has ended is, by one other. */
 function compareRecords(accounts: Accounts): Violation[] {
-  const by = new Map([...accounts].flatMap(([id, { repeats }]) => (repeats === null ? [] : [[repeats.supersedes, id]])))
-  return [...accounts].flatMap(([id, { status, supersededBy }]) => {
+  const repeating = [...accounts].flatMap(([id, { repeats }]) => (repeats === null ? [] : [{ id, ...repeats }]))
+  const by = Map.groupBy(repeating, ({ supersedes }) => supersedes)
+  return [...accounts].flatMap(([id, { status, repeats, supersededBy }]) => {
     const faults: string[] = []
-    const due = by.get(id) ?? null
+    const [due = null, ...others] = (by.get(id) ?? []).map((one) => one.id)
+    if (others.length > 0) faults.push(`operation ${id} is repeated by ${due} and by ${others.join(', ')}`)
+    const former = repeats === null ? undefined : accounts.get(repeats.supersedes)
+    if (repeats !== null && (former?.repeats?.operationId ?? repeats.supersedes) !== repeats.operationId)
+      faults.push(`operation ${id} repeats ${repeats.supersedes}, which is not of the work ${repeats.operationId}`)
+    if (repeats !== null && former === undefined)
+      faults.push(`operation ${id} repeats ${repeats.supersedes}, which is not there`)
     if (supersededBy !== due) faults.push(`operation ${id} is superseded by ${supersededBy}, ${due} repeats it`)
     if (due !== null && !isEndedOperation(status)) faults.push(`operation ${id} is superseded and ${status}`)
     return faults.map((message) => ({ invariant: 2, message }) as const)

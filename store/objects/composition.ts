@@ -48,7 +48,7 @@ export const Conflict = z.strictObject({
 export type Conflict = z.infer<typeof Conflict>
 
 /**
- * The change sets of an agent in a run and those that it retries. `failed`: operations of which a change did not pass its checks.
+ * The change sets of an agent in a run, of all its generations. `failed`: operations of which a change did not pass its checks.
  * `left out`: it gave way to another one. `broken`: it breaks a file by itself, or was accepted and is left out all the same.
  * `made again`: by a retry, or since it collided. `proved`: every check has passed, and none is missing.
  */

@@ -37,24 +37,26 @@ const inPlanning = { status: 'running', phase: 'planning' } as const
  */
 export async function runSetupStage(runId: RunId, deps: SetupStageDeps, signal: AbortSignal): Promise<StageEnd> {
   const run = await deps.ledger.getRun(runId)
-  const { environment, phase, snapshotId } = run
+  const { environment, phase, snapshotId, generation } = run
   if (run.status !== 'running' || phase !== 'planning' || environment?.kind !== 'wanted' || snapshotId === null)
     return 'idle'
   const { command } = environment
   const started: NewEvent = { event: 'setup.started', phase, origin, data: { command } }
   try {
-    await deps.ledger.move(runId, { from: [inPlanning], to: {}, command: 'setup started', events: [started] })
+    const begin = { from: [inPlanning], to: {}, generation, command: 'setup started', events: [started] } as const
+    await deps.ledger.move(runId, begin)
     const settled = await environmentOf({ ...run, snapshotId, command }, deps, signal)
     await deps.ledger.move(runId, {
       from: [inPlanning],
       to: { phase: 'execution' },
+      generation,
       command: 'setup',
       set: { environment: JSON.stringify(settled) },
       events: [finished(settled)],
     })
     return settled.kind === 'ready' ? 'ok' : 'failed'
   } catch (error) {
-    return failRun(runId, error, { phases: ['planning'], origin, signal }, deps.ledger)
+    return failRun(runId, error, { phases: ['planning'], origin, signal, generation }, deps.ledger)
   }
 }
 

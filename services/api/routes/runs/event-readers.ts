@@ -33,8 +33,8 @@ export function openEventReaders(source: EventSource): EventReaders {
     join(run) {
       const known = tailed.get(run.runId)
       // The tailer of a run that was reopened since has come to its end.
-      const isOver = known?.tailer.isOver() === true && !isEnded(run.status)
-      const shared = known && !isOver ? known : { tailer: startEventTailer(run, source), readers: 0 }
+      const isBehind = known?.tailer.isOverBefore(run) === true
+      const shared = known && !isBehind ? known : { tailer: startEventTailer(run, source), readers: 0 }
       shared.readers += 1
       tailed.set(run.runId, shared)
       return {
@@ -89,7 +89,8 @@ type EventTailer = {
   state(): TailState
   /** Resolves at the next state, after `waitMs` or when `signal` is aborted, whichever is first. */
   change(waitMs: number, signal: AbortSignal): Promise<void>
-  isOver(): boolean
+  /** Is true when it has come to an end after which `run` has more events, or will have. */
+  isOverBefore(run: Run): boolean
   stop(): void
 }
 
@@ -112,7 +113,7 @@ function startEventTailer(run: Run, source: EventSource): EventTailer {
       return tail.state
     },
     change: (waitMs, signal) => waitAmong(tail.waiting, waitMs, signal),
-    isOver: () => tail.state.isOver,
+    isOverBefore: ({ status: now, seq: known }) => tail.state.isOver && (!isEnded(now) || tail.state.last < known),
     stop: () => stop.abort(),
   }
 }
@@ -156,7 +157,8 @@ async function lookAgain(
     window: all.slice(dropped),
     windowAfter: all[dropped - 1]?.seq ?? before.windowAfter,
     status,
-    isOver: isEnded(status) && events.length < pageSize,
+    // It may have been reopened after its status was read.
+    isOver: isEnded(status) && events.length < pageSize && !events.some(({ event }) => event === 'run.reopened'),
   }
 }
 

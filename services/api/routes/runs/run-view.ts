@@ -33,7 +33,7 @@ const maxLeftOut = 100
 export type Lacking = { away: readonly UnreachableModel[]; store?: PartState | undefined }
 
 export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
-  const { runId, counts, stop, acceptedAt, endedAt } = run
+  const { runId, counts, stop, acceptedAt, endedAt, reopenedAt } = run
   return viewOf(RunSummary, run, {
     request: viewOf(RequestView, run.request, {
       error_policy: run.errorPolicy,
@@ -51,7 +51,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
     ended_at: isoTime(endedAt),
-    duration_ms: endedAt === null ? null : endedAt - acceptedAt,
+    duration_ms: endedAt === null ? null : endedAt - (reopenedAt ?? acceptedAt),
     links: runLinks(runId),
   })
 }
