@@ -49,6 +49,8 @@ export function describeEvent(event: EventView): string | undefined {
       return data['of'] === 'project' ? 'the project of the run has tokens again' : 'the run has tokens again'
     case 'run.waiting':
       return `nothing can move: the run ${waitingText(WaitedFor.parse(data['waiting_for']))}`
+    case 'run.reopened':
+      return `the run goes on with generation ${Count.parse(data['generation'])}`
     case 'run.composed':
       return 'all changes put together into one patch'
     case 'run.failed':
