@@ -1,5 +1,5 @@
 import type { Edit } from '#domain/change-set.ts'
-import { changedRuns } from '#platform/changed-runs.ts'
+import { changedRuns } from '#platform/changed-ranges.ts'
 
 /** The lines of a longer hunk count as rewritten and are not compared one by one. */
 const maxLineByLine = 500

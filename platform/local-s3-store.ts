@@ -72,7 +72,7 @@ async function writeLarge(path: string, content: Content): Promise<[number, stri
   return [bytes, md5.digest('hex')]
 }
 
-/** Reading or writing so much takes no longer than handing it to another thread does. */
+/** Up to this size, doing it on this thread is as fast as handing it over. */
 const smallBytes = 2 ** 18
 
 async function putObject(store: FilesystemStore, object: StoredObject): Promise<{ size: number; md5: string }> {

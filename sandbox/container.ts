@@ -31,7 +31,7 @@ const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /** The launcher, its guard with `cat`, and what reads the report. */
 const ownProcesses = 4
 
-/** Docker writes this machine's servers of names into a container, and Podman its names; and neither shares the worker's `nice`. */
+/** Docker copies this machine's DNS servers into a container, Podman its host names; neither keeps the worker's `nice`. */
 const onlyOf = {
   docker: ['--dns', '127.0.0.1', '--dns-search', '.', '--cpu-shares', '128'],
   podman: ['--no-hosts', '--read-only-tmpfs=false', '--image-volume=ignore'],
@@ -48,7 +48,7 @@ type Started = {
 /**
  * Returns the arguments of `podman` and `docker` for one program: no network, nothing of this machine but `paths`, no other process to be seen,
  * no privilege to be had, nothing to be written but the working folder, /tmp and shared memory. All of it ends with its first process,
- * and that with the stdin of this command. Files in memory count as memory, so it may have its own and that of full folders. TOOL_005 for a
+ * and that with the stdin of this command. Files in tmpfs count against the memory limit, so that is the program's own memory plus every tmpfs when full. TOOL_005 for a
  * path that would be read as more than a path.
  */
 export function containerArgs(program: SandboxedProgram, engine: ContainerEngine, started: Started): string[] {
@@ -99,7 +99,7 @@ done`,
   }
 }
 
-/** When the stdin ends, the worker has: then so does everything here, since an engine keeps a container whose command was killed. */
+/** The stdin ends when the worker dies; then all processes here are killed, since an engine keeps a container whose command was killed. */
 const guardOfInput = `exec 3<&0 </dev/null
 { cat <&3 >/dev/null; kill -s KILL -- -1; } &
 exec 3<&-`

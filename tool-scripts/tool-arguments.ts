@@ -9,7 +9,7 @@ const articles: Readonly<Record<string, string>> = { integer: 'an integer', arra
 /**
  * Checks arguments against a tool's schema: every fault in one answer, nothing coerced, undeclared keys
  * dropped, null for an optional read as absent, defaults applied. An object schema without properties passes its
- * object through whole. Text that cannot be kept is a fault wherever it is. The result shares unchanged parts with `args`.
+ * object through whole. Text that cannot be stored (NUL, half a surrogate pair) is a fault anywhere. The result shares unchanged parts with `args`.
  */
 export function validateArguments(schema: JsonSchema, args: unknown): ValidatedArguments {
   const unkept = textFault(args)

@@ -5,7 +5,7 @@ import { formatSeconds } from '../wording.ts'
 
 const shownLines = 12
 
-/** Says what the run's setup made, and of one that failed the end of what it printed. Is empty for a run without one. */
+/** Says what the run's setup made; if it failed, also the last lines of its output. Is empty for a run without one. */
 export function setupLines({ environment }: RunView, { paint, width }: { paint: Paint; width: number }): string[] {
   if (environment === null) return []
   const tone = environment.status === 'failed' ? 'red' : 'green'

@@ -58,8 +58,8 @@ function withheldOf(
 }
 
 /**
- * Git's own names say which content a file was changed from. A bit that the run has not changed stays as the tree has it: where the run was
- * made of a folder, its file system may know none.
+ * Git's blob ids say which content a file was changed from. An executable bit that the run did not change is taken from the tree: a run made
+ * from a folder may not know it.
  */
 function commitsOf({ commits }: PlannedCommits, tree: GitTree): MessagedCommit[] {
   return commits.map(({ agent, message, change_set_ids: changeSetIds, files }) => ({

@@ -40,7 +40,7 @@ export function readDiff(diff: string): DiffRow[] {
 type Sides = { old: number; new: number }
 type Mark = '␍' | '␊' | undefined
 
-/** The line end to show in a file: of lines that end in both ways, the rarer one. The last line of a text may have none. */
+/** Returns the line end that is shown: if a file mixes CRLF and LF, the rarer of the two. The last line of a text may have none. */
 function rarerEnd(file: string): Mark {
   const all = file.split('\n')
   const hunks = all.slice(all.findIndex((line) => line.startsWith('@@')))

@@ -20,7 +20,7 @@ export function readKeys(input: Readable, { onKey, onPaste }: KeyEvents): { star
   let pasted: string | undefined
   /** Is true when what came last ended with Escape: nobody knows yet whether that was a key of its own. */
   let endedWithEscape = false
-  /** The next key began there, apart from its other characters. */
+  /** The chunk before ended with Escape, so the next key's Escape may be a key of its own. */
   let isApart = false
   let isInSequence = false
   emitKeypressEvents(input)

@@ -62,7 +62,7 @@ function isExported(value: Node, name: string, source: string): boolean {
 /** Matches gofmt's directives: `//go:noinline`, `//sumtype:decl`, `//nolint:all`, `//export F`. They stand below a doc comment's text. */
 export const goDirective = /^\/\/(?:[a-z0-9]+:[a-z0-9]|(?:line|extern|export) )/
 
-/** Is true when a text between an index and a definition has nothing but directives: then the doc comment begins at the index. */
+/** Is true when only directives stand between an index and the definition: then the doc comment begins at the index. */
 export function isOfGoDirectives(text: string): boolean {
   const lines = text.split(/\r?\n/).map((line) => line.trimStart())
   return lines.at(-1) === '' && lines.slice(0, -1).every((line) => goDirective.test(line))

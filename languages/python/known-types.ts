@@ -91,7 +91,7 @@ export const enumBases = named('Enum IntEnum StrEnum Flag IntFlag ReprEnum')
 export const recordBases = named('TypedDict NamedTuple BaseModel BaseSettings SQLModel Struct')
 export const recordDecorators = named('dataclass define frozen mutable s attrs')
 
-/** Marks a type that a text has, too, when a program runs: samples write a list, and no text is an invalid sample. */
+/** Describes `Sequence`, `Iterable` and the like. A str is one of these at run time: samples use lists, and a str does not count as a wrong value. */
 export const iterableNote = 'items; a text has this type, too'
 
 export function allowsNull({ type, anyOf }: JsonSchema): boolean {

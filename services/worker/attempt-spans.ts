@@ -200,7 +200,7 @@ function partOf({
   data,
 }: TakenEvent): Pick<Span, 'name' | 'kind' | 'attributes'> | undefined {
   if (name === 'tool.returned') {
-    // A name that the model made up would be a span of its own for ever.
+    // Tools that the model invented are all named `unknown`, or each would add a span name for ever.
     const tool = errorCode === 'TOOL_001' ? 'unknown' : (toolName ?? '')
     const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool }
     return { name: `execute_tool ${tool}`, kind: 'internal', attributes }

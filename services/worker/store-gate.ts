@@ -10,14 +10,14 @@ export type StoreGate = {
   look(): Promise<PartState>
 }
 
-/** A store that fails for no longer than this costs less than a worker that stops taking operations. */
+/** A shorter failure is ignored: to stop taking operations would cost more. */
 const toleratedMs = 2_500
 
 /**
  * Knows the state of a worker's object store from the attempts that wait for it, and from `check`, without which a
  * worker that runs nothing would not notice that it works again. It works when the check says so and no attempt has
- * waited for long: a store that has room for the check only is still full. `look` counts for the lines of the store's
- * outage.
+ * waited for long: a store that has room for the check only is still full. Each
+ * `look` is also what logs the start and the end of an outage.
  */
 export function openStoreGate(check: () => Promise<PartState>, log: StoreLog): StoreGate {
   const waiting = new Map<object, { since: number; error: unknown }>()

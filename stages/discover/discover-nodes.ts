@@ -33,7 +33,7 @@ export type Discovery = {
   nodes: CodeNode[]
   /** Files that gave at least their file node, whatever kinds were asked for. */
   files: number
-  /** These are sorted by path; a folder includes everything in it. A file with nodes is listed because parts of it do not parse. */
+  /** These are sorted by path; a folder includes everything in it. A file that is listed and has nodes all the same does not parse in parts. */
   skipped: SkippedFile[]
   durationMs: number
   parsed: number

@@ -40,7 +40,7 @@ export type Window = {
   size: number
   /** Counts those that are enqueued or running, of all runs. */
   underWay: number
-  /** Counts those that the workers can run at once: what is more than the window is room for runs that begin. */
+  /** Counts the operations that the workers can run at once. The part above the window is kept for runs that begin. */
   operations: number
 }
 

@@ -1,4 +1,4 @@
-import { type ChangedRun, changedRuns } from '#platform/changed-runs.ts'
+import { type ChangedRun, changedRuns } from '#platform/changed-ranges.ts'
 import type { Diagnostic } from '../../lint/lint-report.ts'
 import { smallestEdit, type TextEdit } from '../../lint/safe-fixes.ts'
 

@@ -1,5 +1,5 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { bisect } from '#platform/changed-runs.ts'
+import { bisect } from '#platform/changed-ranges.ts'
 import type { Statement } from './statements.ts'
 
 /**

@@ -17,7 +17,7 @@ import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
 import { parsesAsBefore } from './parses.ts'
 import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
-import { changedRuns, linesOf } from '#platform/changed-runs.ts'
+import { changedRuns, linesOf } from '#platform/changed-ranges.ts'
 import {
   type ComparedFacts,
   type CheckResult,

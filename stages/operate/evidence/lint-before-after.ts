@@ -1,5 +1,5 @@
 import type { Diagnostic, LintReport } from '#languages/lint/lint-report.ts'
-import { bisect, changedRuns, linesOf, type ChangedRun } from '#platform/changed-runs.ts'
+import { bisect, changedRuns, linesOf, type ChangedRun } from '#platform/changed-ranges.ts'
 import type { CheckResult } from './python-facts.ts'
 
 export type Linted = { text: string; report: LintReport }

@@ -5,7 +5,7 @@ import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#l
 import { type ModuleBindings, moduleBindingsOf } from '#languages/python/module-bindings.ts'
 import { loneFillersIn, openStructureHash } from '#languages/python/python-structure.ts'
 import type { LoadedLanguage } from '#languages/syntax/parser.ts'
-import { type ChangedRun, changedRuns, linesOf } from '#platform/changed-runs.ts'
+import { type ChangedRun, changedRuns, linesOf } from '#platform/changed-ranges.ts'
 import { type Evaluation, evaluationsIn, pythonEvaluations } from './evaluations.ts'
 import { type KnownParts, readStatements, type Statement, type StatementList, type Token } from './statements.ts'
 

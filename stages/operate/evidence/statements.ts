@@ -1,5 +1,5 @@
 import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
-import { bisect } from '#platform/changed-runs.ts'
+import { bisect } from '#platform/changed-ranges.ts'
 import { operationsIn, type Operation } from './operations.ts'
 
 /** Says what a grammar calls the parts of statements. */

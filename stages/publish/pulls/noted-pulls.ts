@@ -66,7 +66,7 @@ export async function endPull(
   await changePublication(run.runId, withEnded, deps, [event])
 }
 
-/** Notes in a run that does not have the pull request any more how it has ended, with what of the run was in there. */
+/** Records in an earlier run, whose changes a later run's pull request carries, how that pull request ended and which changes were in it. */
 async function endPullIn(runId: RunId, ended: PublishedPull, deps: NotedPullsDeps): Promise<void> {
   const { publication } = await deps.ledger.getRun(runId)
   const isKnown = publication?.pulls.some(({ number }) => number === ended.number) === true
@@ -98,8 +98,8 @@ export async function reopenPull(
 }
 
 /**
- * Ends what the run has noted as open, all or these, and is not: a webhook may be lost, or may have come before it was known whose the pull request
- * is. Whether there was any; then the run is looked at again.
+ * Asks the host about the pull requests that the run believes open (all, or these) and ends those that are not: their webhook was lost or came too
+ * early. Returns whether there was one; then the run is looked at again.
  */
 export async function endLostPulls(
   runId: RunId,
@@ -136,7 +136,7 @@ async function endLost(
     const end = { state, by: null, ...(isDeclined && { decline }), ...(isDeleted && { isDeleted }) }
     await endPull(owner, owned, end, deps)
   }
-  // A later run has it without anything of this one.
+  // A later run owns the pull request now, and nothing of this run is in it.
   const left = openIn(await deps.ledger.getRun(runId))
   if (left !== undefined) await endPullIn(runId, { ...left, state, changeSetIds: [], carried: [] }, deps)
 }

@@ -141,7 +141,7 @@ function replaced(source: string, start: number, end: number, text: string): Ins
   return { kind: 'inserted', text: source.slice(0, start) + text + source.slice(end) }
 }
 
-/** Returns the end of the line around the index; that of the file's first line where it is the last one and has none. */
+/** Returns CRLF or LF, as the line at the index ends; as the file's first line ends if this is a last line without an end. */
 function lineEndAfter(source: string, index: number): '\r\n' | '\n' {
   const own = source.indexOf('\n', index)
   const end = own < 0 ? source.indexOf('\n') : own

@@ -20,7 +20,7 @@ const page = `<!doctype html>
 <script src="docs/start.js"></script>
 </html>
 `
-// `model`: fields with what is said of them, not examples. With an address for its validator, another server would read the document.
+// `model` shows fields with their descriptions instead of examples. With a `validatorUrl` Swagger UI would send the document's address to an outside server.
 const options = "{ url: 'openapi.json', dom_id: '#page', defaultModelRendering: 'model', validatorUrl: null }"
 
 /** All that the page loads comes from here, so that it works without the internet. */

@@ -1,6 +1,6 @@
 import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
-import { changedRuns } from './changed-runs.ts'
+import { changedRuns } from './changed-ranges.ts'
 
 /** `before` with each run replaced by its counterpart. */
 function replaced(before: readonly string[], after: readonly string[]): string[] {
