@@ -79,7 +79,7 @@ describe.skipIf(lacks('git'))('what fails as nobody has foreseen', () => {
     expect(await dueIn(hourMs)).toContain(runId)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hourMs + 1 })
     await at.publisher.look(runId)
-    const fault = { errorCode: 'HTTP_007', reason: expect.stringContaining('Cron') }
+    const fault = { errorCode: 'HTTP_007', reason: expect.stringContaining('no cron pattern') }
     expect(await at.publisher.publicationOf(runId)).toMatchObject({ fault, isSettled: true })
     expect(at.repository.checkRuns()).toMatchObject([{ status: 'completed', conclusion: 'failure' }])
     expect(await dueIn(48 * hourMs)).not.toContain(runId)

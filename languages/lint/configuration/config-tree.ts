@@ -14,7 +14,7 @@ export type ConfigTree = ReturnType<typeof readConfigTree>
 const tomlNames = /(?:^|\/)(?:pyproject\.toml|[^/]*ruff[^/]*\.toml|\.?pylintrc\.toml)$/
 const iniNames =
   /(?:^|\/)(?:setup\.cfg|tox\.ini|\.flake8|\.pydocstyle(?:rc)?(?:\.ini)?|\.isort\.cfg|\.style\.yapf|\.?pylintrc|\.darglint)$/
-const otherNames = /(?:^|\/)\.editorconfig$/
+const otherNames = /(?:^|\/)(?:\.editorconfig|\.pre-commit-config\.ya?ml|(?:uv|poetry|pdm)\.lock)$/
 
 export function isLintConfig(path: string): boolean {
   return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path) || isScriptConfig(path)
