@@ -5,6 +5,7 @@ import { modelText, usedUpText, waitingText } from './describe-waiting.ts'
 
 const Words = z.string().catch('')
 const Count = z.number().catch(0)
+const UsedUp = z.object({ of: Words, limit: Count, used: Count })
 
 /** One line for a person, or undefined for events that are not shown. */
 export function describeEvent(event: EventView): string | undefined {
@@ -40,11 +41,7 @@ export function describeEvent(event: EventView): string | undefined {
     case 'budget.set':
       return budgetText(data['limit'])
     case 'budget.reached':
-      return usedUpText({
-        of: Words.parse(data['of']),
-        limit: Count.parse(data['limit']),
-        used: Count.parse(data['used']),
-      })
+      return usedUpText(UsedUp.parse(data))
     case 'budget.renewed':
       return data['of'] === 'project' ? 'the project of the run has tokens again' : 'the run has tokens again'
     case 'run.waiting':

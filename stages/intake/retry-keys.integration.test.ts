@@ -43,7 +43,7 @@ describe('retries with an Idempotency-Key', () => {
       { operations: [other.operationId], idempotencyKey: 'B' },
     ]
     const answers = await Promise.all(wanted.map((retry) => retried(run, retry)))
-    expect(answers.toSorted()).toEqual([2, 'RUN_006'])
+    expect(answers.map(String).toSorted()).toEqual(['2', 'RUN_006'])
     const now = await test.ledger.getRun(run.runId)
     const again = await Promise.all(wanted.map((retry) => retried(now, retry)))
     expect(again).toEqual(answers)
