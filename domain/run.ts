@@ -108,6 +108,8 @@ export const WantedWork = z.strictObject({
   operations: z.array(OperationId).max(1000).optional(),
   codes: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
   unplanned: z.literal(true).optional(),
+  /** What people have rejected asks for it: a run that ended well does not fail where none of it can be planned any more. */
+  byDecisions: z.literal(true).optional(),
 })
 export type WantedWork = z.infer<typeof WantedWork>
 

@@ -169,6 +169,8 @@ describe('planning a run', () => {
       errorCode: 'INTAKE_007',
       reason: expect.stringContaining('none of the operations to retry is planned any more'),
     })
+    const decided = await plannedAgain(runId, { operations: [gone], byDecisions: true })
+    expect(decided.run).toMatchObject({ status: 'running', phase: 'review', errorCode: null })
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 

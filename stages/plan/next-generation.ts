@@ -41,9 +41,9 @@ export async function workAgain(
       })
     }
   }
-  const { operations, codes, unplanned } = wanted
+  const { operations, codes, unplanned, byDecisions } = wanted
   const asked = operations && new Set(operations.map((id) => workOf.get(id) ?? id))
-  if (asked !== undefined) return { known, only: asked, isAsked: asked.size > 0 }
+  if (asked !== undefined) return { known, only: asked, isAsked: asked.size > 0 && byDecisions !== true }
   const unwell = new Map([...known].filter(([, { status }]) => !well.has(status)))
   const has = (id: OperationId) => unwell.has(id) || (unplanned === true && !known.has(id))
   if (codes === undefined) return { known, only: { has }, isAsked: unwell.size > 0 }

@@ -31,6 +31,6 @@ export async function startWantedRetries(runId: RunId, deps: StartWantedDeps): P
     const isDue = waiting.length > 0 && isEnded(run.status) && mayGoOn(run.request.labels, modelKind)
     if (!isDue || tries === maxTries) return { run, wanted }
     const operations = [...new Set(waiting)].slice(0, mostOperations)
-    await ledger.reopen(run, { wanted: { operations }, origin, command: newToken() })
+    await ledger.reopen(run, { wanted: { operations, byDecisions: true }, origin, command: newToken() })
   }
 }
