@@ -129,7 +129,7 @@ const node = aNode({
   parent_id: null,
   hash: 'h',
   edges: { out: 0, in: 2 },
-  operations: [{ operation_id: 'o1', agent: 'lint', status: 'unchanged', repeats: null }],
+  operations: [{ operation_id: 'o1', agent: 'lint', status: 'unchanged', repeats: null, superseded_by: null }],
 })
 
 function caller(name: string, over: Partial<EdgeShape> = {}): EdgeShape {
