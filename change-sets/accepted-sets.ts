@@ -45,7 +45,7 @@ function hasOwnId({ changeSetId, operationId, files, builtOn }: ChangeSet): bool
 }
 
 /**
- * The decisions on a genuine run (`requireGenuine`) as whoever publishes may believe them: those of people that are signed, and those of
+ * Returns the decisions on a genuine run (`requireGenuine`) that a publisher may rely on: those of people that are signed, and those of
  * its policy where it has one. All others are in `forged`.
  */
 export async function believedDecisions(

@@ -17,7 +17,7 @@ export type BranchOrder = {
   /** Names the branch without `refs/heads/`. */
   branch: string
   base: CommitId
-  /** What the branch of `base` has is nobody's work on `branch`. */
+  /** Commits that the branch of `base` has do not count as somebody's work on `branch`. */
   baseBranch: string
   commits: readonly NewCommit[]
   /** At one of these heads, which the caller has written before, the branch is the caller's, whatever it has. */

@@ -57,7 +57,7 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
       const all = await repositories.list()
       await repositories.remove(all.filter((one) => one.installationId === installationId))
     },
-    /** Where the id is known, it decides: the repository may have another name by now. */
+    /** A known id decides: the repository may have another name by now. */
     async findRepository(
       projectId: ProjectId,
       repository: Name & Partial<Pick<HostedRepository, 'id'>>,

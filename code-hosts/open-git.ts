@@ -15,7 +15,7 @@ export type GitOptions = {
 
 export type Git = ReturnType<typeof openGit>
 
-/** What is fetched is in `scratch`. The commits of runs are known by `trailer`, and made as whom `findIdentity` says. */
+/** Git fetches into `scratch`. A `trailer` marks the commits of runs, and `findIdentity` says who their author is. */
 export type Remote = { git: Git; url: string; scratch: string; trailer: string; findIdentity(): Promise<Env> }
 
 export type HostLogin = { username: string; password: string }

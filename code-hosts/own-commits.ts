@@ -9,7 +9,7 @@ export type OwnCommit = { tree: string; parent: string; message: string }
 
 type BranchNow = Pick<BranchOrder, 'branch' | 'baseBranch' | 'base' | 'written'> & { now: CommitId }
 
-/** So much of the history is fetched, one step after the other, until it is known whose the commits are. */
+/** Each step fetches so many commits more, until it is known whose the commits are. */
 const depths = [50, 1_000, 2 ** 31 - 1]
 
 /**

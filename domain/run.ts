@@ -108,7 +108,7 @@ export const WantedWork = z.strictObject({
   operations: z.array(OperationId).max(1000).optional(),
   codes: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
   unplanned: z.literal(true).optional(),
-  /** What people have rejected asks for it: a run that ended well does not fail where none of it can be planned any more. */
+  /** Rejections ask for it: a run that ended well does not fail where none of that work can be planned any more. */
   byDecisions: z.literal(true).optional(),
 })
 export type WantedWork = z.infer<typeof WantedWork>
@@ -186,7 +186,7 @@ export const Run = z.strictObject({
    * again because their changes collided. It ends at most once in each.
    */
   generation: z.int().min(1).default(1),
-  /** What the last reopening wants; null for a run that was never reopened. */
+  /** Says what the last reopening asks for; null for a run that was never reopened. */
   wanted: WantedWork.nullable().default(null),
   reopenedAt: z.number().nullable().default(null),
   /** Names the command of the last reopening. */

@@ -114,20 +114,20 @@ function shownTime(time: string): string {
 type Notice = { lines: readonly string[]; over?: string }
 
 /**
- * Gives the lines for a pipe: what the run waits for, again once a minute, and that it is over; also what holds a run in
- * which nothing moves. A model that is away is told once its servers are known.
+ * Returns the lines to print into a pipe: what the run waits for, repeated once a minute, and a line when the waiting has ended; also
+ * what holds a run in which nothing moves. A model that is away is named as soon as its servers are known.
  */
 export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
-  const told = new Map<string, { atMs: number; over: string | undefined }>()
+  const printed = new Map<string, { atMs: number; over: string | undefined }>()
   return (state, nowMs) => {
     const notices = noticesOf(state)
-    const isOver = [...told].filter(([key]) => !notices.has(key))
-    for (const [key] of isOver) told.delete(key)
+    const ended = [...printed].filter(([key]) => !notices.has(key))
+    for (const [key] of ended) printed.delete(key)
     const due = [...notices].filter(
-      ([key, { lines }]) => lines.length > 0 && nowMs - (told.get(key)?.atMs ?? -Infinity) >= repeatedMs,
+      ([key, { lines }]) => lines.length > 0 && nowMs - (printed.get(key)?.atMs ?? -Infinity) >= repeatedMs,
     )
-    for (const [key, { over }] of due) told.set(key, { atMs: nowMs, over })
-    const endings = isEnded(state.status) ? [] : isOver.flatMap(([, { over }]) => over ?? [])
+    for (const [key, { over }] of due) printed.set(key, { atMs: nowMs, over })
+    const endings = isEnded(state.status) ? [] : ended.flatMap(([, { over }]) => over ?? [])
     return [...endings, ...due.flatMap(([, { lines }]) => lines)]
   }
 }

@@ -57,7 +57,7 @@ export async function readFlake8Rules(folders: readonly string[], sources: Sourc
   }
 }
 
-/** What Ruff leaves out by itself, flake8 does not. */
+/** Ruff leaves files out by itself that flake8 does not. */
 const asFlake8 = { exclude: [], ...byCode }
 
 /** `preview` holds the options of a second pass: preview changes other rules, so only those are on that exist in it alone. */

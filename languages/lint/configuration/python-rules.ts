@@ -12,7 +12,7 @@ import { laidConfig, laidProject, ruffChain, type RuffConfig, ruffConfigIn, sour
 
 export type RulesLinter = Pick<PythonLinter, 'trees' | 'lack'>
 
-/** What governs the files of a folder. `chain`: the configurations of Ruff, empty where there is none. */
+/** Holds what governs the files of a folder. `chain` has the configurations of Ruff and is empty where there is none. */
 export type Governing = { chain: readonly RuffConfig[]; flake8: Flake8Config | undefined; settings: RuffSettings }
 
 export type PythonRules = {
