@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 
 const head = `# Results
 
-Each bench writes its newest result into a file of its own, with machine, day and versions; what was measured before is in
-git. The machines are shared and noisy: compare ratios, not times. \`npm run bench\` makes all of them anew,
-\`npm run chaos -- --seed 1 --runs 200 --record\` those of chaos, \`npm run e2e:model\` that of real servers.
+Each bench writes its newest result into a file of its own; earlier ones are in git, and versions of packages that a page
+does not name are in the lockfile of its commit. The machines are shared and noisy: compare ratios, not times. \`npm run bench\` makes
+all of them anew, \`npm run chaos -- --seed 1 --runs 200 --record\` those of chaos, \`npm run e2e:model\` that of real servers.
 
 `
 

@@ -53,7 +53,6 @@ async function measure(stack: BenchStack, { latencyMs, large, rounds }: Scale): 
   const largeRun = await planRun(stack, { first: 20 * numbersPerRun, count: large, files: largeFiles })
   await startRun(stack, largeRun)
   while ((await endedOf(stack, largeRun)) < underWay) await delay(pollMs)
-  const before = await endedOf(stack, largeRun)
   const behind = await smallRuns(stack, 30 * numbersPerRun, rounds)
   const first = await smallRuns(stack, 50 * numbersPerRun, 1, 0)
   const { other, beside } = await besideAnother(stack, latencyMs)
@@ -62,7 +61,7 @@ async function measure(stack: BenchStack, { latencyMs, large, rounds }: Scale): 
     succeeded === small ? [] : [`${succeeded} of ${small} operations of a small run succeeded`],
   )
   if (after >= large) faults.push('the large run ended before the last small one')
-  return { latencyMs, large, alone, behind, first, beside, largeEnded: { before, after }, faults }
+  return { latencyMs, large, alone, behind, first, beside, faults }
 }
 
 /** A run with priority 0 that begins soon after another small one. */

@@ -30,9 +30,8 @@ for (const one of chosen) {
 
 const text = `${sectionHead('Tests of repositories with a gate', { command: 'node bench/gate-bench.ts' })}
 \`remora run --agents lint,docstring,breaking --verify\` with the rehearsal model over sdists of PyPI. The agent \`breaking\` puts \`not\` behind each
-\`return\` of every function that begins in a line of a full ten. The gate is the package's own tests in the sandbox, with the package's virtual
-environment, at most ${bounds.maxRuns} runs in ${bounds.limitS} s; at that bound it leaves out what is not proved. The tests then run outside of the
-sandbox on the sdist and on the sdist with the patch; one that passed before and does not after is run once more, alone, on both.
+\`return\` of every function that begins in a line of a full ten. The gate is the package's own tests in the sandbox, at most ${bounds.maxRuns} runs in ${bounds.limitS} s; at that bound it leaves out what is not proved. The tests then run outside
+of the sandbox without and with the patch; one that got worse is run once more, alone, on both.
 
 ${table<GatedPackage>(
   [
@@ -47,14 +46,15 @@ ${table<GatedPackage>(
   measured,
 )}
 ${measured.flatMap(({ one, patchApplies }) => (patchApplies ? [] : `\n**Not proved:** the patch of ${one.name} does not apply.\n`)).join('')}
-A broken function that no test runs, or whose results no test looks at, stays: the gate proves that no test gets worse, not that nothing is broken.
+The gate proves that no test gets worse, not that nothing is broken: a broken function stays when no test looks at its results. On a busy
+machine fewer changes are proved in the same time.
 `
 await saveReport('gate', text, { quick: named !== undefined })
 process.exitCode = measured.every(({ worse, patchApplies }) => worse.length === 0 && patchApplies) ? 0 : 1
 
 function gateText(gate: GatedPackage['gate']): string {
   if (gate === null) return 'none'
-  const { verdict, reason, tests, failing_total: failing, runs, duration_ms: ms } = gate
-  const why = reason === undefined ? '' : `: ${reason}`
-  return `${verdict}, ${tests ?? 'no'} tests (${failing} fail before), ${runs} runs in ${Math.round(ms / 1_000)} s${why}`
+  const { verdict, reason, runs, duration_ms: ms } = gate
+  const why = reason === undefined ? '' : verdict === 'passed' ? ', at the bound' : `: ${reason}`
+  return `${verdict}, ${runs} runs in ${Math.round(ms / 1_000)} s${why}`
 }

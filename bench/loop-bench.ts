@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { clientRunner, floorRunner, frameworkRunners, ourRunner } from './peers/run-peer.ts'
 import { installFrameworks, type LoopScale, measureRounds, profileLoop } from './peers/loop-rounds.ts'
 import { saveReport } from './reports/markdown-report.ts'
-import { renderLoop } from './reports/loop-report.ts'
+import { renderAreas, renderLoop } from './reports/loop-report.ts'
 
 /**
  * `node bench/loop-bench.ts`: what our loop with its model pool costs per agent, compared with the least loop, the bare
@@ -22,7 +22,8 @@ installFrameworks()
 const fastRows = await measureRounds([floorRunner, ourRunner, clientRunner, ...frameworkRunners], fast)
 const slowRows = await measureRounds([floorRunner, ourRunner, clientRunner], slow)
 console.log('profiled round')
-const text = renderLoop({ scale: fast, rows: fastRows }, { scale: slow, rows: slowRows }, await profileLoop(fast))
+console.log(renderAreas(await profileLoop(fast)))
+const text = renderLoop({ scale: fast, rows: fastRows }, { scale: slow, rows: slowRows })
 await saveReport('loop', text, { quick })
 const measured = [...fastRows, ...slowRows].flatMap((row) => row.measured)
 process.exitCode = measured.every(({ faults }) => faults.length === 0) ? 0 : 1

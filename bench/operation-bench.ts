@@ -9,7 +9,7 @@ import { startBenchWorker } from './remora/bench-worker.ts'
 import { measureRun, type RunFigures } from './remora/measure-run.ts'
 import { profileRun } from './remora/profile-run.ts'
 import { saveReport } from './reports/markdown-report.ts'
-import { renderOperation, type PeerRound, type Round } from './reports/operation-report.ts'
+import { renderCosts, renderOperation, type PeerRound, type Round } from './reports/operation-report.ts'
 
 /**
  * `node bench/operation-bench.ts`: what one agent run of three turns costs us in CPU, with everything a real run has
@@ -73,8 +73,8 @@ try {
   const text = renderOperation(
     { ...scale, tookMs: performance.now() - startedAt, redisVersion: stack.redisVersion },
     rounds,
-    profiled,
   )
+  console.log(renderCosts(rounds, profiled))
   await saveReport('operation', text, { quick })
   const proved = rounds.every(({ remora, peers: others }) =>
     [remora, ...others].every(({ faults }) => faults.length === 0),

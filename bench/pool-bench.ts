@@ -24,30 +24,25 @@ function quarterOf(scenario: Scenario): Scenario {
   return { ...scenario, requests: scenario.requests / 4, faults }
 }
 
-const played: Played[] = [
+const played: [Played, ...Played[]] = [
   await play(
     'Many bundles',
-    'Prefixes are used unevenly: by their rank to the power of -0.8.',
+    '160 prefixes of 3,000 tokens, used unevenly: by their rank to the power of -0.8.',
     manyBundles,
     policyNames,
   ),
-  await play(
-    'More bundles than the caches hold',
-    'The same with 400 prefixes for the 192 that the caches hold.',
-    moreBundles,
-    policyNames,
-  ),
-  await play('Many bundles, short prefixes', 'The same with short prefixes.', shortPrefixes, policyNames),
-  await play('One bundle', 'All requests have one prefix, so every cache holds it.', singleBundle, policyNames),
+  await play('More bundles than the caches hold', '400 prefixes, while the caches hold 192.', moreBundles, policyNames),
+  await play('Many bundles, short prefixes', 'Prefixes of 600 tokens.', shortPrefixes, policyNames),
+  await play('One bundle', 'One prefix, so every cache holds it.', singleBundle, policyNames),
   await play(
     'A replica dies, another is slow',
-    'Many bundles; after a quarter of the requests one replica refuses all, after half of them another writes five times slower.',
+    'After a quarter of the requests one replica refuses all, after half of them another writes five times slower.',
     faulty,
     policyNames,
   ),
   await play(
     'A replica hangs',
-    'Many bundles; after a quarter of the requests one replica answers no further request: the time limit of 120 s ends each.',
+    'After a quarter of the requests one replica answers none: the time limit of 120 s ends each.',
     hanging,
     policyNames,
   ),

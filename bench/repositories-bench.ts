@@ -6,12 +6,12 @@ import { benchPackages } from './repositories/bench-packages.ts'
 import { findHarm, findIdleness, type MeasuredPackage, measurePackage } from './repositories/measure-package.ts'
 import { cacheFolder } from './repositories/prepare-package.ts'
 import { renderRepositories } from './repositories/repositories-report.ts'
-import { countVerdicts, renderSample } from './repositories/sample.ts'
+import { countVerdicts, drawSample, Sample } from './repositories/sample.ts'
 
 /**
  * `node bench/repositories-bench.ts`: `remora run --agents lint,docstring` over eleven pinned packages of PyPI, and what
  * their own tests, linters and type checkers say before and after. Writes results/repositories.md and
- * repositories/sample.md. With `--packages a,b`, or `--quick` (the smallest one), it only prints. Exit code 1 when anything
+ * repositories/sample.json. With `--packages a,b`, or `--quick` (the smallest one), it only prints. Exit code 1 when anything
  * is worse than before, or too little was done.
  */
 const { packages, quick } = parseArgs({
@@ -36,12 +36,12 @@ for (const one of chosen) {
   console.log(`${one.name}: ${findHarm(result).join('; ') || 'no harm'}`)
 }
 
-const samplePath = new URL('repositories/sample.md', import.meta.url)
-const written = await readFile(samplePath, 'utf8').catch(() => '')
+const samplePath = new URL('repositories/sample.json', import.meta.url)
+const written = Sample.parse(JSON.parse(await readFile(samplePath, 'utf8')))
 const hunks = measured.map(({ one, hunks: ofOne }) => ({ name: one.name, hunks: ofOne }))
-const sample = renderSample(hunks, written, sampleSize)
-const text = await renderRepositories(measured, countVerdicts(sample))
+const sample = drawSample(hunks, written, sampleSize)
+const text = renderRepositories(measured, countVerdicts(sample))
 await saveReport('repositories', text, { quick: named !== undefined })
-if (named === undefined) await writeFile(samplePath, sample)
+if (named === undefined) await writeFile(samplePath, `${JSON.stringify(sample, null, 1)}\n`)
 const faults = [...measured.flatMap(findHarm), ...findIdleness(measured)]
 process.exitCode = faults.length === 0 ? 0 : 1

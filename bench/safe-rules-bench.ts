@@ -7,14 +7,14 @@ import { runCommand } from './repositories/run-command.ts'
 import { readCandidates } from './repositories/safe-rules/candidate-rules.ts'
 import { measureCorpus } from './repositories/safe-rules/measure-corpus.ts'
 import { proveList, renderSafeList, type ListProof } from './repositories/safe-rules/prove-list.ts'
-import { joinLooks, type Looks, renderSafeRules } from './repositories/safe-rules/safe-rules-report.ts'
+import { joinLooks, type Looks, renderSafeRules, safeRulesJson } from './repositories/safe-rules/safe-rules-report.ts'
 import { lookAgain } from './repositories/safe-rules/second-look.ts'
 import { libraryBench, packageBench, type Bench } from './repositories/safe-rules/test-beds.ts'
 
 /**
  * `node bench/safe-rules-bench.ts`: which fixes of Ruff lose no comment and change no test, over the packages of the
  * `repositories` bench and the standard library of `python3`. Writes repositories/safe-rules.md, the ground of the
- * product's list of safe rules. `--only a,b` takes some of them (`library` is the standard library), and only prints.
+ * product's list of safe rules, and safe-rules.json with the figures of each rule. `--only a,b` takes some of them (`library` is the standard library), and only prints.
  * Takes hours the first time; what was measured is in the cache. With `--list` it makes the fixes of the product's list
  * alone, all at once, and writes repositories/safe-list.md: which tests of which corpus they change.
  */
@@ -71,13 +71,15 @@ async function tryEveryRule(): Promise<void> {
     measured.push({ first, second: await lookAgain(bench, first, false) })
   }
 
-  const text = renderSafeRules(joinLooks(candidates, measured), {
+  const rules = joinLooks(candidates, measured)
+  const text = renderSafeRules(rules, {
     corpora: measured.map(({ first: { name } }) => name),
     python: await ask(['python3', '-c', 'import platform; print(platform.python_version())']),
     together: measured.flatMap(({ first: { name, together } }) => together.map((id) => `${name}: ${id}`)),
   })
-  if (only === undefined) await writeFile(new URL('repositories/safe-rules.md', import.meta.url), text)
-  else console.log(text)
+  if (only !== undefined) return console.log(text)
+  await writeFile(new URL('repositories/safe-rules.md', import.meta.url), text)
+  await writeFile(new URL('repositories/safe-rules.json', import.meta.url), safeRulesJson(rules))
 }
 
 await (list ? tryList() : tryEveryRule())

@@ -8,7 +8,7 @@ import { openBenchStack, type BenchStack } from './remora/bench-stack.ts'
 import { startBenchWorker } from './remora/bench-worker.ts'
 import { measureRun } from './remora/measure-run.ts'
 import { saveReport } from './reports/markdown-report.ts'
-import { renderUtilisation, type UtilisationRound } from './reports/utilisation-report.ts'
+import { renderProcesses, renderUtilisation, type UtilisationRound } from './reports/utilisation-report.ts'
 import { utilisationOf } from './model/load-meter.ts'
 
 /**
@@ -57,7 +57,9 @@ const model = await startFakeModel({ latencyMs: { least: latencyMs, most: latenc
 const stack = await openBenchStack(dir)
 try {
   const rounds = await measureRounds(model, stack)
-  const text = renderUtilisation({ ...scale, slots, latencyMs, redisVersion: stack.redisVersion }, rounds)
+  const measuredScale = { ...scale, slots, latencyMs, redisVersion: stack.redisVersion }
+  console.log(renderProcesses(measuredScale, rounds))
+  const text = renderUtilisation(measuredScale, rounds)
   await saveReport('utilisation', text, { quick })
   process.exitCode = rounds.every(({ bare, remora }) => bare.faults.length + remora.faults.length === 0) ? 0 : 1
 } finally {

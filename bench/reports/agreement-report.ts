@@ -4,11 +4,6 @@ import { type Column, sectionHead, table } from './markdown-report.ts'
 
 export type AgreementOf = Agreement & { name: string; python: string }
 
-/** How many files of one reason are named. */
-const namedFiles = 12
-/** As many differences of a file are listed when a fault of the grammar explains them all. */
-const shownOfFault = 5
-
 type Row = { name: string; python: string; files: number; definitions: number; agreed: number }
 
 const columns: readonly Column<Row>[] = [
@@ -58,35 +53,24 @@ function percent(part: number, whole: number): string {
   return `${(Math.floor((part / whole) * 1e6) / 1e4).toFixed(4)} %`
 }
 
-function details({ name, differences, apart }: AgreementOf): string {
+/** Names each file that differs; the differences themselves only where no fault of the grammar explains them. */
+function details({ differences, apart }: AgreementOf): string {
   const lines = Array.from(
     Map.groupBy(differences, ({ path }) => path),
     ([path, ofPath]) => {
       const fault = grammarFaults[path]
-      const why = fault === undefined ? 'not explained' : `a fault of the grammar: ${fault}`
-      return [
-        `\`${path}\`, ${ofPath.length} differences, ${why}`,
-        '',
-        ...(fault === undefined ? ofPath : ofPath.slice(0, shownOfFault)).map(({ text }) => `- ${text}`),
-        '',
-      ].join('\n')
+      const line = `- \`${path}\`, ${ofPath.length} differences, `
+      if (fault !== undefined) return `${line}a fault of the grammar: ${fault}`
+      return [`${line}not explained:`, ...ofPath.map(({ text }) => `  - ${text}`)].join('\n')
     },
   )
-  return `
-## ${name}
-
-${lines.length === 0 ? 'No difference.\n' : lines.join('\n')}${apartText(apart)}`
+  return ['', ...lines, `- ${apartText(apart)}`, ''].join('\n')
 }
 
 function apartText(apart: Agreement['apart']): string {
-  if (apart.length === 0) return ''
-  const lines = Array.from(
-    Map.groupBy(apart, ({ reason }) => reason),
-    ([reason, ofReason]) => {
-      const files = ofReason.reduce((sum, one) => sum + one.files, 0)
-      const names = ofReason.slice(0, namedFiles).map(({ path }) => `\`${path}\``)
-      return `- ${files} × ${reason}: ${names.join(', ')}${ofReason.length > namedFiles ? ' …' : ''}`
-    },
+  const counts = Array.from(
+    Map.groupBy(apart, ({ reason }) => reason.split(':')[0] ?? reason),
+    ([reason, ofReason]) => `${ofReason.reduce((sum, { files }) => sum + files, 0)} × ${reason}`,
   )
-  return `\nPython files that are counted apart:\n\n${lines.join('\n')}\n`
+  return `Python files that are not compared: ${counts.join(', ') || 'none'}`
 }

@@ -74,14 +74,6 @@ export function renderGrowth(
     ]
     return table(columns, quantities)
   }
-  const parts = Object.keys(figures[0]?.cpu ?? {})
-  const cpuColumns: readonly Column<string>[] = [
-    ['CPU ms for each operation', (part) => part],
-    ...figures.map((one): Column<string> => [
-      count(one.operations),
-      (part) => ((one.cpu[part] ?? 0) / one.operations).toFixed(2),
-    ]),
-  ]
   const grown = [...perOperation, ...perAnswer].filter((quantity) => growthOf(quantity, figures) > tolerance)
   return `${sectionHead('Growth of a run', { command: 'node bench/growth-bench.ts', redisVersion, tookMs })}
 Runs of the agent docstring over functions of three lines, 20 in a file, by api, discovery, one worker of ${slots} slots, Redis, the
@@ -95,8 +87,6 @@ ${rows(perOperation)}
 Of one answer, median of 15:
 
 ${rows(perAnswer)}
-
-${table(cpuColumns, parts)}
 
 Nothing is to grow by more than ${tolerance} times: ${verdict(grown.length === 0)}${grown.length === 0 ? '' : `, but ${grown.map(({ name }) => name).join(', ')}`}.
 ${notProved(figures.flatMap(({ faults }) => faults))}`

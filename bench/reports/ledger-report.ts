@@ -57,7 +57,7 @@ function planSection({ plans, planned, rounds }: LedgerFigures): string {
 
 With ${count(planned)} dependencies, in slices of 1,000, on a Redis of its own on the same machine, append-only file on,
 ${rounds} rounds; median (min–max). The floor is one plain HSET an operation with the same bytes, in the same slices, one pipeline
-each: it counts, sorts and orders nothing. What carries over to another machine is the ratio.
+each. What carries over to another machine is the ratio.
 
 ${table(columns, rows)}
 `
@@ -84,10 +84,8 @@ function commandSection({ commands, settled, rounds }: LedgerFigures): string {
   ]
   return `## Redis' time per command
 
-Of ${count(settled)} operations each, with 32 commands under way, by Redis' own count (\`INFO commandstats\`), which includes time
-in which the kernel ran something else, and as CPU of the whole server, append-only file and all; ${rounds} rounds, median (min–max). An
-append brings three events; a settle three and the ledger's own, outcome, result, and one dependent that becomes ready. The
-floor is a script of one XADD and one HSET with a settle's bytes.
+Of ${count(settled)} operations each, with 32 commands under way, by Redis' own count (\`INFO commandstats\`), and as CPU of the whole server; ${rounds} rounds, median (min–max). An
+append brings three events. The floor is a script of one XADD and one HSET with a settle's bytes.
 
 ${table(columns, rows)}
 `
@@ -108,10 +106,8 @@ function memorySection({ memory, planned }: LedgerFigures): string {
   ]
   return `## Redis' memory over a run of ${count(planned)} operations
 
-The run is played through the ledger without a worker: 18 events and three appends an operation, in the sizes of a real run of
-\`docstring\`; results are passed on and whole segments of events archived every 1,024 operations. The archive of the bench
-drops what it is given. After the end the run is forgotten, as retention does it, which leaves the stream of results (cut by its
-own length).
+The run is played through the ledger without a worker: 18 events and three appends an operation; results are passed on and segments of
+events archived every 1,024 operations. A forgotten run leaves the stream of results, which is cut by its own length.
 
 ${table(columns, memory)}
 

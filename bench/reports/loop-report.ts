@@ -8,23 +8,17 @@ export type LoopFigures = { scale: LoopScale; rows: readonly RunnerRounds[] }
 const aims = { cpuMs: 0.6, utilisation: 0.97 }
 
 /** results/loop.md: medians over the rounds; what is compared was measured in the same round. */
-export function renderLoop(fast: LoopFigures, slow: LoopFigures, profiled: ProfiledLoop): string {
-  return [
-    heading(fast.scale),
-    cpuTable(fast),
-    utilisationTable(slow),
-    faultsText(fast, slow),
-    areasTable(profiled),
-  ].join('\n')
+export function renderLoop(fast: LoopFigures, slow: LoopFigures): string {
+  return [heading(fast.scale), cpuTable(fast), utilisationTable(slow), faultsText(fast, slow)].join('\n')
 }
 
 function heading({ agents, warmup, rounds, concurrency }: LoopScale): string {
   return `${sectionHead('What the loop and the model pool cost', { command: 'npm run bench -- --only loop' })}
-An agent of three turns (\`read_file\`, \`write_file\`, \`submit_result\`) against a server that answers from fixed bytes, in a process
-of its own: there is no model in these figures. ${agents} agents, ${concurrency} at once, in one process, after a warm-up of ${warmup}; ${rounds} rounds,
-interleaved, a fresh process each; medians (least–most). Same prompts, same tools, files in memory for all. Ours holds the
-whole conversation, checks arguments against their schemas, keeps the limits, a transcript and the events of every attempt; the bare
-loops check and keep nothing. CPU is user and system time of the whole process, imports and warm-up left out.
+An agent of three turns (\`read_file\`, \`write_file\`, \`submit_result\`) against a server that answers from fixed bytes,
+without a model. ${agents} agents, ${concurrency} at once, in one process, after a warm-up of ${warmup}; ${rounds} rounds,
+interleaved, a fresh process each; medians (least–most). Same prompts and tools, files
+in memory. Ours also checks arguments, keeps limits, a transcript and events; its slots are its own, and nothing is proved or stored.
+CPU is user and system time of the process without imports and warm-up.
 `
 }
 
@@ -57,7 +51,7 @@ function cpuTable({ scale, rows }: LoopFigures): string {
 
 ${table(columns, rows)}
 
-Proved means: the server saw exactly three requests per agent, one of each turn, and both tools' results came back to it.
+Proved: the server saw exactly the three requests of every agent.
 ${cpuAim(rows, scale)}
 `
 }
@@ -65,10 +59,7 @@ ${cpuAim(rows, scale)}
 function cpuAim(rows: readonly RunnerRounds[], { agents }: LoopScale): string {
   const perAgent = (runner: Peer) => median(measuredOf(rows, runner).map(({ cpuMs }) => cpuMs / agents))
   const [ours, client] = [perAgent(ourRunner), perAgent(clientRunner)]
-  return `Ours has its slots to itself here: sharing them with other workers through Redis, proving changes and storing are not included.
-What its pool asks of the server itself (a probe, metrics) is in its CPU and not in the counts.
-
-Aims: at most ${aims.cpuMs} ms: **${verdict(ours <= aims.cpuMs)}** (${ours.toFixed(2)}); below the bare openai client: **${verdict(ours < client)}** (${ours.toFixed(2)} against ${client.toFixed(2)}).`
+  return `Aims: at most ${aims.cpuMs} ms: **${verdict(ours <= aims.cpuMs)}** (${ours.toFixed(2)}); below the bare openai client: **${verdict(ours < client)}** (${ours.toFixed(2)} against ${client.toFixed(2)}).`
 }
 
 function utilisationTable({ scale, rows }: LoopFigures): string {
@@ -101,16 +92,14 @@ function faultsText(...figures: readonly LoopFigures[]): string {
   return faults.map(({ runner, fault }) => `**Not proved:** ${runner.name}: ${fault}\n`).join('\n')
 }
 
-function areasTable({ cpuMsPerAgent, areas }: ProfiledLoop): string {
+/** Says where the CPU of ours goes, as one more round under V8's profiler has it. It is printed only. */
+export function renderAreas({ cpuMsPerAgent, areas }: ProfiledLoop): string {
   const columns: readonly Column<readonly [area: string, share: number]>[] = [
     ['area', ([area]) => area],
     ['CPU ms per agent', ([, share]) => (share * cpuMsPerAgent).toFixed(3)],
     ['share', ([, share]) => `${(share * 100).toFixed(0)} %`],
   ]
-  return `## Where ours goes
-
-One more round under V8's profiler, which makes it dearer: ${cpuMsPerAgent.toFixed(2)} CPU ms per agent, split by the main thread's samples; a
-sample counts for the innermost frame that has an area.
+  return `${cpuMsPerAgent.toFixed(2)} CPU ms per agent under the profiler, by the main thread's samples:
 
 ${table(columns, [...areas])}
 `

@@ -9,14 +9,12 @@ export type Column<Row> = readonly [title: string, cell: (row: Row) => string | 
 /** Where the figures of a section come from. `facts` replaces machine and versions where the figures do not depend on them. */
 export type Origin = { command: string; redisVersion?: string; tookMs?: number; facts?: readonly string[] }
 
-const packages = ['undici', 'openai', 'bullmq', 'ioredis', '@aws-sdk/client-s3', '@pydantic/monty', 'zod']
-
 /** Writes a section to results/NAME.md, from which RESULTS.md is assembled; with `quick` it is printed instead. */
 export async function saveReport(name: string, text: string, { quick }: { quick: boolean }): Promise<void> {
   if (quick) return console.log(text)
   const results = new URL('../results/', import.meta.url)
   await mkdir(results, { recursive: true })
-  await writeFile(new URL(`${name}.md`, results), text)
+  await writeFile(new URL(`${name}.md`, results), `${text.trimEnd()}\n`)
 }
 
 /** The heading of a section, and the sentence that says where, when and with which versions it was measured. */
@@ -24,7 +22,7 @@ export function sectionHead(title: string, { command, redisVersion, tookMs, fact
   const today = new Date().toISOString().slice(0, 10)
   const took = tookMs === undefined ? '' : `, in ${Math.round(tookMs / 1000)} s`
   const redis = redisVersion === undefined ? [] : [`Redis ${redisVersion}`]
-  const machine = [machineName(), `Node ${process.version}`, ...redis, ...packages.map((name) => packageText(name))]
+  const machine = [machineName(), `Node ${process.version}`, ...redis]
   return `# ${title}\n\nWritten by \`${command}\` on ${today}${took}: ${(facts ?? machine).join(', ')}.\n`
 }
 

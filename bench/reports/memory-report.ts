@@ -29,15 +29,13 @@ export function renderMemory(figures: MemoryFigures): string {
   const head = { command: 'node bench/memory-bench.ts', redisVersion }
   return `${sectionHead(`Memory of a worker over ${operations} operations`, head)}
 One worker process with ${slots} slots; a model that answers after 0 to 50 ms; every operation has a file of its own. ${warmup}
-operations in a run of their own come first; caches of blobs are 1 MiB, so that filling them is no growth. Sampled about
-every 250 operations, after a garbage collection that the sample asks for. Growth is the slope of a line by least squares
+operations in a run of their own come first; caches of blobs are 1 MiB. Sampled about every
+250 operations, after a garbage collection. Growth is the slope of a line by least squares
 over the samples from operation ${settledAfter} on, ± twice its standard error. Flat: at most ${flatBytes} bytes per operation, or not
 distinguishable from noise.
 
 ${growthTable(figures)}
 ${notProved(faults)}
-
-${curveTable(figures)}
 `
 }
 
@@ -55,20 +53,6 @@ function growthTable({ samples, settledAfter }: MemoryFigures): string {
     ['', ({ line }) => growthVerdict(line)],
   ]
   return table(columns, rows)
-}
-
-function curveTable({ samples }: MemoryFigures): string {
-  const columns: readonly Column<MemorySample>[] = [
-    ['operations', ({ operations }) => operations],
-    ['resident, MiB', ({ residentBytes }) => mib(residentBytes)],
-    ['heap, MiB', ({ heapBytes }) => mib(heapBytes)],
-    ['external, MiB', ({ externalBytes }) => mib(externalBytes)],
-  ]
-  // Every fourth sample and the last one show the course.
-  return table(
-    columns,
-    samples.filter((_, at) => at % 4 === 0 || at === samples.length - 1),
-  )
 }
 
 /** Compares the slope with the limit and with its error: a slope under the limit may still be a leak, one above it may be noise. */

@@ -20,20 +20,24 @@ export type Scale = {
 const aim = { cpuMs: 3, floorMs: 0.2 }
 
 /** results/operation.md: medians over the rounds, each ratio against the floor of its own round. */
-export function renderOperation(scale: Scale, rounds: readonly Round[], profiled: ProfiledRun): string {
-  return [heading(scale), mainTable(scale, rounds), otherParts(rounds), profileTable(profiled), elsewhere].join('\n')
+export function renderOperation(scale: Scale, rounds: readonly Round[]): string {
+  return `${heading(scale)}\n${mainTable(scale, rounds)}`
+}
+
+/** Says where the CPU goes: the other processes, and a profiled round. It is printed only. */
+export function renderCosts(rounds: readonly Round[], profiled: ProfiledRun): string {
+  return `${otherParts(rounds)}\n${profileTable(profiled)}`
 }
 
 function heading({ operations, warmup, rounds, concurrency, tookMs, redisVersion }: Scale): string {
   return `${sectionHead('What one operation costs', { command: 'node bench/operation-bench.ts', tookMs, redisVersion })}
-An operation is an agent of three turns (\`read_file\`, \`write_file\`, \`submit_result\`) against a server that answers at
-once from fixed bytes: there is no model in these figures. ${operations} operations, ${concurrency} at once, one worker process,
-${rounds} rounds after a warm-up of ${warmup} in the same worker; medians (min–max). Every operation has a file of its own, 27 lines
-that no cache has seen, so each pays for reading its blob and for linting two texts.
+An operation is an agent of three turns (\`read_file\`, \`write_file\`, \`submit_result\`) against a server that answers at once from
+fixed bytes, without a model. ${operations} operations, ${concurrency} at once, one worker process,
+${rounds} rounds after a warm-up of ${warmup} in the same worker; medians (min–max). Every operation has
+a file of its own that no cache has seen.
 
-CPU is user and system time of all threads, from the kernel, of the worker and its script processes. It includes everything a
-real run has: queue, claim, prompts, both tools as scripts in the sandbox, the workspace, evidence by Ruff, the attempt's
-record in the object store, events and the settling in the ledger.
+CPU is user and system time of the worker and its script processes with everything a real run has: queue, claim, prompts, tools
+in the sandbox, workspace, evidence by Ruff, records in the object store, and the ledger.
 `
 }
 
@@ -72,8 +76,7 @@ function mainTable({ operations, warmup }: Scale, rounds: readonly Round[]): str
   const faults = rounds.flatMap(({ remora, peers: others }) => [remora, ...others].flatMap((one) => one.faults))
   return `${table(mainColumns, [ours, ...peers])}
 
-Proved means: the server saw exactly three requests per operation, one of each turn, and no other; both tools' results came
-back to it; and for us, that all operations succeeded, the run completed and \`remora verify\` found nothing.
+Proved: the server saw exactly the three requests of every operation, and \`remora verify\` found nothing.
 The peers keep their files in memory, store nothing, check nothing and survive nothing.
 
 ${aimText(ours)}
@@ -101,7 +104,7 @@ function otherParts(rounds: readonly Round[]): string {
     ['', ([name]) => name],
     ['CPU ms per operation', spread(([, key]) => rounds.map(({ remora }) => perOperation(remora, remora[key])), 2)],
   ]
-  return `## The other parts\n\n${table(columns, parts)}\n`
+  return `${table(columns, parts)}\n`
 }
 
 function profileTable({ figures, areas, storeRequests }: ProfiledRun): string {
@@ -120,23 +123,12 @@ function profileTable({ figures, areas, storeRequests }: ProfiledRun): string {
     ['other threads of the worker: Ruff, garbage collection, the profiler', threads] as const,
     ['script processes', scripts] as const,
   ]
-  return `## Where it goes
-
-One more round on a worker of its own under V8's profiler, which makes it dearer: ${total.toFixed(2)} CPU ms per operation.
-The kernel's figure for the worker's main thread is split by the profile's samples; a sample counts for the innermost frame that has an
-area. Requests to the object store per operation, counted by a proxy in that round: ${requests.join(', ')}.
+  return `One round under V8's profiler: ${total.toFixed(2)} CPU ms per operation; the worker's main thread is split by samples.
+Requests to the object store per operation: ${requests.join(', ')}.
 
 ${table(columns, rows)}
 `
 }
-
-const elsewhere = `## From another run
-
-Other frameworks with the same agent, measured 2026-11-21 on two cores by the same work in a run of its own, CPU ms per agent
-at N = 2000, concurrency 64 (the floor of that run in brackets; nothing is stored or checked by any of them):
-ai 7.0.173 1.79, @openai/agents 0.20.0 2.73, @langchain/langgraph 1.4.18 5.58, @mastra/core 1.71.0 6.49 (bare undici 0.20,
-BullMQ around it 0.35, openai 7.55.0 1.06). Compare absolute figures of two runs only as orders of magnitude.
-`
 
 function perOperation({ operations }: RunFigures, cpu: number): number {
   return cpu / operations

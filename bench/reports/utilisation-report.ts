@@ -28,19 +28,14 @@ export function renderUtilisation(scale: UtilisationScale, rounds: readonly Util
   return `${sectionHead('How busy one worker keeps the model', { command: 'node bench/utilisation-bench.ts', redisVersion })}
 The model answers after ${latencyMs} ms, in a process of its own. ${agents} agents of three turns, ${slots} at once: first as the bare undici
 loop, then as operations of one worker process with ${slots} slots, ${rounds.length} rounds of both in turn after a warm-up of ${warmup} operations;
-medians (least–most). A slot is busy while the model holds a request. *Steady* is the share of busy slots from the first
-moment that all ${slots} were busy to the start of the last agent, by the integral of the requests the model held; *overall* is
+medians (least–most). *Steady* is the share of busy slots from the first
+moment that all ${slots} were busy to the start of the last agent; *overall* is
 agents × turns × ${latencyMs} ms over the whole wall time × ${slots}, with the start and the end in it.
 
 ${sidesTable(scale, rounds)}
 
 Ratio of the medians, steady: **${ratio.toFixed(3)}**. The aim is ${aim}: ${verdict(ratio >= aim)}.
-${notProved(faults)}
-
-## Where the CPU goes
-
-${cpuTable(scale, rounds)}
-`
+${notProved(faults)}`
 }
 
 function sidesTable({ agents }: UtilisationScale, rounds: readonly UtilisationRound[]): string {
@@ -68,7 +63,8 @@ const processes: readonly (readonly [name: string, cpu: (figures: RunFigures) =>
   ['fake model server', ({ modelCpu }) => modelCpu],
 ]
 
-function cpuTable({ agents }: UtilisationScale, rounds: readonly UtilisationRound[]): string {
+/** Says where the CPU goes, process by process. It is printed only. */
+export function renderProcesses({ agents }: UtilisationScale, rounds: readonly UtilisationRound[]): string {
   type Row = { name: string; rounds: { cpuMs: number; wallMs: number }[] }
   const columns: readonly Column<Row>[] = [
     ['process', ({ name }) => name],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countVerdicts, type Hunk, readHunks, renderSample } from './sample.ts'
+import { countVerdicts, drawSample, type Hunk, readHunks, type Sample } from './sample.ts'
 import type { BothSides, SourceFacts } from './source-facts.ts'
 
 const patch = `diff --git a/pkg/a.py b/pkg/a.py
@@ -49,27 +49,21 @@ describe('the sample', () => {
     return { agent: 'lint', file: 'a.py', line: at, diff: `-x = ${at}\n+y = ${at}` }
   })
   const packages = [{ name: 'one', hunks }]
-  const judge = (sample: string, verdict: string) => sample.replaceAll(/^verdict:$/gm, `verdict: ${verdict}`)
+  const judge = (sample: Sample, verdict: string) => sample.map((hunk) => ({ ...hunk, verdict }))
 
   it('is the same every time, of the size asked for', () => {
-    const sample = renderSample(packages, '', 10)
-    expect(renderSample([{ name: 'one', hunks: hunks.toReversed() }], '', 10)).toBe(sample)
+    const sample = drawSample(packages, [], 10)
+    expect(drawSample([{ name: 'one', hunks: hunks.toReversed() }], [], 10)).toEqual(sample)
     expect(countVerdicts(sample)).toEqual({ accepted: 0, refused: 0, open: 10 })
   })
 
   it('keeps the verdicts of hunks that are the same, and only those', () => {
-    const judged = judge(renderSample(packages, '', 40), 'refuse — why not')
+    const judged = judge(drawSample(packages, [], 40), 'refuse — why not')
     const [first, ...others] = hunks
     const other: Hunk = { agent: 'lint', file: 'a.py', line: 1, diff: '-a\n+b' }
     const moved = others.map((hunk) => ({ ...hunk, line: hunk.line + 100 }))
     expect(first).toBeDefined()
-    const again = renderSample([{ name: 'one', hunks: [...moved, other] }], judged, 40)
+    const again = drawSample([{ name: 'one', hunks: [...moved, other] }], judged, 40)
     expect(countVerdicts(again)).toEqual({ accepted: 0, refused: 39, open: 1 })
-  })
-
-  it('does not take a verdict for that of the hunk after it', () => {
-    const sample = renderSample(packages, '', 3)
-    const one = sample.replace(/^verdict:$/m, 'verdict: accept')
-    expect(countVerdicts(renderSample(packages, one, 3))).toEqual({ accepted: 1, refused: 0, open: 2 })
   })
 })

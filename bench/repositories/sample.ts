@@ -1,45 +1,47 @@
 import { createHash } from 'node:crypto'
 import { parsePatch, type StructuredPatchHunk } from 'diff'
+import { z } from 'zod'
 import type { BothSides, SourceFacts } from './source-facts.ts'
 
 export type PackageHunks = { name: string; hunks: readonly Hunk[] }
 
 const seed = 'remora 1'
-const entry = /^## ([0-9a-f]{12}) [^]*?^verdict: ?(.*)$/gm
-const head = `# A sample of hunks, read by eye
 
-Drawn by \`npm run bench -- --only repositories\`, over all hunks of the patches of all packages: those whose hash with a
-fixed seed is lowest, so that a change of the product exchanges only the hunks it changes. A reader writes the verdict a
-maintainer of that repository would give: \`accept\`, or \`refuse — why\`. Rehearsal texts of docstrings are judged by place,
-form, style and parameters, not by wording. A verdict is kept as long as its hunk is the same.
-`
+/**
+ * Hunks of the patches of all packages that a reader judges as a maintainer of that repository would: `accept`, or
+ * `refuse — why`; `''` before it is read. Rehearsal texts of docstrings are judged by place, form, style and parameters, not by wording.
+ */
+export const Sample = z.array(
+  z.strictObject({
+    id: z.string(),
+    package: z.string(),
+    agent: z.enum(['lint', 'docstring']),
+    file: z.string(),
+    diff: z.array(z.string()),
+    verdict: z.string(),
+  }),
+)
+export type Sample = z.infer<typeof Sample>
 
 export type Verdicts = { accepted: number; refused: number; open: number }
 
-/** The Markdown of \`size\` hunks, with the verdicts that \`written\`, an earlier such text, has for the same ones. */
-export function renderSample(packages: readonly PackageHunks[], written: string, size: number): string {
-  const verdicts = new Map(Array.from(written.matchAll(entry), ([, id = '', verdict = '']) => [id, verdict.trim()]))
+/**
+ * Draws the `size` hunks whose hash with a fixed seed is lowest, so that a change of the product exchanges only the hunks that it
+ * changes. A hunk that is in `written`, an earlier sample, keeps its verdict.
+ */
+export function drawSample(packages: readonly PackageHunks[], written: Sample, size: number): Sample {
+  const verdicts = new Map(written.map(({ id, verdict }) => [id, verdict]))
   const ranked = packages
     .flatMap(({ name, hunks }) => hunks.map((hunk) => ({ name, hunk, id: hunkId(name, hunk) })))
-    .map((one) => ({ ...one, rank: createHash('sha256').update(`${seed}\0${one.id}`).digest('hex') }))
-    .toSorted((one, other) => (one.rank < other.rank ? -1 : 1))
+    .map((drawn) => ({ ...drawn, rank: createHash('sha256').update(`${seed}\0${drawn.id}`).digest('hex') }))
+    .toSorted((left, right) => (left.rank < right.rank ? -1 : 1))
   // A change that occurs twice in one file is shown once.
-  const chosen = [...new Map(ranked.map((one) => [one.id, one])).values()].slice(0, size)
-  const entries = chosen
-    .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
-    .map(({ name, hunk, id }) =>
-      [
-        `## ${id} ${name}, ${hunk.agent}, ${hunk.file}`,
-        '',
-        '~~~~diff',
-        hunk.diff,
-        '~~~~',
-        '',
-        `verdict: ${verdicts.get(id) ?? ''}`.trimEnd(),
-        '',
-      ].join('\n'),
-    )
-  return [head, ...entries].join('\n')
+  const chosen = [...new Map(ranked.map((drawn) => [drawn.id, drawn])).values()].slice(0, size)
+  return chosen
+    .toSorted((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1))
+    .map(({ name, hunk: { agent, file, diff }, id }) => {
+      return { id, package: name, agent, file, diff: diff.split('\n'), verdict: verdicts.get(id) ?? '' }
+    })
 }
 
 function placeOf({ name, hunk }: { name: string; hunk: Hunk }): string {
@@ -47,11 +49,10 @@ function placeOf({ name, hunk }: { name: string; hunk: Hunk }): string {
 }
 
 /** How many hunks of a sample have which verdict. */
-export function countVerdicts(sample: string): Verdicts {
-  const verdicts = Array.from(sample.matchAll(entry), ([, , verdict = '']) => verdict.trim())
-  const of = (word: string) => verdicts.filter((verdict) => verdict.startsWith(word)).length
+export function countVerdicts(sample: Sample): Verdicts {
+  const of = (word: string) => sample.filter(({ verdict }) => verdict.startsWith(word)).length
   const [accepted, refused] = [of('accept'), of('refuse')]
-  return { accepted, refused, open: verdicts.length - accepted - refused }
+  return { accepted, refused, open: sample.length - accepted - refused }
 }
 
 /** A run of changed lines of a patch that unchanged lines enclose, with up to three of those on either side. */

@@ -7,7 +7,6 @@ import type { HostTally } from './chaos-host.ts'
 import type { NetworkTally } from './chaos-network.ts'
 import { describeFault, faultNames, hostFaultNames, machineNames, networkFaultNames } from './fault.ts'
 import type { HistoryOutcome } from './run-history.ts'
-import { type Column, table } from '../../bench/reports/markdown-report.ts'
 import { repository } from '../program.ts'
 
 /** `seed 17  4 faults (kill_worker, wipe_queues …)  2 runs  61 operations  5 retried  3 answered  4.1 s  0 violations` */
@@ -84,10 +83,7 @@ export function chaosSection(
   place: Recorded & { redis: string; commit: string; date: Date },
 ): string {
   const faults = outcomes.flatMap(({ history }) => history.faults)
-  const columns: readonly Column<string>[] = [
-    ['fault', (name) => name],
-    ['times', (name) => faults.filter(({ kind }) => kind === name).length],
-  ]
+  const kinds = [...faultNames, ...(place.machines ? networkFaultNames : hostFaultNames)]
   const failing = outcomes.filter(({ violations }) => violations.length > 0).map(({ history }) => history.seed)
   const total = (of: (outcome: HistoryOutcome) => number) => outcomes.map(of).reduce((sum, one) => sum + one, 0)
   const title = place.machines ? 'random faults between machines' : 'random faults against real processes'
@@ -100,7 +96,7 @@ ${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', '
 - ${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB; Node ${process.version}, Redis ${place.redis}; rehearsal model (no LLM)
 - again: \`npm run chaos -- ${place.machines ? '--machines ' : place.pushes ? '--pushes ' : ''}--seed ${place.seed} --runs ${outcomes.length}\`
 
-${table(columns, [...faultNames, ...(place.machines ? networkFaultNames : hostFaultNames)])}
+Faults: ${kinds.map((name) => `${name} ${faults.filter(({ kind }) => kind === name).length}`).join(', ')}.
 `
 }
 
@@ -129,7 +125,7 @@ function networkText(outcomes: readonly HistoryOutcome[]): string {
   const slowestMs = Math.max(...tallies.map(({ slowestBackMs }) => slowestBackMs))
   return `
 
-The services were on ${machineNames.length + 1} machines. ${total(({ lostPackets }) => lostPackets)} packets were lost and ${total(({ latePieces }) => latePieces)} pieces were late; ${total(({ lostConnections }) => lostConnections)} connections went silent for ever. ${lost} attempts were taken back because their worker was silent for longer than its lease. ${total(({ asked }) => asked)} times a service that was cut off for longer than a lease was asked on its own machine whether it is ready, and was not. The slowest was ready again ${(slowestMs / 1000).toFixed(1)} s after the end of its cut.`
+The services were on ${machineNames.length + 1} machines. ${total(({ lostPackets }) => lostPackets)} packets were lost and ${total(({ latePieces }) => latePieces)} pieces were late; ${total(({ lostConnections }) => lostConnections)} connections went silent for ever. ${lost} attempts were taken back from workers that were silent for longer than their lease. Services that were cut off for so long said ${total(({ asked }) => asked)} times that they are not ready. The slowest was ready again ${(slowestMs / 1000).toFixed(1)} s after the end of its cut.`
 }
 
 async function versionOf(program: string, args: readonly string[], pattern: RegExp): Promise<string> {

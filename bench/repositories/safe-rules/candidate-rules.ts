@@ -46,8 +46,7 @@ export const triedAsConfigured: ReadonlySet<string> = new Set(['RUF100'])
  * judged import by import.
  */
 export async function readRefusedRules(): Promise<ReadonlySet<string>> {
-  const record = await readFile(new URL('../safe-rules.md', import.meta.url), 'utf8')
-  const [, codes] = /^## Refused\n\n`([^`]*)`$/m.exec(record) ?? []
-  if (codes === undefined) throw new Error('safe-rules.md names no refused rules')
-  return new Set(codes.split(' ').filter((code) => code !== 'F401'))
+  const record = await readFile(new URL('../safe-rules.json', import.meta.url), 'utf8')
+  const figures = z.array(z.looseObject({ rule: z.string(), verdict: z.string() })).parse(JSON.parse(record))
+  return new Set(figures.flatMap(({ rule, verdict }) => (verdict === 'refused' && rule !== 'F401' ? [rule] : [])))
 }

@@ -1,4 +1,4 @@
-import { type Column, sectionHead, table } from '../../reports/markdown-report.ts'
+import { sectionHead } from '../../reports/markdown-report.ts'
 import { ruffVersion } from '../bench-packages.ts'
 import { type CandidateRule, commentsThatMayGo, refusedOnGround, triedAsConfigured } from './candidate-rules.ts'
 import type { RuleTrial } from './fix-tree.ts'
@@ -21,36 +21,30 @@ export function renderSafeRules(
   rules: readonly RuleFigures[],
   { corpora, python, together }: { corpora: readonly string[]; python: string; together: readonly string[] },
 ): string {
-  const seen = rules.filter(({ trials }) => trials.size > 0)
   const of = (verdict: Verdict) => rules.filter((rule) => verdictOf(rule) === verdict)
   const facts = [`Ruff ${ruffVersion}`, `Python ${python}`]
   return `${sectionHead('Which fixes of Ruff are safe, as measured', { command: 'node bench/safe-rules-bench.ts', facts })}
-Every stable rule that has a fix, over ${corpora.join(', ')}. Per rule, alone: \`ruff check --isolated --target-version
-py310 --fix --no-unsafe-fixes --select RULE\`, so only fixes that Ruff itself marks safe. A comment is lost when it is there
-less often; it is moved when it stood at the end of a line and stands alone now or the reverse, or when its statement has none
-of the words it had. New faults are F821, F811 and E9 that were not there. Then, in each corpus, the fixes of all rules
-that nothing spoke against there are made at once, and its tests run (for the standard library: a part of its own, in a
-copy of the interpreter without frozen modules); when a test changes, halving finds the rules that do it alone, and the
-others are tried again until the whole suite passes. Fixtures that tests read as data are left as they are. A test that
-compares its own source or line numbers changes with any edit of its file: a rule that changes no test once the files of
-tests are left alone is safe outside of tests. UP009, RUF100 and RUF102 may remove the comments they are about; RUF100 is tried
-with the configuration of the packages that have one, for what is unused depends on all rules they select.
+Every stable rule that has a fix, over ${corpora.join(', ')}. First each rule alone, with the fixes that Ruff marks
+safe: a comment is lost when it is there less often, and moved when its statement has none of the words it had. Then, in each corpus, the
+fixes of all rules that nothing spoke against are made at once, and its tests run; when a test changes, halving finds the rules that do it.
+A rule that changes no test once the files of tests are left alone is safe outside of tests. UP009, RUF100 and RUF102 may remove the
+comments they are about. The figures of every rule are in [safe-rules.json](safe-rules.json).
 
 ${of('safe').length} safe, ${of('safe outside of tests').length} safe outside of tests, ${of('refused').length} refused, ${of('not seen').length} without a single fix here.
 ${together.length === 0 ? '' : `\nTests that only several rules together change: ${together.join(', ')}.\n`}
-${verdictLists(of)}
+## Safe
 
-## Every rule that has a fix here
-
-${table(columns, seen)}
-
-Not seen: \`${of('not seen')
+\`${of('safe')
     .map(({ code }) => code)
     .join(' ')}\`
 
-## What speaks against the others
+## Safe outside of the files of tests
 
-${[...of('refused'), ...of('safe outside of tests')].map(reasons).join('\n')}
+${of('safe outside of tests').map(reasons).join('\n')}
+
+## Refused
+
+${of('refused').map(reasons).join('\n')}
 `
 }
 
@@ -73,53 +67,44 @@ function verdictOf(rule: RuleFigures): Verdict {
   return rule.trials.size === 0 ? 'not seen' : 'safe'
 }
 
-function verdictLists(of: (verdict: Verdict) => readonly RuleFigures[]): string {
-  const list = (verdict: Verdict) =>
-    `\`${of(verdict)
-      .map(({ code }) => code)
-      .join(' ')}\``
-  return [
-    '## Safe',
-    list('safe'),
-    '## Safe outside of the files of tests',
-    list('safe outside of tests'),
-    '## Refused',
-    list('refused'),
-  ].join('\n\n')
-}
-
-const columns: readonly Column<RuleFigures>[] = [
-  ['rule', ({ code, name }) => `${code} ${name}`],
-  ['fixes', ({ trials }) => [...trials.values()].reduce((sum, { fixes }) => sum + fixes, 0)],
-  ['in', ({ trials }) => trials.size],
-  ['comments lost', countOf('lost')],
-  ['moved', countOf('moved')],
-  ['new faults', countOf('newFaults')],
-  ['tests changed', ({ tests }) => tests.length],
-  ['of them by sources', ({ testsOfSources }) => testsOfSources.length],
-  ['verdict', verdictOf],
-]
-
-function countOf(what: 'lost' | 'moved' | 'newFaults'): (rule: RuleFigures) => number {
-  return ({ trials }) => [...trials.values()].reduce((sum, trial) => sum + trial[what].length, 0)
+/** repositories/safe-rules.json: a line for each rule that has a fix here. */
+export function safeRulesJson(rules: readonly RuleFigures[]): string {
+  const lines = rules.filter(({ trials }) => trials.size > 0).map((rule) => `  ${JSON.stringify(figuresOf(rule))}`)
+  return `[\n${lines.join(',\n')}\n]\n`
 }
 
 const shownExamples = 2
 
+function figuresOf(rule: RuleFigures) {
+  const { code, name, tests, testsOfSources } = rule
+  const trials = [...rule.trials.values()]
+  const [lost, moved, newFaults] = [
+    trials.flatMap((trial) => trial.lost),
+    trials.flatMap((trial) => trial.moved),
+    trials.flatMap((trial) => trial.newFaults),
+  ]
+  const faults = newFaults.map(({ file, line, rule: fault, message }) => `${file}:${line} ${fault} ${message}`)
+  const examples = [lost, moved, faults, testsOfSources.length > 0 ? testsOfSources : tests].flatMap((texts) =>
+    texts.slice(0, shownExamples),
+  )
+  return {
+    rule: code,
+    name,
+    fixes: trials.reduce((sum, { fixes }) => sum + fixes, 0),
+    corpora: trials.length,
+    commentsLost: lost.length,
+    commentsMoved: moved.length,
+    newFaults: newFaults.length,
+    testsChanged: tests.length,
+    changedBySources: testsOfSources.length,
+    verdict: verdictOf(rule),
+    examples,
+  }
+}
+
 function reasons(rule: RuleFigures): string {
-  const all = [...rule.trials.values()]
-  const examples = [
-    ...all.flatMap(({ lost }) => lost).slice(0, shownExamples),
-    ...all.flatMap(({ moved }) => moved).slice(0, shownExamples),
-    ...all
-      .flatMap(({ newFaults }) => newFaults)
-      .map(({ file, line, rule: code, message }) => `${file}:${line} ${code} ${message}`)
-      .slice(0, shownExamples),
-    ...(rule.testsOfSources.length > 0 ? rule.testsOfSources : rule.tests).slice(0, shownExamples),
-  ].map((text) => `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ').slice(0, 160)}\``)
   const tests = rule.tests.length === 0 ? [] : [`${rule.tests.length} tests changed`]
-  const why = [...objectionsTo(rule), ...tests].join('; ')
-  return `- ${rule.code}: ${why}${examples.length === 0 ? '' : `, such as ${examples.join(', ')}`}`
+  return `- ${rule.code}: ${[...objectionsTo(rule), ...tests].join('; ')}`
 }
 
 /** The results of both looks at one corpus. */
