@@ -22,6 +22,9 @@ export function bundleReference(): string {
     'What `evidence` may list; by default those that apply to any change. A check is `not_applicable` to a file of a language that it is',
     'not of: it refuses nothing, and the others prove the file. [The guide](../guide/configuration.md#evidence) has the details.',
     '',
+    '*Grammars* are all languages that have one. ¹ In languages other than Python, JavaScript and TypeScript only where nothing but comments, or',
+    'the format of Go, changes.',
+    '',
     '| check | of | proved is |',
     '| --- | --- | --- |',
     ...checkRows.map(({ check, of: { proof, languages }, proves }) =>
@@ -33,8 +36,8 @@ export function bundleReference(): string {
 
 const languageWords = {
   any: 'every file',
-  grammar: 'every language with a grammar',
-  code: 'every language of code; but for Python, JavaScript and TypeScript only where nothing but comments, or the format of Go, changes',
+  grammar: 'grammars',
+  code: 'code ¹',
 } as const
 
 function languagesText(languages: (typeof checkRows)[number]['of']['languages']): string {
@@ -60,12 +63,26 @@ const Schema = z.looseObject({
 })
 type Schema = z.infer<typeof Schema>
 
+const checks: readonly string[] = checkRows.map(({ check }) => check)
+const defaultChecks = shownValue(checkRows.filter(({ of }) => of.proof === 'harmless').map(({ check }) => check))
+
+/** Refers to the table of checks instead of repeating their names. */
+function typeOf(schema: Schema): string {
+  const text = typeText(schema)
+  return text === typeText({ items: { enum: checks } }) ? 'list of [checks](#checks)' : text
+}
+
+function defaultOf(fallback: string): string {
+  return fallback === defaultChecks ? 'those marked' : fallback
+}
+
 /** A row for each key with a description, then those of the keys in it. */
 function rowsOf(schema: Schema, { path, fallback }: { path: string; fallback: string }): string[] {
   const { description } = schema
   const inner = innerRows(schema, path)
   if (description === undefined && inner.length === 0) throw new Error(`${path} of bundle.yaml has no description`)
-  const own = description === undefined ? [] : [tableRow([`\`${path}\``, typeText(schema), fallback, description])]
+  const own =
+    description === undefined ? [] : [tableRow([`\`${path}\``, typeOf(schema), defaultOf(fallback), description])]
   return [...own, ...inner]
 }
 

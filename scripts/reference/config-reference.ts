@@ -11,14 +11,13 @@ export function configReference(): string {
   return [
     '# Configuration',
     '',
-    'Settings come, in rising order of precedence, from a default, `remora.yaml`, the environment or a flag. The file is the',
-    'nearest `remora.yaml` from the working folder upwards, or the one that `--config` or `REMORA_CONFIG` names (`none`: no file).',
-    '`remora config` prints the effective settings of a folder, each with its source. Explanations and examples are in',
-    '[the guide](../guide/configuration.md). `node scripts/write-reference.ts` makes this page from the table of settings in',
-    '`settings`.',
+    '[The guide](../guide/configuration.md) explains settings with examples; `remora config` prints the effective ones of a folder, each with',
+    'its source. In rising order of precedence they come from a default, `remora.yaml`, the environment or a flag.',
+    '`node scripts/write-reference.ts` makes this page from the table of settings in `settings`.',
     '',
     'An empty or blank variable counts as unset. Every bad variable is named in one error (CONFIG_003). In a variable, a list',
-    'is separated by commas, and a mapping is JSON. *Read by*: the service that a setting configures; `cli` is the command line.',
+    'is separated by commas, and a mapping is JSON. A range without `number` is of whole numbers. *Read by*: the service that a setting',
+    'configures; `cli` is the command line, `services` are api, discovery, worker, setup and publisher.',
     'An embedded stack (`remora up`, `remora run`) passes the settings of its services on to them, except those marked ¹,',
     'which it sets itself.',
     '',
@@ -65,8 +64,12 @@ function mark({ setByStack }: Setting): string {
   return setByStack === true ? ' ¹' : ''
 }
 
+const allServices: readonly string[] = ['api', 'discovery', 'worker', 'setup', 'publisher']
+
 function readers({ owners }: Setting): string {
-  return owners.join(', ')
+  const isAll = allServices.every((service) => owners.includes(service))
+  const others = owners.filter((owner) => !isAll || !allServices.includes(owner))
+  return [...others, ...(isAll ? ['services'] : [])].join(', ')
 }
 
 function shownDefault({ default: value, defaults }: Setting): string {

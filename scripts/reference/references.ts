@@ -14,17 +14,18 @@ export const references = {
 /** The text of docs/reference/errors.md, made from the table every error comes from. */
 function errorReference(): string {
   const rows = Object.entries(errorPolicies).map(
-    ([code, { meaning, retry, status }]) => `| ${code} | ${meaning} | ${retry ? 'yes' : 'no'} | ${status} |`,
+    ([code, { meaning, status }]) => `| ${code} | ${meaning} | ${status} |`,
   )
+  const retried = Object.entries(errorPolicies).flatMap(([code, { retry }]) => (retry ? [code] : []))
   return [
     '# Errors',
     '',
     'Every error keeps its code and phase from where it is raised to the event, the operation, the API and the command',
-    'line. A code never changes its meaning. *Retry* says whether the same work may succeed when it is tried again.',
+    `line. The same work may succeed when it is tried again after ${retried.join(', ')}.`,
     'Made from `domain/error.ts` by `node scripts/write-reference.ts`.',
     '',
-    '| code | meaning | retry | HTTP status |',
-    '| --- | --- | --- | --- |',
+    '| code | meaning | HTTP status |',
+    '| --- | --- | --- |',
     ...rows,
     '',
   ].join('\n')

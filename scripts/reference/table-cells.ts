@@ -23,11 +23,11 @@ const Json = z.object({
 const names: Readonly<Record<string, string>> = {
   array: 'list',
   object: 'mapping',
-  boolean: '`true` or `false`',
+  boolean: 'boolean',
   number: 'number',
 }
 
-/** The type of a JSON Schema for a person: `integer, 0 to 256`, `list`, the words of an enum. */
+/** The type of a JSON Schema for a person: `0 to 256` of a whole number, `number, 0 to 1`, `list`, the words of an enum. */
 export function typeText(schema: unknown): string {
   const json = Json.parse(schema)
   if (json.enum !== undefined) return wordsText(json.enum)
@@ -36,8 +36,9 @@ export function typeText(schema: unknown): string {
   if (Array.isArray(json.type)) return json.type.map((type) => names[type] ?? 'text').join(', ')
   if (json.type !== 'integer' && json.type !== 'number') return names[json.type ?? ''] ?? 'text'
   const { minimum, exclusiveMinimum: above, maximum = Number.MAX_SAFE_INTEGER } = json
-  if (above !== undefined) return `${json.type}, over ${above}, at most ${maximum}`
-  return `${json.type}, ${maximum < Number.MAX_SAFE_INTEGER ? `${minimum} to ${maximum}` : `at least ${minimum}`}`
+  const kind = json.type === 'number' ? 'number, ' : ''
+  if (above !== undefined) return `${kind}over ${above}, at most ${maximum}`
+  return kind + (maximum < Number.MAX_SAFE_INTEGER ? `${minimum} to ${maximum}` : `at least ${minimum}`)
 }
 
 function wordsText(words: readonly string[]): string {
