@@ -46,7 +46,7 @@ ${table<MeasuredSubject>(
   measured,
 )}
 
-A planted fault is a change of one operator, constant or statement of the tested function; one that no test of the new file notices is not killed.
+A planted fault is a change of one operator, constant or statement of the tested function.
 ${faults.map((fault) => `\n**Not proved:** ${fault}\n`).join('')}`
 await saveReport('agents', text, { quick: named !== undefined })
 process.exitCode = faults.length === 0 ? 0 : 1

@@ -127,7 +127,6 @@ try {
   const text = `${sectionHead('Memory of the services for a large archive', origin)}
 One run of a hundred operations on an archive of ${contentsText}.
 Peak resident memory (VmHWM, MB of 10⁶ bytes) of each process, the shared pages of Node's own program included (about 60 MB each).
-A worker takes what Ruff takes, compiled and running, whatever the archive.
 
 ${peaksTable(figures)}
 

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
 import { findPython } from './agreement/python-ast.ts'
 import type { VariantFigures } from './discovery/report-variant.ts'
-import { type Column, median, saveReport, sectionHead, table } from './reports/markdown-report.ts'
+import { type Column, median, saveReport, sectionHead, spread, table } from './reports/markdown-report.ts'
 
 /**
  * `node bench/discovery-bench.ts`: discovery compared with ast-grep's `findInFiles` on the same files, kinds and fields,
@@ -96,13 +96,7 @@ function ratiosTable(all: readonly Round[]): string {
   ]
   const columns: readonly Column<Ratio>[] = [
     ['wall time, unless it says CPU', ({ name }) => name],
-    [
-      'median (of each round)',
-      ({ ratio }) => {
-        const ratios = all.map(ratio)
-        return `${median(ratios).toFixed(2)} (${ratios.map((one) => one.toFixed(2)).join(', ')})`
-      },
-    ],
+    ['median (least–most)', spread(({ ratio }) => all.map(ratio), 2)],
     ['aim', ({ aim }) => aim ?? ''],
   ]
   return table(columns, rows)
@@ -119,9 +113,9 @@ else {
     const all: Round[] = []
     for (let round = 0; round < rounds; round++) all.push(await runRound(dir, root, round))
     const text = `${sectionHead('Discovery compared with ast-grep', { command: 'node bench/discovery-bench.ts' })}
-Python ${python.version}'s standard library without site-packages; medians of ${rounds} rounds in turn, each in a fresh process: the walk, reading,
-parsing, query, names, ranges and lines. Remora computes ids and SHA-256 hashes besides. The bare loop has web-tree-sitter
-on as many threads do nothing but read, parse, and run one query: what is above it is ours.
+Python ${python.version}'s standard library without site-packages; medians of ${rounds} rounds in turn, each in a fresh process.
+Remora computes ids and SHA-256 hashes besides. The bare loop has web-tree-sitter on as many threads read, parse and run one query: what is
+above it is ours.
 
 ${variantsTable(all)}
 

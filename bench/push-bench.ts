@@ -115,7 +115,7 @@ const columns: Column<Pushed>[] = [
   ['open changes kept', ({ kept }) => (kept ? 'yes' : 'no')],
 ]
 const text = `${sectionHead('A push of real packages', { command: 'node bench/push-bench.ts' })}
-Rehearsal model (no LLM). The sdist of each package is pushed with git to a fake GitHub (testing/fake-github), whose webhook
+Rehearsal model (no LLM). The sdist of each package is pushed with git to a fake GitHub, whose webhook
 starts the run with the agents lint and docstring. Its pull request is read with git alone: the package's own tests on main and on
 the branch. Then one function without a docstring is added to a module and pushed.
 

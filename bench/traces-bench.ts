@@ -114,7 +114,7 @@ await saveReport(
   `${sectionHead('What traces cost', head)}
 The operations of "What one operation costs" (three turns, two tools; ${scale.operations}, ${slots} at once; no model), by a worker without a
 collector, one with the usual share of operations (\`REMORA_TRACES_OPERATIONS\`, 0.1) and one with all, in turn; all runs are traced: 9 spans
-for each operation that is. CPU is that of the worker and its scripts. The collector takes everything and reads nothing. Medians
+for each operation that is. CPU is that of the worker and its scripts. Medians
 (least–most) of ${scale.rounds} rounds. ${faults.length === 0 ? 'Every run was proved.' : `NOT PROVED: ${faults.join('; ')}`}
 
 ${table(columns, rows)}

@@ -112,11 +112,9 @@ try {
   const sizes = examples.map(({ body }) => Buffer.byteLength(body))
   const redisVersion = /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown'
   const text = `${sectionHead('Webhooks of GitHub', { command: 'node bench/webhooks-bench.ts', redisVersion })}
-${perSecond} webhooks a second for ${seconds} s, each sent at its time whatever became of those before, and timed from then until its
-answer is whole. They are the ${examples.length} payloads of @octokit/webhooks-examples in turn (median ${median(sizes)} bytes, at most ${Math.max(...sizes)}),
-signed, each with an id of its own. \`remora\` is the API as a process: it checks the signature, reduces the payload and writes it
-to Redis, whose append-only file is synced every second. \`bare\` is Hono on the same server, which checks the signature and
-answers. Sender, receiver and Redis share the machine. Medians (least–most) of ${rounds} rounds, in turn.
+${perSecond} webhooks a second for ${seconds} s, each sent at its time and timed until its answer is whole. They are the ${examples.length} payloads of @octokit/webhooks-examples in turn (median ${median(sizes)} bytes, at most ${Math.max(...sizes)}),
+signed, each with an id of its own. \`remora\` is the API as a process, which writes them to Redis. \`bare\` is Hono on the
+same server, which checks the signature and answers. Medians (least–most) of ${rounds} rounds, in turn.
 
 ${table<Row>(
   [

@@ -51,8 +51,7 @@ export function renderComposition(figures: CompositionFigures): string {
   return `${sectionHead('Composing a run', { command: 'node bench/composition-bench.ts', redisVersion })}
 Runs of ${operations} operations that have succeeded, each with a docstring for one of five functions of its file: ${files} composed files
 with eight checks each. One worker with ${slots} slots. Beside it, the same worker does operations of three turns with a model that
-answers after 0 to 50 ms: ${perSecond.toFixed(0)} a second, measured while the runs of the last row were prepared and composed. Redis, the
-object store, the model and the dispatcher share the machine, and its CPUs are all busy then. Medians (least–most) of ${alone.length}.
+answers after 0 to 50 ms: ${perSecond.toFixed(0)} a second, measured while the runs of the last row were prepared and composed. All share the machine. Medians (least–most) of ${alone.length}.
 
 ${table(columns, rows)}
 

@@ -120,7 +120,7 @@ function waitingSection({ waiting }: LedgerFigures): string {
   const total = ((state + events) * operations) / 1e6
   return `## Operations that wait for a person
 
-${count(operations)} operations with a question of 100 characters and three choices wait in one run, each without process, lease or slot:
+${count(operations)} operations with a question wait in one run, each without process, lease or slot:
 ${count(Math.round(state))} bytes an operation more than a ready one takes, and ${count(Math.round(events))} in its events from its dispatch on, until these are
 archived. Together ${total.toFixed(1)} MB; the aim is ${(aims.waitingBytes * 1000) / 1e6} MB for 1,000.
 `

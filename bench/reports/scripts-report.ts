@@ -34,38 +34,12 @@ export function renderScripts({ rounds, peers, starts, compile, scripts }: Scrip
     measures.map(([what, key]): PeerRow => ({ processes, what, bare: bare[key], pool: pool[key] })),
   )
   return `${sectionHead('Tool scripts', { command: 'node bench/scripts-bench.ts' })}
-The whole pool, with validated inputs, arguments and answers, limits, a journal and events, against a bare fork with
-advanced serialization that runs the same scripts in Monty with none of that, and with nothing that ends it when it hangs.
+The whole pool, with validation, limits, a journal and events, against a bare fork that runs the same scripts in Monty with none of that.
 Medians (least–most) of ${rounds} rounds in turn; for times the smaller ratio is the better one, for rates the larger.
 
 ${table(peerColumns, peerRows)}
 
-Starts and runs over a journal:
-
-${figureTable('ms', [
-  ['first script of a pool (the process starts)', starts.cold.toFixed(1)],
-  ['first run of a script in a process that runs: sent, compiled, run to its first call', starts.first.toFixed(2)],
-  [`a script of ${starts.calls} calls, answered by the host`, starts.answered.toFixed(1)],
-  ['the same over its journal', starts.replayed.toFixed(1)],
-])}
-
-The ${scripts} shipped scripts, each on average:
-
-${figureTable('', [
-  ['compiled by Monty', `${compile.compile.toFixed(0)} µs`],
-  ["loaded from Monty's dump", `${compile.load.toFixed(0)} µs`],
-  ['checked without types', `${compile.checked.toFixed(0)} scripts/s`],
-  ['checked with types', `${compile.typeChecked.toFixed(0)} scripts/s`],
-])}
+A pool's first script takes ${starts.cold.toFixed(1)} ms (its process starts), the first run of another one ${starts.first.toFixed(2)} ms; a script of ${starts.calls} calls takes ${starts.answered.toFixed(1)} ms, over its
+journal ${starts.replayed.toFixed(1)}. Of the ${scripts} shipped scripts each takes ${compile.compile.toFixed(0)} µs to compile; ${compile.typeChecked.toFixed(0)} a second are checked with types.
 `
-}
-
-function figureTable(unit: string, rows: readonly (readonly [what: string, figure: string])[]): string {
-  return table<(typeof rows)[number]>(
-    [
-      ['what', ([what]) => what],
-      [unit, ([, figure]) => figure],
-    ],
-    rows,
-  )
 }

@@ -5,9 +5,9 @@ export function tableRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
-/** A value as the reference shows it; `none` for an empty one. */
+/** A value as the reference shows it; an empty cell for an empty one. */
 export function shownValue(value: unknown): string {
-  if (value === undefined || value === null || value === '') return 'none'
+  if (value === undefined || value === null || value === '') return ''
   return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
 }
 
