@@ -5,7 +5,7 @@ import { parseJson } from '#domain/json.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
-import { noteWanted } from './wanted-retries.ts'
+import { noteWanted } from './runs-to-retry.ts'
 import type { LedgerStore } from './store.ts'
 import { encodeEvents } from './stored-events.ts'
 

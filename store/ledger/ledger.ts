@@ -25,7 +25,7 @@ import { bindTo, type LedgerStore } from './store.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
-import { endWanted, mayWantRetry, wantedNotes } from './wanted-retries.ts'
+import { endWanted, mayWantRetry, wantedNotes } from './runs-to-retry.ts'
 
 export type LedgerOptions = {
   namespace?: string
