@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, constants, type FileHandle, open, readFile, stat } from 'node:fs/promises'
+import { access, constants, open, readFile, stat } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { delay, msSince, withinLimit } from './clock.ts'
@@ -49,12 +49,16 @@ export async function runProgram(
     env: bareEnv(env),
   })
   giveInput(child, input)
-  const said = { out: '', err: '' }
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out = `${said.out}${text}`.slice(-keptChars)))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err = `${said.err}${text}`.slice(-keptChars)))
-  const ending = endOf(child, async () => said)
+  const printed = { out: '', err: '' }
+  child.stdout
+    ?.setEncoding('utf8')
+    .on('data', (text: string) => (printed.out = `${printed.out}${text}`.slice(-keptChars)))
+  child.stderr
+    ?.setEncoding('utf8')
+    .on('data', (text: string) => (printed.err = `${printed.err}${text}`.slice(-keptChars)))
+  const ending = endOf(child, async () => printed)
   try {
-    return await withinLimit(ending, { limitMs, signal, late: () => ({ kind: 'late', ...said }) })
+    return await withinLimit(ending, { limitMs, signal, late: () => ({ kind: 'late', ...printed }) })
   } finally {
     await endGroup(child)
   }
@@ -66,38 +70,29 @@ export async function runProgram(
  * break then. A program that cannot be started, or has no log, is `absent`.
  */
 export async function runUnharmed(
-  command: Command,
-  { logPath, ...running }: Running & { logPath: string },
+  [program, ...args]: Command,
+  { logPath, env, limitMs, signal }: Running & { logPath: string },
 ): Promise<ProgramEnd> {
-  running.signal.throwIfAborted()
+  signal.throwIfAborted()
   const log = await open(logPath, 'w').catch((error: Error) => error)
   if (log instanceof Error) return { kind: 'absent', reason: `its log cannot be written: ${log.message}` }
+  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
+  const printed = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
   try {
-    return await runLogged(command, { ...running, log, logPath })
+    const late = (): ProgramEnd => ({ kind: 'late', out: '', err: '' })
+    return await withinLimit(endOf(child, printed), { limitMs, signal, late })
   } finally {
+    child.unref()
     await log.close()
   }
 }
 
-async function runLogged(
-  [program, ...args]: Command,
-  { log, logPath, env, limitMs, signal }: Running & { log: FileHandle; logPath: string },
-): Promise<ProgramEnd> {
-  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
-  const said = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
-  try {
-    return await withinLimit(endOf(child, said), { limitMs, signal, late: () => ({ kind: 'late', out: '', err: '' }) })
-  } finally {
-    child.unref()
-  }
-}
-
-function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
+function endOf(child: ChildProcess, printed: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
   return once(child, 'close').then(
     async ([code]: unknown[]): Promise<ProgramEnd> => ({
       kind: 'ended',
       code: typeof code === 'number' ? code : null,
-      ...(await said()),
+      ...(await printed()),
     }),
     (error: Error): ProgramEnd => ({ kind: 'absent', reason: error.message }),
   )

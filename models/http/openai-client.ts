@@ -32,7 +32,6 @@ export class OpenAiClient extends OpenAI {
       project: null,
       maxRetries: 0,
       timeout: options.requestTimeoutMs,
-      fetch: options.fetch,
       logLevel: 'off',
     })
     this.#headers = {
@@ -77,7 +76,10 @@ export class OpenAiClient extends OpenAI {
     const request = { method: method.toUpperCase(), headers: this.#headers, signal: controller.signal }
     let response: Response | undefined
     try {
-      response = await this.#transport(url, body === undefined ? request : { ...request, body })
+      response = await this.#transport(
+        url instanceof Request ? url.url : url,
+        typeof body === 'string' ? { ...request, body } : request,
+      )
       return response
     } finally {
       stopTimer()

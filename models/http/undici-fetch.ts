@@ -4,8 +4,10 @@ import type { HttpProxy } from '#platform/env.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { StreamedResponse } from './streamed-response.ts'
 
+type Sent = { method?: string; headers?: Record<string, string>; body?: string | null; signal?: AbortSignal }
+
 export type UndiciFetch = {
-  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
+  fetch(url: string | URL, sent?: Sent): Promise<Response>
   /** Closes every socket at once; requests in flight fail. */
   close(): Promise<void>
 }
@@ -34,8 +36,8 @@ export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?:
       ? new Agent({ ...limits, connect: sockets.watched() })
       : new EnvHttpProxyAgent(throughProxy(proxy, limits, sockets))
   return {
-    async fetch(input, init = {}) {
-      const answer = await send(input, init, { dispatcher, sockets })
+    async fetch(url, init = {}) {
+      const answer = await send(url, init, { dispatcher, sockets })
       const head = { status: answer.statusCode, headers: pickHeaders(answer.headers) }
       if (isStream(init, head))
         return new StreamedResponse(answer.body, { ...head, toError: (cause) => toBreak(cause, init) })
@@ -50,11 +52,13 @@ export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?:
 
 type Transport = { dispatcher: Dispatcher; sockets: ReusedSockets }
 
-async function send(input: string | URL | Request, init: RequestInit, { dispatcher, sockets }: Transport) {
-  const url = input instanceof Request ? input.url : input
-  const { method = 'GET', body, signal } = init
-  const headers = plainHeaders(init.headers)
-  const sent = { dispatcher, method, headers, body: typeof body === 'string' ? body : null, signal: signal ?? null }
+async function send(
+  url: string | URL,
+  { method = 'GET', headers = {}, body = null, signal }: Sent,
+  transport: Transport,
+) {
+  const { dispatcher, sockets } = transport
+  const sent = { dispatcher, method, headers, body, signal: signal ?? null }
   for (let lost = 1; ; lost += 1) {
     try {
       const answer = request(url, sent)
@@ -66,10 +70,6 @@ async function send(input: string | URL | Request, init: RequestInit, { dispatch
       throw new AppError('AGENT_002', `no answer: ${nameOf(cause)}`, { cause, phase: 'model' })
     }
   }
-}
-
-function plainHeaders(given: RequestInit['headers'] = {}) {
-  return given instanceof Headers || Array.isArray(given) ? Object.fromEntries(new Headers(given)) : given
 }
 
 type Head = { status: number; headers: Record<string, string> }
@@ -84,7 +84,7 @@ function pickHeaders(headers: Record<string, string | string[] | undefined>): Re
 }
 
 /** An answer to a GET is never read as a stream: one that does not end is ended with the request. */
-function isStream({ method = 'GET' }: RequestInit, { status, headers }: Head): boolean {
+function isStream({ method = 'GET' }: Sent, { status, headers }: Head): boolean {
   return method === 'POST' && status === 200 && /^text\/event-stream/i.test(headers['content-type'] ?? '')
 }
 
@@ -103,7 +103,7 @@ class BufferedResponse extends Response {
   }
 }
 
-function toBreak(cause: unknown, { signal }: RequestInit): unknown {
+function toBreak(cause: unknown, { signal }: Sent): unknown {
   if (signal?.aborted === true) return signal.reason
   if (cause instanceof AppError) return cause
   if (cause instanceof errors.ResponseExceededMaxSizeError) {

@@ -7,11 +7,11 @@ import {
   type ModelQueue,
   type ModelQueues,
   openModelQueues,
+  openSlotsInUse,
   type Pending,
   type QueuedRequest,
   type Turn,
 } from './model-queues.ts'
-import { openSlotsInUse } from './slots-in-use.ts'
 
 /**
  * `reserve` waits for a slot at a server that may serve the request. Retries are admitted first, then runs in turn

@@ -1,6 +1,5 @@
 import { isRecord } from '#domain/json.ts'
 import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 
 /** A longer text goes without a bound. llama.cpp refuses a grammar with 2,000 repetitions. */
@@ -34,9 +33,6 @@ export type BoundTools = {
 
 type Made = { longest: number; isClosed: boolean; isOpen: boolean }
 
-/** Caches tools by the array of definitions, which lives as long as its bundle, and the bounds, which are the same in all its requests. */
-const bound = new WeakMap<readonly ToolDefinition[], Map<string, BoundTools>>()
-
 /**
  * Returns the tools with schemas that hold a call to `maxTokens`, for the server only: what constrains a model lets it write a
  * text, a list or a number as long as it likes otherwise, and the reply is cut before the call is closed. The texts of a call
@@ -45,18 +41,15 @@ const bound = new WeakMap<readonly ToolDefinition[], Map<string, BoundTools>>()
  */
 export function boundTools(tools: readonly ToolDefinition[], bounds: Bounds): BoundTools {
   const { lengths, maxTokens, isClosed } = bounds
-  const known = getOrMake(bound, tools, () => new Map<string, BoundTools>())
-  return getOrMake(known, `${lengths} ${maxTokens} ${isClosed}`, () => {
-    if (lengths === 'none') return { tools, isOpen: true }
-    const made: Made = { longest: longestText[lengths], isClosed, isOpen: false }
-    const room = maxTokens * perToken.text
-    const bounded = tools.map((tool) => {
-      const frame = JSON.stringify({ name: tool.name, arguments: {} }).length
-      const free = room - textPerSign * (frame + fixedCharacters(tool.parameters))
-      return { ...tool, parameters: boundObject(tool.parameters, free, made) }
-    })
-    return { tools: bounded, isOpen: made.isOpen && lengths === 'short' }
+  if (lengths === 'none') return { tools, isOpen: true }
+  const made: Made = { longest: longestText[lengths], isClosed, isOpen: false }
+  const room = maxTokens * perToken.text
+  const bounded = tools.map((tool) => {
+    const frame = JSON.stringify({ name: tool.name, arguments: {} }).length
+    const free = room - textPerSign * (frame + fixedCharacters(tool.parameters))
+    return { ...tool, parameters: boundObject(tool.parameters, free, made) }
   })
+  return { tools: bounded, isOpen: made.isOpen && lengths === 'short' }
 }
 
 /** The texts in the value may have `free` characters together. */

@@ -72,19 +72,14 @@ export function redisUser(service: RedisService): string {
   return `remora-${service}`
 }
 
-/** The lines of an ACL file: a user for each service, and none for who names no user. `passwordOf`: what stands in the place of each password. */
-export function aclFile(passwordOf: (service: RedisService) => string): string {
+/** Returns the lines of an ACL file, infra/redis-users.acl: a user for each service, and none for who names no user. */
+export function aclFile(passwordOf = (service: RedisService) => `PASSWORD_${service}`): string {
   const users = redisServices.map((service) => {
     const { writes, reads = [] } = rights[service]
     const keys = [...writes.map((key) => `~${key}`), ...reads.map((key) => `%R~${key}`)]
     return `user ${redisUser(service)} on >${passwordOf(service)} ${keys.join(' ')} resetchannels &${namespace}:* -@all ${commands}`
   })
   return `${['user default off', ...users].join('\n')}\n`
-}
-
-/** infra/redis-users.acl, in which `PASSWORD_<service>` stands for the password of each user. */
-export function aclTemplate(): string {
-  return aclFile((service) => `PASSWORD_${service}`)
 }
 
 /**
