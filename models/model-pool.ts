@@ -15,24 +15,16 @@ import type { Capabilities } from './wire/capabilities.ts'
 
 export type ModelPool = {
   /**
-   * Returns one reply to one request, which is retried while that may help and the retry budget lasts, on another
-   * server if there is one. Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer),
-   * AGENT_007 (the request or the reply is too long), AGENT_008 (replies were cut short or are no completions), or at
-   * once with the signal's reason, closing the socket. While the model is away it rejects at once. Nothing is stored
-   * between calls.
+   * Returns one reply, retried while that may help and the retry budget lasts. Rejects with AGENT_002 (refused, or a
+   * `ModelUnavailable`, at once while the model is away), AGENT_007 (request or reply too long), AGENT_008 (replies cut short or
+   * no completions), or the signal's reason.
    */
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
   /** Lists the models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
   describe(): Promise<{ models: string[] }>
-  /**
-   * Returns the first model the endpoints offer. It is asked for at the first call and, while no endpoint answers, for
-   * the retry budget of every call; AGENT_002 then. It is cached until no endpoint offers it any more.
-   */
+  /** Returns the first model that the endpoints offer, cached until none does; AGENT_002 when none answers within the retry budget. */
   firstModel(signal: AbortSignal): Promise<string>
-  /**
-   * Returns the least number of tokens that the endpoints that are up and offer the model allow a request and its reply
-   * together; undefined when none says so within about a second.
-   */
+  /** Returns the least number of tokens that a request and its reply may have together, undefined when no endpoint says so in a second. */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
   /** Tells what each endpoint that offers the model takes of requests for it; waits for a probe no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<Capabilities[]>
@@ -134,10 +126,7 @@ function openServer(choice: EndpointChoice, deps: ServerDeps): OpenedServer {
   return { server, limits: { maxInFlightOfAll, maxInFlight } }
 }
 
-/**
- * `limit` is what this process may have there at once for now; `pausedMs` comes from `Retry-After`; `models` are
- * undefined while it lists none.
- */
+/** `limit` is what this process may have there at once for now; `pausedMs` comes from `Retry-After`. */
 function endpointStatus({ server, limits }: OpenedServer) {
   return {
     ...limits,

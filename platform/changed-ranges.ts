@@ -10,9 +10,8 @@ const maxEditLength = 1000
 const shortItems = 200
 
 /**
- * Returns where two sequences differ, in order; between two runs they are equal. Long sequences are divided at anchors,
- * the items that occur once in each and in the same order, as in patience diff. In a part that exceeds `maxEditLength`,
- * everything from the first difference to the last is one run.
+ * Returns where two sequences differ, in order. Long ones are divided at the items that occur once in each, as in patience diff;
+ * a part that exceeds `maxEditLength` is one run.
  */
 export function changedRuns(before: readonly string[], after: readonly string[]): ChangedRun[] {
   const whole = trimmed({

@@ -63,10 +63,7 @@ export function pagerEnv(env: Env): Env {
   return chosenFrom(env, ofPagers)
 }
 
-/**
- * Returns the environment of a child that is our own code and has its settings from elsewhere: how its memory is kept
- * small, and where compiled code is kept.
- */
+/** Returns the environment of a child that is our own code: how its memory is kept small, and where compiled code is kept. */
 export function ownChildEnv(): Env {
   const cache = getCompileCacheDir() // a folder for each Node
   return { ...leanMemory, ...(cache !== undefined && { NODE_COMPILE_CACHE: dirname(cache) }) }

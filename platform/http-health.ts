@@ -12,9 +12,8 @@ export type HealthAddress = { host: string; port: number }
 type Watched = { readiness: Readiness; metrics: { text(): Promise<string>; contentType: string } }
 
 /**
- * Answers the supervisors of a process: `/healthz` is 200; `/readyz` 200, or 503 when one of its needed parts cannot be
- * used; `/metrics` has its metrics. None of them asks for a token: the address must not be open to everybody. Throws
- * CONFIG_006 for one that cannot be used.
+ * Answers `/healthz`, `/readyz` (503 when a needed part cannot be used) and `/metrics`, without a token: the address must not be
+ * open to everybody. CONFIG_006 for one that cannot be used.
  */
 export async function openHealth({ host, port }: HealthAddress, { readiness, metrics }: Watched): Promise<Health> {
   const server = createServer((request, response) => {

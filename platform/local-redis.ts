@@ -39,9 +39,8 @@ type RedisPlace = {
 }
 
 /**
- * Starts Redis (or Valkey) on 127.0.0.1 with its append-only file in `dir` (made if missing, closed to others);
- * resolves when it takes commands. Data of an earlier start are available again. CONFIG_006 when there is no program or
- * it does not start; `signal` ends wait and program. `stop` may be called twice; the program ends with this process.
+ * Starts Redis or Valkey on 127.0.0.1 with its append-only file in `dir` (made if missing); resolves when it takes commands.
+ * CONFIG_006 when there is no program or it does not start. The program ends with this process; `stop` may be called twice.
  */
 export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })

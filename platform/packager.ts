@@ -97,8 +97,8 @@ async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<r
 type Installing = Running & { logPath: string; wanted: Packaged }
 
 /**
- * Installs the first package that is available; returns why it installed none. CONFIG_006 after `limitMs`: the package
- * manager is not stopped, which would leave the system's packages half installed.
+ * Installs the first package that is available; returns why it installed none. CONFIG_006 after `limitMs`: a package manager is
+ * not stopped halfway.
  */
 export async function installPackage(packager: Packager, installing: Installing): Promise<string | undefined> {
   const { kind, prefix } = packager

@@ -1,10 +1,7 @@
 import { Readable } from 'node:stream'
 import { AppError } from '#domain/error.ts'
 
-/**
- * INTAKE_003 for a body of more than `maxBytes`; what comes after them is not read. HTTP_004 for one that breaks off, HTTP_006 for
- * one that has not come when `signal` is aborted.
- */
+/** INTAKE_003 for a body of more than `maxBytes`, HTTP_004 for one that breaks off, HTTP_006 for one that is late for `signal`. */
 export async function readBody(
   request: Request,
   { maxBytes, signal }: { maxBytes: number; signal?: AbortSignal },

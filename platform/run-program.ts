@@ -16,9 +16,7 @@ export type ProgramEnd =
 const keptChars = 8_000
 const killMs = 2_000
 
-/**
- * `env` is that of this process; the program gets only the bare part of it. `input` is what it reads from its descriptor `wrapperInput`.
- */
+/** The program gets the bare part of `env`, and reads `input` from its descriptor `wrapperInput`. */
 export type Running = { limitMs: number; signal: AbortSignal; env: Env; input?: Uint8Array | undefined }
 
 /** A command that starts the rest of its arguments as a process of little rights, and what it reads for that from `wrapperInput`. */
@@ -35,8 +33,8 @@ export function giveInput(child: ChildProcess, input: Uint8Array | undefined): v
 export type Command = readonly [string, ...string[]]
 
 /**
- * Runs a program without input, in a process group that is ended after `limitMs` (`late`), or when `signal` is aborted
- * (throws its reason), and waits for that end. It throws nothing else: a program that cannot be started is `absent`.
+ * Runs a program in a process group that is ended after `limitMs` (`late`) or when `signal` is aborted (throws its reason). One
+ * that cannot be started is `absent`.
  */
 export async function runProgram(
   [program, ...args]: Command,
@@ -65,9 +63,8 @@ export async function runProgram(
 }
 
 /**
- * Runs a program that must not be stopped halfway. After `limitMs` (`late`), or when `signal` is aborted (throws its
- * reason), it continues by itself, also after this process. Its output goes to the file `logPath`, since a pipe would
- * break then. A program that cannot be started, or has no log, is `absent`.
+ * Runs a program that must not be stopped halfway: after `limitMs` (`late`) or an abort (throws its reason) it continues by
+ * itself, also after this process. Its output goes to the file `logPath`. `absent`: it cannot be started, or has no log.
  */
 export async function runUnharmed(
   [program, ...args]: Command,
@@ -98,10 +95,7 @@ function endOf(child: ChildProcess, printed: () => Promise<{ out: string; err: s
   )
 }
 
-/**
- * Ends the group also after the program has ended: processes that it started and left running end too. They have
- * `killMs` for it. Does not wait longer than twice that: this user may not kill the processes of another (sudo).
- */
+/** Ends also what the program left running. Waits `killMs` for each signal: this user may not kill the processes of another (sudo). */
 async function endGroup({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined) return
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -133,10 +127,7 @@ export function lastLineOf(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.trim().slice(-300) ?? ''
 }
 
-/**
- * Returns the path of the executable `name` in the first folder of `searchPath` that has it. Folders relative to the working
- * folder do not count: their content came with somebody's repository.
- */
+/** Finds an executable. Folders relative to the working folder do not count: their content came with somebody's repository. */
 export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
   for (const folder of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
     const path = join(folder, name)

@@ -34,18 +34,15 @@ export type ThreadAnswer<Report> = { kind: 'report'; report: Report } | { kind: 
 export type ThreadPool<Question, Report> = {
   threads: number
   /**
-   * Answers in order on each thread. TOOL_004: the thread does not start; AGENT_010: the pool is closed. A question that is behind one
-   * which ends its thread is asked again: transfer only what can be asked once, in a pool that is asked one question at a time.
+   * Answers in order on each thread. TOOL_004: it does not start; AGENT_010: the pool is closed. A question behind one that ends
+   * its thread is asked again: transfer only what can be asked once, in a pool that is asked one question at a time.
    */
   ask(question: Question, transfer?: readonly Transferable[]): Promise<ThreadAnswer<Report>>
   /** Ends the threads; requests that are running or waiting fail. Safe to call twice. */
   close(): Promise<void>
 }
 
-/**
- * Threads, started when needed, for work that may crash. A request that crashes its thread or takes too long is `lost`;
- * those behind it go to a new thread. A thread that reports itself spent is replaced too.
- */
+/** Threads for work that may crash. A request that crashes its thread or takes too long is `lost`; those behind it go to a new thread. */
 export function openThreadPool<Question, Report>(options: PoolOptions): ThreadPool<Question, Report> {
   const threads = options.threads === 0 ? availableParallelism() : options.threads
   const slots = openSlots<Question, Report>(options, threads)
@@ -148,10 +145,7 @@ function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOption
 /** A thread may take this many times its limit by the clock, on a busy machine. */
 const mostDelay = 10
 
-/**
- * Calls `end`, with the reason, when the thread takes too long; returns a stop. The time is read from what the thread itself
- * has noted, since this process may be too busy to take its replies.
- */
+/** Calls `end` with the reason when the thread takes too long, by what it has noted itself: this process may be too busy for its replies. */
 function watchThread(
   { worker, progress }: { worker: Worker; progress: ThreadProgress },
   options: ThreadOptions,

@@ -44,10 +44,9 @@ type Walk = WalkedFolder &
   WalkOptions & { top: string; isCheckout: boolean; tracked: TrackedIgnored; submodules: Set<string> }
 
 /**
- * Finds the files of a folder that are its owner's own work, sorted by path, for packing and discovery alike. Not entered:
- * installed packages, git-ignored folders, repositories that are no submodules, and what `passOver` names; links are
- * not followed. Each is in `skipped` with its reason, as is a folder that cannot be listed. What git tracks is not
- * ignored; our own output is in neither list. Throws when `root` itself cannot be listed.
+ * Finds the files that are their owner's own work, sorted by path. Not entered, but in `skipped` with a reason: installed
+ * packages, git-ignored folders, repositories that are no submodules, what `passOver` names, folders that cannot be listed. What
+ * git tracks is not ignored; our own output is in neither list. Throws when `root` cannot be listed.
  */
 export async function walkFolder(root: string, options: WalkOptions, signal: AbortSignal): Promise<WalkedFolder> {
   const top = resolve(root)
@@ -145,10 +144,7 @@ type TrackedIgnored = { files: ReadonlySet<string>; folders: ReadonlySet<string>
 
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
 
-/**
- * Finds what git tracks though it ignores it, below `root` and with paths relative to it. There is nothing where git is
- * missing or refuses: then .gitignore alone decides.
- */
+/** Finds what git tracks though it ignores it, relative to `root`; nothing where git is missing or refuses. */
 async function trackedIgnored(root: string, env: Env, signal: AbortSignal): Promise<TrackedIgnored> {
   const command = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']
   const options = { cwd: root, signal, maxBuffer: maxListingBytes, env: gitEnv(env) }

@@ -80,10 +80,7 @@ export function firstFaults<Fault, Described>(
   return next === undefined ? described : [...described, describeRest(faults.length - maxFaults, next)]
 }
 
-/**
- * The parser makes an error of every fault. Their stack traces and excerpts of the source would be most of its work, and its own search
- * for repeated keys compares each key with all before it.
- */
+/** Stack traces and excerpts would be most of the parser's work, and its search for repeated keys compares each with all before it. */
 function parsed(source: string, lineCounter: LineCounter): Document.Parsed {
   const { stackTraceLimit } = Error
   try {

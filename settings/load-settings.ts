@@ -18,7 +18,7 @@ export type Settings = {
 }
 
 /**
- * REMORA_CONFIG counts, else the nearest `remora.yaml` from `cwd` up, and secrets that are in files. CONFIG_001 to 004 as in
+ * REMORA_CONFIG counts, else the nearest `remora.yaml` from `cwd` up, and secrets in files. CONFIG_001 to 004 as in
  * read-settings-file.ts and secret-files.ts; CONFIG_003 also when a file that was only found decides about setups.
  */
 export function loadSettings(given: Env, cwd: string): Settings {
@@ -112,10 +112,7 @@ export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env):
   })
 }
 
-/**
- * It returns the beginning of a message, `remora.yaml:4: ` or the variable that overrules the file, or '' for a default. `env`
- * is the process's own.
- */
+/** Returns the beginning of a message: `remora.yaml:4: `, the variable that overrules the file, or '' for a default. */
 export function placeOfSetting(
   { path, given }: Pick<Settings, 'path' | 'given'>,
   env: Env,

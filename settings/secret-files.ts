@@ -32,8 +32,8 @@ const optional: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Line ends that editors leave are cut. CONFIG_003 names every file that cannot be read, or is empty where the secret is needed,
- * and every secret that is given in both ways. A message never has a value.
+ * Cuts line ends. CONFIG_003 names every file that cannot be read, or is empty where it is needed, and every secret that is
+ * given twice. A message never has a value.
  */
 export function withSecretFiles(env: Env): Env {
   const faults: string[] = []

@@ -24,9 +24,8 @@ const unsure: ContextAnswer = { tokens: undefined, isSure: false }
 type AskedServer = { client: OpenAiClient; timeoutMs: number }
 
 /**
- * Reads how many tokens a request for `model` and its reply may have together on this server: vLLM's `max_model_len` of
- * `GET /models`, an adapter's from its parent; llama.cpp's context of one slot there or in `GET /props`. They are undefined
- * where the server does not say, as Ollama does not. Never rejects.
+ * Reads how many tokens a request and its reply may have together: vLLM's `max_model_len` (an adapter's from its parent),
+ * llama.cpp's context of a slot. They are undefined where the server does not say, as Ollama does not. Never rejects.
  */
 export async function readContextTokens(model: string, server: AskedServer): Promise<ContextAnswer> {
   const page = await readJson('/models', server)

@@ -31,10 +31,9 @@ const requestsAtOnce = 2
 type Name = keyof Capabilities
 
 /**
- * Probes, with at most a dozen small requests, what is unclear about the requests for `model` that a server takes. Something
- * is lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
- * llama.cpp treats a named `tool_choice` as `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every `tool_choice`
- * (ollama/ollama issue 17921) and unknown fields. Results go into `probed`; the unclear keep their last one. Never rejects.
+ * Probes, with at most a dozen small requests, what is unclear, into `probed`. Something is lacking when the request with it is
+ * refused while the plain one is taken, or the reply shows that it was ignored: llama.cpp treats a named `tool_choice` as `auto`
+ * (ggml-org/llama.cpp issue 26535), Ollama ignores every one (ollama/ollama issue 17921). Never rejects.
  */
 export async function probeCapabilities(model: string, probed: ProbedCapabilities, deps: ProbeDeps): Promise<void> {
   const { client, timeoutMs, probeMs, closing } = deps

@@ -62,10 +62,7 @@ const history: Message[] = [
 const plainRequest = { messages: [asked], tools: [], toolChoice: 'auto', temperature: 0, maxTokens: fewTokens } as const
 type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>
 
-/**
- * Returns the bodies that a probe sends for `model`, built as the pool's are. `choice` is a `tool_choice` that the
- * server takes.
- */
+/** Returns the bodies that a probe sends, built as the pool's are. `choice` is a `tool_choice` that the server takes. */
 export function probeRequests(model: string) {
   const body = (asking: Asking, { stream = false, capabilities = unhindered, keys = {} } = {}): string => {
     const { body: chat } = toOpenAi({ model, ...plainRequest, ...asking }, capabilities, { stream })

@@ -12,11 +12,7 @@ export type OpenAiClientOptions = {
   fetch: UndiciFetch['fetch']
 }
 
-/**
- * Replaces the package's request building and waiting, as the package provides for: its own builds four Headers
- * objects, walks the body and composes abort signals for every request, which costs more than sending it. It never
- * retries: the pool does, and may use another server.
- */
+/** Replaces the package's request building and waiting, which cost more than sending the request. It never retries: the pool does. */
 export class OpenAiClient extends OpenAI {
   readonly #headers: Record<string, string>
   /** The package wants a Headers object; the plain ones are sent. */
@@ -104,10 +100,7 @@ function hideKey(text: string, key: string | undefined): string {
   return withoutSecrets(text, key === undefined ? [] : [key]).replace(bearer, '$1[secret]')
 }
 
-/**
- * Servers' own JSON is six deep, and the arguments of tools a few more; a reply must be written as JSON again, which
- * overflows the stack at some thousands.
- */
+/** Servers' own JSON is six deep and arguments a few more; writing a reply as JSON again overflows the stack at some thousands. */
 export const maxReplyDepth = 100
 
 export function isTooDeep(reply: unknown): boolean {

@@ -19,12 +19,10 @@ const readHeaders = ['content-type', 'content-length', 'retry-after', 'x-request
 const maxLostSockets = 3
 
 /**
- * Fetches JSON over keep-alive sockets by undici's `request`, which costs a third of the platform's fetch. The whole
- * body is read before it resolves, at most `maxBytes` of it; a stream of events that answers a POST is a
- * StreamedResponse. Rejects with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when
- * it is larger than allowed, or at once with the signal's reason; so does reading a stream. Every request has its own
- * socket, so the callers decide how many there are at once. A request whose reused socket broke before it answered is
- * sent again at once.
+ * Fetches JSON by undici's `request`, at a third of the cost of the platform's fetch. At most `maxBytes` of a body are read
+ * before it resolves; events that answer a POST are a StreamedResponse. Rejects with AGENT_002 without an answer, AGENT_008 when
+ * it was cut short, AGENT_007 when it is too large, or the signal's reason; so does reading a stream. A request whose reused
+ * socket broke before an answer is sent again at once.
  */
 export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?: HttpProxy | undefined }): UndiciFetch {
   // Idle sockets stay open for undici's 4 s, less than the 5 s after which vLLM's and llama.cpp's servers drop them.
@@ -88,10 +86,7 @@ function isStream({ method = 'GET' }: Sent, { status, headers }: Head): boolean 
   return method === 'POST' && status === 200 && /^text\/event-stream/i.test(headers['content-type'] ?? '')
 }
 
-/**
- * The platform's own Response builds a stream around a string and reads it back, which costs 0.05 ms of CPU per
- * request; this one answers `text()` and `json()` directly, any number of times. `body` is null.
- */
+/** The platform's own Response builds a stream around a string and reads it back: 0.05 ms of CPU per request. `body` is null. */
 class BufferedResponse extends Response {
   override readonly text: () => Promise<string>
   override readonly json: () => Promise<unknown>
@@ -120,10 +115,7 @@ function nameOf(cause: unknown): string {
 
 type ReusedSockets = ReturnType<typeof watchReusedSockets>
 
-/**
- * Distinguishes a server that fails from one that closes a socket on which it has answered before, as any server may at any
- * time: llama.cpp does after 100 answers. A request on such a socket has not been read.
- */
+/** Tells a server that fails from one that closes a socket it has answered on (llama.cpp after 100 answers): that request was not read. */
 function watchReusedSockets() {
   const ends = new WeakSet<object>()
   return {
@@ -140,10 +132,7 @@ function watchReusedSockets() {
   }
 }
 
-/**
- * By itself undici uses all of the environment, drops the limits of a request to a proxy for http servers, and does not
- * watch sockets.
- */
+/** By itself undici drops the limits of a request to a proxy for http servers, and does not watch sockets. */
 function throughProxy(
   { http = '', https = '', direct }: HttpProxy,
   limits: Pool.Options,

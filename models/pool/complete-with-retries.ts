@@ -32,9 +32,8 @@ const maxBrokenReplies = 3
 type Effort = { tries: number; firstSentAt: number; queueMs: number }
 
 /**
- * Sends a request until a reply is whole, with back-off between tries and until the deadline that its first failure sets;
- * on another server if there is one. The caller gets nothing before the reply is whole, so that one that broke off can be
- * retried. Rejects with AGENT_002, AGENT_007 and AGENT_008 as `ModelPool.complete` says.
+ * Sends a request until a reply is whole, with back-off and until the deadline that its first failure sets. The caller gets
+ * nothing of a reply that broke off, so that it can be retried. Rejects as `ModelPool.complete` says.
  */
 export async function completeWithRetries(request: ModelRequest, signal: AbortSignal, deps: CompleteDeps) {
   const { lookup, clock, retryBudgetMs, progress } = deps

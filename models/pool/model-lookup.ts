@@ -39,8 +39,8 @@ export function openModelLookup({ servers, clock, onMissing }: ModelLookupOption
   return {
     servers: () => servers.map(({ name }) => name),
     /**
-     * Resolves when a server may offer the model, after asking the servers again if none does; else rejects with AGENT_002,
-     * which says what they offer. A server that has not listed its models may offer any.
+     * Resolves when a server may offer the model, after asking them again if none does; else rejects with AGENT_002, which says
+     * what they offer.
      */
     async require(model: string, signal: AbortSignal): Promise<void> {
       if (isStale()) {

@@ -39,9 +39,8 @@ export type Turn = { queue: ModelQueue; run: RunQueue | undefined; waitingSince:
 export type ModelQueues = ReturnType<typeof openModelQueues>
 
 /**
- * Holds the pending requests, by model and run. Retries come first, in order of arrival. Then it is the turn of the project
- * with the fewest slots in use, there of the run with the fewest for its weight, and of several such of the one that has waited
- * longest.
+ * Holds the pending requests. Retries come first, in order of arrival; then it is the turn of the project with the fewest slots
+ * in use, there of the run with the fewest for its weight, and of several such of the one that has waited longest.
  */
 export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
   const queues = new Map<string, ModelQueue>()

@@ -33,10 +33,7 @@ export type ModelWatchOptions = {
   log?: Pick<Log, 'warn'> | undefined
 }
 
-/**
- * A run goes on within 5 s after its model is back, and the wait for the probe is a part of that. A server that answers, but
- * refuses the model or the key, is asked less often: its operator must act first.
- */
+/** A run goes on within 5 s after its model is back. Where the model or the key is refused, the operator must act first. */
 const probeEveryMs = { silent: 3000, refused: 15_000 }
 /** A failure that leaves no doubt, since nobody listens there, needs no probe for so long. */
 const sureMs = 1000
@@ -56,9 +53,9 @@ type Watch = ModelWatchOptions & {
 export type ModelWatch = ReturnType<typeof openModelWatch>
 
 /**
- * Judges for each model in use whether any server of this process works for it. Requests alone never declare a model away:
- * a probe of every server does, after a request has failed for good or all breakers are open. While a model is away its
- * servers are probed every few seconds; the first good probe, or a good answer to a request sent since, ends that.
+ * Judges for each model in use whether any server works for it. Requests alone never declare a model away: a probe of every
+ * server does, after a request has failed for good or all breakers are open. The first good probe, or a good answer to a request
+ * sent since, ends that.
  */
 export function openModelWatch(options: ModelWatchOptions) {
   const watched: Watch['watched'] = new Map()
@@ -69,10 +66,7 @@ export function openModelWatch(options: ModelWatchOptions) {
       watch.listeners.add(listener)
       return () => void watch.listeners.delete(listener)
     },
-    /**
-     * Judges the model if it has not been judged yet, or if it is thought to work and no server has answered for it within
-     * `freshMs`. Forgets the models that nobody has needed for a minute.
-     */
+    /** Judges the model if it has not been judged, or thought to work though no server has answered within `freshMs`. */
     watch(name: string | undefined, { freshMs = Infinity }: { freshMs?: number } = {}): void {
       forgetUnneeded(watch)
       const entry = of(name)
@@ -93,8 +87,8 @@ export function openModelWatch(options: ModelWatchOptions) {
       if (failure !== undefined && entry.isWorking !== false && isDown) void judge(entry, watch)
     },
     /**
-     * Does work that needs the model. While the model is away it rejects at once: its servers are probed, and requests would
-     * only disturb. A `ModelUnavailable` of the work comes with the judgement of the model.
+     * Does work that needs the model; rejects at once while it is away. A `ModelUnavailable` of the work comes with the
+     * judgement of the model.
      */
     guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
     /** Tells whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */

@@ -13,9 +13,8 @@ const maxCutReplies = 3
 export type RequestFailures = ReturnType<typeof openRequestFailures>
 
 /**
- * Keeps what is known about one request since a try of it failed; most requests have none. The retry budget begins with the
- * first failure, and anew when another server fails the request for the first time or a reply breaks off: a try may take
- * longer than the whole budget, and must not cost the request the servers that have not been asked.
+ * Keeps what is known of a request since a try of it failed. The retry budget begins anew when another server fails it for the
+ * first time or a reply breaks off: one long try must not cost the request the servers that have not been asked.
  */
 export function openRequestFailures(
   clock: Pick<Clock, 'now'>,

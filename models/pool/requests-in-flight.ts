@@ -27,10 +27,9 @@ type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean; h
 const unheardOf = (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false, heldFor: new Set() })
 
 /**
- * Keeps the requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by a
- * list of models that does not come, and a probe. While another server works for the model, it gets no more requests until it answers
- * one of the two, and what it owes is given up and tried at the other. What it still owes when it works again, or when the model is away
- * and it goes on being silent, is given up too. A busy server lists its models, however long its replies take.
+ * Keeps the requests in flight. A server that hangs is noticed before their time limit by a list of models that does not come,
+ * and a probe. While another server works for the model it gets no more requests, and what it owes is tried at the other; so is
+ * what it still owes when it works again or the model is away. A busy server lists its models, however long its replies take.
  */
 export function openRequestsInFlight(options: RequestsInFlightOptions) {
   const { clock, closing } = options

@@ -70,8 +70,8 @@ export type HedgeOptions = {
 }
 
 /**
- * Sends a request a second time, to another server with a free slot at which it has not failed, when the first has not
- * answered `afterMs` after it was sent. The first good answer wins and the other request is aborted; when one fails, the other goes on.
+ * Sends a request also to another server with a free slot when the first has not answered after `afterMs`. The first good answer
+ * wins and the other request is aborted; when one fails, the other goes on.
  */
 export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: HedgeOptions): Send {
   return async (reservation, request, signal, onSend) => {

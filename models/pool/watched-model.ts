@@ -15,10 +15,7 @@ export type WatchFacts = {
 
 type Now = Pick<WatchFacts, 'clock'>
 
-/**
- * `wasSilent`: since it worked last, it has failed at least once without a status. `sureUntil`: until then a probe could show
- * nothing new. Times are those of the clock.
- */
+/** `wasSilent`: it has failed without a status since it worked last. `sureUntil`: until then a probe shows nothing new. By the clock. */
 export type ServerState = {
   isWorking: boolean
   lastError: string | undefined

@@ -9,9 +9,8 @@ const leastText = 16
 const leastItemText = 64
 const mostItems = 64
 /**
- * A token counts for fewer characters than elsewhere (`charactersPerToken`), since a call must close whatever a model
- * writes. Gemma 3 was seen to need 2.4 in a path that it went on repeating, and 1.4 in names and signs, since it
- * indents its JSON.
+ * A token counts for fewer characters than `charactersPerToken`, since a call must close. Gemma 3 needed 2.4 in a path that it
+ * repeated, 1.4 in names and signs.
  */
 const perToken = { text: 2.4, signs: 1.4 } as const
 const textPerSign = perToken.text / perToken.signs
@@ -34,10 +33,9 @@ export type BoundTools = {
 type Made = { longest: number; isClosed: boolean; isOpen: boolean }
 
 /**
- * Returns the tools with schemas that hold a call to `maxTokens`, for the server only: what constrains a model lets it write a
- * text, a list or a number as long as it likes otherwise, and the reply is cut before the call is closed. The texts of a call
- * share what its names leave, in powers of two, so that few schemas differ. A schema's own limits stay where they are lower,
- * and so do texts with a pattern or a format.
+ * Returns the tools with schemas that hold a call to `maxTokens`, for the server only: a model may go on for ever otherwise, and
+ * the reply is cut before the call is closed. The texts of a call share what its names leave, in powers of two, so that few
+ * schemas differ. Lower limits, patterns and formats stay.
  */
 export function boundTools(tools: readonly ToolDefinition[], bounds: Bounds): BoundTools {
   const { lengths, maxTokens, isClosed } = bounds

@@ -38,8 +38,8 @@ export function openCompletionClient({ client, stream }: { client: OpenAiClient;
 }
 
 /**
- * The client's own limit ends when the answer begins; this one bounds the whole of it. A reply that is whole counts even if
- * its stream breaks afterwards, unless the caller has aborted.
+ * Bounds the whole answer, where the client's limit ends with its beginning. A reply that is whole counts even if its stream
+ * breaks later.
  */
 async function readStream(response: StreamedResponse, client: OpenAiClient, sentAt: number, signal: AbortSignal) {
   const stream = openCompletionStream((part) => client.shown(part))

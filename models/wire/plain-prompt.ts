@@ -2,8 +2,8 @@ import { parseJson } from '#domain/json.ts'
 import type { Message, RequestedCall } from '#domain/turn.ts'
 
 /**
- * A template without tool messages gets calls as text of the assistant, and results as text of the user. Consecutive
- * messages of one role become one, since such templates want user and assistant to alternate.
+ * Writes calls as text of the assistant and results as text of the user. Messages of one role become one: such templates want
+ * them to alternate.
  */
 export function withoutToolMessages(messages: readonly Message[]): Message[] {
   const names = new Map<string, string>()
@@ -67,10 +67,7 @@ function addMerged(messages: Message[], message: Message): void {
   }
 }
 
-/**
- * The rehearsal model reads these phrases by patterns made of them, so they contain no special characters of regular
- * expressions.
- */
+/** The rehearsal model reads these by patterns made of them, so they have no special characters of regular expressions. */
 export const promptPhrases = {
   listing: 'Tools:',
   names: 'Tools: ',

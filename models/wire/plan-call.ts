@@ -17,9 +17,9 @@ export type CallPlan = {
 type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'argumentsOf' | 'constraint' | 'maxTokens'>
 
 /**
- * Chooses the nearest equivalent that the server takes: the requested constraint; else `tool_choice` as it is; a named choice
- * as `required` with only that tool; a call as text of a schema; last, a request in words, which the loop's corrective turn
- * repeats when the model ignores it.
+ * Chooses the nearest equivalent that the server takes: the requested constraint; `tool_choice` as it is; a named choice as
+ * `required` with only that tool; a call as text of a schema; last, a request in words, which the loop's corrective turn
+ * repeats.
  */
 export function planCall(request: CallRequest, capabilities: Capabilities): CallPlan {
   const { tools, toolChoice, constraint = 'none' } = request

@@ -17,9 +17,8 @@ import { openWorkaround, planCall, type CallPlan } from './plan-call.ts'
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
 /**
- * Returns the body of `POST /v1/chat/completions` in a form that this server takes, and the workarounds that this needed.
- * Without tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. A workaround adds to the
- * conversation for this request alone.
+ * Returns the body of `POST /v1/chat/completions` as this server takes it, and the workarounds that this needed, which are of
+ * this request alone. Without tools neither `tools` nor `tool_choice` is sent: servers refuse an empty list.
  */
 export function toOpenAi(
   request: ModelRequest,
@@ -48,10 +47,7 @@ export function toOpenAi(
   return { body, workarounds: plan.workarounds }
 }
 
-/**
- * Tools are the same for every choice with which a server may hold arguments to their schema, since they are in the
- * prompt, too: all turns of a bundle begin alike.
- */
+/** Tools are alike for every choice that holds arguments to their schema: they are in the prompt, and all turns of a bundle begin alike. */
 function offeredTools(plan: CallPlan, maxTokens: number, { lengths }: Capabilities): readonly ToolDefinition[] {
   if (plan.toolChoice === 'none') return plan.offered
   const { tools, isOpen } = boundTools(plan.offered, { lengths, maxTokens, isClosed: false })
@@ -100,10 +96,7 @@ function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
   }
 }
 
-/**
- * Arguments that are no JSON object are sent as `{}`: the call's result says what was wrong with them, and a server that
- * parses the arguments of the history (llama.cpp) answers 500 to every later turn with such a call.
- */
+/** Arguments that are no JSON object are sent as `{}`: llama.cpp answers 500 to every later turn with such a call. */
 function toCall({ id, name, arguments: given }: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCall {
   return { id, type: 'function', function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' } }
 }

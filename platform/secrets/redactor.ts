@@ -4,8 +4,8 @@ import { entropyOf, openSecretFinder } from './find-secrets.ts'
 export const secretMark = '[secret]'
 
 /**
- * Hides secrets in what is shown, logged or exported: values that it is given, and what the rules of a scanner find. What the
- * services store for themselves and compute with never goes through it.
+ * Hides given values, and what a scanner's rules find, in what is shown, logged or exported; never in what services store or
+ * compute with.
  */
 export type Redactor = {
   readonly given: readonly string[]

@@ -61,10 +61,7 @@ function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen)
   })
 }
 
-/**
- * Each operation that workers may work on is in one group. `held` waits for a model, `heldForBudget` for a budget. Those of a
- * stopped run are not worked on any more.
- */
+/** Counts each operation that workers may work on in one group. `held` waits for a model, `heldForBudget` for a budget. */
 async function openOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>) {
   const executing = runs.filter(isExecuting)
   const heldOf = async (waiting: readonly Run[]) =>

@@ -54,10 +54,7 @@ import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
 
-/**
- * The bundles, checked as `remora check` does: one whose script calls an unknown external, or whose node kind or language
- * no query pack has, starts no run.
- */
+/** Loads the bundles as `remora check` does: an unknown external, node kind or language starts no run. */
 async function checkedBundles(dir: string | undefined, findable: FindableNodes): Promise<Map<string, LoadedBundle>> {
   const typeChecker = openTypeChecker()
   try {

@@ -68,10 +68,7 @@ function head({ id, created }: Completion, object: string): object {
   return { id, object, created, model: rehearsalLabel, system_fingerprint: rehearsalLabel }
 }
 
-/**
- * The body as server-sent events, in the chunks that vLLM sends for tool calls: role, names, the arguments in two pieces
- * (alternating between several calls), finish reason, usage when asked for, `[DONE]`.
- */
+/** Writes the body as server-sent events, in the chunks that vLLM sends: the arguments in two pieces, alternating between several calls. */
 export function completionEvents(
   completion: Completion,
   { includeUsage, fault }: { includeUsage: boolean; fault: FaultName | undefined },

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { openRandom } from '#platform/seeded-random.ts'
 
 /**
- * Faults that can be rehearsed: first those that keep a reply from coming, then mistakes of models, then what real servers do
- * to a reply. Those that concern events (`no_done`, `crlf`) do not change a reply that is not streamed.
+ * Lists what keeps a reply from coming, then mistakes of models, then what real servers do to a reply (`no_done` and `crlf` only
+ * to a streamed one).
  */
 export const faultNames = [
   'latency',

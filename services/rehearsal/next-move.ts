@@ -80,10 +80,7 @@ function readContent(conversation: Conversation): string | undefined {
   return isRecord(result) && typeof result['content'] === 'string' ? result['content'] : undefined
 }
 
-/**
- * Plays a bundle that no other rule knows, so that its author sees it run: calls each tool once, in the order offered, with
- * the simplest arguments its schema accepts, and submits.
- */
+/** Plays a bundle that no other rule knows: calls each tool once, in order, with the simplest arguments its schema accepts, and submits. */
 const anyTools: Rule = {
   plays: () => true,
   next(conversation) {

@@ -59,10 +59,7 @@ const routes: Readonly<Record<string, Handler>> = {
 
 const models = { object: 'list', data: [{ id: 'rehearsal', object: 'model', created: 0, owned_by: 'remora' }] }
 
-/**
- * Starts the rehearsal model: an OpenAI-compatible server that calls the bundles' tools by fixed rules, without a model.
- * Port 0 takes a free one.
- */
+/** Starts an OpenAI-compatible server that calls the bundles' tools by fixed rules, without a model. Port 0 takes a free one. */
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
   const state = openState(options.latencyMs ?? 0, options.faults ?? FaultPlan.parse({}), options.refusals ?? new Set())
   let unanswered = 0

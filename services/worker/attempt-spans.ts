@@ -10,9 +10,8 @@ type AttemptTraces = SpanRecorder & { share: number }
 type TracedLedger = Pick<Ledger, 'append' | 'claim' | 'release' | 'settle' | 'suspend'>
 
 /**
- * `ledger`, with spans for attempts of traced runs, their turns, requests to the model and tools, made from their events once
- * the attempt has ended. Names and attributes of agents are those of OpenTelemetry's conventions for generative AI. Of
- * operations that succeed at their first attempt only `share` (0 to 1) have spans; every other attempt has them.
+ * Adds spans for attempts of traced runs, their turns, requests and tools, from their events once the attempt has ended, named
+ * as in OpenTelemetry's conventions for generative AI. Of operations that succeed at first only `share` (0 to 1) have spans.
  */
 export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces: AttemptTraces): Given {
   const { claimed, take, ending } = openAttempts(traces)

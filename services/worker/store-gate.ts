@@ -14,10 +14,8 @@ export type StoreGate = {
 const toleratedMs = 2_500
 
 /**
- * Knows the state of a worker's object store from the attempts that wait for it, and from `check`, without which a
- * worker that runs nothing would not notice that it works again. It works when the check says so and no attempt has
- * waited for long: a store that has room for the check only is still full. Each
- * `look` is also what logs the start and the end of an outage.
+ * Knows the state of the object store from the attempts that wait for it and from `check`; it works when neither says otherwise,
+ * since a store that has room for the check only is still full. Each `look` logs the start and the end of an outage.
  */
 export function openStoreGate(check: () => Promise<PartState>, log: StoreLog): StoreGate {
   const waiting = new Map<object, { since: number; error: unknown }>()

@@ -180,8 +180,8 @@ function setsOf(status: OperationStatus): readonly AccountSet[] {
 }
 
 /**
- * Lists what the ledger still holds of an ended run and should not, one phrase each (invariant 8). For a moment after
- * the end some of it is normal: the relay publishes the last results, and the run leaves the index of active runs.
+ * Lists what the ledger should not hold of an ended run any more, one phrase each (invariant 8). For a moment after the end some
+ * of it is normal.
  */
 export async function leftovers(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
   const { redis, namespace } = store
@@ -207,10 +207,7 @@ const maxReads = 5
 /** Entries are named by Redis' clock, which a failover may set back. */
 const clockMarginMs = 60_000
 
-/**
- * Counts how often each operation of a run is among the results: published, or in the outbox. `complete` is false when
- * the stream was trimmed since the run was accepted: then a missing entry proves nothing.
- */
+/** `complete` is false when the stream was trimmed since the run was accepted: then a missing entry proves nothing. */
 export type ResultTimes = { times: ReadonlyMap<string, number>; complete: boolean }
 
 export async function readResults(store: LedgerStore, run: Run): Promise<ResultTimes> {

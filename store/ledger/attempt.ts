@@ -42,10 +42,7 @@ export type Attempt = {
   busyFaults: number
   /** The operation counts as lost after this time without an append. */
   leaseMs: number
-  /**
-   * The record that it resumes from, and the answer that it was suspended for; no answer when it was handed back between two
-   * turns. Null when it starts from the beginning.
-   */
+  /** `answer` is null when it was handed back between two turns. Null when it starts from the beginning. */
   resumes: { recordHash: string; answer: string | null } | null
 }
 
@@ -85,9 +82,8 @@ const ClaimReply = z.discriminatedUnion('kind', [
 ])
 
 /**
- * Takes a dispatched operation. `token` is drawn per delivery; the same one again gives the same answer. A running
- * operation is left alone, also when its lease has run out: `sweep` takes it back, and it then comes with a later
- * dispatch. An operation of a stopped run is ended.
+ * Takes a dispatched operation. `token` is drawn per delivery; the same one again gives the same answer. A running one is left
+ * alone, also when its lease has run out: `sweep` takes it back. An operation of a stopped run is ended.
  */
 export async function claim(store: LedgerStore, job: DispatchedOperation, token: string): Promise<ClaimAnswer> {
   const { runId, operationId, dispatch } = job
@@ -123,8 +119,8 @@ const AppendReply = z.enum(['ok', 'stop', 'lost'])
 export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'lost' }
 
 /**
- * Writes events of the running attempt and renews its lease; without events it is a heartbeat. `n` is the attempt's own
- * counter, which rises with every write: a used one writes nothing. Events get the attempt's operation, node and agent.
+ * Writes events of the running attempt and renews its lease; without events it is a heartbeat. `n` is the attempt's own counter,
+ * which rises with every write: a used one writes nothing.
  */
 export async function append(
   store: LedgerStore,

@@ -14,8 +14,8 @@ const countScript = plainScript('count-spent')
 const dayMs = 24 * 3600 * 1000
 
 /**
- * Sets how many tokens the agents of a run may use; null: any number (`budget.set`). The run goes on when that is more than they have
- * used. `ended`: it has ended or is being stopped. The same again changes nothing. RUN_001 for an unknown run.
+ * Sets how many tokens a run's agents may use; null: any number (`budget.set`). `ended`: it has ended or is being stopped.
+ * RUN_001 for an unknown run.
  */
 export async function setBudget(
   store: LedgerStore,
@@ -31,9 +31,8 @@ export async function setBudget(
 export type UsedDay = { limit: number; used: number; resetsAt: number }
 
 /**
- * Notes that the project of the run has used up its budget of the day, or has not. Until then operations with a model are held instead
- * of dispatched (`budget.reached` with the first of them, `budget.renewed` at the end); a run with nothing else to do is waiting.
- * RUN_001 for an unknown run.
+ * Notes that the run's project has used up its budget of the day, or has not. Until then operations with a model are held
+ * (`budget.reached`, `budget.renewed`). RUN_001 for an unknown run.
  */
 export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: UsedDay | undefined): Promise<void> {
   const { kind, id } = store.origin
@@ -47,10 +46,7 @@ export type SpentDay = { used: number; limit: number | null; resetsAt: number }
 
 const CountReply = z.tuple([z.number(), z.number().nullable()])
 
-/**
- * Adds the tokens that a run has used since the last call to its project's day; two callers at once add none twice. `nowMs` says which
- * day (UTC) it is.
- */
+/** Adds the tokens used since the last call to the project's day, that of `nowMs` (UTC); two callers at once add none twice. */
 export async function countSpent(
   { redis, namespace }: LedgerStore,
   { runId, projectId, tokens }: Pick<Run, 'runId' | 'projectId' | 'tokens'>,

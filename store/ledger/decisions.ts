@@ -17,14 +17,12 @@ const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 const storedForm = /^([1-9]\d{0,14}) (\d{1,15}) (\S+) (.*)$/s
 
 /**
- * All decisions that are kept in a run, in their order. `last`: the number of the last one, 0 before the first. `forged`: the change sets on which
- * somebody without the key has written something; only what a person has decided counts on these.
+ * `last`: the number of the last one, 0 before the first. `forged`: change sets on which somebody without the key has written
+ * something; only what a person has decided counts on these.
  */
 export type Decisions = { last: number; byChangeSet: Map<string, Decision>; forged: string[] }
 
-/**
- * The last decision on each change set: that of a person, else that of the run's policy. RUN_001 for an unknown run.
- */
+/** Reads the last decision on each change set: that of a person, else that of the run's policy. RUN_001 for an unknown run. */
 export async function readDecisions(store: LedgerStore, runId: RunId): Promise<Decisions> {
   const keys = runKeys(store.namespace, runId)
   // In one transaction, so that `last` is the number of the last decision read.
@@ -99,9 +97,8 @@ const DecideReply = z.union([
 export const maxDecisionsAtOnce = 500
 
 /**
- * Makes decisions (500 at most) in one step, each with its event, if the last one is still number `last`. Sent again with the
- * same `command` it changes nothing and answers the same. Undefined when
- * somebody else has decided since: the caller reads again what that was. RUN_001 for an unknown run.
+ * Makes at most 500 decisions in one step, each with its event, if the last one is still number `last`; undefined when somebody
+ * else has decided since. The same `command` again changes nothing and answers the same. RUN_001 for an unknown run.
  */
 export async function decide(
   store: LedgerStore,

@@ -30,12 +30,10 @@ export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 export const heldPerDispatch = 200
 
 /**
- * Takes up to `max` ready operations, in the order in which they run, but no more than keep dispatched and running ones
- * within `window`; also notifies dependents that are still to be notified. Takes none unless the run is executing and
- * not stopped. An operation whose next loss would be its last is taken alone, when no other is dispatched or running.
- * Those whose model is away, or for which a budget is used up, are held instead: about 200 at once, however small `max` and the window
- * are.
- * The last `command` sent again gives the same answer and takes no more. Counts are after it. RUN_001: unknown run.
+ * Takes up to `max` ready operations in their order, but no more than keep dispatched and running ones within `window`; also
+ * notifies dependents. Takes none unless the run is executing and not stopped. An operation whose next loss would be its last is
+ * taken alone. Those whose model is away or whose budget is used up are held instead, about 200 at once. The last `command`
+ * again gives the same answer. RUN_001: unknown run.
  */
 export async function dispatch(
   store: LedgerStore,
@@ -77,8 +75,8 @@ export async function dispatchedLongAgo(store: LedgerStore, runId: RunId, page: 
 }
 
 /**
- * Dispatches operations again whose jobs the queue has lost, under new numbers; leaves out those that were claimed or
- * dispatched since. Returns the jobs to enqueue; the same `command` gives the same answer. RUN_001 for an unknown run.
+ * Dispatches operations again whose jobs the queue has lost, unless claimed or dispatched since; returns the jobs to enqueue.
+ * The same `command` gives the same answer. RUN_001 for an unknown run.
  */
 export async function requeue(store: LedgerStore, runId: RunId, lost: readonly Taken[], command: string = newToken()) {
   const keys = runKeys(store.namespace, runId)
@@ -99,9 +97,9 @@ export type SweepAnswer = { left: number; takenBack: number }
 const SweepReply = z.tuple([count, count])
 
 /**
- * Takes back up to 200 operations whose worker has been silent for longer than its lease: they become ready again
- * (`operation.retried`), or fail after the third loss; an abandoned operation counts as no loss. Ends up to 200 that
- * were not answered in time as blocked (ASK_003). RUN_001 for an unknown run.
+ * Takes back up to 200 operations whose lease has run out: they become ready again (`operation.retried`), or fail after the
+ * third loss; an abandoned one counts as no loss. Ends up to 200 that were not answered in time as blocked (ASK_003). RUN_001
+ * for an unknown run.
  */
 export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReason = 'lost'): Promise<SweepAnswer> {
   const { kind, id } = store.origin
@@ -111,9 +109,8 @@ export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReaso
 }
 
 /**
- * Notes which models are away that the run needs, and the bundles that need them (`models.away`, `models.back`). Their
- * operations are held instead of dispatched, until their model is back; a run with nothing else to do is waiting. The same
- * list again changes nothing. RUN_001 for an unknown run.
+ * Notes which models are away that the run needs, and for which bundles (`models.away`, `models.back`): their operations are
+ * held until then. The same list again changes nothing. RUN_001 for an unknown run.
  */
 export async function setAway(store: LedgerStore, runId: RunId, away: readonly AwayModel[]): Promise<void> {
   const { kind, id } = store.origin

@@ -115,8 +115,8 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
 }
 
 /**
- * Hands a running operation back, to be dispatched again from the start or from `resume`: `operation.retried`, ready, no
- * lease. Jobs of the old dispatch then find it `gone`. An operation of a stopped run ends.
+ * Hands a running operation back, to be dispatched again from the start or from `resume` (`operation.retried`). An operation of
+ * a stopped run ends.
  */
 export async function release(store: LedgerStore, attempt: Attempt, n: number, how: Release): Promise<ReleaseAnswer> {
   const { reason, delayMs = 0, events, resume, modelFaults, busyFaults } = how

@@ -8,8 +8,8 @@ import type { Dependency, Invariant, Violation } from './accounts.ts'
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
 /**
- * `announced`: by `operation.failed` or `operation.blocked`, with `errorCode`. `asked`: the last question, and if it was answered. `said`: what
- * counts, by the events of the attempt that runs: the ids of its change sets, and how much it has found.
+ * `announced`: by `operation.failed` or `operation.blocked`. `asked`: the last question. `reported`: change sets and findings of
+ * the attempt that runs.
  */
 type Folded = {
   status: FoldedStatus

@@ -15,9 +15,9 @@ const AwayData = z.object({ model: z.string() })
 const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
 
 /**
- * Checks the questions of a run, and whether the run waits for nothing but answers, models and budgets, from its events in order.
- * `operations` and `budgets` must take each event first. A run waits from `run.waiting` to the next `operation.*` or `models.back`, or
- * until no budget is used up any more.
+ * Checks the questions of a run, and whether it waits for nothing but answers, models and budgets. `operations` and `budgets`
+ * must take each event first. A run waits from `run.waiting` to the next `operation.*` or `models.back`, or until no budget is
+ * used up any more.
  */
 export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets: Pick<BudgetsFold, 'isUsedUp'>) {
   const folded = new Map<string, Folded>()

@@ -16,9 +16,9 @@ const afterTheEnd: ReadonlySet<string> = new Set([
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
 /**
- * Checks the events of the run itself, in order: accepted first and once, started once at most in each generation, and one end, after
- * which come only decisions, what became of the publication, and a reopening, with which it begins anew (invariant 3). A run that was
- * cancelled right after its acceptance has not started. Its generation is what these events make of it (invariant 2).
+ * Checks the events of the run itself: accepted first and once, started once at most in each generation, and one end, after
+ * which come only decisions, publication and a reopening, with which it begins anew (invariant 3). Its generation is what these
+ * events make of it (invariant 2).
  */
 export function foldRun() {
   let seen: { name: string; seq: number }[] = []
@@ -125,9 +125,8 @@ function shown(decision: ShownDecision | undefined): string {
 const closing = new Set(['model.responded', 'operation.suspended', 'operation.ended', 'operation.retried'])
 
 /**
- * Every `model.requested` has one `model.responded`, of the same attempt and before the next request (invariant 3). An
- * attempt that its worker did not end itself (lost, taken back, the run stopped) may lack the last answer: the worker
- * had died, or its last events were refused.
+ * Checks that every `model.requested` has one `model.responded`, before the next request (invariant 3). An attempt that its
+ * worker did not end itself may lack the last answer.
  */
 export function foldModelCalls() {
   const asked = new Map<string, number>()

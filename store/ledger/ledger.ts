@@ -45,8 +45,8 @@ export type LedgerOptions = {
 }
 
 /**
- * The state of all runs. The queue delivers at least once and forgets; the ledger remembers, and decides what counts.
- * Each command is one script over the keys of one run and may be sent twice. Redis out of reach is STORE_001.
+ * Decides what counts, where the queue delivers at least once and forgets. Each command is one script over one run's keys and
+ * may be sent twice. STORE_001: Redis out of reach.
  */
 export type Ledger = ReturnType<typeof openLedger>
 

@@ -29,9 +29,8 @@ const mostReasonLength = 500
 export type ForgottenPart = { part: PartId; compositionKey: string }
 
 /**
- * Keeps in the run what became of a part of its accepted changes, unless it knows a later state of that. Answers which notes gave
- * way to it: the former one of the same part, and the oldest where there are too many. Nothing refers to what they name any more.
- * RUN_001: unknown run.
+ * Keeps what became of a part of the accepted changes, unless a later state is known. Returns the notes that gave way to it, to
+ * whose objects nothing refers any more. RUN_001: unknown run.
  */
 export async function notePart(store: LedgerStore, runId: RunId, note: PartNote): Promise<ForgottenPart[] | 'older'> {
   // Redis reads no JSON with half a character.

@@ -67,9 +67,9 @@ const ResumeReply = z.object({ question: z.string(), ending: z.string() })
 const Refusal = z.enum(['no_question', 'no_choice', 'over', 'answered', 'expired', 'cancelled'])
 
 /**
- * Gives the answer an operation waits for, which makes it ready; the first answer counts. ASK_001 for an unknown
- * question, ASK_002 for one that was answered by another command, ASK_003 for one that is past its time, ASK_005 for an
- * answer it does not take; RUN_007 when the run has ended or was stopped, RUN_001 for an unknown run.
+ * Gives the answer an operation waits for; the first one counts. ASK_001: unknown question; ASK_002: answered by another
+ * command; ASK_003: past its time; ASK_005: an answer it does not take; RUN_007: the run has ended or was stopped; RUN_001:
+ * unknown run.
  */
 export async function resume(store: LedgerStore, runId: RunId, answer: Answer): Promise<Question> {
   const { requestId, by, command } = answer

@@ -52,9 +52,9 @@ export type OperationPage = { operations: Operation[]; next: string | null }
 type PageRequest = { status?: OperationStatus; allRecords?: boolean; cursor?: string; limit: number }
 
 /**
- * Operations in the order of the plan, `limit` to a page. With `status`, those that have it when the page is read, by default without
- * records whose work was planned once more; the page is full unless it is the last. Failed and blocked ones are read from their indexes; any other status takes a walk
- * over the ids in slices, never a scan of keys.
+ * Lists operations in plan order, `limit` to a page. With `status`, those that have it now, by default without superseded
+ * records; a page is full unless it is the last. Failed and blocked ones have indexes; others take a walk over the ids, never a
+ * scan of keys.
  */
 export async function listOperations(store: LedgerStore, runId: RunId, page: PageRequest): Promise<OperationPage> {
   const { status } = page
@@ -105,10 +105,7 @@ export type FailureCount = {
   first: Operation
 }
 
-/**
- * Failed and blocked operations by error code, the commonest first, read from counters: what it costs does not grow with
- * the run.
- */
+/** Counts failed and blocked operations by error code, the commonest first, at a cost that does not grow with the run. */
 export async function countFailures(store: LedgerStore, runId: RunId): Promise<FailureCount[]> {
   const counters = await readFailureCounters(store, runId)
   const failures = await Promise.all(
@@ -190,10 +187,7 @@ export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'generati
 /** All are null when there is no such operation; the second and the third for one that has not ended. */
 const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text, time, time, time])
 
-/**
- * Returns those of these operations that have ended, in the order in which they did. Ids that the run has no operation
- * of are left out. All are read at once: meant for tens of them, not for a whole run.
- */
+/** Returns those of these operations that have ended, in that order. All are read at once: for tens of them, not for a whole run. */
 export async function endedOperations({ redis, namespace }: LedgerStore, runId: RunId, ids: readonly OperationId[]) {
   if (ids.length === 0) return []
   const keys = runKeys(namespace, runId)

@@ -9,10 +9,7 @@ export type RedisService = (typeof redisServices)[number]
 /** Holds patterns of keys as an ACL has them. Those of `writes` are read as well. */
 type Rights = { writes: readonly string[]; reads?: readonly string[] }
 
-/**
- * Refuses what no service needs: to administer the server, what touches all of its keys at once, and functions, which
- * would run with somebody else's rights.
- */
+/** Refuses to administer the server, to touch all keys at once, and functions, which would run with somebody else's rights. */
 const commands = '+@all -@admin -@dangerous -function -fcall -fcall_ro +info +acl|whoami'
 
 const namespace = 'remora'
@@ -82,10 +79,7 @@ export function aclFile(passwordOf = (service: RedisService) => `PASSWORD_${serv
   return `${['user default off', ...users].join('\n')}\n`
 }
 
-/**
- * Says whether a service has a user of its own in Redis. It works without; `unprotected` then says what that leaves to
- * a service which somebody has taken over (SECURITY.md).
- */
+/** Says whether a service has a user of its own in Redis, and if not what that leaves to one that was taken over (SECURITY.md). */
 export function redisUserCheck(redis: RedisClient, service: RedisService): PartCheck {
   return async () => {
     const user = await redis.acl('WHOAMI')

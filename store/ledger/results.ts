@@ -92,9 +92,8 @@ export async function outboxLength({ redis, namespace }: LedgerStore, runId: Run
 export type BareEnd = Pick<OperationResult, 'agent' | 'status' | 'error'>
 
 /**
- * Moves the run's results, in the order in which its operations ended, to the stream that other programs read. Redis
- * keeps the number of the last one of each run, so each is published once by any calls. Returns how many were new;
- * `noteBare` is told of those among them that no worker ended.
+ * Moves the run's results, in the order of their ends, to the stream that other programs read, each once by any calls. Returns
+ * how many were new; `noteBare` is told of those that no worker ended.
  */
 export async function relayResults(
   store: LedgerStore,

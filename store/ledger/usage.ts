@@ -32,8 +32,8 @@ export function usageArgs({ agent, turns, promptTokens, completionTokens, durati
 }
 
 /**
- * Sums up what a project's operations used that ended on each of these days (UTC), by agent; a day or an agent without any is left out.
- * An operation counts once, when its result is passed on, also after its run was deleted; within a second of its end as a rule.
+ * Sums up what a project's operations used that ended on these days (UTC), by agent. Each counts once, when its result is passed
+ * on, also after its run was deleted.
  */
 export async function readUsage(
   { redis, namespace }: LedgerStore,

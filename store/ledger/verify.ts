@@ -29,8 +29,8 @@ import type { LedgerStore } from './store.ts'
 export type Verification = { violations: Violation[]; events: number; operations: number }
 
 /**
- * Derives the run's state from its events and compares it with the stored one (invariants 1 to 6 of
- * docs/guide/failures.md). Reads in pages, not in one step: an active run may show differences that mean nothing.
+ * Derives the run's state from its events and compares it with the stored one (invariants 1 to 6 of docs/guide/failures.md).
+ * Reads in pages: an active run may show differences that mean nothing.
  */
 export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verification> {
   const run = await getRun(store, runId)

@@ -148,9 +148,6 @@ export type SuspendedAttempt = z.infer<typeof SuspendedAttempt>
 export const HandedBackAttempt = z.strictObject({ ...unfinished, loop: LoopState })
 export type HandedBackAttempt = z.infer<typeof HandedBackAttempt>
 
-/**
- * Holds an attempt that has not ended: what a later attempt, perhaps in another process, needs to continue. Written
- * before the ledger refers to it.
- */
+/** Holds what a later attempt, perhaps in another process, needs to continue. Written before the ledger refers to it. */
 export const UnfinishedAttempt = z.union([SuspendedAttempt, HandedBackAttempt])
 export type UnfinishedAttempt = z.infer<typeof UnfinishedAttempt>

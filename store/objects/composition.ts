@@ -48,9 +48,9 @@ export const Conflict = z.strictObject({
 export type Conflict = z.infer<typeof Conflict>
 
 /**
- * The change sets of an agent in a run, of all its generations. `failed`: operations of which a change did not pass its checks.
- * `left out`: it gave way to another one. `broken`: it breaks a file by itself, or was accepted and is left out all the same.
- * `made again`: by a retry, or since it collided. `proved`: every check has passed, and none is missing.
+ * Holds an agent's change sets of all generations. `failed`: operations of which a change did not pass. `left out`: it gave way
+ * to another one. `broken`: it breaks a file, or was accepted and is left out. `made again`: by a retry, or since it collided.
+ * `proved`: every check has passed.
  */
 const MadeSets = z.strictObject({
   agent: z.string(),

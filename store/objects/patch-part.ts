@@ -5,10 +5,7 @@ import type { PartId } from '#domain/patch-note.ts'
 import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, runRecords } from './object-store.ts'
 
-/**
- * Holds some of what was accepted in a run. `carried`: changes of earlier runs of the same branch that are open in its
- * pull request, as edits of the files that this run has; they give way to the run's own.
- */
+/** `carried`: changes of earlier runs of the branch that are open in its pull request; they give way to the run's own. */
 const PatchPart = z.strictObject({
   v: z.literal(1),
   changeSetIds: z.array(z.string()),

@@ -156,10 +156,7 @@ async function* streamObject(client: S3Client, place: Place, signal?: AbortSigna
 
 const keysPerDelete = 1_000
 
-/**
- * Pages by the last key seen. That is the first version of the request, which every S3 still answers: the embedded
- * server cannot make the second one's token on a current OpenSSL.
- */
+/** Pages by the last key seen (ListObjects v1): the embedded server cannot make v2's token on a current OpenSSL. */
 async function* listObjects(
   client: S3Client,
   place: { Bucket: string; Prefix: string },

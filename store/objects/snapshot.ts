@@ -25,8 +25,8 @@ const Tree = z.strictObject({ v: z.literal(1), entries: z.array(TreeEntry) })
 type Tree = z.infer<typeof Tree>
 
 /**
- * Immutable copy of a repository's files. Its id is the hash of this object's JSON, so the same files, with the same
- * skipped files, have the same id whatever archive they came in. `skipped` is sorted by path.
+ * Is an immutable copy of a repository's files. Its id is the hash of this JSON: the same files and skipped files have the same
+ * id. `skipped` is sorted by path.
  */
 export const Snapshot = z.strictObject({
   v: z.literal(1),
@@ -109,8 +109,8 @@ function spread(
 const backgroundTreeReads = 16
 
 /**
- * Visits every folder and file content of a snapshot, each folder's object read once. `tree` returns false for a tree
- * that need not be read again. STORE_003 when one is missing.
+ * Visits every folder and file content, each folder's object read once. `tree` returns false for one that need not be read.
+ * STORE_003 when one is missing.
  */
 export async function walkSnapshot(
   objects: ObjectStore,
@@ -134,8 +134,8 @@ const treeWrites = 32
 type SnapshotContents = Pick<SnapshotView, 'files' | 'links' | 'skipped'>
 
 /**
- * Stores the folders, whose blobs must be stored already, then the snapshot that names them, and returns its id. Paths
- * are in normal form, and no file's path is another's folder. May be done twice. Aborted, it stores no snapshot.
+ * Stores the folders, whose blobs must be stored already, then the snapshot, and returns its id. No file's path is another's
+ * folder. May be done twice. Aborted, it stores no snapshot.
  */
 export async function writeSnapshot(
   objects: ObjectStore,

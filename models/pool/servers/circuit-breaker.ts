@@ -1,7 +1,4 @@
-/**
- * While it is open the server gets no request for a pause: it failed several times in a row, or is silent. When the
- * pause is over it is half open while one request, the probe, is under way; when that fails, the next pause is longer.
- */
+/** While it is open the server gets no request for a pause; then it is half open while one request, the probe, is under way. */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** Says whether a request has failed there before: failing again may be its own fault, and counts once; others probe first. */

@@ -40,10 +40,7 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
   }
 }
 
-/**
- * Asks every endpoint once. `faults` has the name and the answer of every endpoint without a model; `again`: asking
- * again may bring one. Never rejects: an aborted request is a fault.
- */
+/** Asks every endpoint once. `faults` names those without a model; `again`: asking again may bring one. Never rejects. */
 export async function askForModels(endpoints: readonly Endpoint[], limit: { timeoutMs: number; signal?: AbortSignal }) {
   const models = new Set<string>()
   const faults: string[] = []
@@ -63,9 +60,8 @@ const retryPauseMs = 500
 const askLimitMs = 5000
 
 /**
- * Caches the first model that the endpoints offer until `missing` is called with it. `name` asks again while that may
- * help and the budget lasts; its AGENT_002 then says what every endpoint answered. Once `closing` is aborted it rejects
- * with that reason.
+ * Caches the first model that the endpoints offer until `missing` is called with it. `name` asks again while that may help and
+ * the budget lasts; its AGENT_002 then says what every endpoint answered.
  */
 export function openFirstModel(
   endpoints: readonly Endpoint[],

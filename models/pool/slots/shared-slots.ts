@@ -29,10 +29,9 @@ export type SharedSlotsOptions = {
 const defaultLeaseMs = 6000
 
 /**
- * Shares the slots at servers among all processes through Redis. Slots are leased to the process that takes them, kept
- * from one request to the next, renewed by one command for all servers, and given back when they are not used, or are
- * more than an even share while others wait. Of a pause the others learn with their next report, within half a second.
- * A request costs no command. Without Redis every process continues with its slots, at least one.
+ * Shares the slots at servers among all processes through Redis. They are leased, kept between requests, renewed by one command
+ * for all servers, and given back when unused or more than an even share. A request costs no command. Of a pause the others
+ * learn within half a second. Without Redis every process continues with its slots, at least one.
  */
 export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
   const servers = new Map<string, LeasedSlots>()

@@ -27,9 +27,8 @@ const anySign =
 const callFences = new Set(['', 'json', 'tool_call', 'tool_calls', 'tool_code'])
 
 /**
- * Cuts a reply into its parts in one pass: the inside of calls, code and JSON strings is never read again. Where a thought
- * has no beginning (templates write it themselves), everything before its end is thought. Nothing after a broken call is
- * read, unless that call was in a thought.
+ * Cuts a reply into its parts in one pass. Where a thought has no beginning (templates write it themselves), everything before
+ * its end is thought. Nothing after a broken call is read, unless that was in a thought.
  */
 export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyPart[] {
   const signs = new RegExp(anySign)
@@ -139,10 +138,7 @@ function findFence(text: string, at: number, ticks: string): FoundCode | undefin
   return { end: text.length, isOpen: true, fence: { info, body: text.slice(start) } }
 }
 
-/**
- * Without as many ticks at its end, inline code takes the rest of its paragraph, or of the thought: where a text was
- * cut, its code could have ended anywhere.
- */
+/** Unclosed inline code takes the rest of its paragraph, or of the thought: where a text was cut, it could have ended anywhere. */
 function findInlineCode(text: string, at: number, ticks: string): FoundCode {
   const stops = /``*|\n[ \t]*(?:\r?\n|<\/think>)/g
   stops.lastIndex = at + ticks.length

@@ -49,8 +49,8 @@ const endTag = '</function>'
 const afterValue = /<\/parameter>\s*(?=<parameter=|<\/function>)/g
 
 /**
- * Reads Qwen3-Coder's `<function=name><parameter=key>\nvalue\n</parameter></function>` at `start`. Values are text, or JSON
- * where the tool's schema wants another type. Undefined when there is no name.
+ * Reads Qwen3-Coder's `<function=name><parameter=key>\nvalue\n</parameter></function>`. Values are text, or JSON where the
+ * schema says so.
  */
 function readQwenFunction(text: string, start: number, tools: readonly ToolDefinition[]): SignReading {
   const name = readName(text, start + functionTag.length)

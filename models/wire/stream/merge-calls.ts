@@ -51,10 +51,9 @@ export function openCallMerger() {
 }
 
 /**
- * A piece belongs to the last call of its index, else to the one of its id, else to the last one. Servers that number
- * every call 0, or none, mark a new one by its name or id; others repeat the name with every piece, or give each an id
- * of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first one's arguments
- * have begun and are not whole.
+ * A piece belongs to the last call of its index, else of its id, else to the last one. Servers that number every call 0, or
+ * none, mark a new one by its name or id; others repeat the name, or give each piece an id. A list that names one tool twice
+ * without numbers has two calls, unless the first one's arguments are not whole.
  */
 function continues(call: OpenCall, delta: CallDelta, deltas: readonly CallDelta[]): boolean {
   const isNumbered = typeof delta.index === 'number'

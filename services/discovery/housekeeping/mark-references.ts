@@ -15,10 +15,7 @@ export type MarkDeps = {
   objects: ObjectStore
 }
 
-/**
- * Holds what the retained runs of a project refer to. Trees are kept apart from blobs: a repository may contain a file
- * with exactly the bytes of a tree object, and that file's hash must not count as a folder that was read.
- */
+/** Trees are kept apart from blobs: a file with exactly the bytes of a tree object must not count as a folder that was read. */
 function noMarks() {
   return {
     runs: new Set<RunId>(),
@@ -35,11 +32,7 @@ type Marks = ReturnType<typeof noMarks>
 
 const pageOperations = 1_000
 
-/**
- * Marks everything that the project's runs refer to, including active runs and those that are just being accepted, except
- * those of `deleted`.
- * Throws the error of any failed read: a reference that could not be followed must not count as missing.
- */
+/** Marks what the project's runs refer to, except those of `deleted`. Throws the error of any failed read: that reference is not missing. */
 export async function markReferences(
   projectId: ProjectId,
   deps: MarkDeps,
@@ -118,10 +111,7 @@ async function markOperations({ runId }: Run, marks: Marks, { retention }: MarkD
   }
 }
 
-/**
- * SHA-256 hashes in hex, kept as 32 bytes each: 70 MB of memory per million (measured on Node 24), up to 16.7 million, at
- * which `add` throws a RangeError.
- */
+/** Keeps SHA-256 hashes as 32 bytes each: 70 MB per million (Node 24), up to 16.7 million, where `add` throws a RangeError. */
 function openHashSet() {
   const kept = new Set<string>()
   const packed = (hash: string) => Buffer.from(hash, 'hex').toString('latin1')

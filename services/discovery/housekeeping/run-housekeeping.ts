@@ -29,9 +29,9 @@ export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => 
 }
 
 /**
- * One round: forgets runs past retention, archives the events of the other ended runs, then, unless another process is
- * collecting or did so within the last hour, collects unreferenced objects. Forgetting and archiving take no lease: two
- * at once are harmless, and they make room in a Redis that is too full for a lease. Never throws: logs errors.
+ * Forgets runs past retention, archives events of other ended runs, then collects unless another process does or did within the
+ * hour. The first two take no lease: they are harmless twice, and make room in a Redis too full for one. Never throws: logs
+ * errors.
  */
 export async function housekeepingRound(
   deps: HousekeepingDeps,
@@ -66,10 +66,7 @@ type ForgetDeps = {
 
 const pageLength = 100
 
-/**
- * Forgets every run that ended longer ago than it is retained, and returns how many. One whose pull request is open stays, and so does one
- * that was reopened in the meantime. A run of a newer version is not deleted.
- */
+/** Forgets the runs that ended longer ago than they are retained, and returns how many; not one with an open pull request. */
 async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<number> {
   const { retention, retentionMs } = deps
   let forgotten = 0

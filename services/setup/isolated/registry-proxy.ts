@@ -30,9 +30,9 @@ const mostConnections = 128
 const mostNamed = 20
 
 /**
- * An HTTP proxy for one setup, which reaches the registries alone: CONNECT for https, GET and HEAD for http. It resolves names itself, and
- * passes on what begins with TLS to the host of CONNECT alone: many sites share the addresses of a registry, which knows them by that name.
- * Programs of a repository speak to it, so nothing that they send is believed.
+ * Reaches the registries alone for one setup: CONNECT for https, GET and HEAD for http. It resolves names itself, and passes on
+ * only TLS to the host of CONNECT: many sites share a registry's addresses. Nothing that a repository's programs send is
+ * believed.
  */
 export async function openRegistryProxy(options: ProxyOptions): Promise<RegistryProxy> {
   const proxy = openAccount(options)

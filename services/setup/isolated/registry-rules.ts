@@ -45,10 +45,7 @@ export type Lookup = (host: string) => Promise<readonly string[]>
 /** `refusal` completes a sentence that begins with the host. */
 export type Permission = { address: string } | { refusal: string }
 
-/**
- * Decides whether a setup may connect, and to which address: the one that was checked, so that a name which leads elsewhere a moment
- * later is of no use.
- */
+/** Decides whether a setup may connect, and to which address: the checked one, wherever the name leads a moment later. */
 export async function permitted(
   { host, port }: { host: string; port: number },
   { registries, internal }: RegistryRules,

@@ -49,9 +49,9 @@ const entry = fileURLToPath(new URL('./setup-process.ts', import.meta.url))
 const keptErrors = 4_000
 
 /**
- * Runs a setup in a process of its own with an empty environment, and passes the tar of its result to `store` while it is made. When
- * the setup fails, reading that throws, and `store` keeps nothing. Throws TOOL_005 where there is no sandbox, TOOL_004 when the
- * process dies, what `store` throws, and the reason of `signal`, with which it ends the process.
+ * Runs a setup in a process of its own with an empty environment, and passes its result's tar to `store`. When the setup fails,
+ * reading that throws. TOOL_005 without a sandbox, TOOL_004 when the process dies; throws also what `store` does, and the reason
+ * of `signal`.
  */
 export async function runIsolated(
   setup: Omit<IsolatedSetup, 'dir'>,

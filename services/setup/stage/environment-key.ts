@@ -55,8 +55,8 @@ export type KeyParts = {
 }
 
 /**
- * Equal when a setup would make the same: the same command over the same manifests, lock files and files that it names, with the same
- * tools. What else these read of the snapshot is not looked at.
+ * Is equal for the same command over the same manifests, lock files and files that it names, with the same tools. What else
+ * these read is not looked at.
  */
 export function environmentKey(files: SnapshotView['files'], parts: KeyParts): string {
   const words = wordsOf(parts.command)

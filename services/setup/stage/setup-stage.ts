@@ -32,8 +32,8 @@ const origin = { kind: 'worker', id: 'setup' } as const
 const inPlanning = { status: 'running', phase: 'planning' } as const
 
 /**
- * Makes the environment of a run's programs, or finds the one that an earlier run has made of the same manifests, and lets the run go on.
- * A setup that fails is a result, too: programs of the run are then not started. Running it again changes nothing.
+ * Makes the environment of a run's programs, or finds the one of the same manifests, and lets the run go on, also when the setup
+ * fails: its programs are then not started. Running it again changes nothing.
  */
 export async function runSetupStage(runId: RunId, deps: SetupStageDeps, signal: AbortSignal): Promise<StageEnd> {
   const run = await deps.ledger.getRun(runId)
