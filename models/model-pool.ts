@@ -39,7 +39,6 @@ export type EndpointChoice = {
   /** Base URL with its `/v1`, without login and query; CONFIG_003 otherwise. */
   url: string
   apiKey?: string | undefined
-  /** Without any, it is used for those it lists itself. */
   models?: readonly string[] | undefined
   /** Bounds the requests of all processes that share its slots; as many as this one may have there when absent. */
   maxInFlightOfAll?: number | undefined
@@ -59,10 +58,8 @@ export type ModelPoolOptions = {
   /** A request without an answer for so long is sent to a second endpoint too; without it none is. */
   hedgeAfterMs?: number | undefined
   proxy?: HttpProxy | undefined
-  /** Hears the end of each request to a server, retries and hedged requests included. */
   onEnd?: RouterOptions['onEnd']
   log?: Pick<Log, 'warn' | 'debug'>
-  /** Tells the time for its pauses and for how long it trusts what it knows; requests have their time limits by the machine's. */
   clock?: Clock
 }
 

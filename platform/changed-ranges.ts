@@ -4,7 +4,6 @@ import { diffArrays } from 'diff'
 export type ChangedRun = { before: Range; after: Range }
 type Range = { start: number; end: number }
 
-/** Removed and added items up to which the shortest difference is computed: its cost grows quadratically. */
 const maxEditLength = 1000
 /** The sequences are first divided at anchors when both have more items. */
 const shortItems = 200

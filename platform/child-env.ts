@@ -39,17 +39,14 @@ const ofRemora = /^(?:REMORA_\w+|AWS_\w+|OPENAI_API_KEY|NODE_OPTIONS)$/
 
 const ofPagers = [...ofPrograms, /^(?:LESS\w*|MORE|LV|BAT_\w+|TERMINFO\w*|COLORTERM|LINES|COLUMNS)$/]
 
-/** Returns the part of `env` that a server of ours gets, such as Redis. */
 export function leastEnv(env: Env): Env {
   return chosenFrom(env, ofEach)
 }
 
-/** Returns the part of `env` that programs other than Remora's get. */
 export function bareEnv(env: Env): Env {
   return chosenFrom(env, ofPrograms)
 }
 
-/** Returns the part of `env` that git gets, and with it its credential helpers. */
 export function gitEnv(env: Env): Env {
   return without(ofAnotherRepository, chosenFrom(env, ofGit))
 }

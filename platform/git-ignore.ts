@@ -52,7 +52,6 @@ function readRule(line: string): IgnoreRule | undefined {
   return { verdict: isNegated ? 'unignored' : 'ignored', ofFolders, matches: gitPattern(pattern) }
 }
 
-/** A space behind a backslash stays. */
 function withoutSpacesAtEnd(line: string): string {
   let end = line.length
   while (line[end - 1] === ' ' && line[end - 2] !== '\\') end -= 1

@@ -47,7 +47,6 @@ export function boundPort(server: NetServer): number {
   return address.port
 }
 
-/** Stops accepting, drops idle connections and waits for the open requests. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()

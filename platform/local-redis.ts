@@ -82,7 +82,6 @@ async function spawnRedis(place: RedisPlace & { signal?: AbortSignal }, attempts
   throw new AppError('CONFIG_006', `there is no ${names}: "remora doctor" says how to get Redis on this system`)
 }
 
-/** Returns undefined when there is no such program on the PATH. */
 async function spawnProgram(program: string, place: RedisPlace, port: number): Promise<Spawned | undefined> {
   const child = spawn(program, ['-', ...settings(place, port)], {
     stdio: ['pipe', 'pipe', 'pipe'],

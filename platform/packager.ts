@@ -72,7 +72,6 @@ export type InstallOptions = Pick<Running, 'signal' | 'env'> & { searchPath: str
 const sudoMs = 5_000
 export const installMs = 300_000
 
-/** Finds the package manager of this system, if it is a known one, and whether it works without a password. */
 export async function findPackager(options: InstallOptions): Promise<Packager | undefined> {
   for (const kind of kinds) {
     const path = await findProgram(kind.program, options.searchPath)

@@ -12,7 +12,6 @@ export function childrenOf(pid: number): number[] {
   })
 }
 
-/** Returns undefined when the process, or the thread, has ended by now. */
 function orNothing<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -82,7 +82,6 @@ export async function withWorkFolder<T>(programDir: string, use: (workDir: strin
   }
 }
 
-/** Is longer than any download takes. */
 const usedMs = 1_200_000
 
 async function removeAbandoned(dir: string): Promise<void> {

@@ -15,7 +15,6 @@ export type PartChecks = Readonly<Record<string, PartCheck>>
 
 export type ReadyAnswer = { status: 'ready' | 'not ready'; parts: Record<string, PartState> }
 
-/** Answers within a second, whatever the parts do. */
 export type Readiness = () => Promise<ReadyAnswer>
 
 /** A part counts as away when it has not answered by then. A supervisor's own probe usually waits as long. */

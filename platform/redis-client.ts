@@ -108,7 +108,6 @@ type ClusterPatience = Pick<RedisPatience, 'retries'> & {
   log: RedisLog
 }
 
-/** A redirection to the node that now has the slot is not a failure, and does not use up a retry. */
 const redirections = 2
 /** Two nodes that send a command to each other, as they may during a failover, must not keep this process busy. */
 const movedRestMs = 20

@@ -24,7 +24,6 @@ export type Wrapper = { command: readonly string[]; input?: Uint8Array | undefin
 
 export const wrapperInput = 3
 
-/** Gives a process what it reads from `wrapperInput`, which was made a pipe. */
 export function giveInput(child: ChildProcess, input: Uint8Array | undefined): void {
   const pipe = child.stdio.at(wrapperInput)
   if (pipe instanceof Writable) pipe.on('error', () => {}).end(input) // it has ended, and says why
@@ -104,7 +103,6 @@ async function endGroup({ pid }: ChildProcess): Promise<void> {
   }
 }
 
-/** Sends the signal to a group; is true when there is such a group, although it may be another user's. */
 export function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)

@@ -6,15 +6,12 @@ import { after } from './clock.ts'
 import { leftMs, newProgress, readProgress, type ThreadProgress, type ThreadReply } from './thread-entry.ts'
 
 export type ThreadOptions = {
-  /** The module that the thread runs; it calls `answerRequests`. */
   entry: URL
   /** Is shown in error messages and, its first 15 characters, in the system's list of threads. */
   name: string
-  /** Names what takes too long in error messages. */
   work?: string
   /** Processor time for each item of a request. By the clock it may take ten times as long, on a machine that is busy with other things. */
   limitMs: number
-  /** The same for the start of a thread. */
   startLimitMs?: number
   memoryMb?: number
   /** `inherited`: a copy of this process's, for libraries that look for their settings there; `bare` by default. */

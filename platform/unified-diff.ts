@@ -110,7 +110,6 @@ const escapes: Readonly<Record<number, string>> = {
   92: '\\\\',
 }
 
-/** Returns a path as git writes it in a patch: as it is, or in C-style quotes when it holds a byte outside printable ASCII. */
 function gitPath(path: string): string {
   const bytes = Buffer.from(path)
   if (bytes.every((byte) => isPlain(byte) && escapes[byte] === undefined)) return path

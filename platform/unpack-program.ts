@@ -96,7 +96,6 @@ function startScript(program: string, libraryFolders: readonly string[]): string
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** Returns the script that is in place by now, if it starts the right program. */
 async function placed(apt: Apt): Promise<{ path: string } | undefined> {
   const found = await examine(apt.wanted, join(apt.programDir, apt.wanted.place), apt)
   return found?.fit === 'right' ? { path: found.path } : undefined

@@ -32,7 +32,6 @@ export type WalkOptions = {
   env: Env
 }
 
-/** Snapshots have the same bound; what .gitignore rules cost depends on it, too. */
 const maxDepth = 64
 const atOnce = 16
 
@@ -98,7 +97,6 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
   return visits
 }
 
-/** Says why the content of a folder shows that it is not its owner's own work. */
 function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, found: Dirent[]): string | undefined {
   if (!include.includes('vendored') && found.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
     return 'vendored'
@@ -139,7 +137,6 @@ function kindOf(entry: Dirent): EntryKind {
 const run = promisify(execFile)
 const maxListingBytes = 256 * 1024 ** 2
 
-/** Files that git tracks although .gitignore names them: they are part of the repository. */
 type TrackedIgnored = { files: ReadonlySet<string>; folders: ReadonlySet<string> }
 
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }

@@ -128,7 +128,6 @@ function offsetOf(document: Document, path: YamlPath): number {
   return path.length === 0 ? 0 : offsetOf(document, path.slice(0, -1))
 }
 
-/** A block scalar's text starts on the line under its key, indented; any other on the key's own line. */
 function textPlace(document: Document, source: string, key: Place, path: YamlPath, inside: Place): Place {
   const node = document.getIn(path, true)
   if (!isScalar(node) || !String(node.type).startsWith('BLOCK')) return key

@@ -237,7 +237,6 @@ function repositoryShape(): unknown {
   return Object.fromEntries(Object.values(repositorySettings).map(({ key, type }) => [fieldOf(key), type]))
 }
 
-/** `github.max_files` is `maxFiles`. */
 function fieldOf(key: string): string {
   return key.replace('github.', '').replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
@@ -246,7 +245,6 @@ function fieldOf(key: string): string {
 export const RepositorySettings = z.object(repositoryShape())
 export type RepositorySettings = z.infer<typeof RepositorySettings>
 
-/** Picks those of the operator from the variables that the publisher has read. */
 export function operatorSettings(read: Readonly<Record<string, unknown>>): RepositorySettings {
   const named = Object.entries(repositorySettings).map(([variable, { key }]) => [fieldOf(key), read[variable]])
   return RepositorySettings.parse(Object.fromEntries(named))

@@ -104,7 +104,6 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return inner === undefined ? undefined : valueAt(inner, rest)
 }
 
-/** A misnamed file is not read. */
 export function misnamedSettings(cwd: string): string | undefined {
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const path = join(dir, 'remora.yml')

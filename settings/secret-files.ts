@@ -21,7 +21,6 @@ export function fileVariable(name: (typeof secretVariables)[number]): string {
   return `${name}_FILE`
 }
 
-/** No secret is longer; a wrong path may name a large file. */
 const maxBytes = 64 * 1024
 
 /** Many model servers ask for no key, and there need be no GitHub App: a deployment may name their files in any case, which are empty then. */

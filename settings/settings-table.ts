@@ -75,7 +75,6 @@ export function knownVariables(): string[] {
     .toSorted()
 }
 
-/** Each unknown variable has the most similar known one. */
 export function unknownVariables(names: readonly string[]): { name: string; nearest: string | undefined }[] {
   const known = [...knownVariables(), ...secretVariables.map((name) => `${name}_FILE`)]
   const unknown = names.filter((name) => name.startsWith('REMORA_') && !known.includes(name))

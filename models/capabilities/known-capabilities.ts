@@ -16,7 +16,6 @@ export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
 
 const probeMs = 30_000
 const defaultFirstWaitMs = 60_000
-/** A server may come back as another version, or with other flags. */
 const conclusiveMs = 10 * 60_000
 /** The first probe that left something unclear is repeated after the first of these, and so on. */
 const unclearMs = [30_000, 60_000, 120_000] as const

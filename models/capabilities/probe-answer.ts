@@ -8,11 +8,9 @@ import type { OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
 import { probeTool } from './probe-requests.ts'
 
-/** Says how a server answered one request of a probe. The words of its messages do not count. */
 export type ProbeAnswer =
   | { kind: 'taken'; text: string }
   | { kind: 'refused'; status: number }
-  /** The server was overloaded, unreachable or too slow. */
   | { kind: 'unclear' }
 
 /** llama.cpp answers 500 when a chat template raises (llama.cpp issue 10920). What else goes wrong does so with the plain request, too. */

@@ -15,7 +15,6 @@ import { knownChoice, longestOverPlain, probeRequests } from './probe-requests.t
 
 export type ProbeDeps = {
   client: OpenAiClient
-  /** Limits one request; the longer ones get more at a slow server. */
   timeoutMs: number
   /** Limits all requests together, with more at a slow server; what has no result by then is unclear. */
   probeMs: number
@@ -146,7 +145,6 @@ async function probeConstraints(probe: Probe): Promise<void> {
   ])
 }
 
-/** Where nothing holds calls to a schema, no bound matters. */
 async function probeLengths(probe: Probe): Promise<void> {
   if (!probe.isUnclear('lengths')) return
   const known = probe.known()

@@ -45,7 +45,6 @@ const boundedTool = (maxLength: number): ToolDefinition => ({
 /** Only one of the requests tests strict arguments, and one bounds; the others leave them out. */
 const unhindered: Capabilities = { ...allCapabilities, strictArguments: false, lengths: 'none' }
 
-/** Asks for words: a model that calls the tool nevertheless was made to. */
 const asked: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
 /** Mistral's templates take only ids of nine letters and digits. */
 const callId = 'probe0001'

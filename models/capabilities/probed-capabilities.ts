@@ -13,7 +13,6 @@ export type ProbedCapabilities = {
   support: { [name in Name]?: Support }
   /** Names those whose last probe had no result; they are probed again before the others. */
   unclear: readonly Name[]
-  /** Counts the probes in a row that left something unclear. */
   misses: number
 }
 

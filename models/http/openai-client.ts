@@ -15,7 +15,6 @@ export type OpenAiClientOptions = {
 /** Replaces the package's request building and waiting, which cost more than sending the request. It never retries: the pool does. */
 export class OpenAiClient extends OpenAI {
   readonly #headers: Record<string, string>
-  /** The package wants a Headers object; the plain ones are sent. */
   readonly #shownHeaders: Headers
   readonly #transport: UndiciFetch['fetch']
   readonly #key: string | undefined
@@ -41,7 +40,6 @@ export class OpenAiClient extends OpenAI {
     this.#key = options.apiKey
   }
 
-  /** Returns a part of the server's answer for an error, without the key. */
   shown(part: unknown): unknown {
     return withoutKey(part, this.#key)
   }

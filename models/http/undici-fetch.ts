@@ -12,7 +12,6 @@ export type UndiciFetch = {
   close(): Promise<void>
 }
 
-/** Copying all response headers costs more than it gives. */
 const readHeaders = ['content-type', 'content-length', 'retry-after', 'x-request-id']
 
 /** A server that closes more reused sockets of one request counts as failed. */
@@ -107,7 +106,6 @@ function toBreak(cause: unknown, { signal }: Sent): unknown {
   return new CutReply(`the answer was cut short: ${nameOf(cause)}`, cause)
 }
 
-/** Prefers the error's code: ECONNREFUSED says more than its message. */
 function nameOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message

@@ -119,7 +119,6 @@ async function backOff(
   await clock.delay(waitMs, AbortSignal.any([signal, closing]))
 }
 
-/** Full jitter: requests that failed together do not come back together. */
 function backOffBefore(tries: number, random: () => number): number {
   return Math.round(random() * Math.min(backOffMs.most, backOffMs.first * 2 ** (tries - 1)))
 }

@@ -11,7 +11,6 @@ export type ModelLookupOptions = {
 
 /** A model that has just been looked for on all servers is not looked for again so soon. */
 const restMs = 5000
-/** A server may list other models later, as one does that was started anew. */
 const freshMs = 60_000
 /** A request waits so long for the lists; one that arrives later is used from then on. */
 const waitMs = 1000

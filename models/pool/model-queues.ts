@@ -64,7 +64,6 @@ export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
       run.firstTries.add(pending)
       getOrMake(run.byPreferred, pending.preferred, () => new Set()).add(pending)
     },
-    /** A queue is removed with its last request. Nothing happens when the request is not there. */
     remove(pending: Pending): void {
       const queue = queues.get(pending.request.model)
       const run = queue?.byRun.get(runOf(pending.request.share))

@@ -39,7 +39,6 @@ const probeEveryMs = { silent: 3000, refused: 15_000 }
 const sureMs = 1000
 /** A server that asks for a longer wait (`Retry-After`) is probed all the same. */
 const longestPauseMs = 30_000
-/** A server that needs longer for one token while no other request comes does not work, or not yet. */
 const verdictMs = 10_000
 type Tried = { server: PooledServer; sentAt: number }
 
@@ -239,7 +238,6 @@ function setAway(entry: Watched, watch: Watch): void {
   for (const listener of listeners) listener()
 }
 
-/** The next probe does not wait for one that hangs. */
 function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   const { clock, random, closing } = watch
   const { awaySince } = entry

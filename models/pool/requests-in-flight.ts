@@ -14,7 +14,6 @@ export type RequestsInFlightOptions = {
 }
 
 const checkEveryMs = 5000
-/** A server that was silent for so long, with requests in flight, is asked for its list of models. */
 const silentMs = 15_000
 const listLimitMs = 5000
 /** A server has so long to answer the requests from before: once it works again, or since no server of the model does. */

@@ -31,7 +31,6 @@ export type Watched = ProbedModel & {
   awaySince: number | undefined
   judging: Promise<boolean> | undefined
   heardAt: number
-  /** Requests are under way or queued; the times say when the last one ended, and when its judgement was last asked for. */
   requests: number
   usedAt: number
   watchedAt: number
@@ -60,7 +59,6 @@ export function isUsed(entry: Watched | undefined, { clock }: Now): boolean {
   return entry !== undefined && (entry.requests > 0 || clock.now() - entry.usedAt <= forgottenAfterMs)
 }
 
-/** Tells whether a request, or somebody who asks for its judgement, has needed the model within the last minute. */
 export function isNeeded(entry: Watched | undefined, now: Now): boolean {
   return isUsed(entry, now) || (entry !== undefined && now.clock.now() - entry.watchedAt <= forgottenAfterMs)
 }

@@ -50,7 +50,6 @@ export function boundTools(tools: readonly ToolDefinition[], bounds: Bounds): Bo
   return { tools: bounded, isOpen: made.isOpen && lengths === 'short' }
 }
 
-/** The texts in the value may have `free` characters together. */
 function boundValue(schema: unknown, free: number, made: Made): unknown {
   if (!isRecord(schema) || isChosen(schema)) return schema
   const types = [schema['type']].flat()
@@ -126,7 +125,6 @@ function textsIn(schema: unknown): number {
   return Math.max(own, inside, ...formsOf(schema).map(textsIn))
 }
 
-/** Leaves out the characters of texts and of a list's items. */
 function fixedCharacters(schema: unknown): number {
   if (!isRecord(schema)) return 0
   const { enum: values, const: only, type } = schema

@@ -12,7 +12,6 @@ export type ServerAnswer = {
   raw: unknown
   /** Is measured from sending the request to the first part of a streamed answer. */
   firstTokenMs?: number
-  /** Names the parts of the request that the server does not take, with what was sent instead. */
   workarounds: readonly string[]
 }
 
@@ -21,7 +20,6 @@ export type CompletionClient = ReturnType<typeof openCompletionClient>
 /** Whether an answer is a stream is up to the server; both are read either way. */
 export function openCompletionClient({ client, stream }: { client: OpenAiClient; stream: boolean }) {
   return {
-    /** Sends one `POST /chat/completions`, unretried, within the client's time limit. */
     async ask(request: ModelRequest, capabilities: Capabilities, signal: AbortSignal): Promise<ServerAnswer> {
       const { body: chat, workarounds } = toOpenAi(request, capabilities, { stream })
       const body = JSON.stringify(chat)

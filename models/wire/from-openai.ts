@@ -40,7 +40,6 @@ const Choice = z.object({
 const Usage = z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() })
 type Usage = z.infer<typeof Usage>
 
-/** Servers add keys of their own, which stay in `raw`. */
 const Completion = z.object({
   model: z.string().nullish(),
   choices: z.tuple([Choice], Choice),
@@ -102,7 +101,6 @@ function notACompletion(error: z.ZodError): Error {
   return brokenReply(`the reply is not a chat completion${where}`, error)
 }
 
-/** Parts of other types are dropped. */
 export function readContent(content: Content | null | undefined): { text: string | null; thought: string } {
   if (content === null || content === undefined) return { text: null, thought: '' }
   if (typeof content === 'string') return { text: content, thought: '' }

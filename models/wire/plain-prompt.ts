@@ -26,7 +26,6 @@ export function withoutSystemRole(messages: readonly Message[]): Message[] {
   return [{ role: 'user', content: `${text}\n\n${first.content}` }, ...others]
 }
 
-/** All turns still share their beginning. */
 export function withTextInFirst(messages: readonly Message[], text: string): Message[] {
   const [first, ...rest] = messages
   if (first?.role !== 'system' && first?.role !== 'user') return [{ role: 'user', content: text }, ...messages]

@@ -5,7 +5,6 @@ import { argumentsFormat, callFormat, type ConstraintKeys, literalKeys } from '.
 import { promptPhrases } from './plain-prompt.ts'
 
 export type CallPlan = {
-  /** No `tools` are sent when it is empty. */
   offered: readonly ToolDefinition[]
   toolChoice: ToolChoice
   keys: ConstraintKeys

@@ -4,7 +4,6 @@ import { isRecord } from '#domain/json.ts'
 
 export type TryFailure = {
   error: AppError
-  /** Is undefined when the server did not answer, or its answer was broken. */
   status: number | undefined
   again: boolean
   retryAfterMs: number

@@ -59,7 +59,6 @@ type Unescaped = { plain: string; placeOf(at: number): number }
 /** Returns the text without the escapes of strings, since rules expect quotes and line breaks; `placeOf` maps its places back. */
 function unescaped(text: string): Unescaped {
   if (!text.includes('\\')) return { plain: text, placeOf: (at) => at }
-  /** Each step says how many characters are missing in all from its place on. */
   const steps: { at: number; missing: number }[] = []
   let missing = 0
   const plain = text.replaceAll(/\\+(?:["'`nrt/])?/g, (escape, place: number) => {
@@ -128,7 +127,6 @@ function lineOf({ 0: match, index }: RegExpExecArray, text: string): string {
   return text.slice(text.lastIndexOf('\n', index) + 1, end < 0 ? text.length : end)
 }
 
-/** Bits per character, as Shannon counts them. */
 export function entropyOf(text: string): number {
   const counts = new Map<string, number>()
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)

@@ -18,7 +18,6 @@ export type Redactor = {
   json(text: string): string
 }
 
-/** Shorter values, such as `none` or `EMPTY` where no key is needed, occur in ordinary words. */
 const leastLength = 6
 
 /** `values` are the secrets of the configuration. The rules are read with the first text, which takes about 20 ms. */
@@ -57,7 +56,6 @@ export function openRedactor(values: readonly string[] = []): Redactor {
 
 let finder: ReturnType<typeof openSecretFinder> | undefined
 
-/** Finds the secrets in a text, by the rules of a scanner and as private keys. */
 export function findSecrets(text: string): ReturnType<NonNullable<typeof finder>> {
   finder ??= openSecretFinder()
   return finder(text)

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { parse as parseToml } from 'smol-toml'
 import { z } from 'zod'
 
-/** Says how one kind of secret is recognised, in the terms of gitleaks. */
 export type SecretRule = {
   /** Are in lower case. A text without any of them, whatever its case, has no secret of this kind. */
   keywords: readonly string[]
@@ -10,7 +9,6 @@ export type SecretRule = {
   pattern: RegExp
   /** The group with the secret; 0: the first one that matched, or else the whole match. */
   group: number
-  /** A secret has more bits per character. */
   entropy: number
   /** Says what is no secret although it looks like one: examples, placeholders, names. */
   allowed: readonly Allowlist[]

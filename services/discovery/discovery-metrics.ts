@@ -61,7 +61,6 @@ function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen)
   })
 }
 
-/** Counts each operation that workers may work on in one group. `held` waits for a model, `heldForBudget` for a budget. */
 async function openOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>) {
   const executing = runs.filter(isExecuting)
   const heldOf = async (waiting: readonly Run[]) =>

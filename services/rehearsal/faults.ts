@@ -48,14 +48,12 @@ export const FaultPlan = z.strictObject({
 })
 export type FaultPlan = z.infer<typeof FaultPlan>
 
-/** `[[rehearsal:fault=name]]` in a message asks for one fault. */
 const faultMark = /\[\[rehearsal:fault=(\w+)\]\]/
 
 export function markedFault(text: string): FaultName | undefined {
   return FaultName.safeParse(faultMark.exec(text)?.[1]).data
 }
 
-/** Draws a fault for each request. The same plan gives the same sequence. */
 export function openFaultDraw(plan: FaultPlan): () => FaultName | undefined {
   const random = openRandom(plan.seed)
   let left = plan.times ?? Infinity

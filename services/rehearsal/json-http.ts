@@ -8,7 +8,6 @@ export function answerJson(response: ServerResponse, status: number, body: objec
   response.writeHead(status, { ...own, ...headers }).end(text)
 }
 
-/** An error in the shape of OpenAI's API. */
 export function answerError(response: ServerResponse, status: number, message: string, headers: Headers = {}): void {
   const type = status === 400 ? 'invalid_request_error' : 'server_error'
   answerJson(response, status, { error: { message, type, param: null, code: String(status) } }, headers)

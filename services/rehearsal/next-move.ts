@@ -55,7 +55,6 @@ function submissionArgs(conclusion: Conclusion, schema: unknown): Record<string,
   return Object.fromEntries(Object.entries(all).filter(([key]) => Object.hasOwn(properties, key)))
 }
 
-/** Reads the file that the user names, writes it back with one newline at its end, and submits. */
 const rewriteFile: Rule = {
   plays: offering('read_file', 'write_file', 'submit_result'),
   next(conversation) {

@@ -3,7 +3,6 @@ import { parseJson } from '#domain/json.ts'
 import { resultPrefix, promptPhrases } from '#models/wire/plain-prompt.ts'
 import type { ChatMessage, ChatRequest } from './chat-request.ts'
 
-/** Says how a reply writes a call: as `tool_calls`, or as text. */
 export type CallForm = 'tool_calls' | 'json'
 
 const { listing: listed, names: named, callNow, mayWriteCall, mustWriteCall } = promptPhrases

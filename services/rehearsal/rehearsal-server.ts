@@ -22,7 +22,6 @@ export type RehearsalOptions = {
 export type Rehearsal = {
   /** Base URL for a model pool, including `/v1`. */
   url: string
-  /** Base URL of `/health`, `/metrics`, `/faults`, `/latency` and `/refusals`. */
   origin: string
   /** Requests of any kind in flight, open connections (also idle ones), and turns asked for since the start, without probes. */
   load(): Promise<{ unanswered: number; sockets: number; asked: number }>

@@ -28,7 +28,6 @@ import { redisUserCheck } from '#store/ledger/redis-users.ts'
 export type SetupService = { healthPort: number; close(): Promise<void> }
 
 const origin = { kind: 'worker', id: 'setup' } as const
-/** A process that is silent for this long has died; its setup is begun anew by another. */
 const lockMs = 30_000
 const graceMs = 5_000
 

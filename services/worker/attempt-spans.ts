@@ -44,7 +44,6 @@ export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces
   return { ...ledger, ...traced }
 }
 
-/** The attempts under way. What a lost one did counts for nothing. */
 function openAttempts(traces: AttemptTraces) {
   const open = new Map<string, AttemptSpans>()
   const take = ({ token }: Attempt, { kind }: { kind: string }, { events, sentMs }: Written) => {
@@ -86,7 +85,6 @@ type AttemptSpans = {
   end(how: string, ending: { sentMs: number; errorCode: string | undefined }): void
 }
 
-/** Returns undefined when the run is not traced. */
 function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans | undefined {
   const run = parseTraceparent(attempt.traceparent)
   if (run?.isSampled !== true) return undefined
@@ -175,7 +173,6 @@ type TakenEvent = Pick<NewEvent, 'toolName' | 'errorCode' | 'durationMs'> & {
   atMs: number
 }
 
-/** Events that begin or end a span. */
 const told: ReadonlySet<string> = new Set(['model.requested', 'model.responded', 'tool.returned', 'turn.finished'])
 
 const EventData = z.object({
@@ -191,7 +188,6 @@ const EventData = z.object({
   tries: z.number().optional(),
 })
 
-/** Returns undefined for an event that ends nothing. */
 function partOf({
   name,
   toolName,

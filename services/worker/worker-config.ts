@@ -16,9 +16,7 @@ import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
 export type ModelServer = {
   url: string
-  /** Models and adapters to ask it for; empty: those it offers. */
   models: readonly string[]
-  /** The most requests in flight, of all workers together. */
   maxInFlightOfAll: number
 }
 
@@ -36,7 +34,6 @@ export function parseConfig(env: Env) {
     /** Unique among all workers: the slots of the fleet are counted by it. */
     workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
-    /** Is true where it takes as little memory as it can. */
     isSmall,
     scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES ?? (isSmall ? 1 : 2),
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_WORKER_HEALTH_PORT },

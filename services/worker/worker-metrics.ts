@@ -77,7 +77,6 @@ function settled(outcome: Outcome): LogFields {
   return { status, ...(errorCode && { error_code: errorCode }), ...costFields(outcome) }
 }
 
-/** It covers all attempts of the operation so far. */
 function costFields({ turns, promptTokens, completionTokens, durationMs }: OperationCost): LogFields {
   const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens }
   return { turns, ...tokens, duration_ms: Math.round(durationMs) }

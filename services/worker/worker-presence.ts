@@ -27,7 +27,6 @@ const wantedMs = 5000
 /** Nothing may ask for its own model: a worker that is idle is ready only while its servers answer. */
 const ownMs = 30_000
 
-/** Knows the models that this worker is asked for; others are forgotten about a minute after their last use. */
 export function openModelsInUse(
   pool: Pick<ModelPool, 'health' | 'status'>,
   ownName: string | undefined,

@@ -130,7 +130,6 @@ function openStores(
   return { redis, permit, objects, checkStore, store, closing: closing.signal, stopWaiting: stop }
 }
 
-/** Opens what runs tool scripts, and programs of repositories. */
 async function openPrograms(config: WorkerConfig, log: Log, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
@@ -140,7 +139,6 @@ async function openPrograms(config: WorkerConfig, log: Log, releaser: Releaser) 
   return { scripts, sandbox }
 }
 
-/** Opens what reads files in threads. */
 async function openReaders({ sandbox }: WorkerConfig, releaser: Releaser) {
   const linter = await openLinter(sandbox)
   releaser.add('linter', linter.close)

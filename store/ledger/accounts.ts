@@ -170,7 +170,6 @@ export function compareSets(
   return faults.map((message) => ({ invariant: 2, message }))
 }
 
-/** An operation of a status is in exactly one of these sets, and in no other. */
 function setsOf(status: OperationStatus): readonly AccountSet[] {
   if (status === 'ready') return ['ready', 'delayed', 'suspects', 'held']
   if (status === 'dispatched') return ['dispatched']
@@ -202,7 +201,6 @@ export async function leftovers(store: LedgerStore, { projectId, runId }: { proj
   return left
 }
 
-/** Reading is repeated up to this often while the relay publishes results of the run. */
 const maxReads = 5
 /** Entries are named by Redis' clock, which a failover may set back. */
 const clockMarginMs = 60_000

@@ -11,7 +11,6 @@ import { encodeEvents } from './stored-events.ts'
 const claimScript = runScript('claim')
 const appendScript = runScript('append', 'events')
 
-/** One delivery's right to run an operation, and all it needs for that. */
 export type Attempt = {
   runId: RunId
   projectId: ProjectId
@@ -28,7 +27,6 @@ export type Attempt = {
   snapshotId: string
   /** The operations whose changes it starts from, in the order of the plan. */
   startsFrom: readonly OperationId[]
-  /** The generation of the run that has planned it. */
   generation: number
   /** The work that it does once more; null for work that is done for the first time. */
   repeats: RepeatedWork | null

@@ -27,7 +27,6 @@ export async function setBudget(
   return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
 }
 
-/** The budget of a day that a project has used up. */
 export type UsedDay = { limit: number; used: number; resetsAt: number }
 
 /**
@@ -41,7 +40,6 @@ export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: 
   expectKnownRun(runId, await noteScript(store.redis, scripted, [text, kind, id]))
 }
 
-/** Counts what a project has used of its budget on a day. `limit` is null when it has none. */
 export type SpentDay = { used: number; limit: number | null; resetsAt: number }
 
 const CountReply = z.tuple([z.number(), z.number().nullable()])
@@ -59,7 +57,6 @@ export async function countSpent(
   return { used, limit, resetsAt: endOfDay(nowMs) }
 }
 
-/** Names who set a budget: the operator, or those who manage the project. The least counts. */
 export const budgetSetters = ['operator', 'own'] as const
 export type BudgetSetter = (typeof budgetSetters)[number]
 
@@ -77,7 +74,6 @@ export async function setProjectBudget(
   await (tokens === null ? redis.hdel(budgets, field) : redis.hset(budgets, field, tokens))
 }
 
-/** The budgets of a project, and what it has used today. */
 export async function readProjectBudget(
   { redis, namespace }: LedgerStore,
   projectId: ProjectId,

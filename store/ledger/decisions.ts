@@ -79,7 +79,6 @@ const Read = z
   ])
   .transform(([[, fields], [, ofPeople], [, ofPolicy]]) => [fields, ofPeople, ofPolicy] as const)
 
-/** A decision that is to be made, and the verdict that it replaces. */
 export type NewDecision = Omit<Decision, 'version' | 'at' | 'by' | 'byName'> & {
   before: Verdict
   node: { nodeId: string; path: string; qualifiedName: string }
@@ -93,7 +92,6 @@ const DecideReply = z.union([
   NamedFields.pipe(z.object({ first: z.coerce.number(), at: z.coerce.number() })),
 ])
 
-/** The most decisions that are made in one step. */
 export const maxDecisionsAtOnce = 500
 
 /**
@@ -128,7 +126,6 @@ export async function decide(
   return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
 }
 
-/** Returns their number, then counters and their changes in turn. */
 function countersOf(decisions: readonly NewDecision[]): (string | number)[] {
   const changes = new Map<string, number>()
   const count = (verdict: Verdict, agent: string, change: number) => {

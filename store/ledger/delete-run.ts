@@ -39,7 +39,6 @@ export async function makeUnknown({ redis, namespace }: DeleteStore, runId: RunI
   return answer
 }
 
-/** Is true when the deletion of the run was asked for and is not finished. */
 export async function isBeingDeleted({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<boolean> {
   return (await redis.zscore(indexKeys(namespace).deleted, memberOf(run))) !== null
 }
@@ -51,12 +50,10 @@ export async function runsBeingDeleted({ redis, namespace }: DeleteStore): Promi
   return pairsOf(flat).map(([member, at]) => ({ ...runOfMember(member), forMs: now - Number(at) }))
 }
 
-/** Is called when nothing of the run is left. */
 export async function endDeletion({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<void> {
   await redis.zrem(indexKeys(namespace).deleted, memberOf(run))
 }
 
-/** Is false from the moment on at which it is deleted or forgotten. */
 async function isKnown({ redis, namespace }: DeleteStore, { runId }: DeletedRun): Promise<boolean> {
   return (await redis.hexists(runKeys(namespace, runId).run, 'schema')) === 1
 }

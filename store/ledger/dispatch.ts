@@ -20,7 +20,6 @@ const DispatchAnswer = z.object({
   ready: count,
   dispatched: count,
   running: count,
-  /** All operations that have not ended. */
   open: count,
   traceparent: z.string().transform((text) => (text === '' ? null : text)),
 })

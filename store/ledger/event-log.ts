@@ -76,7 +76,6 @@ function decode(entries: readonly unknown[], run: { runId: string; projectId: st
 
 /** So many events always stay in the stream, so that followers of a run need not ask the archive. */
 const defaultKeep = 10_000
-/** A call moves no more than this; the next one continues. */
 const maxSegments = 5
 
 /**

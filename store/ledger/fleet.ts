@@ -17,7 +17,6 @@ export const filledShare = operationsPerSlot / (operationsPerSlot + 1)
 /** The dispatcher enqueues so many before any worker has announced itself, and while no model works: some operations need none. */
 export const leastWindow = 8
 
-/** All live workers together. */
 export type Fleet = {
   /** Counts the operations that they can run at once. */
   operations: number
@@ -38,7 +37,6 @@ export type Fleet = {
   programs?: ProgramReport | undefined
 }
 
-/** `without` is the id of a worker that is left out. */
 export async function readFleet(
   redis: RedisClient,
   { without, namespace }: { without?: string; namespace?: string } = {},

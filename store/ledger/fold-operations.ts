@@ -234,7 +234,6 @@ function isWell(status: FoldedStatus): boolean {
   return status === 'succeeded' || status === 'unchanged'
 }
 
-/** Is true when an operation in this state lets its dependents start. */
 function lets({ any }: Dependency, status: FoldedStatus, policy: ErrorPolicyName): boolean {
   return any || policy === 'continue' ? isEnded(status) : isWell(status)
 }

@@ -119,7 +119,6 @@ export function collectionKeys(namespace: string) {
   }
 }
 
-/** The channel on which the ids of stopped runs are published (transitions.lua). */
 export function stopsChannel(namespace: string): string {
   return `${namespace}:stops`
 }

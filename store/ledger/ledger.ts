@@ -30,7 +30,6 @@ import { endWanted, mayWantRetry, wantedNotes } from './runs-to-retry.ts'
 export type LedgerOptions = {
   namespace?: string
   leaseMs?: number
-  /** Names this process in the events that the ledger itself reports. */
   origin?: EventOrigin
   /** Holds trimmed events; without it events are read from the streams alone, and stay there. */
   archive?: EventArchive
@@ -52,7 +51,6 @@ export type Ledger = ReturnType<typeof openLedger>
 
 const defaultLeaseMs = 30_000
 
-/** Binds the commands for what people say of a run's changes, and for the patches of that. */
 function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     decide: bind(decide),
@@ -70,7 +68,6 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
-/** Binds the commands for what runs and projects may use. */
 function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     setBudget: bind(setBudget),
@@ -87,7 +84,6 @@ function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
   return { redis, namespace, leaseMs, origin, archive, redactor, log, traces, signer }
 }
 
-/** The ledger over a connection that stays the caller's to close. */
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
   const bind = bindTo(storeOf(redis, options))
   return {

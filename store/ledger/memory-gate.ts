@@ -32,9 +32,7 @@ export async function usedShare(redis: RedisClient): Promise<number> {
 }
 
 export type RedisMemory = {
-  /** Counts what all servers use together. */
   usedBytes: number
-  /** Is the share of the fullest server. */
   usedShare: number
   /** The `maxmemory-policy` of a server that drops keys when it is full; undefined where all refuse writes instead. */
   evictsBy: string | undefined
@@ -55,7 +53,6 @@ async function memoryInfo(server: Redis): Promise<string> {
   return server.info('memory')
 }
 
-/** The servers that take writes. */
 function mastersOf(redis: RedisClient): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis]
 }

@@ -22,7 +22,6 @@ export async function notePatch(
 
 const notePartScript = runScript('note-part', 'keys')
 const PartAnswer = z.union([z.literal('older'), z.array(z.string())])
-/** All notes of a run are read with it. */
 const mostReasonLength = 500
 
 /** A note that the run keeps no longer. `compositionKey`: '' of a fault. */

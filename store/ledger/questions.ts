@@ -10,7 +10,6 @@ import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 
 const resumeScript = runScript('resume')
 const sliceLength = 200
-/** Events hold no more of an answer than this. */
 const eventCharacters = 2_000
 
 const Asked = Question.omit({ status: true, answer: true })
@@ -36,7 +35,6 @@ const StoredQuestion = z.tuple([z.string(), z.string().nullable()]).transform(([
 
 const Counted = z.tuple([z.string().nullable(), z.coerce.number()])
 
-/** The questions after number `after`, `limit` at most. */
 export type QuestionSlice = { after?: number; limit?: number }
 
 /** The run's questions by number; all of them without a slice. RUN_001 for an unknown run. */

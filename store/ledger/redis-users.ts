@@ -19,7 +19,6 @@ const runState = [...run.scripted, run.policyDecisions, run.operation('*'), run.
 const people = [run.decisions, run.publication]
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]
-/** Covers the slots at model servers. */
 const models = [`${namespace}:{slots}:*`]
 const results = [`${namespace}:results`, `{${namespace}:results}:*`]
 /** Covers queues by their names in store/queues/catalog.ts. */
@@ -64,7 +63,6 @@ const rights: Readonly<Record<RedisService, Rights>> = {
   setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
 }
 
-/** The user of a service in Redis. */
 export function redisUser(service: RedisService): string {
   return `remora-${service}`
 }

@@ -83,7 +83,6 @@ const OutboxEntry = z.tuple([
 ])
 type OutboxEntry = z.infer<typeof OutboxEntry>
 
-/** Results that are not passed on yet. */
 export async function outboxLength({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
   return redis.xlen(runKeys(namespace, runId).outbox)
 }
@@ -141,7 +140,6 @@ async function resultIn(store: LedgerStore, runId: RunId, entry: OutboxEntry): P
   return { seq, operationId, json: JSON.stringify(bare), bare }
 }
 
-/** The result of an operation that no worker ended. */
 async function bareResult(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<OperationResult> {
   const key = runKeys(store.namespace, runId).operation(operationId)
   const [bundle, nodeId, outcome, generation] = z

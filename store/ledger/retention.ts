@@ -8,7 +8,6 @@ import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './k
 import { withLease } from './lease.ts'
 import { bindTo, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
 
-/** The ledger for housekeeping: which runs are kept, what they refer to, and how the others are removed. */
 export type Retention = ReturnType<typeof openRetention>
 
 const leaseMs = 60_000

@@ -29,7 +29,6 @@ export type NewRun = {
   holder?: RunHolder | undefined
 }
 
-/** A token, and how many runs it may have that have not ended. */
 export type RunHolder = { tokenId: string; runs: number }
 
 /** Throws LIMIT_003 for a token that has as many runs as it may have. */

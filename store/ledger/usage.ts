@@ -13,12 +13,10 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-/** Counts what one operation used, of which agent. */
 export type OperationUsage = Omit<Usage, 'operations'> & { agent: string }
 
 const figures = ['operations', 'turns', 'promptTokens', 'completionTokens', 'durationMs'] as const
 
-/** The figures of a day are kept for so long. */
 export const usageKeptS = 400 * 24 * 3600
 
 /** UTC, as in `2026-11-27`. */

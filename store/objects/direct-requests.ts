@@ -31,7 +31,6 @@ export function openDirectRequests(options: S3ClientOptions & { bucket: string }
   }
 
   return {
-    /** `range` as the HTTP header has it. */
     async get(key: string, range?: string) {
       const answer = await send('GET', key, new Uint8Array(), range === undefined ? {} : { range })
       return answer !== undefined && isDone(answer, key) ? answer.bytes : undefined

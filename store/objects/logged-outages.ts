@@ -94,7 +94,6 @@ function resultOf(error: unknown): RequestResult {
   return hasCode(error, 'STORE_003') ? 'missing' : 'fault'
 }
 
-/** `blobs`, `uploads`, `events` … of an object's key. */
 function kindOf(key: unknown): string {
   return (typeof key === 'string' ? /^projects\/[^/]+\/(?:runs\/[^/]+\/)?([^/]+)/.exec(key)?.[1] : undefined) ?? 'other'
 }

@@ -108,7 +108,6 @@ function bytesOf(body: unknown): number | undefined {
   return body === undefined || body === null ? 0 : undefined
 }
 
-/** Is true when a request that ended so shows that the store is silent. */
 function wasSilent(error: unknown): boolean {
   const { ConnectTimeoutError, HeadersTimeoutError, BodyTimeoutError } = errors
   return [ConnectTimeoutError, HeadersTimeoutError, BodyTimeoutError].some((kind) => error instanceof kind)

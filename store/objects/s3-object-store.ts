@@ -102,7 +102,6 @@ function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
   }
 }
 
-/** Remembers whether the last write that was answered found no room. */
 function watchRoom() {
   let isLacking = false
   return {

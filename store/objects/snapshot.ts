@@ -38,7 +38,6 @@ export const Snapshot = z.strictObject({
 export type Snapshot = z.infer<typeof Snapshot>
 
 const snapshots = projectRecords(objectKeys.snapshot, Snapshot)
-/** Reads the snapshot's own object, without its folders. */
 export const getSnapshot = snapshots.get
 const { get: getTree } = projectRecords(objectKeys.tree, Tree)
 
@@ -180,7 +179,6 @@ function foldersOf({ files, links }: SnapshotContents): Folder {
   return root
 }
 
-/** Adds the folder's tree and those below it to `trees`, by hash, and returns the folder's hash. */
 function hashFolder(folder: Folder, trees: Map<string, string>): string {
   const below: TreeEntry[] = Array.from(folder.folders, ([name, inner]) => ({
     type: 'folder',

@@ -16,7 +16,6 @@ import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catal
 
 /** Jobs in one pipeline; more would block Redis' other clients. */
 const sliceJobs = 1_000
-/** Adding a job fails when Redis stays unreachable. */
 const patience = { retries: 20, answerMs: patientAnswerMs }
 /** Nothing reads BullMQ's own events: the ledger has them. */
 const keptQueueEvents = 100

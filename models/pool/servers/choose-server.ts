@@ -54,7 +54,6 @@ export function chooseServer({ ranked, request, waiting }: Choice): PooledServer
   return undefined
 }
 
-/** Leaves out the servers where the request failed, or at least the last, while there are others. */
 function usableServers(ranked: readonly PooledServer[], request: Choice['request']): readonly PooledServer[] {
   const { model, avoid, failedAt } = request
   const isUsable = (server: PooledServer) =>

@@ -33,7 +33,6 @@ export function openCircuitBreaker(options: BreakerOptions) {
   return {
     state: () => state,
     admits: (candidate: Candidate = 'fresh') => state === 'closed' || (state === 'open' && pause.isOver(candidate)),
-    /** A request is sent; returns whether it is the half-open probe. */
     enter(): boolean {
       if (state === 'closed') return false
       state = 'half_open'
@@ -51,7 +50,6 @@ export function openCircuitBreaker(options: BreakerOptions) {
       failures += 1
       if (failures >= failuresInARow) open(true)
     },
-    /** The probe was cancelled: another may be sent. */
     withdraw: () => void (state === 'half_open' && (state = 'open')),
     /** The server is silent: it gets no request for the longest pause, or until `endPause`. */
     hold() {

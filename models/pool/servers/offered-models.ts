@@ -3,7 +3,6 @@ import { delay, msSince, systemClock, type Clock } from '#platform/clock.ts'
 import { toTryFailure } from '../../wire/try-failure.ts'
 import type { Endpoint } from './server-endpoint.ts'
 
-/** An adapter is loaded, or a gateway's new version is there, after about so long. */
 const lackingMs = 60_000
 
 export type OfferedList = ReturnType<typeof openOfferedList>
@@ -18,7 +17,6 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
     return lackingUntil.has(model)
   }
   return {
-    /** Leaves out those it lacks; undefined while nothing is known. */
     models: (): readonly string[] | undefined =>
       known === undefined ? undefined : [...known].filter((model) => !isLacking(model)),
     /** Tells whether a request for the model may be sent there: it is offered, or may be. Ollama lists `x` as `x:latest`. */

@@ -21,7 +21,6 @@ export type PooledServer = {
 export type Reservation = {
   server: PooledServer
   release(): void
-  /** `retryAfterMs` is the pause that the server asked for. */
   report(end: RequestEnd, retryAfterMs?: number): void
 }
 
@@ -36,7 +35,6 @@ const breakerLines = {
   closed: 'a model server gets requests again',
 }
 
-/** A server that asks for a longer wait is asked again all the same. */
 const mostRetryAfterMs = 30_000
 
 export function openPooledServer(

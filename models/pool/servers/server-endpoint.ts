@@ -60,7 +60,6 @@ export function openEndpoint(options: EndpointOptions) {
   return {
     name: url,
     capabilities: capabilities.of,
-    /** Is undefined where the server does not say it. */
     async contextTokens(model: string, signal: AbortSignal): Promise<number | undefined> {
       const answer = contexts.get(model, (stale) => readContext(model, stale))
       return (await untilAborted(answer, signal)).tokens

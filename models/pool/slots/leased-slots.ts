@@ -1,7 +1,6 @@
 import { systemClock } from '#platform/clock.ts'
 import { openPause } from './slots.ts'
 
-/** Slots that were used within so long are kept for the next requests. */
 const keepMs = 1500
 
 type Supply = 'open' | 'full' | 'unreachable'

@@ -18,7 +18,6 @@ const answerLimit = { checks: 10, checkMs: 100 }
 
 export type SharedSlotsOptions = {
   redis: RedisClient
-  /** Two processes of one name are two holders all the same. */
   holder: string
   namespace?: string
   /** The slots of a process that died are kept from the others for so long; it is the same in all processes. */
@@ -54,7 +53,6 @@ type Lease = Omit<SharedSlotsOptions, 'leaseMs'> & {
   onChange(): void
 }
 
-/** Does not reject. */
 function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, servers, onChange }: Lease) {
   let isUnreachable = false
   /** Redis' clock is so far ahead of this process's. */

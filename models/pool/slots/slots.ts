@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from '#platform/clock.ts'
 
-/** Counts the slots at one server that this process may use, one per request in flight. */
 export type ServerSlots = {
   /**
    * `taken`; `soon`: more were requested, and the listener hears the answer; `full`: none now. `waiting` counts the requests

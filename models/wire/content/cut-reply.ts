@@ -80,7 +80,6 @@ function readSign(sign: string, where: SignAt): Found | undefined {
   }
 }
 
-/** A thought without an end takes the rest of the reply. */
 function readThought(text: string, start: number): Found {
   const end = text.indexOf(endOfThought, start)
   if (end === -1) return { kind: 'prose', end: text.length, isOpen: false }
@@ -121,7 +120,6 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
 /** With `isOpen` its end is missing: it extends to the end of the text, or of the paragraph. */
 type FoundCode = { end: number; isOpen: boolean; fence?: { info: string; body: string } }
 
-/** A fence ends with a line of at least as many marks and nothing else. */
 function findFence(text: string, at: number, ticks: string): FoundCode | undefined {
   if (ticks.length < 3 || !beginsLine(text, at)) return undefined
   const firstLine = /([^`\r\n]*)\r?\n/y

@@ -36,7 +36,6 @@ export function parseContent(content: string, tools: readonly ToolDefinition[]):
   return { calls, rest: rest.trim() || null }
 }
 
-/** Calls at the end of the reply are all in fences, or none is. */
 function startOfCalls(parts: readonly ReplyPart[]): number {
   const last = parts.at(-1)
   if (last?.kind !== 'calls') return parts.length

@@ -45,7 +45,6 @@ function readInside(text: string, start: number, tools: readonly ToolDefinition[
 
 const functionTag = '<function='
 const endTag = '</function>'
-/** Matches what follows a value; a value may contain `</parameter>` itself. */
 const afterValue = /<\/parameter>\s*(?=<parameter=|<\/function>)/g
 
 /**

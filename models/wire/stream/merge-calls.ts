@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { argumentsText } from '../content/content-reading.ts'
 
-/** Any part may be missing, and servers repeat some of them. */
 export const CallDelta = z.object({
   index: z.int().min(0).nullish(),
   id: z.string().nullish(),
@@ -16,7 +15,6 @@ export type CallDelta = z.infer<typeof CallDelta>
 
 type MergedCall = { index: number; id: string; name: string; arguments: string }
 
-/** `namedBy` is the list of pieces that named it. */
 type OpenCall = MergedCall & {
   brackets: ReturnType<typeof openBrackets>
   namedBy: readonly CallDelta[] | undefined

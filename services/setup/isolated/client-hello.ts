@@ -38,7 +38,6 @@ function startsWith(stream: Buffer, part: Buffer): boolean {
 
 type Message = { kind: 'message'; body: Buffer; end: number } | Exclude<HelloReading, ClientHello>
 
-/** Puts the message together from the records that it is spread over, which hold nothing else. */
 function messageIn(stream: Buffer, start: number): Message {
   const fragments: Buffer[] = []
   let have = 0

@@ -17,7 +17,6 @@ export type ProxyReport = { hosts: Record<string, number>; refused: string[]; is
 export type ProxyOptions = {
   path: string
   rules: RegistryRules
-  /** Limits all connections together, both ways. */
   maxBytes: number
   lookup?: Lookup
   /** Limits how long a client takes to send the first message of TLS. */
@@ -58,7 +57,6 @@ export async function openRegistryProxy(options: ProxyOptions): Promise<Registry
 
 type Account = ReturnType<typeof openAccount>
 
-/** Keeps account of what is connected and what was transferred so far. */
 function openAccount({ rules, maxBytes, lookup: resolve = allAddresses, helloMs = usualHelloMs }: ProxyOptions) {
   const open = new Set<Duplex | Readable>()
   const hosts: Record<string, number> = {}
@@ -90,7 +88,6 @@ function openAccount({ rules, maxBytes, lookup: resolve = allAddresses, helloMs 
       open.add(stream)
       stream.on('close', () => open.delete(stream))
     },
-    /** Counts what a stream brings, and ends all when it is too much. */
     count: (host: string, stream: Duplex | Readable) =>
       void stream.on('data', (chunk: Buffer) => add(host, chunk.length)),
   }

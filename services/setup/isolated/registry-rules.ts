@@ -3,7 +3,6 @@ import { BlockList, isIP } from 'node:net'
 /** Lists what a setup may reach: `host:port`, in small letters. Only an `internal` one may have a private address. */
 export type RegistryRules = { registries: ReadonlySet<string>; internal: ReadonlySet<string> }
 
-/** Reads the settings: hosts, `host:port` and URLs. */
 export function registryRules(registries: readonly string[], internal: readonly string[]): RegistryRules {
   const own = internal.map(placeOf)
   return { registries: new Set([...registries.map(placeOf), ...own]), internal: new Set(own) }
@@ -42,7 +41,6 @@ function blockList(family: 'ipv4' | 'ipv6', ranges: string): BlockList {
 
 export type Lookup = (host: string) => Promise<readonly string[]>
 
-/** `refusal` completes a sentence that begins with the host. */
 export type Permission = { address: string } | { refusal: string }
 
 /** Decides whether a setup may connect, and to which address: the checked one, wherever the name leads a moment later. */
@@ -72,7 +70,6 @@ function isPrivate(address: string): boolean {
   return !publicIpv6.check(address, 'ipv6') || notPublic.ipv6.check(address, 'ipv6')
 }
 
-/** The name of a host as TLS has it: none for an address. */
 export function nameInTls(host: string): string | undefined {
   const name = bareName(host)
   return isIP(name) === 0 ? name : undefined

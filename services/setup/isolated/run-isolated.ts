@@ -10,7 +10,6 @@ import { AppError, hasCode, isErrorCode } from '#domain/error.ts'
 
 /** Holds all that a setup's process is told. The snapshot's tar is its descriptor `base`, and the result goes to `result`. */
 export const IsolatedSetup = z.strictObject({
-  /** An empty folder, removed with the process. */
   dir: z.string(),
   command: z.string(),
   hasPython: z.boolean(),

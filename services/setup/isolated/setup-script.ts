@@ -70,7 +70,6 @@ export function setupProgram(command: string, hasPython: boolean): SandboxedProg
 const certificateFiles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt']
 const certificatePlaces = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/pki/tls/certs', '/etc/pki/ca-trust']
 
-/** This machine's certificates of authorities, with which it is known who answers for a registry. */
 export function certificateMounts(): { from: string; to: string }[] {
   return certificatePlaces.filter((path) => existsSync(path)).map((path) => ({ from: path, to: path }))
 }

@@ -65,7 +65,6 @@ export function environmentKey(files: SnapshotView['files'], parts: KeyParts): s
   return sha256(JSON.stringify([2, parts, named.toSorted()]))
 }
 
-/** Returns the words of a command that may be paths, from the folder that it may have gone to. */
 function wordsOf(command: string): string[] {
   const words = command.split(/[\s'"`=;:,&|<>(){}]+/)
   return words.map((word) => posix.normalize(word).replace(/^(?:\.{0,2}\/)+/, '')).filter((word) => word !== '.')

@@ -104,7 +104,6 @@ async function environmentOf(run: SetUp, deps: SetupStageDeps, signal: AbortSign
   }
 }
 
-/** An error of `tar` is thrown where this is read. */
 async function* gzipped(tar: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gzip = createGzip({ level: 1 })
   const feeding = pipeline(tar, gzip).catch(() => {}) // reading it throws the same
