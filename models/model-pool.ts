@@ -143,10 +143,10 @@ async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<{ mode
 }
 
 async function leastContext(servers: readonly PooledServer[], model: string, signal: AbortSignal) {
-  const asked = servers.filter(({ offered, breaker }) => offered.mayOffer(model) && breaker.state() === 'closed')
+  const able = servers.filter(({ offered, breaker }) => offered.mayOffer(model) && breaker.state() === 'closed')
   const limit = { limitMs: contextLimitMs, signal, late: () => undefined }
   const answers = await Promise.all(
-    asked.map(({ endpoint }) => withinLimit(endpoint.contextTokens(model, signal), limit)),
+    able.map(({ endpoint }) => withinLimit(endpoint.contextTokens(model, signal), limit)),
   )
   const known = answers.filter((tokens) => tokens !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)

@@ -71,5 +71,5 @@ function without(names: RegExp, env: Env): Env {
 }
 
 function chosenFrom(env: Env, names: readonly RegExp[]): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => names.some((one) => one.test(name))))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => names.some((pattern) => pattern.test(name))))
 }

@@ -29,7 +29,7 @@ export async function openHealth({ host, port }: HealthAddress, { readiness, met
       return undefined
     }
     if (request.url !== '/readyz') return answer(404, { status: 'not found' })
-    void readiness().then((found) => answer(found.status === 'ready' ? 200 : 503, found))
+    void readiness().then((answered) => answer(answered.status === 'ready' ? 200 : 503, answered))
     return undefined
   })
   server.listen(port, host)

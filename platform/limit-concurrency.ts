@@ -96,9 +96,9 @@ export async function* workAhead<Item, Result>(
 ): AsyncGenerator<Result> {
   const begun: Promise<Result>[] = []
   for (const item of items) {
-    const one = work(item)
-    one.catch(() => {}) // the caller gets it with its item, or has stopped before
-    begun.push(one)
+    const result = work(item)
+    result.catch(() => {}) // the caller gets it with its item, or has stopped before
+    begun.push(result)
     if (begun.length > ahead) yield* begun.splice(0, 1)
   }
   yield* begun

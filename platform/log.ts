@@ -126,9 +126,9 @@ type Outage = {
 
 function openOutages(warn: Log['warn'], clock: Pick<Clock, 'now' | 'after'>): StoreLog & Pick<Log, 'isFailing'> {
   const outages = new Map<string, Outage>()
-  const end = (store: string, said: string, { since, failures }: Outage, at: number) => {
+  const end = (store: string, message: string, { since, failures }: Outage, at: number) => {
     outages.delete(store)
-    warn(said, { after_ms: Math.round(at - since), failures })
+    warn(message, { after_ms: Math.round(at - since), failures })
   }
   return {
     isFailing: (store) => outages.has(store),

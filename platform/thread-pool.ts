@@ -89,7 +89,7 @@ function openSlots<Question, Report>(options: PoolOptions, threads: number) {
     async take(): Promise<RunningThread<Question, Report>> {
       for (;;) {
         throwIfClosed()
-        let [chosen] = [...running].toSorted((one, other) => one.requests - other.requests)
+        let [chosen] = [...running].toSorted((left, right) => left.requests - right.requests)
         if (running.size < threads && (chosen === undefined || chosen.requests > 0)) {
           chosen = { thread: openThread<Question, Report>(options), requests: 0 }
           running.add(chosen)
@@ -184,29 +184,29 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
   const { name } = options
   const progress = newProgress()
   const worker = startWorker(options, progress)
-  const asked: PromiseWithResolvers<ThreadEnding<Report>>[] = []
+  const requests: PromiseWithResolvers<ThreadEnding<Report>>[] = []
   let fault = `${name} stopped`
-  let timedOut: (typeof asked)[number] | undefined
+  let timedOut: (typeof requests)[number] | undefined
   let stopWatch = () => {}
   let hasExited = false
   let isClosing = false
 
   const endLate = (why: string) => {
-    timedOut = asked[0]
+    timedOut = requests[0]
     fault = why
     void worker.terminate()
   }
   worker.on('message', (reply: ThreadReply<Report>) => {
-    asked.shift()?.resolve({ kind: 'report', ...reply })
-    if (asked.length === 0) stopWatch()
+    requests.shift()?.resolve({ kind: 'report', ...reply })
+    if (requests.length === 0) stopWatch()
   })
   worker.on('error', (error) => (fault = `${name} crashed on it: ${error.message}`))
   worker.on('exit', () => {
     hasExited = true
     stopWatch()
     const { hasStarted, item } = readProgress(progress)
-    const blamed = timedOut ?? asked[0] // replies may still come in after the time-out
-    for (const request of asked.splice(0)) {
+    const blamed = timedOut ?? requests[0] // replies may still come in after the time-out
+    for (const request of requests.splice(0)) {
       if (!hasStarted) request.reject(new AppError('TOOL_004', `${name} does not start: ${fault}`))
       else request.resolve(request === blamed && !isClosing ? { kind: 'lost', item, why: fault } : { kind: 'unread' })
     }
@@ -216,7 +216,7 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
       if (hasExited || timedOut !== undefined) return { kind: 'unread' }
       const request = Promise.withResolvers<ThreadEnding<Report>>()
       worker.postMessage(question, transfer)
-      if (asked.push(request) === 1) stopWatch = watchThread({ worker, progress }, options, endLate)
+      if (requests.push(request) === 1) stopWatch = watchThread({ worker, progress }, options, endLate)
       return request.promise
     },
     async close() {

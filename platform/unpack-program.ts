@@ -97,8 +97,8 @@ function startScript(program: string, libraryFolders: readonly string[]): string
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 async function placed(apt: Apt): Promise<{ path: string } | undefined> {
-  const found = await examine(apt.wanted, join(apt.programDir, apt.wanted.place), apt)
-  return found?.fit === 'right' ? { path: found.path } : undefined
+  const program = await examine(apt.wanted, join(apt.programDir, apt.wanted.place), apt)
+  return program?.fit === 'right' ? { path: program.path } : undefined
 }
 
 // A dead network must be noticed soon. No lock: nothing of the system is written.

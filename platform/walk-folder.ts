@@ -51,8 +51,8 @@ export async function walkFolder(root: string, options: WalkOptions, signal: Abo
   const top = resolve(root)
   const above = await layersAbove(top)
   const tracked = above === undefined ? nothingTracked : await trackedIgnored(top, options.env, signal)
-  const found = { entries: [], skipped: [], hasTrackedIgnored: false, submodules: new Set<string>() }
-  const walk: Walk = { ...found, ...options, top, isCheckout: above !== undefined, tracked }
+  const walked = { entries: [], skipped: [], hasTrackedIgnored: false, submodules: new Set<string>() }
+  const walk: Walk = { ...walked, ...options, top, isCheckout: above !== undefined, tracked }
   const visits: Visit[] = [{ path: '', layers: above ?? [], isIgnored: false }]
   while (visits.length > 0) {
     signal.throwIfAborted()
@@ -65,13 +65,13 @@ export async function walkFolder(root: string, options: WalkOptions, signal: Abo
 
 async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: Visit): Promise<Visit[]> {
   const folder = join(walk.top, path)
-  const found = await listFolder(walk, folder, path)
-  const reason = path === '' ? undefined : foreignFolder(walk, path, found)
+  const entries = await listFolder(walk, folder, path)
+  const reason = path === '' ? undefined : foreignFolder(walk, path, entries)
   if (reason !== undefined) {
     walk.skipped.push({ path, reason })
     return []
   }
-  if (found.some(({ name }) => name === '.gitmodules')) {
+  if (entries.some(({ name }) => name === '.gitmodules')) {
     const text = await readRuleFile(join(folder, '.gitmodules'))
     for (const submodule of submodulePaths(path, text ?? '')) walk.submodules.add(submodule)
   }
@@ -79,7 +79,7 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
   const own = inIgnored ? undefined : await ignoreLayer(folder)
   const rules = own === undefined ? layers : [...layers, own]
   const visits: Visit[] = []
-  for (const entry of found) {
+  for (const entry of entries) {
     if (isOwnOutput(entry.name)) continue
     const inside = path === '' ? entry.name : `${path}/${entry.name}`
     const kind = kindOf(entry)
@@ -97,10 +97,10 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
   return visits
 }
 
-function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, found: Dirent[]): string | undefined {
-  if (!include.includes('vendored') && found.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
+function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, entries: Dirent[]): string | undefined {
+  if (!include.includes('vendored') && entries.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
     return 'vendored'
-  const isRepository = found.some(({ name }) => name === '.git')
+  const isRepository = entries.some(({ name }) => name === '.git')
   if (!isRepository || !isCheckout || submodules.has(path) || include.includes('submodules')) return undefined
   return 'a git repository of its own'
 }

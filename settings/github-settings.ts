@@ -163,7 +163,7 @@ const repositorySettings = {
     owners: ['publisher'],
     type: schedule,
     default: [],
-    fromText: (text) => text.split(';').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
+    fromText: (text) => text.split(';').flatMap((pattern) => (pattern.trim() === '' ? [] : [pattern.trim()])),
     // A pattern has commas of its own.
     file: { toVariables: (value) => ({ REMORA_GITHUB_SCHEDULE: schedule.parse(value).join('; ') }) },
     about:

@@ -36,17 +36,17 @@ const optional: ReadonlySet<string> = new Set([
  */
 export function withSecretFiles(env: Env): Env {
   const faults: string[] = []
-  const found: Record<string, string> = {}
+  const secrets: Record<string, string> = {}
   for (const name of secretVariables) {
     const path = givenValue(env, fileVariable(name))
     if (path === undefined) continue
     const secret = givenValue(env, name) === undefined ? readSecret(path) : { fault: `${name} is set as well` }
     if ('fault' in secret) faults.push(`${fileVariable(name)}: ${secret.fault}`)
-    else if (secret.value.trim() !== '') found[name] = secret.value
+    else if (secret.value.trim() !== '') secrets[name] = secret.value
     else if (!optional.has(name)) faults.push(`${fileVariable(name)}: ${path} is empty`)
   }
   if (faults.length > 0) throw new AppError('CONFIG_003', faults.join('; '))
-  return Object.keys(found).length === 0 ? env : { ...env, ...found }
+  return Object.keys(secrets).length === 0 ? env : { ...env, ...secrets }
 }
 
 function readSecret(path: string): { value: string } | { fault: string } {

@@ -11,7 +11,7 @@ import { setupSettings } from './setup-settings.ts'
 import { storageSettings } from './storage-settings.ts'
 import { traceSettings } from './trace-settings.ts'
 
-/** From here come remora.yaml's schema, the services' configuration, what a stack passes on to them, `remora config` and docs/reference/config.md. */
+/** Is the source of remora.yaml's schema, the services' configuration, what a stack passes on to them, `remora config` and docs/reference/config.md. */
 export const settingsTable = {
   ...runSettings,
   ...modelSettings,

@@ -8,10 +8,7 @@ import type { OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
 import { probeTool } from './probe-requests.ts'
 
-export type ProbeAnswer =
-  | { kind: 'taken'; text: string }
-  | { kind: 'refused'; status: number }
-  | { kind: 'unclear' }
+export type ProbeAnswer = { kind: 'taken'; text: string } | { kind: 'refused'; status: number } | { kind: 'unclear' }
 
 /** llama.cpp answers 500 when a chat template raises (llama.cpp issue 10920). What else goes wrong does so with the plain request, too. */
 const refusals = new Set([400, 404, 405, 415, 422, 500, 501])

@@ -130,7 +130,7 @@ function watchReusedSockets() {
   }
 }
 
-/** By itself undici drops the limits of a request to a proxy for http servers, and does not watch sockets. */
+/** Undici itself drops the limits of a request to a proxy for http servers, and does not watch sockets. */
 function throughProxy(
   { http = '', https = '', direct }: HttpProxy,
   limits: Pool.Options,

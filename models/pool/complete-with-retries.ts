@@ -132,7 +132,7 @@ function lastError(
 ): AppError {
   const { server, failure } = failures.last()
   const { code, message } = failure.error
-  const models = isNotFound(failure) ? (server.offered.models() ?? []).filter((one) => one !== model) : []
+  const models = isNotFound(failure) ? (server.offered.models() ?? []).filter((name) => name !== model) : []
   const offered = models.length === 0 ? '' : `; it offers ${shortModelList(models)}`
   const tookMs = Math.round(clock.now() - firstSentAt)
   const effort = tries === 1 && !hasWaited ? '' : ` (${tries} ${tries === 1 ? 'try' : 'tries'} in ${tookMs} ms)`

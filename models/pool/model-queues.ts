@@ -111,10 +111,10 @@ function first(turns: readonly Turn[], inUse: Pick<SlotsInUse, 'of'>): Turn | un
   return best?.turn
 }
 
-function isBefore(one: Ranked, other: Ranked): boolean {
-  if (one.turn.isRetry !== other.turn.isRetry) return one.turn.isRetry
-  const less = one.turn.isRetry ? 0 : one.project - other.project || one.run - other.run
-  return (less || one.turn.waitingSince - other.turn.waitingSince) < 0
+function isBefore(left: Ranked, right: Ranked): boolean {
+  if (left.turn.isRetry !== right.turn.isRetry) return left.turn.isRetry
+  const less = left.turn.isRetry ? 0 : left.project - right.project || left.run - right.run
+  return (less || left.turn.waitingSince - right.turn.waitingSince) < 0
 }
 
 export type Health = 'up' | 'probing' | 'down'
@@ -140,7 +140,7 @@ function openDowntime() {
 
 type SlotsInUse = ReturnType<typeof openSlotsInUse>
 
-/** What runs share is the time at the servers: one whose requests take longer has fewer of them answered. */
+/** Runs share the time at the servers: one whose requests take longer has fewer of them answered. */
 export function openSlotsInUse() {
   const counts = new Map<string, number>()
   const count = (key: string) => counts.get(key) ?? 0

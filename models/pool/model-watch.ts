@@ -129,7 +129,7 @@ async function guard<T>(name: string | undefined, work: () => Promise<T>, watch:
 async function isSilentAlone(server: PooledServer, entry: Watched, watch: Watch): Promise<boolean> {
   const isHeard = watch.clock.now() - entry.heardAt < verdictMs
   if (!isHeard && !(await judge(entry, watch))) return false
-  const isServedElsewhere = [...entry.states].some(([one, { isWorking }]) => one !== server && isWorking)
+  const isServedElsewhere = [...entry.states].some(([candidate, { isWorking }]) => candidate !== server && isWorking)
   return isServedElsewhere && !(await probe(entry, server, watch))
 }
 
@@ -212,8 +212,8 @@ function suspect({ name, awaySince }: Watched, server: PooledServer, { onSilence
 /** The first model is judged by its name, too; a name that it had before is that of another model now. */
 function nameFirst(entry: Watched, { watched }: Watch): void {
   if (!entry.isFirst || entry.name === undefined) return
-  for (const [name, one] of watched)
-    if (one === entry && name !== undefined && name !== entry.name) watched.delete(name)
+  for (const [name, watchedEntry] of watched)
+    if (watchedEntry === entry && name !== undefined && name !== entry.name) watched.delete(name)
   watched.set(entry.name, entry)
 }
 

@@ -102,8 +102,8 @@ export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: 
 async function firstReply(...both: readonly [Promise<TryResult>, Promise<TryResult>]): Promise<TryResult> {
   const winner = await Promise.race(both)
   if ('reply' in winner) return winner
-  const [one, other] = await Promise.all(both)
-  return 'reply' in one ? withFailureOf(one, other) : withFailureOf(other, one)
+  const [first, second] = await Promise.all(both)
+  return 'reply' in first ? withFailureOf(first, second) : withFailureOf(second, first)
 }
 
 function withFailureOf(result: TryResult, other: TryResult): TryResult {

@@ -131,7 +131,9 @@ function fixedCharacters(schema: unknown): number {
   if (Array.isArray(values)) return Math.max(0, ...values.map((value) => JSON.stringify(value).length))
   if (only !== undefined) return JSON.stringify(only).length
   const named = sumOf(propertiesOf(schema), ([name, value]) => name.length + '"": , '.length + fixedCharacters(value))
-  const own = [type].flat().some((one) => one === 'integer' || one === 'number') ? mostDigits + '-'.length : '""'.length
+  const own = [type].flat().some((kind) => kind === 'integer' || kind === 'number')
+    ? mostDigits + '-'.length
+    : '""'.length
   return Math.max(own + named, ...formsOf(schema).map(fixedCharacters))
 }
 
@@ -143,8 +145,8 @@ function propertiesOf({ properties }: Record<string, unknown>): [string, unknown
   return isRecord(properties) ? Object.entries(properties) : []
 }
 
-function sumOf<One>(all: readonly One[], count: (one: One) => number): number {
-  return all.reduce((sum, one) => sum + count(one), 0)
+function sumOf<One>(all: readonly One[], count: (item: One) => number): number {
+  return all.reduce((sum, item) => sum + count(item), 0)
 }
 
 function numberOf(value: unknown, otherwise: number): number {

@@ -17,7 +17,7 @@ export type ServerAnswer = {
 
 export type CompletionClient = ReturnType<typeof openCompletionClient>
 
-/** Whether an answer is a stream is up to the server; both are read either way. */
+/** The server may answer with a stream or without one, whatever `stream` asks for. */
 export function openCompletionClient({ client, stream }: { client: OpenAiClient; stream: boolean }) {
   return {
     async ask(request: ModelRequest, capabilities: Capabilities, signal: AbortSignal): Promise<ServerAnswer> {

@@ -177,7 +177,7 @@ export function openCallIds(messages: readonly Message[]): (given: string | null
 
 function lastNumber(ids: ReadonlySet<string>): number {
   const numbers = [...ids].map((id) => Number(/^call(\d{5,9})$/.exec(id)?.[1] ?? 0))
-  return numbers.reduce((one, other) => Math.max(one, other), 0)
+  return numbers.reduce((left, right) => Math.max(left, right), 0)
 }
 
 /** Estimates a count that is missing, 0 or beyond all reason: a total that leaves requests out would be wrong by more. */

@@ -44,8 +44,8 @@ function withoutTools(message: Message, names: ReadonlyMap<string, string>): Mes
     return { role: 'user', content: `${resultPrefix(names.get(message.toolCallId) ?? 'a tool')}${message.content}` }
   }
   if (message.role !== 'assistant' || message.toolCalls.length === 0) return message
-  const said = message.content === null || message.content === '' ? [] : [message.content]
-  return { role: 'assistant', content: [...said, ...message.toolCalls.map(writtenCall)].join('\n'), toolCalls: [] }
+  const words = message.content === null || message.content === '' ? [] : [message.content]
+  return { role: 'assistant', content: [...words, ...message.toolCalls.map(writtenCall)].join('\n'), toolCalls: [] }
 }
 
 /** The reply parser reads this form; arguments that are no JSON stay text. */

@@ -35,8 +35,8 @@ export function planCall(request: CallRequest, capabilities: Capabilities): Call
   const own = typeof constraint === 'object' ? constraint : undefined
   const literal = own && capabilities.structuredOutputs ? literalKeys(own) : undefined
   if (own !== undefined && literal === undefined) plan.workarounds.push('structured_outputs: not sent')
-  const asked = asArguments(plan, literal, request, capabilities)
-  if (asked !== undefined) return asked
+  const withArguments = asArguments(plan, literal, request, capabilities)
+  if (withArguments !== undefined) return withArguments
   if (!capabilities.tools) plan.workarounds.push('tools: described in the prompt')
   if (toolChoice === 'none') return plan
   // A bundle's own constraint knows nothing of a turn that may call only one tool.
@@ -92,8 +92,8 @@ function asArguments(
   const { lengths, jsonSchema } = capabilities
   if (!jsonSchema) return undefined
   // A server that takes no bounds may not take the other keywords of the answer either.
-  const asked = lengths === 'none' ? wantedTools(request) : [argumentsOf]
-  const { tools, isOpen } = boundTools(asked, { lengths, maxTokens, isClosed: true })
+  const unbounded = lengths === 'none' ? wantedTools(request) : [argumentsOf]
+  const { tools, isOpen } = boundTools(unbounded, { lengths, maxTokens, isClosed: true })
   if (isOpen) plan.workarounds.push(openWorkaround)
   return { ...alone, keys: { response_format: argumentsFormat(tools, capabilities) } }
 }

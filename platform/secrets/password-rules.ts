@@ -28,7 +28,7 @@ const placeholder =
   /^(?:[\s._:+'"`-]|pass(?:w(?:or)?d|phrase)?|pwd?|secret|token|keys?|test(?:ing|er)?|user(?:name)?|admin|root|guest|demo|example|sample|dummy|fake|mock|foo|bar|baz|default|change(?:me|it)|your?|my|the|some|this|new|old|wrong|bad|invalid|valid|correct|strong|weak|raw|plain|confirm(?:ation)?|forbidden|value|prompt|id|db|dev|abc|xyz|x{3,9}(?!x)|utf|sha|md|argon|bcrypt|hmac|pbkdf|latin|base|oauth|aes|v|\d{1,3}(?!\d))+$/i
 const template =
   /^[$%#@&!]{0,2}[{[(<].*[\]})>][sd]?$|^[)\]][.[(,;)]|^%\w+%$|^@[A-Za-z_]\w*@$|^\$[A-Za-z_]\w*$|\$\{|^\$\([^()]*\)?$|\{\{|<%|\{(?:\d?|[A-Za-z_][\w.]{0,60}(?:[!:[(][^{}]{0,60})?)\}|%\(\w{1,60}\)|^%[sdr]\W|%[sdr]['"]*$|\*{3}|\.{3}|…/
-const place =
+const location =
   /^(?:[a-z][a-z+]{1,20}:\/\/|(?:~|\.{0,2})\/[\w./@{}:*?=&-]*$|\^.*\$$|[#.](?:[A-Za-z_-]*|[\w-]*(?:pass|input|field)[\w-]*)$|[\w.+-]{1,60}@(?:example\.\w{3,8}|[a-z-]{1,60}\.(?:com|org|net))$)/
 const counted = /^(?:[\d.,:_-]{1,5}|\d+(?:\/[a-z]+)+|0?12345\d*|\d{4}-\d\d-\d\d[\dTZ:.+-]*)$/
 /** A name, an access to a field of one, or the begin of a call. */
@@ -39,7 +39,7 @@ const call = /^[!*&@$-]{0,2}[A-Za-z_$][\w$.:?>-]*[([{<]|^[$%#@&!]{0,2}[{[(<]|^\\
 const spelled = /^(?:[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+(?:[_.-][A-Z]+)*|[a-z]+(?:[_.-][a-z]+)*)$/
 
 const unlessSecret = (...patterns: RegExp[]): readonly Allowlist[] => [{ target: 'secret', patterns, stopwords: [] }]
-const unlessText = [words, placeholder, template, place, counted]
+const unlessText = [words, placeholder, template, location, counted]
 
 const passwordWords = [
   'passw',

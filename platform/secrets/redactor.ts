@@ -24,13 +24,13 @@ const leastLength = 6
 export function openRedactor(values: readonly string[] = []): Redactor {
   const known = [...new Set(values.filter(({ length }) => length >= leastLength).flatMap(formsOf))]
   const hideIn = (value: unknown) => {
-    const found = new Set<string>()
+    const seen = new Set<string>()
     forEachString(value, (text) => {
-      for (const { start, end } of findSecrets(text)) found.add(text.slice(start, end))
-      for (const secret of known) if (text.includes(secret)) found.add(secret)
+      for (const { start, end } of findSecrets(text)) seen.add(text.slice(start, end))
+      for (const secret of known) if (text.includes(secret)) seen.add(secret)
     })
-    if (found.size === 0) return value
-    const secrets = [...known, ...[...found].filter(isTelling)].toSorted((one, other) => other.length - one.length)
+    if (seen.size === 0) return value
+    const secrets = [...known, ...[...seen].filter(isTelling)].toSorted((left, right) => right.length - left.length)
     return mapStrings(value, (text) => withMarks(text, secrets))
   }
   const hideInText = (text: string) => {

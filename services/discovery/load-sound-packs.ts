@@ -30,8 +30,8 @@ export async function requireSoundPacks({ userDir, name = defaultPack }: PackPla
   const [first] = counted
   if (first === undefined) return
   const others = counted.length === 1 ? '' : ` (and ${counted.length - 1} more: remora queries check)`
-  const place = unreadable.has(first) ? '' : `${first.file}:${first.line}: `
-  throw new AppError(first.code, `${place}${first.message}${others}`, { phase: 'discovery' })
+  const prefix = unreadable.has(first) ? '' : `${first.file}:${first.line}: `
+  throw new AppError(first.code, `${prefix}${first.message}${others}`, { phase: 'discovery' })
 }
 
 /** A pack of another name may be unfinished work; how the folder is laid out concerns every name. */

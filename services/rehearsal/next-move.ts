@@ -13,8 +13,8 @@ import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts
 export function nextMove(request: ChatRequest): Move {
   const conversation = readConversation(request)
   const choice = request.tool_choice
-  const asked = conversation.tools.size === 0 ? askedAlone(request) : undefined
-  if (asked !== undefined) return { kind: 'say', text: JSON.stringify(askedArguments(asked, conversation)) }
+  const tool = conversation.tools.size === 0 ? askedAlone(request) : undefined
+  if (tool !== undefined) return { kind: 'say', text: JSON.stringify(askedArguments(tool, conversation)) }
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
   }

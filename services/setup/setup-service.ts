@@ -87,7 +87,7 @@ const versions =
 
 /** Throws TOOL_005 when it does not say all. Asked once: a process is started anew when its machine gets other tools. */
 export function openToolchain(sandbox: Pick<Sandbox, 'run'>, limits = toolLimits): () => Promise<string> {
-  let said: Promise<string> | undefined
+  let versionsOnce: Promise<string> | undefined
   const ask = async () => {
     const program: SandboxedProgram = { command: ['sh', '-c', versions], files: {}, limits }
     const { ending, output } = await sandbox.run(program, new AbortController().signal)
@@ -95,8 +95,8 @@ export function openToolchain(sandbox: Pick<Sandbox, 'run'>, limits = toolLimits
     throw new AppError('TOOL_005', 'the versions of the tools in the sandbox are not known: it did not say them all')
   }
   return () =>
-    (said ??= ask().catch((error: unknown) => {
-      said = undefined
+    (versionsOnce ??= ask().catch((error: unknown) => {
+      versionsOnce = undefined
       throw error
     }))
 }

@@ -93,7 +93,7 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
   const events: TakenEvent[] = []
   return {
     take(event, atMs) {
-      if (!told.has(event.event)) return
+      if (!spanning.has(event.event)) return
       const { toolName, errorCode, durationMs } = event
       events.push({ name: event.event, toolName, errorCode, durationMs, data: EventData.parse(event.data), atMs })
     },
@@ -173,7 +173,7 @@ type TakenEvent = Pick<NewEvent, 'toolName' | 'errorCode' | 'durationMs'> & {
   atMs: number
 }
 
-const told: ReadonlySet<string> = new Set(['model.requested', 'model.responded', 'tool.returned', 'turn.finished'])
+const spanning: ReadonlySet<string> = new Set(['model.requested', 'model.responded', 'tool.returned', 'turn.finished'])
 
 const EventData = z.object({
   turn: z.number().catch(0),

@@ -23,12 +23,12 @@ export function openStoreGate(check: () => Promise<PartState>, log: StoreLog): S
   let failsSince: number | undefined
 
   async function stateNow(): Promise<PartState> {
-    const found = await check()
+    const checked = await check()
     const now = performance.now()
-    failsSince = found.state === 'ok' ? undefined : (failsSince ?? now)
+    failsSince = checked.state === 'ok' ? undefined : (failsSince ?? now)
     const longest = waiting.values().find(({ since }) => now - since >= toleratedMs)
     if (longest !== undefined) return stateByFault(longest.error)
-    return failsSince === undefined || now - failsSince < toleratedMs ? { ...found, state: 'ok' } : found
+    return failsSince === undefined || now - failsSince < toleratedMs ? { ...checked, state: 'ok' } : checked
   }
 
   return {

@@ -99,7 +99,7 @@ function modelServers(read: ServersRead): ModelServer[] {
     throw new AppError('CONFIG_003', words)
   }
   return urls.map((url) => {
-    const details = read.REMORA_MODEL_POOL.find((one) => isSameServer(url, one.url))
+    const details = read.REMORA_MODEL_POOL.find((server) => isSameServer(url, server.url))
     const maxInFlightOfAll = details?.max_in_flight ?? read.REMORA_MODEL_MAX_IN_FLIGHT
     return { url, models: details?.models ?? [], maxInFlightOfAll }
   })

@@ -83,7 +83,7 @@ export async function readProjectBudget(
   const fields = budgetSetters.map((by) => `${projectId} ${by}`)
   const [stored, used] = await Promise.all([redis.hmget(budgets, ...fields), redis.get(spentOf(projectId, dayOf(now)))])
   const [operator = null, own = null] = stored.map((text) => (text === null ? null : Number(text)))
-  const given = [operator, own].filter((one) => one !== null)
+  const given = [operator, own].filter((limit) => limit !== null)
   const limit = given.length === 0 ? null : Math.min(...given)
   return { operator, own, limit, used: Number(used ?? 0), resetsAt: endOfDay(now) }
 }

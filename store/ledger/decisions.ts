@@ -36,7 +36,7 @@ export async function readDecisions(store: LedgerStore, runId: RunId): Promise<D
   // Nothing that a worker can write takes away what a person has decided.
   const believed = [...policy.byChangeSet].filter(([id]) => !forged.has(id))
   const byChangeSet = new Map([...believed, ...people.byChangeSet])
-  const inOrder = [...byChangeSet].toSorted(([, one], [, other]) => one.version - other.version)
+  const inOrder = [...byChangeSet].toSorted(([, left], [, right]) => left.version - right.version)
   return { last: Number(last ?? 0), byChangeSet: new Map(inOrder), forged: [...forged].toSorted() }
 }
 
@@ -106,24 +106,24 @@ export async function decide(
   const { last, decisions, by, command = newToken() } = step
   if (decisions.length === 0) return []
   if (decisions.some(({ retry }) => retry !== undefined)) await noteWanted(store, runId)
-  const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
+  const made = decisions.map((decision) => ({ ...keptOf(decision, by), changeSetId: decision.changeSetId }))
   const bodies = encodeEvents(
-    decisions.map((one) => eventOf(one, by)),
+    decisions.map((decision) => eventOf(decision, by)),
     store.redactor,
   ).filter((_, at) => at % 2 === 1)
   const keys = runKeys(store.namespace, runId)
   const isOfPerson = by.kind === 'human'
-  const args = decisions.flatMap((one, at) => {
-    const json = JSON.stringify(keptOf(one, by))
-    const signature = isOfPerson ? store.signer?.sign('decision', runId, one.changeSetId, json) : undefined
-    return [one.changeSetId, `${signature ?? '-'} ${json}`, bodies[at] ?? '']
+  const args = decisions.flatMap((decision, at) => {
+    const json = JSON.stringify(keptOf(decision, by))
+    const signature = isOfPerson ? store.signer?.sign('decision', runId, decision.changeSetId, json) : undefined
+    return [decision.changeSetId, `${signature ?? '-'} ${json}`, bodies[at] ?? '']
   })
   const own = [...keys.scripted, isOfPerson ? keys.decisions : keys.policyDecisions]
   const reply = DecideReply.parse(
     expectKnownRun(runId, await decideScript(store.redis, own, [last, command, ...countersOf(decisions), ...args])),
   )
   if (reply === 'changed') return undefined
-  return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
+  return made.map((decision, at) => ({ ...decision, version: reply.first + at, at: reply.at }))
 }
 
 function countersOf(decisions: readonly NewDecision[]): (string | number)[] {
@@ -198,8 +198,8 @@ export async function operationsOfSets(
   changeSetIds: readonly string[],
 ): Promise<(OperationId | undefined)[]> {
   if (changeSetIds.length === 0) return []
-  const found = Ids.parse(await redis.hmget(runKeys(namespace, runId).changeSets, ...changeSetIds))
-  return found.map((id) => id ?? undefined)
+  const operationIds = Ids.parse(await redis.hmget(runKeys(namespace, runId).changeSets, ...changeSetIds))
+  return operationIds.map((id) => id ?? undefined)
 }
 
 const Lists = z.array(z.string().nullable())
@@ -211,6 +211,6 @@ export async function setsBuiltOn(
   changeSetIds: readonly string[],
 ): Promise<string[][]> {
   if (changeSetIds.length === 0) return []
-  const found = Lists.parse(await redis.hmget(runKeys(namespace, runId).builtOn, ...changeSetIds))
-  return found.map((list) => list?.split(' ') ?? [])
+  const lists = Lists.parse(await redis.hmget(runKeys(namespace, runId).builtOn, ...changeSetIds))
+  return lists.map((list) => list?.split(' ') ?? [])
 }

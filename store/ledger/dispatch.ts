@@ -82,8 +82,8 @@ export async function requeue(store: LedgerStore, runId: RunId, lost: readonly T
   const { kind, id } = store.origin
   const answer = await requeueScript(
     store.redis,
-    [...keys.scripted, ...lost.map((one) => keys.operation(one.operationId))],
-    [command, kind, id, ...lost.flatMap((one) => [one.operationId, one.dispatch])],
+    [...keys.scripted, ...lost.map((operation) => keys.operation(operation.operationId))],
+    [command, kind, id, ...lost.flatMap((operation) => [operation.operationId, operation.dispatch])],
   )
   return z.array(Taken).parse(JSON.parse(z.string().parse(expectKnownRun(runId, answer))))
 }
@@ -119,7 +119,7 @@ export async function setAway(store: LedgerStore, runId: RunId, away: readonly A
 
 /** Sorts the models as `setAway` stores them, so that equal lists are equal texts. */
 export function asStored(away: readonly AwayModel[]): AwayModel[] {
-  const sorted = away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
+  const sorted = away.toSorted((left, right) => (left.model < right.model ? -1 : 1))
   return sorted.map(({ model, since, bundles }) => ({ model, since: Math.round(since), bundles: bundles.toSorted() }))
 }
 

@@ -130,8 +130,8 @@ export async function suspend(store: LedgerStore, attempt: Attempt, n: number, h
   const { question, answerWithinMs, recordHash, spent, events } = how
   const stored = storedQuestion(attempt, question)
   const shown = { question: stored.text, choices: stored.choices }
-  const asked = [JSON.stringify(stored), JSON.stringify(store.redactor.record(shown))]
-  const values = ['suspend', ...asked, Math.round(answerWithinMs), '']
+  const questionTexts = [JSON.stringify(stored), JSON.stringify(store.redactor.record(shown))]
+  const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), '']
   const reply = await handOver(store, attempt, n, { resume: { recordHash, spent }, values, events })
   return { kind: reply === 'done' ? ('suspended' as const) : reply }
 }
@@ -149,6 +149,6 @@ async function handOver(store: LedgerStore, attempt: Attempt, n: number, { resum
 /** The question without its number and times, which the script adds. To Redis half a surrogate pair is invalid JSON. */
 function storedQuestion({ operationId, bundle, node }: Attempt, { text, choices }: AskedQuestion) {
   const { nodeId, path, qualifiedName } = node
-  const asked = { text: text.toWellFormed(), choices: choices?.map((choice) => choice.toWellFormed()) ?? null }
-  return { operationId, nodeId, bundle, path, qualifiedName, ...asked }
+  const question = { text: text.toWellFormed(), choices: choices?.map((choice) => choice.toWellFormed()) ?? null }
+  return { operationId, nodeId, bundle, path, qualifiedName, ...question }
 }

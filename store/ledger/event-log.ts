@@ -53,11 +53,11 @@ async function readArchived(
   const events: Event[] = []
   for (let next = after + 1; next < before && events.length < limit;) {
     const segment = segmentOf(run, next)
-    const found = await archive?.get(segment, { after: next - 1, limit: limit - events.length })
-    const last = found?.at(-1)?.seq
+    const archived = await archive?.get(segment, { after: next - 1, limit: limit - events.length })
+    const last = archived?.at(-1)?.seq
     // An archive that returns nothing further must not be asked for the same again and again.
     const hasMore = last !== undefined && last >= next
-    if (hasMore) events.push(...(found ?? []))
+    if (hasMore) events.push(...(archived ?? []))
     else if (segment.last < before) {
       const which = `events ${segment.first} to ${segment.last}`
       throw new AppError('STORE_003', `${which} are neither in the stream nor in the archive`)

@@ -43,8 +43,8 @@ export function foldRun() {
 
   function violations(run: Pick<Run, 'status' | 'generation'>): Violation[] {
     const { status } = run
-    const times = (name: string) => seen.filter((one) => one.name === name).length
-    const ends = seen.filter((one) => endings.has(one.name))
+    const times = (name: string) => seen.filter((event) => event.name === name).length
+    const ends = seen.filter((event) => endings.has(event.name))
     const end = isEnded(status) ? `run.${status}` : undefined
     const faults = [...early]
     if (times('run.accepted') !== 1) faults.push(`the events have run.accepted ${times('run.accepted')} times`)
@@ -61,10 +61,10 @@ export function foldRun() {
     if (lastEnd !== undefined && last !== undefined && last.seq !== lastEnd.seq) {
       faults.push(`event ${last.seq} ${last.event} comes after ${lastEnd.name}, the end of the run`)
     }
-    const found = faults.map((message): Violation => ({ invariant: 3, message }))
-    if (run.generation === generation) return found
+    const violations = faults.map((message): Violation => ({ invariant: 3, message }))
+    if (run.generation === generation) return violations
     const message = `the run is in generation ${run.generation}, its events in generation ${generation}`
-    return [...found, { invariant: 2, message }]
+    return [...violations, { invariant: 2, message }]
   }
 
   return { take, violations }
@@ -105,9 +105,9 @@ function counterFaults({ byChangeSet }: Decisions, counted: ReadonlyMap<string, 
   const byAgent = Map.groupBy(byChangeSet.values(), ({ agent }) => agent)
   return [...new Set([...byAgent.keys(), ...counted.keys()])].flatMap((agent) =>
     (['accepted', 'rejected'] as const).flatMap((verdict) => {
-      const found = byAgent.get(agent)?.filter((one) => one.verdict === verdict).length ?? 0
-      const said = counted.get(agent)?.[verdict] ?? 0
-      return found === said ? [] : [`${said} change sets of ${agent} are counted as ${verdict}, ${found} are`]
+      const folded = byAgent.get(agent)?.filter((decision) => decision.verdict === verdict).length ?? 0
+      const stored = counted.get(agent)?.[verdict] ?? 0
+      return folded === stored ? [] : [`${stored} change sets of ${agent} are counted as ${verdict}, ${folded} are`]
     }),
   )
 }
@@ -129,13 +129,13 @@ const closing = new Set(['model.responded', 'operation.suspended', 'operation.en
  * worker did not end itself may lack the last answer.
  */
 export function foldModelCalls() {
-  const asked = new Map<string, number>()
+  const openRequests = new Map<string, number>()
   const violations: Violation[] = []
 
   function take(event: Event): void {
     const id = event.operationId
     if (id === undefined) return
-    const open = asked.get(id)
+    const open = openRequests.get(id)
     const blame = (what: string) =>
       void violations.push({ invariant: 3, message: `event ${event.seq} ${event.event} of operation ${id}: ${what}` })
     const { event: name, data } = event
@@ -144,8 +144,8 @@ export function foldModelCalls() {
     const isDue = name === 'model.requested' || name === 'operation.suspended' || isSettled
     if (open !== undefined && isDue) blame(`the request of event ${open} was not answered`)
     if (open === undefined && name === 'model.responded') blame('it answers no request')
-    if (name === 'model.requested') asked.set(id, event.seq)
-    else if (closing.has(name)) asked.delete(id)
+    if (name === 'model.requested') openRequests.set(id, event.seq)
+    else if (closing.has(name)) openRequests.delete(id)
   }
 
   return { take, violations }

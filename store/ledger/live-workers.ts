@@ -65,10 +65,10 @@ export async function readWorkers(
   namespace = 'remora',
 ): Promise<ReadonlyMap<string, WorkerReport>> {
   const now = await redisNowMs(redis)
-  const found = await redis.hgetall(reportsKey(namespace))
+  const texts = await redis.hgetall(reportsKey(namespace))
   const reports = new Map<string, WorkerReport>()
   const silent: string[] = []
-  for (const [id, text] of Object.entries(found)) {
+  for (const [id, text] of Object.entries(texts)) {
     const report = WorkerReport.safeParse(parseJson(text))
     if (!report.success || report.data.until < now - forgottenAfterMs) silent.push(id)
     else if (report.data.until >= now) reports.set(id, report.data)

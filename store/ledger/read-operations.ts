@@ -113,7 +113,7 @@ export async function countFailures(store: LedgerStore, runId: RunId): Promise<F
       return { errorCode: code === '' ? null : code, count, first: await readOperation(store, runId, first) }
     }),
   )
-  return failures.toSorted((one, other) => other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1))
+  return failures.toSorted((left, right) => right.count - left.count || (nameOf(left) < nameOf(right) ? -1 : 1))
 }
 
 function nameOf({ errorCode }: Pick<FailureCount, 'errorCode'>): string {
@@ -197,7 +197,7 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
       redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome', 'repeats', 'started', 'begun', 'gen'),
     ),
   ])
-  const found = ids.flatMap((operationId, at): EndedOperation[] => {
+  const ended = ids.flatMap((operationId, at): EndedOperation[] => {
     const ended = EndedFields.safeParse(read[at])
     if (!ended.success) return []
     const [bundle, endedAt, outcome, repeated, started, begun, generation] = ended.data
@@ -206,7 +206,7 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
     const how = { begunAt: begun ?? started, endedAt, outcome: Outcome.parse(JSON.parse(outcome)), repeats }
     return [{ runId, operationId, generation: generation ?? 1, bundle, node, ...how }]
   })
-  return found.toSorted((one, other) => one.endedAt - other.endedAt)
+  return ended.toSorted((left, right) => left.endedAt - right.endedAt)
 }
 
 const sliceLength = 500
@@ -219,11 +219,11 @@ export async function endedInSlices(
   ids: readonly OperationId[],
   ledger: EndedReader,
 ): Promise<EndedOperation[]> {
-  const found: EndedOperation[] = []
+  const ended: EndedOperation[] = []
   for (let first = 0; first < ids.length; first += sliceLength) {
-    found.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))
+    ended.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))
   }
-  return found
+  return ended
 }
 
 const pageLength = 500

@@ -202,7 +202,7 @@ export function awayModelsCheck(ledger: RunReads): PartCheck {
     const waits = runs.flatMap((run) => (run === undefined || run.stop !== null ? [] : run.away))
     if (waits.length === 0) return { state: 'ok', message: 'no run waits for a model' }
     const texts = [...Map.groupBy(waits, ({ model }) => model)].map(([model, same]) => {
-      const since = new Date(Math.min(...same.map((one) => one.since))).toISOString()
+      const since = new Date(Math.min(...same.map((wait) => wait.since))).toISOString()
       return `no server of the model "${model}" works since ${since}: ${same.length} ${same.length === 1 ? 'run waits' : 'runs wait'}`
     })
     return { state: 'away', message: texts.join('; ') }

@@ -43,8 +43,8 @@ const startMs = 2_000
  */
 export async function expectUsableRedis(redis: RedisClient, namespace = 'remora'): Promise<void> {
   const limit = AbortSignal.timeout(startMs)
-  const found = await untilAborted(redisCheck(redis)(limit), limit).catch(() => undefined)
-  if (found?.state === 'unsafe') throw new AppError('CONFIG_006', `Redis cannot be used: ${found.message}`)
+  const checked = await untilAborted(redisCheck(redis)(limit), limit).catch(() => undefined)
+  if (checked?.state === 'unsafe') throw new AppError('CONFIG_006', `Redis cannot be used: ${checked.message}`)
   const format = await untilAborted(claimFormat(redis, namespace), limit).catch(() => undefined)
   if (format === undefined || format === storeFormat) return
   throw new AppError(

@@ -106,8 +106,8 @@ export async function relayResults(
     const entries = z.array(OutboxEntry).parse(await store.redis.xrange(outbox, '-', '+', 'COUNT', sliceEntries))
     const last = entries.at(-1)
     if (last === undefined) return added
-    const found = await Promise.all(entries.map((entry) => resultIn(store, runId, entry)))
-    const args = found.flatMap(({ seq, operationId, json }) => [
+    const rows = await Promise.all(entries.map((entry) => resultIn(store, runId, entry)))
+    const args = rows.flatMap(({ seq, operationId, json }) => [
       seq,
       operationId,
       json,
@@ -118,7 +118,7 @@ export async function relayResults(
     const answer = await publishScript(store.redis, keys, [runId, projectId, keptResults, usageKeptS, ...args])
     const count = z.int().min(0).parse(answer)
     // What was published before, by another process, comes first.
-    for (const { bare } of found.slice(found.length - count)) if (bare !== undefined) noteBare(bare)
+    for (const { bare } of rows.slice(rows.length - count)) if (bare !== undefined) noteBare(bare)
     added += count
     await store.redis.xtrim(outbox, 'MINID', seqOf(last[0]) + 1)
   }

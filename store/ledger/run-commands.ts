@@ -54,16 +54,16 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   const { runId, projectId, request } = run
   await indexRun(store, run, '')
   const keys = runKeys(store.namespace, runId)
-  const asked = JSON.stringify(request)
+  const requestText = JSON.stringify(request)
   const answer = await createScript(store.redis, keys.scripted, [
     runSchema,
     projectId,
     request.errorPolicy,
-    asked,
+    requestText,
     run.uploadKey,
     run.traceparent ?? '',
     request.budget?.tokens ?? '',
-    store.signer?.sign('run', runId, projectId, asked) ?? '',
+    store.signer?.sign('run', runId, projectId, requestText) ?? '',
     ...encodeEvents([run.acceptedEvent], store.redactor),
   ])
   if (answer === 'created') logAccepted(run, store.log)

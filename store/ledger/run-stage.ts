@@ -34,7 +34,7 @@ export async function failRun(
   if (fault.retry || signal.aborted) throw fault
   const { code: errorCode, message: reason } = fault
   const answer = await ledger.move(runId, {
-    from: phases.flatMap((one) => (['queued', 'running'] as const).map((status) => ({ status, phase: one }))),
+    from: phases.flatMap((phase) => (['queued', 'running'] as const).map((status) => ({ status, phase }))),
     to: { status: 'failed' },
     command: 'fail',
     ...(generation !== undefined && { generation }),

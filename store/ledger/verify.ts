@@ -128,7 +128,7 @@ function compareRecords(accounts: Accounts): Violation[] {
   const by = Map.groupBy(repeating, ({ supersedes }) => supersedes)
   return [...accounts].flatMap(([id, { status, repeats, supersededBy }]) => {
     const faults: string[] = []
-    const [due = null, ...others] = (by.get(id) ?? []).map((one) => one.id)
+    const [due = null, ...others] = (by.get(id) ?? []).map((successor) => successor.id)
     if (others.length > 0) faults.push(`operation ${id} is repeated by ${due} and by ${others.join(', ')}`)
     const former = repeats === null ? undefined : accounts.get(repeats.supersedes)
     if (repeats !== null && (former?.repeats?.operationId ?? repeats.supersedes) !== repeats.operationId)

@@ -89,10 +89,10 @@ export function openSigner({ region, accessKeyId, secretAccessKey, sessionToken 
     const sorted = Object.entries(all).toSorted(([one], [other]) => (one < other ? -1 : 1))
     const names = sorted.map(([name]) => name).join(';')
     const lines = sorted.map(([name, value]) => `${name}:${value.trim().replaceAll(/\s+/g, ' ')}\n`).join('')
-    const asked = hash('sha256', [method, path, '', lines, names, bodyHash].join('\n'))
+    const requestHash = hash('sha256', [method, path, '', lines, names, bodyHash].join('\n'))
     const scope = `${date}/${region}/s3/aws4_request`
     const signature = createHmac('sha256', day.key)
-      .update(`AWS4-HMAC-SHA256\n${time}\n${scope}\n${asked}`)
+      .update(`AWS4-HMAC-SHA256\n${time}\n${scope}\n${requestHash}`)
       .digest('hex')
     const credential = `Credential=${accessKeyId}/${scope}`
     return { ...all, authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=${names}, Signature=${signature}` }

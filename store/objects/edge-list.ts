@@ -81,9 +81,9 @@ export async function putEdgeList(
 function arrangeLines(nodes: readonly CodeNode[], edges: readonly Edge[]): { lines: Uint32Array; spans: string } {
   const places = new Map(nodes.map(({ nodeId: id }, place) => [id, place]))
   const placeOf = (id: string) => {
-    const place = places.get(id)
-    if (place === undefined) throw new Error(`an edge ends at ${id}, which is no node of the list`)
-    return place
+    const index = places.get(id)
+    if (index === undefined) throw new Error(`an edge ends at ${id}, which is no node of the list`)
+    return index
   }
   const leaving = edges.map(({ from }) => placeOf(from))
   const arriving = edges.map(({ to }) => placeOf(to))
@@ -91,10 +91,10 @@ function arrangeLines(nodes: readonly CodeNode[], edges: readonly Edge[]): { lin
   const into = countsOf(arriving, nodes.length)
   const next = { out: new Uint32Array(nodes.length), in: new Uint32Array(nodes.length) }
   const spans: string[] = []
-  for (let place = 0, first = 0; place < nodes.length; place++) {
-    const [leave, arrive] = [out[place] ?? 0, into[place] ?? 0]
-    next.out[place] = first
-    next.in[place] = first + leave
+  for (let index = 0, first = 0; index < nodes.length; index++) {
+    const [leave, arrive] = [out[index] ?? 0, into[index] ?? 0]
+    next.out[index] = first
+    next.in[index] = first + leave
     spans.push(`${[first, leave, arrive].map((figure) => String(figure).padStart(digits, '0')).join(' ')}\n`)
     first += leave + arrive
   }
@@ -113,7 +113,7 @@ function arrangeLines(nodes: readonly CodeNode[], edges: readonly Edge[]): { lin
 
 function countsOf(places: readonly number[], nodes: number): Uint32Array {
   const counts = new Uint32Array(nodes)
-  for (const place of places) counts[place] = (counts[place] ?? 0) + 1
+  for (const index of places) counts[index] = (counts[index] ?? 0) + 1
   return counts
 }
 

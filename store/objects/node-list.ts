@@ -183,12 +183,12 @@ function filterOf({ kind, language, path }: NodeFilters) {
 async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
   let node: CodeNode | undefined
   const children: NodeId[] = []
-  for await (const one of nodes) {
+  for await (const candidate of nodes) {
     if (node === undefined) {
-      if (one.nodeId !== nodeId) throw damagedObject(`of the ids of ${nodeId}`)
-      node = one
-    } else if (one.path !== node.path || one.startByte > node.endByte) break
-    else if (one.parentId === nodeId) children.push(one.nodeId)
+      if (candidate.nodeId !== nodeId) throw damagedObject(`of the ids of ${nodeId}`)
+      node = candidate
+    } else if (candidate.path !== node.path || candidate.startByte > node.endByte) break
+    else if (candidate.parentId === nodeId) children.push(candidate.nodeId)
   }
   if (node === undefined) throw damagedObject(`of the node ${nodeId}`)
   return { node, children }

@@ -16,7 +16,7 @@ export type PatchPart = { changeSetIds: readonly string[]; carried?: readonly Ch
 type Place = { projectId: ProjectId; runId: RunId }
 
 function partOf({ changeSetIds, carried = [] }: PatchPart): z.infer<typeof PatchPart> {
-  const sorted = carried.toSorted((one, other) => (one.changeSetId < other.changeSetId ? -1 : 1))
+  const sorted = carried.toSorted((left, right) => (left.changeSetId < right.changeSetId ? -1 : 1))
   return {
     v: 1,
     changeSetIds: [...new Set(changeSetIds)].toSorted(),
@@ -32,8 +32,8 @@ export function partId(part: PatchPart): PartId {
 const records = runRecords(objectKeys.patchPart, PatchPart)
 
 /** Stores which change sets are in a part, under its id. */
-export function putPart(objects: Pick<ObjectStore, 'put'>, place: Place, part: PatchPart): Promise<PartId> {
-  return records.put(objects, place, partOf(part))
+export function putPart(objects: Pick<ObjectStore, 'put'>, run: Place, part: PatchPart): Promise<PartId> {
+  return records.put(objects, run, partOf(part))
 }
 
 /** Throws STORE_003 when it is missing or does not have its hash. */

@@ -150,8 +150,8 @@ function openUndiciHandler({
 function pathOf({ path, query }: HttpRequest): string {
   const pairs: string[] = []
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value ?? '']) {
-      pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(one)}`)
+    for (const text of Array.isArray(value) ? value : [value ?? '']) {
+      pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`)
     }
   }
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`

@@ -161,7 +161,7 @@ type Folder = { entries: TreeEntry[]; folders: Map<string, Folder> }
 function foldersOf({ files, links }: SnapshotContents): Folder {
   const emptyFolder = (): Folder => ({ entries: [], folders: new Map() })
   const root = emptyFolder()
-  const place = (path: string) => {
+  const folderOf = (path: string) => {
     const segments = path.split('/')
     const name = segments.pop() ?? ''
     let folder = root
@@ -169,11 +169,11 @@ function foldersOf({ files, links }: SnapshotContents): Folder {
     return { name, entries: folder.entries }
   }
   for (const { path, hash, size, executable } of files) {
-    const { name, entries } = place(path)
+    const { name, entries } = folderOf(path)
     entries.push({ type: 'file', name, hash, size, executable })
   }
   for (const { path, target } of links) {
-    const { name, entries } = place(path)
+    const { name, entries } = folderOf(path)
     entries.push({ type: 'link', name, target })
   }
   return root
@@ -185,7 +185,7 @@ function hashFolder(folder: Folder, trees: Map<string, string>): string {
     name,
     hash: hashFolder(inner, trees),
   }))
-  const entries = [...folder.entries, ...below].toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const entries = [...folder.entries, ...below].toSorted((left, right) => (left.name < right.name ? -1 : 1))
   const tree: Tree = { v: 1, entries }
   const json = JSON.stringify(tree)
   const hash = sha256(json)

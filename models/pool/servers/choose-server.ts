@@ -45,7 +45,7 @@ export function chooseServer({ ranked, request, waiting }: Choice): PooledServer
     if (taken === 'soon') return taken
     if (taken === 'taken') return preferred
   }
-  const byFill = usable.filter((server) => roomAt(server) > 0).toSorted((one, other) => fillOf(one) - fillOf(other))
+  const byFill = usable.filter((server) => roomAt(server) > 0).toSorted((left, right) => fillOf(left) - fillOf(right))
   for (const server of byFill) {
     const taken = server.slots.take(Math.min(wanted, roomAt(server)))
     if (taken === 'soon') return taken
@@ -90,8 +90,11 @@ export function openRanking<S extends { name: string }>(servers: readonly S[]): 
   const cached = new LRUCache<string, readonly S[]>({ max: maxKeys })
   const rank = (key: string) => {
     const hash = hashOf(key)
-    const scored = named.map((one) => ({ server: one.server, score: mix(one.hash ^ Math.imul(hash, 0x9e3779b1)) }))
-    return scored.toSorted((one, other) => other.score - one.score).map(({ server }) => server)
+    const scored = named.map((candidate) => ({
+      server: candidate.server,
+      score: mix(candidate.hash ^ Math.imul(hash, 0x9e3779b1)),
+    }))
+    return scored.toSorted((left, right) => right.score - left.score).map(({ server }) => server)
   }
   return (key) => getOrMake(cached, key, () => rank(key))
 }

@@ -7,7 +7,7 @@ const lackingMs = 60_000
 
 export type OfferedList = ReturnType<typeof openOfferedList>
 
-/** Without models `named` by the operator, those count that the server lists. */
+/** Counts the models `named` by the operator, or those that the server lists where none are named. */
 export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clock, 'now'> = systemClock) {
   let known = named.length === 0 ? undefined : new Set(named)
   const lackingUntil = new Map<string, number>()
@@ -43,8 +43,8 @@ export async function askForModels(endpoints: readonly Endpoint[], limit: { time
   const models = new Set<string>()
   const faults: string[] = []
   let again = false
-  const asked = endpoints.map((endpoint) => endpoint.models(limit))
-  for (const [at, answer] of (await Promise.allSettled(asked)).entries()) {
+  const lists = endpoints.map((endpoint) => endpoint.models(limit))
+  for (const [at, answer] of (await Promise.allSettled(lists)).entries()) {
     const failure = answer.status === 'rejected' ? toTryFailure(answer.reason) : undefined
     const offered = answer.status === 'fulfilled' ? answer.value : []
     for (const model of offered) models.add(model)
@@ -67,9 +67,9 @@ export function openFirstModel(
 ) {
   let known: string | undefined
   return {
-    async name(asked: AbortSignal): Promise<string> {
+    async name(caller: AbortSignal): Promise<string> {
       if (known !== undefined) return known
-      const signal = AbortSignal.any([asked, closing])
+      const signal = AbortSignal.any([caller, closing])
       const startedAt = performance.now()
       while (known === undefined) {
         const { models, faults, again } = await askForModels(endpoints, { timeoutMs: askLimitMs, signal })

@@ -39,14 +39,14 @@ export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyP
     const at = sign.index
     const read = readSign(sign[0], { text, at, from, tools })
     const wasThought = read !== undefined && 'isOpen' in read && read.isOpen && lastThoughtEnd > at
-    const found: Found | undefined = wasThought ? { kind: 'thought', end: lastThoughtEnd, hasBeginning: false } : read
-    if (found === undefined) continue // only mentioned
-    signs.lastIndex = found.end
-    if (found.kind === 'prose') continue
-    if (found.kind === 'thought' && !found.hasBeginning) parts = []
+    const part: Found | undefined = wasThought ? { kind: 'thought', end: lastThoughtEnd, hasBeginning: false } : read
+    if (part === undefined) continue // only mentioned
+    signs.lastIndex = part.end
+    if (part.kind === 'prose') continue
+    if (part.kind === 'thought' && !part.hasBeginning) parts = []
     else parts.push({ kind: 'prose', text: text.slice(from, at) })
-    from = found.end
-    if (found.kind !== 'thought') parts.push({ ...found, text: text.slice(at, found.end) })
+    from = part.end
+    if (part.kind !== 'thought') parts.push({ ...part, text: text.slice(at, part.end) })
   }
   return [...parts, { kind: 'prose', text: text.slice(from) }]
 }
@@ -95,8 +95,8 @@ function asFound(reading: SignReading, text: string, { isOpen }: { isOpen: boole
 /** JSON at the beginning of a line may be calls. Other JSON, and what looks like it, is prose as a whole. */
 function readJson({ text, at, from }: SignAt): Found {
   const reading = beginsLine(text, at, from) ? readJsonSequence(text, at) : undefined
-  const found = asFound(reading, text, { isOpen: true })
-  if (found !== undefined) return found
+  const part = asFound(reading, text, { isOpen: true })
+  if (part !== undefined) return part
   const end = endOfJson(text, at)
   return { kind: 'prose', end: end ?? text.length, isOpen: end === undefined }
 }
@@ -117,7 +117,7 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
     : { kind: 'calls', calls: reading.calls, end, isFenced: true }
 }
 
-/** With `isOpen` its end is missing: it extends to the end of the text, or of the paragraph. */
+/** `isOpen`: its end is missing, so it extends to the end of the text or of the paragraph. */
 type FoundCode = { end: number; isOpen: boolean; fence?: { info: string; body: string } }
 
 function findFence(text: string, at: number, ticks: string): FoundCode | undefined {

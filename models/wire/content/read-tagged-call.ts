@@ -81,8 +81,8 @@ function isCutName(text: string, start: number): boolean {
 function readName(text: string, from: number): { text: string; end: number } | undefined {
   const name = /[^\s<>]{1,256}(?=>)/y
   name.lastIndex = from
-  const found = name.exec(text)?.[0]
-  return found === undefined ? undefined : { text: found, end: from + found.length + 1 }
+  const match = name.exec(text)?.[0]
+  return match === undefined ? undefined : { text: match, end: from + match.length + 1 }
 }
 
 function converted(value: string, schema: unknown): unknown {

@@ -44,7 +44,7 @@ export function openCallMerger() {
         if (call.id !== '' && !firstOfId.has(call.id)) firstOfId.set(call.id, call)
       }
     },
-    calls: (): readonly MergedCall[] => calls.toSorted((one, other) => one.index - other.index),
+    calls: (): readonly MergedCall[] => calls.toSorted((left, right) => left.index - right.index),
   }
 }
 

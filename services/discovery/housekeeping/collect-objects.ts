@@ -95,11 +95,11 @@ async function collectProject(
     batch = []
   }
   for await (const { key, lastModified } of deps.objects.list(`projects/${projectId}/`, signal)) {
-    const place = objectPlace(projectId, key)
-    if (place === undefined) total.unknown += 1
-    else if (isMarked(place, marks)) total.kept += 1
-    else if (lastModified < lastPutBefore(place)) batch.push({ key, lastPutBefore: lastPutBefore(place) })
-    else if (await goesNow(key, place, deps)) batch.push({ key, lastPutBefore: Infinity })
+    const object = objectPlace(projectId, key)
+    if (object === undefined) total.unknown += 1
+    else if (isMarked(object, marks)) total.kept += 1
+    else if (lastModified < lastPutBefore(object)) batch.push({ key, lastPutBefore: lastPutBefore(object) })
+    else if (await goesNow(key, object, deps)) batch.push({ key, lastPutBefore: Infinity })
     else total.young += 1
     if (batch.length >= batchLength) await deleteBatch()
   }
@@ -167,8 +167,8 @@ export async function deleteUnreferenced(
     while (next < candidates.length && !stop.aborted) {
       const slice = candidates.slice(next, next + sliceLength)
       const looked = await mapBounded(slice, statsAtOnce, async ({ key, lastPutBefore }) => {
-        const found = await objects.stat(key)
-        return found !== undefined && found.lastModified < lastPutBefore ? [found] : []
+        const stored = await objects.stat(key)
+        return stored !== undefined && stored.lastModified < lastPutBefore ? [stored] : []
       })
       const old = looked.flat()
       // Also when this process was suspended for longer than the window: no timer has fired yet.
@@ -204,9 +204,9 @@ async function expectOwnLedger(projectId: ProjectId, { retention, objects }: Col
   const key = objectKeys.ledgerMark(projectId)
   const own = await retention.ledgerId()
   const stored = await objects.get(key).catch(undefinedWhenMissing)
-  const found = stored && LedgerMark.parse(parseJson(Buffer.from(stored).toString())).ledger_id
-  if (found === own) return
-  if (found !== undefined) {
+  const marked = stored && LedgerMark.parse(parseJson(Buffer.from(stored).toString())).ledger_id
+  if (marked === own) return
+  if (marked !== undefined) {
     throw new AppError(
       'CONFIG_003',
       `the objects of project "${projectId}" belong to another ledger: this Redis is not the one they were collected with. ` +

@@ -31,10 +31,10 @@ export function runDeletions(deps: DeleteDeps): () => Promise<void> {
   const stop = new AbortController()
   const withoutOwn = new Set<RunId>()
   const stores = openStoreUser(deps.log)
-  let said = ''
+  let lastMessage = ''
   const sayOnce = (message: string, say: () => void) => {
-    if (message !== said) say()
-    said = message
+    if (message !== lastMessage) say()
+    lastMessage = message
   }
   const stopRounds = repeatEvery(everyMs, async () => {
     try {
@@ -57,10 +57,10 @@ export function runDeletions(deps: DeleteDeps): () => Promise<void> {
  * of a deletion goes last. `withoutOwn`: runs of which only what they may share with others is left.
  */
 export async function deletionRound(deps: DeleteDeps, signal: AbortSignal, withoutOwn = new Set<RunId>()) {
-  const asked = await deps.retention.runsBeingDeleted()
-  if (asked.length === 0) return asked
+  const due = await deps.retention.runsBeingDeleted()
+  if (due.length === 0) return due
   await deps.retention.whileDeleting(async (lost) => {
-    for (const [projectId, runs] of Map.groupBy(asked, (run) => run.projectId)) {
+    for (const [projectId, runs] of Map.groupBy(due, (run) => run.projectId)) {
       await deleteOfProject(projectId, runs, { ...deps, withoutOwn }, AbortSignal.any([signal, lost]))
     }
   })
@@ -72,14 +72,14 @@ export async function deletionRound(deps: DeleteDeps, signal: AbortSignal, witho
 
 async function deleteOfProject(
   projectId: ProjectId,
-  asked: readonly AskedRun[],
+  deleted: readonly AskedRun[],
   deps: DeleteDeps & { withoutOwn: Set<RunId> },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const run of asked) {
+  for (const run of deleted) {
     if (!deps.withoutOwn.has(run.runId) && (await removeOwn(run, deps, signal))) deps.withoutOwn.add(run.runId)
   }
-  const runs = asked.filter(({ runId }) => deps.withoutOwn.has(runId))
+  const runs = deleted.filter(({ runId }) => deps.withoutOwn.has(runId))
   if (runs.length === 0) return
   const isDone = await removeShared(projectId, runs, deps, signal)
   // After the grace the usual collection deletes what is left, which a project that never rests does not let happen before.

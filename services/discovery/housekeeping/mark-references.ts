@@ -59,25 +59,25 @@ export async function markReferences(
 }
 
 /** Is true when the object may be needed: by a retained run, or always, as a mark of the ledger. */
-export function isMarked(place: ObjectPlace, marks: Marks): boolean {
-  switch (place.kind) {
+export function isMarked(object: ObjectPlace, marks: Marks): boolean {
+  switch (object.kind) {
     case 'blob':
     case 'tree':
     case 'snapshot':
     case 'attempt':
     case 'bundle':
     case 'environment':
-      return marks[place.kind].has(place.hash)
+      return marks[object.kind].has(object.hash)
     case 'node_index':
-      return marks.blob.has(place.blobHash)
+      return marks.blob.has(object.blobHash)
     case 'upload':
-      return marks.uploads.has(place.key)
+      return marks.uploads.has(object.key)
     case 'run_object':
-      return marks.runs.has(place.runId)
+      return marks.runs.has(object.runId)
     case 'ledger_mark':
       return true
     default:
-      return unreachable(place)
+      return unreachable(object)
   }
 }
 

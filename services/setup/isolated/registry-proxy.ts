@@ -80,9 +80,10 @@ function openAccount({ rules, maxBytes, lookup: resolve = allAddresses, helloMs 
     helloMs,
     report: (): ProxyReport => ({ hosts, refused, isOverLimit: bytes > maxBytes }),
     async permission(host: string, port: number): Promise<Permission> {
-      const found = await permitted({ host, port }, rules, resolve)
-      if (!('refusal' in found)) return bytes > maxBytes ? { refusal: 'has sent more than setup.download_mb' } : found
-      return { refusal: refuse(host, found.refusal) }
+      const permission = await permitted({ host, port }, rules, resolve)
+      if (!('refusal' in permission))
+        return bytes > maxBytes ? { refusal: 'has sent more than setup.download_mb' } : permission
+      return { refusal: refuse(host, permission.refusal) }
     },
     track(stream: Duplex | Readable) {
       open.add(stream)
@@ -103,12 +104,12 @@ async function tunnel(
   proxy: Account,
 ): Promise<void> {
   const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(url) ?? []
-  const found = await proxy.permission(host, Number(port))
-  if ('refusal' in found) {
-    client.end(`HTTP/1.1 403 ${found.refusal}\r\nConnection: close\r\n\r\n`)
+  const permission = await proxy.permission(host, Number(port))
+  if ('refusal' in permission) {
+    client.end(`HTTP/1.1 403 ${permission.refusal}\r\nConnection: close\r\n\r\n`)
     return
   }
-  const server = connect({ host: found.address, port: Number(port) })
+  const server = connect({ host: permission.address, port: Number(port) })
   server.setTimeout(idleMs, () => server.destroy())
   server.on('error', () => client.destroy())
   server.on('close', () => client.destroy())
@@ -176,8 +177,8 @@ async function readUntil<Found>(
       const chunk: unknown = stream.read()
       if (Buffer.isBuffer(chunk)) {
         bytes = Buffer.concat([bytes, chunk])
-        const found = look(bytes)
-        if (found !== undefined) return { found, bytes }
+        const reading = look(bytes)
+        if (reading !== undefined) return { found: reading, bytes }
       } else await once(stream, 'readable', { signal: AbortSignal.any([signal, closed.signal]) })
     }
   } finally {
@@ -195,11 +196,11 @@ async function forward(request: IncomingMessage, response: ServerResponse, proxy
   if (target?.protocol !== 'http:' || !['GET', 'HEAD'].includes(method))
     return refuse('only GET of http://, and CONNECT')
   const port = Number(target.port || 80)
-  const found = await proxy.permission(target.hostname, port)
-  if ('refusal' in found) return refuse(found.refusal)
+  const permission = await proxy.permission(target.hostname, port)
+  if ('refusal' in permission) return refuse(permission.refusal)
   const kept = Object.entries(headers).filter(([name]) => !ofConnection.includes(name))
   const sent = sendRequest({
-    host: found.address,
+    host: permission.address,
     port,
     method,
     path: `${target.pathname}${target.search}`,

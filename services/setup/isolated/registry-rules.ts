@@ -50,14 +50,14 @@ export async function permitted(
   lookup: Lookup,
 ): Promise<Permission> {
   const name = host.toLowerCase().replace(/\.$/, '')
-  const place = `${name}:${port}`
-  if (!registries.has(place)) return { refusal: `port ${port} is not one of setup.registries` }
+  const hostAndPort = `${name}:${port}`
+  if (!registries.has(hostAndPort)) return { refusal: `port ${port} is not one of setup.registries` }
   const bare = bareName(host)
   const addresses = isIP(bare) === 0 ? await lookup(bare).catch(() => []) : [bare]
   const [address] = addresses
   if (address === undefined) return { refusal: 'has no address here' }
-  const isOwn = internal.has(place)
-  const foreign = addresses.find((one) => !isOwn && isPrivate(one))
+  const isOwn = internal.has(hostAndPort)
+  const foreign = addresses.find((candidate) => !isOwn && isPrivate(candidate))
   if (foreign !== undefined)
     return { refusal: `has the address ${foreign}, which is of no public machine (setup.internal_registries)` }
   return { address }

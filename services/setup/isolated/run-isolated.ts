@@ -82,8 +82,8 @@ export async function runIsolated(
   } catch (error) {
     signal.throwIfAborted()
     // The setup's own failure, and not that of the store, by which the setup fails as well.
-    const said = hasCode(error, 'SETUP_001') ? await answer : undefined
-    if (said?.kind === 'failed') return said
+    const reason = hasCode(error, 'SETUP_001') ? await answer : undefined
+    if (reason?.kind === 'failed') return reason
     throw error
   } finally {
     signal.removeEventListener('abort', kill)
@@ -103,10 +103,10 @@ async function* resultOf(child: ChildProcess, answer: Promise<SetupEnd>): AsyncG
 async function answerOf(child: ChildProcess): Promise<SetupEnd> {
   let errors = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = `${errors}${text}`.slice(-keptErrors)))
-  let said: unknown
-  child.once('message', (message) => (said = message))
+  let reply: unknown
+  child.once('message', (message) => (reply = message))
   const [code, by]: unknown[] = await once(child, 'close')
-  const { data } = IsolatedAnswer.safeParse(said)
+  const { data } = IsolatedAnswer.safeParse(reply)
   if (data === undefined) {
     const how = typeof by === 'string' ? by : `exit code ${String(code)}`
     throw new AppError('TOOL_004', `the process of the setup ended with ${how}: ${errors.trim().slice(-500)}`)

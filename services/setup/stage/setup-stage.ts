@@ -77,15 +77,15 @@ async function environmentOf(run: SetUp, deps: SetupStageDeps, signal: AbortSign
       registries: [...isolation.registries, ...isolation.internalRegistries],
       variables: isolation.variables,
     })
-    const place = objectKeys.environment(projectId, key)
-    const known = await deps.objects.stat(place)
+    const objectKey = objectKeys.environment(projectId, key)
+    const known = await deps.objects.stat(objectKey)
     if (known !== undefined)
       return { kind: 'ready', command, key, bytes: known.bytes, isCached: true, durationMs: durationMs() }
     const base = await deps.archives.open(projectId, snapshotId)
     let bytes = 0
     const store = async (tar: AsyncIterable<Uint8Array>) => {
       const options = { maxBytes: isolation.limits.diskBytes, contentType: 'application/gzip' }
-      bytes = (await deps.objects.putStream(place, gzipped(tar), options)).bytes
+      bytes = (await deps.objects.putStream(objectKey, gzipped(tar), options)).bytes
     }
     const end = await runIsolated({ ...isolation, command, hasPython }, base, store, signal).finally(() =>
       closeSync(base),
