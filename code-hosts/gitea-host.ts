@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
-import { readAtMost } from '#platform/read-at-most.ts'
+import { readAtMost } from '#platform/read-body.ts'
 import type { HostLogin } from './open-git.ts'
 import type {
   ChangeRequest,

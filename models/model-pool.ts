@@ -15,24 +15,16 @@ import type { Capabilities } from './wire/capabilities.ts'
 
 export type ModelPool = {
   /**
-   * Returns one reply to one request, which is retried while that may help and the retry budget lasts, on another
-   * server if there is one. Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer),
-   * AGENT_007 (the request or the reply is too long), AGENT_008 (replies were cut short or are no completions), or at
-   * once with the signal's reason, closing the socket. While the model is away it rejects at once. Nothing is stored
-   * between calls.
+   * Returns one reply, retried while that may help and the retry budget lasts. Rejects with AGENT_002 (refused, or a
+   * `ModelUnavailable`, at once while the model is away), AGENT_007 (request or reply too long), AGENT_008 (replies cut short or
+   * no completions), or the signal's reason.
    */
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
   /** Lists the models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
   describe(): Promise<{ models: string[] }>
-  /**
-   * Returns the first model the endpoints offer. It is asked for at the first call and, while no endpoint answers, for
-   * the retry budget of every call; AGENT_002 then. It is cached until no endpoint offers it any more.
-   */
+  /** Returns the first model that the endpoints offer, cached until none does; AGENT_002 when none answers within the retry budget. */
   firstModel(signal: AbortSignal): Promise<string>
-  /**
-   * Returns the least number of tokens that the endpoints that are up and offer the model allow a request and its reply
-   * together; undefined when none says so within about a second.
-   */
+  /** Returns the least number of tokens that a request and its reply may have together, undefined when no endpoint says so in a second. */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
   /** Tells what each endpoint that offers the model takes of requests for it; waits for a probe no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<Capabilities[]>
@@ -47,7 +39,6 @@ export type EndpointChoice = {
   /** Base URL with its `/v1`, without login and query; CONFIG_003 otherwise. */
   url: string
   apiKey?: string | undefined
-  /** Without any, it is used for those it lists itself. */
   models?: readonly string[] | undefined
   /** Bounds the requests of all processes that share its slots; as many as this one may have there when absent. */
   maxInFlightOfAll?: number | undefined
@@ -67,10 +58,8 @@ export type ModelPoolOptions = {
   /** A request without an answer for so long is sent to a second endpoint too; without it none is. */
   hedgeAfterMs?: number | undefined
   proxy?: HttpProxy | undefined
-  /** Hears the end of each request to a server, retries and hedged requests included. */
   onEnd?: RouterOptions['onEnd']
   log?: Pick<Log, 'warn' | 'debug'>
-  /** Tells the time for its pauses and for how long it trusts what it knows; requests have their time limits by the machine's. */
   clock?: Clock
 }
 
@@ -134,10 +123,7 @@ function openServer(choice: EndpointChoice, deps: ServerDeps): OpenedServer {
   return { server, limits: { maxInFlightOfAll, maxInFlight } }
 }
 
-/**
- * `limit` is what this process may have there at once for now; `pausedMs` comes from `Retry-After`; `models` are
- * undefined while it lists none.
- */
+/** `limit` is what this process may have there at once for now; `pausedMs` comes from `Retry-After`. */
 function endpointStatus({ server, limits }: OpenedServer) {
   return {
     ...limits,
@@ -157,10 +143,10 @@ async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<{ mode
 }
 
 async function leastContext(servers: readonly PooledServer[], model: string, signal: AbortSignal) {
-  const asked = servers.filter(({ offered, breaker }) => offered.mayOffer(model) && breaker.state() === 'closed')
+  const able = servers.filter(({ offered, breaker }) => offered.mayOffer(model) && breaker.state() === 'closed')
   const limit = { limitMs: contextLimitMs, signal, late: () => undefined }
   const answers = await Promise.all(
-    asked.map(({ endpoint }) => withinLimit(endpoint.contextTokens(model, signal), limit)),
+    able.map(({ endpoint }) => withinLimit(endpoint.contextTokens(model, signal), limit)),
   )
   const known = answers.filter((tokens) => tokens !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)

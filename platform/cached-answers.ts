@@ -5,18 +5,14 @@ import { type Clock, systemClock } from './clock.ts'
 export type CacheLimit<V> = { max: number } | { max?: number; maxSize: number; sizeOf(answer: V): number }
 
 export type CachedAnswers<V> = {
-  /**
-   * Returns the answer cached under `key`, or the one that `load` gives. Callers that ask at the same time wait for one load; when it
-   * fails, it fails for all of them, nothing is cached, and the next call loads again.
-   */
+  /** Returns the cached answer, or the one that `load` gives to all who ask meanwhile. When it fails, it fails for all of them. */
   get(key: string, load: (stale: V | undefined) => Promise<V>): Promise<V>
   set(key: string, answer: V): void
 }
 
 /**
- * Caches answers together with the loads that are in flight. An answer stays valid until it is dropped; with `freshMs` it
- * becomes stale after that time (at least 1): the next call still gets it at once and starts a load in the background,
- * which is given the stale answer and should not fail.
+ * Caches answers and the loads in flight. With `freshMs` an answer becomes stale after that time (at least 1): the next call
+ * still gets it, and starts a load in the background, which is given the stale answer and should not fail.
  */
 export function openCachedAnswers<V extends object | string>(
   limit: CacheLimit<V> & { freshMs?(answer: V): number; clock?: Pick<Clock, 'now'> },

@@ -4,15 +4,13 @@ import { diffArrays } from 'diff'
 export type ChangedRun = { before: Range; after: Range }
 type Range = { start: number; end: number }
 
-/** Removed and added items up to which the shortest difference is computed: its cost grows quadratically. */
 const maxEditLength = 1000
 /** The sequences are first divided at anchors when both have more items. */
 const shortItems = 200
 
 /**
- * Returns where two sequences differ, in order; between two runs they are equal. Long sequences are divided at anchors,
- * the items that occur once in each and in the same order, as in patience diff. In a part that exceeds `maxEditLength`,
- * everything from the first difference to the last is one run.
+ * Returns where two sequences differ, in order. Long ones are divided at the items that occur once in each, as in patience diff;
+ * a part that exceeds `maxEditLength` is one run.
  */
 export function changedRuns(before: readonly string[], after: readonly string[]): ChangedRun[] {
   const whole = trimmed({
@@ -38,11 +36,11 @@ type Parts = { before: Part; after: Part }
 function trimmed({ before, after }: Parts): Parts {
   let [start, startAfter] = [before.start, after.start]
   let [end, endAfter] = [before.end, after.end]
-  const one = (at: number) => before.items[at]
-  const other = (at: number) => after.items[at]
-  while (start < end && startAfter < endAfter && one(start) === other(startAfter))
+  const itemBefore = (at: number) => before.items[at]
+  const itemAfter = (at: number) => after.items[at]
+  while (start < end && startAfter < endAfter && itemBefore(start) === itemAfter(startAfter))
     [start, startAfter] = [start + 1, startAfter + 1]
-  while (start < end && startAfter < endAfter && one(end - 1) === other(endAfter - 1))
+  while (start < end && startAfter < endAfter && itemBefore(end - 1) === itemAfter(endAfter - 1))
     [end, endAfter] = [end - 1, endAfter - 1]
   return { before: { ...before, start, end }, after: { ...after, start: startAfter, end: endAfter } }
 }
@@ -55,10 +53,10 @@ function anchorsIn({ before, after }: Parts): Pair[] {
   const places = placesOf(after)
   const pairs: Pair[] = []
   for (const [item, at] of placesOf(before)) {
-    const place = places.get(item)
-    if (at >= 0 && place !== undefined && place >= 0) pairs.push({ before: at, after: place })
+    const index = places.get(item)
+    if (at >= 0 && index !== undefined && index >= 0) pairs.push({ before: at, after: index })
   }
-  return longestInOrder(pairs.toSorted((one, other) => one.before - other.before))
+  return longestInOrder(pairs.toSorted((left, right) => left.before - right.before))
 }
 
 function placesOf({ items, start, end }: Part): Map<string, number> {
@@ -77,9 +75,9 @@ function longestInOrder(pairs: readonly Pair[]): Pair[] {
     const at = bisect(tops.length, (top) => (tops[top]?.pair.after ?? 0) < pair.after)
     tops[at] = { pair, previous: tops[at - 1] }
   }
-  const found: Pair[] = []
-  for (let link = tops.at(-1); link !== undefined; link = link.previous) found.push(link.pair)
-  return found.toReversed()
+  const chain: Pair[] = []
+  for (let link = tops.at(-1); link !== undefined; link = link.previous) chain.push(link.pair)
+  return chain.toReversed()
 }
 
 /** Returns the first index below `count` for which `isBefore`, true up to some index, is false; `count` when there is none. */

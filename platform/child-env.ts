@@ -39,17 +39,14 @@ const ofRemora = /^(?:REMORA_\w+|AWS_\w+|OPENAI_API_KEY|NODE_OPTIONS)$/
 
 const ofPagers = [...ofPrograms, /^(?:LESS\w*|MORE|LV|BAT_\w+|TERMINFO\w*|COLORTERM|LINES|COLUMNS)$/]
 
-/** Returns the part of `env` that a server of ours gets, such as Redis. */
 export function leastEnv(env: Env): Env {
   return chosenFrom(env, ofEach)
 }
 
-/** Returns the part of `env` that programs other than Remora's get. */
 export function bareEnv(env: Env): Env {
   return chosenFrom(env, ofPrograms)
 }
 
-/** Returns the part of `env` that git gets, and with it its credential helpers. */
 export function gitEnv(env: Env): Env {
   return without(ofAnotherRepository, chosenFrom(env, ofGit))
 }
@@ -63,10 +60,7 @@ export function pagerEnv(env: Env): Env {
   return chosenFrom(env, ofPagers)
 }
 
-/**
- * Returns the environment of a child that is our own code and has its settings from elsewhere: how its memory is kept
- * small, and where compiled code is kept.
- */
+/** Returns the environment of a child that is our own code: how its memory is kept small, and where compiled code is kept. */
 export function ownChildEnv(): Env {
   const cache = getCompileCacheDir() // a folder for each Node
   return { ...leanMemory, ...(cache !== undefined && { NODE_COMPILE_CACHE: dirname(cache) }) }
@@ -77,5 +71,5 @@ function without(names: RegExp, env: Env): Env {
 }
 
 function chosenFrom(env: Env, names: readonly RegExp[]): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => names.some((one) => one.test(name))))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => names.some((pattern) => pattern.test(name))))
 }

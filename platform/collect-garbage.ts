@@ -6,10 +6,7 @@ export function collectGarbage(): void {
   collect()
 }
 
-/**
- * Gives back all that the heap of this thread can spare, also code that has not run for a while. Nothing else runs
- * meanwhile: by estimate 0.1 to 0.4 s of processor time for 60 MB, and 0.4 and 1.1 s by the clock on a busy machine.
- */
+/** Gives back all that this thread's heap can spare, also code. Nothing else runs meanwhile: 0.4 to 1.1 s on a busy machine for 60 MB. */
 export function shrinkHeap(): void {
   collect({ type: 'major', flavor: 'last-resort' })
 }

@@ -19,8 +19,8 @@ export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefin
 }
 
 /**
- * Reads rules as in gitignore(5); a text of more than `maxRuleBytes` has none. The npm package `ignore` makes a regular expression of each rule, which a hostile one can make very
- * slow: one with three `**` takes a second for a deep path.
+ * Reads rules as in gitignore(5); a text of more than `maxRuleBytes` has none. The npm package `ignore` makes regular
+ * expressions of them: one rule with three `**` takes a second for a deep path.
  */
 export function ignoreRules(text: string): IgnoreRules {
   if (text.length > maxRuleBytes) return () => 'unsaid'
@@ -52,17 +52,13 @@ function readRule(line: string): IgnoreRule | undefined {
   return { verdict: isNegated ? 'unignored' : 'ignored', ofFolders, matches: gitPattern(pattern) }
 }
 
-/** A space behind a backslash stays. */
 function withoutSpacesAtEnd(line: string): string {
   let end = line.length
   while (line[end - 1] === ' ' && line[end - 2] !== '\\') end -= 1
   return line.slice(0, end)
 }
 
-/**
- * Returns the folders from the checkout's root down to an absolute folder, the layers above it, outermost first, and whether
- * they ignore it. Undefined outside of a checkout.
- */
+/** Returns the folders from the checkout's root down, and the layers above, outermost first. Undefined outside of a checkout. */
 export async function ignoreAbove(
   root: string,
 ): Promise<{ folders: string[]; layers: IgnoreLayer[]; isIgnored: boolean } | undefined> {

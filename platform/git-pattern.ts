@@ -7,10 +7,7 @@ import {
   star,
 } from '#domain/path-globs.ts'
 
-/**
- * Is true for a path that matches, given as its segments below the folder of the file that has the pattern. The work is
- * at most that of one comparison for each character of the pattern and of the path.
- */
+/** Matches the segments below the pattern's folder, in work of one comparison for each character of the pattern and of the path. */
 export type GitPattern = (segments: readonly string[]) => boolean
 
 /** Reads a pattern of .gitignore or .gitattributes, without a slash at its end: of a name at any level, or of a path where it has a slash. */

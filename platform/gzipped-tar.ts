@@ -5,9 +5,8 @@ import { createTarPacker, type TarHeader } from 'modern-tar'
 export type TarItem = { path: string } & ({ content: Uint8Array; executable: boolean } | { target: string })
 
 /**
- * Makes a gzipped tar of `items`, in their order and with no times or owners, so that the same items give the same bytes. An item is
- * requested when the one before it is packed, and at most 8 MiB that nobody has read yet are kept. An error of `items` is thrown
- * where the tar is read; leaving that loop ends `items`.
+ * Makes a gzipped tar without times or owners: the same items give the same bytes. At most 8 MiB that nobody has read yet are
+ * kept. An error of `items` is thrown where the tar is read; leaving that loop ends `items`.
  */
 export async function* gzippedTar(items: AsyncIterable<TarItem>, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const { readable, controller } = createTarPacker()

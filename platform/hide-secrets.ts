@@ -5,10 +5,7 @@ const addressInText = /[a-z][\w+.-]*:\/\/[^\s"'<>]+/gi
 const secretName = /key|token|secret|password/i
 const hidden = '***'
 
-/**
- * Returns an address, or several separated by commas, without login, query values and fragment. In text that is not an address,
- * everything up to the last `@` counts as the login.
- */
+/** Returns one or several addresses without login, query values and fragment. In any other text all up to the last `@` is the login. */
 export function withoutLogin(text: string): string {
   return text.split(betweenAddresses).map(shownAddress).join(',')
 }

@@ -12,9 +12,8 @@ export type HealthAddress = { host: string; port: number }
 type Watched = { readiness: Readiness; metrics: { text(): Promise<string>; contentType: string } }
 
 /**
- * Answers the supervisors of a process: `/healthz` is 200; `/readyz` 200, or 503 when one of its needed parts cannot be
- * used; `/metrics` has its metrics. None of them asks for a token: the address must not be open to everybody. Throws
- * CONFIG_006 for one that cannot be used.
+ * Answers `/healthz`, `/readyz` (503 when a needed part cannot be used) and `/metrics`, without a token: the address must not be
+ * open to everybody. CONFIG_006 for one that cannot be used.
  */
 export async function openHealth({ host, port }: HealthAddress, { readiness, metrics }: Watched): Promise<Health> {
   const server = createServer((request, response) => {
@@ -30,7 +29,7 @@ export async function openHealth({ host, port }: HealthAddress, { readiness, met
       return undefined
     }
     if (request.url !== '/readyz') return answer(404, { status: 'not found' })
-    void readiness().then((found) => answer(found.status === 'ready' ? 200 : 503, found))
+    void readiness().then((answered) => answer(answered.status === 'ready' ? 200 : 503, answered))
     return undefined
   })
   server.listen(port, host)
@@ -48,7 +47,6 @@ export function boundPort(server: NetServer): number {
   return address.port
 }
 
-/** Stops accepting, drops idle connections and waits for the open requests. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()

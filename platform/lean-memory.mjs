@@ -1,9 +1,6 @@
 // Plain JavaScript, because own-node.mjs needs it before it is known which Node there is.
 
-/**
- * Environment variables that make glibc return freed memory to the system. Otherwise each thread keeps it, which is half of a process's
- * memory after a large archive. They only work when set before the process starts; values that the user has set take precedence.
- */
+/** Makes glibc return freed memory: half of a process's after a large archive. Counts only when set before the start; users' values win. */
 export const leanMemory = Object.freeze({
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '32768',

@@ -31,9 +31,8 @@ new PerformanceObserver(boundGrowth).observe({ entryTypes: ['gc'] })
 v8.setFlagsFromString('--min-semi-space-size=4')
 
 /**
- * Keeps a process lean that does little at once; is called before it uses any WebAssembly. Garbage is collected when
- * the old generation of a heap has grown by 30 %, and not by up to 300 %: about 100 MB less after some hundred
- * operations. And WebAssembly, of which the grammars are, keeps the code of V8's baseline compiler.
+ * Keeps a process lean that does little at once; called before any WebAssembly. Garbage is collected when the old generation has
+ * grown by 30 % instead of up to 300 %: about 100 MB less after some hundred operations.
  */
 export function stayLean(): void {
   v8.setFlagsFromString('--heap-growing-percent=30')

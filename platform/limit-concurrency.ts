@@ -50,10 +50,7 @@ export type LoopThrottle = {
   pass(): Promise<void>
 }
 
-/**
- * Lets `perTurn` callers continue in each turn of the event loop, which serves its sockets between two turns: for work
- * on many answers at once that can wait and must not delay the next requests. A larger `perTurn` needs fewer turns.
- */
+/** Lets `perTurn` callers continue in each turn of the event loop, for work that can wait and must not delay the sockets. */
 export function openLoopThrottle(perTurn: number): LoopThrottle {
   const waiting = new Set<() => void>()
   const admit = () => {
@@ -71,10 +68,7 @@ export function openLoopThrottle(perTurn: number): LoopThrottle {
   }
 }
 
-/**
- * Runs `work`, one run at a time. A call while it runs has it run once more, since it may have read what has changed; the
- * promise is that of the last run. When a run fails, all who wait get its error.
- */
+/** Runs `work` one at a time. A call while it runs has it run once more; the promise is that of the last run, whose error all get. */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   let isDue = false
@@ -94,10 +88,7 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/**
- * Yields what `work` gives for each item, in their order; `ahead` items more are worked on while the caller takes one.
- * Ends with the first error, at its item.
- */
+/** Yields the results in the order of the items; `ahead` more are worked on meanwhile. Ends with the first error, at its item. */
 export async function* workAhead<Item, Result>(
   items: Iterable<Item>,
   ahead: number,
@@ -105,9 +96,9 @@ export async function* workAhead<Item, Result>(
 ): AsyncGenerator<Result> {
   const begun: Promise<Result>[] = []
   for (const item of items) {
-    const one = work(item)
-    one.catch(() => {}) // the caller gets it with its item, or has stopped before
-    begun.push(one)
+    const result = work(item)
+    result.catch(() => {}) // the caller gets it with its item, or has stopped before
+    begun.push(result)
     if (begun.length > ahead) yield* begun.splice(0, 1)
   }
   yield* begun

@@ -39,9 +39,8 @@ type RedisPlace = {
 }
 
 /**
- * Starts Redis (or Valkey) on 127.0.0.1 with its append-only file in `dir` (made if missing, closed to others);
- * resolves when it takes commands. Data of an earlier start are available again. CONFIG_006 when there is no program or
- * it does not start; `signal` ends wait and program. `stop` may be called twice; the program ends with this process.
+ * Starts Redis or Valkey on 127.0.0.1 with its append-only file in `dir` (made if missing); resolves when it takes commands.
+ * CONFIG_006 when there is no program or it does not start. The program ends with this process; `stop` may be called twice.
  */
 export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })
@@ -64,59 +63,58 @@ type Spawned = {
   stop(): Promise<void>
 }
 
-async function spawnRedis(place: RedisPlace & { signal?: AbortSignal }, attemptsLeft: number): Promise<Spawned> {
-  const port = place.port ?? (await freePort())
-  for (const program of place.program === undefined ? programs : [place.program]) {
-    const child = await spawnProgram(program, place, port)
+async function spawnRedis(options: RedisPlace & { signal?: AbortSignal }, attemptsLeft: number): Promise<Spawned> {
+  const port = options.port ?? (await freePort())
+  for (const program of options.program === undefined ? programs : [options.program]) {
+    const child = await spawnProgram(program, options, port)
     if (child === undefined) continue
     try {
-      await waitUntilReady(child, place.signal)
+      await waitUntilReady(child, options.signal)
       return child
     } catch (error) {
       await child.stop()
       // Between finding the port and listening on it another program may have taken it.
-      if (!/in use/i.test(child.said()) || attemptsLeft <= 1 || place.port !== undefined) throw error
-      return spawnRedis(place, attemptsLeft - 1)
+      if (!/in use/i.test(child.said()) || attemptsLeft <= 1 || options.port !== undefined) throw error
+      return spawnRedis(options, attemptsLeft - 1)
     }
   }
-  const names = place.program ?? programs.join(' or ')
+  const names = options.program ?? programs.join(' or ')
   throw new AppError('CONFIG_006', `there is no ${names}: "remora doctor" says how to get Redis on this system`)
 }
 
-/** Returns undefined when there is no such program on the PATH. */
-async function spawnProgram(program: string, place: RedisPlace, port: number): Promise<Spawned | undefined> {
-  const child = spawn(program, ['-', ...settings(place, port)], {
+async function spawnProgram(program: string, options: RedisPlace, port: number): Promise<Spawned | undefined> {
+  const child = spawn(program, ['-', ...settings(options, port)], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: leastEnv(place.env),
+    env: leastEnv(options.env),
   })
   const gone = new Promise((resolve) => child.once('exit', resolve))
   const stop = stopper(child) // before anything is waited for: this process may have to exit at any time
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-keptChars)))
+    stream.setEncoding('utf8').on('data', (text: string) => (output = `${output}${text}`.slice(-keptChars)))
   }
   child.stdin.on('error', () => {}) // it has ended, and its output says why
   // Read like redis.conf. Every user could read arguments.
-  child.stdin.end(place.password === undefined ? '' : `requirepass ${place.password}\n`)
+  child.stdin.end(options.password === undefined ? '' : `requirepass ${options.password}\n`)
   try {
     await once(child, 'spawn')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw new AppError('CONFIG_006', `${program} cannot be started.`, { cause: error })
   }
-  return { process: child, pid: child.pid ?? 0, port, said: () => said, gone, stop }
+  return { process: child, pid: child.pid ?? 0, port, said: () => output, gone, stop }
 }
 
-function settings(place: RedisPlace, port: number): string[] {
+function settings(options: RedisPlace, port: number): string[] {
   const values = {
     bind: '127.0.0.1',
     port: String(port),
-    dir: place.dir,
+    dir: options.dir,
     appendonly: 'yes',
     appendfsync: 'everysec',
     save: '',
     'maxmemory-policy': 'noeviction',
-    ...place.settings,
+    ...options.settings,
   }
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value])
 }

@@ -41,10 +41,7 @@ requireSignature(server, keys)
 const { port } = await server.run()
 process.send({ port })
 
-/**
- * The embedded server checks signatures, but it has an account whose keys are public, and serves requests without a
- * signature. Here only these keys count. A preflight is not signed, and nobody sends one here.
- */
+/** The embedded server has an account whose keys are public, and serves requests without a signature. Here only these keys count. */
 function requireSignature({ middleware }: S3rver, own: { accessKeyId: string; secretAccessKey: string }): void {
   account.DUMMY_ACCOUNT.revokeAccessKey(ownAccessKeyId)
   account.DUMMY_ACCOUNT.createKeyPair(own.accessKeyId, own.secretAccessKey)

@@ -10,11 +10,10 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 
 /**
- * Fixes what the server's file store does to its files. It truncates an object's file in place, so that a reader, or a crash, can
- * find half of it: here a new file is renamed. It writes an object's metadata in place as well, and after a crash or on a full disk no
- * request can read what is left of it, nor list the bucket. And a delete removes empty folders together with files that another
- * request has just put there: here folders stay. It also looks for CORS and website rules, which nobody sets here.
- * A full disk is answered with the status that says so. Nobody asks for copies; the server's own would lack the MD5.
+ * Mends the server's file store. It writes objects and metadata in place, so that a reader or a crash finds half of them and the
+ * bucket cannot be listed: here new files are renamed. Its delete removes folders into which another request has just put
+ * something: here folders stay. A full disk gets the status that says so; copies are refused, since the server's own lack the
+ * MD5.
  */
 export function hardenStore(store: FilesystemStore): void {
   store.putContent = (path, content) => writeThenRename(path, content).catch(sayFull)
@@ -129,10 +128,7 @@ function withIntrinsic(headers: object, md5: string, { mtime, size }: { mtime: D
   return { ...headers, etag: `"${md5}"`, 'last-modified': mtime.toUTCString(), 'content-length': size }
 }
 
-/**
- * Makes anew the metadata that an object has lost, and stores none: a read must work on a full disk, too. Throws ENOENT
- * when there is no such object.
- */
+/** Makes an object's lost metadata anew, and stores none: a read must work on a full disk. ENOENT when there is no object. */
 async function mendMetadata(store: FilesystemStore, bucket: string, key: string): Promise<ObjectMetadata> {
   const path = store.getResourcePath(bucket, key, 'object')
   const file = await stat(path)
@@ -141,10 +137,7 @@ async function mendMetadata(store: FilesystemStore, bucket: string, key: string)
   return withIntrinsic({}, md5.digest('hex'), file)
 }
 
-/**
- * Reads small objects at once, on the server's only thread, as `hardenStore` writes them. By itself the server goes to another thread and
- * back about a dozen times for each request, which is half of what a GET costs. The bucket is there as long as the server.
- */
+/** Reads small objects on the server's only thread: going to another one a dozen times is half of what a GET costs. */
 export function keepSmallObjects(store: FilesystemStore): void {
   const getObject = store.getObject.bind(store)
   const getBucket = store.getBucket.bind(store)
@@ -157,7 +150,6 @@ export function keepSmallObjects(store: FilesystemStore): void {
   store.getObject = async (...asked) => readSmall(store, ...asked) ?? getObject(...asked)
 }
 
-/** Returns undefined when the server's own code is to answer. */
 function readSmall(store: FilesystemStore, bucket: string, key: string, range: ReadRange): StoredObject | undefined {
   if (range.start !== undefined) return undefined
   const metadata = readMetadata(store, bucket, key)

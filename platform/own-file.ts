@@ -14,8 +14,8 @@ type FileRules = {
 const othersMayRead = 0o044
 
 /**
- * Reads a file that nobody but this user can have written, through the descriptor that was checked. A link is refused.
- * What is not a file, such as a pipe, or cannot be opened is `absent`; a pipe is not waited for.
+ * Reads a file that only this user can have written, through the checked descriptor. A link is refused; a pipe, and what cannot
+ * be opened, is `absent`.
  */
 export function readOwnFile(path: string, rules: FileRules): OwnFile {
   const opened = openUnlinked(path)
@@ -65,10 +65,7 @@ export function isOfUser({ uid }: Owned): boolean {
   return process.getuid === undefined || uid === process.getuid()
 }
 
-/**
- * Is true when anybody but its owner or root may write. A group whose number is the owner's own has no other members: Debian,
- * Fedora and others make one for each user, and let it write (umask 002). Never true where the system has no users.
- */
+/** A group with the owner's own number has no other members (Debian, Fedora; umask 002). Never true where the system has no users. */
 export function othersMayWrite({ uid, gid, mode }: Owned): boolean {
   if (process.getuid === undefined) return false
   return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== uid)

@@ -13,9 +13,8 @@ const advice = `the package's own Node ${leastMajor} is not installed: run "npm 
 const mark = 'STARTED_ON_OWN_NODE'
 
 /**
- * Is true when this Node can run our sources. When it cannot, the program `self` has been started again on one that
- * can, and this process only waits for it; or it has ended with one line that says what is missing. When it can, the
- * process has been replaced once by one with lean memory (lean-memory.mjs).
+ * Is true when this Node can run our sources, once replaced by a process with lean memory. Else the program `self` runs on one
+ * that can, and this process waits for it, or has ended with a line that says what is missing.
  *
  * @param {string} self
  * @param {readonly string[]} flags of V8, where it is on Linux
@@ -34,8 +33,7 @@ export function runsOnOwnNode(self, flags = []) {
 }
 
 /**
- * Has Node keep compiled code in the user's cache, beside the programs (program-cache.ts). By itself it would be a folder in TMPDIR, which
- * nobody removes, and which is another one for each TMPDIR. NODE_COMPILE_CACHE takes precedence.
+ * Keeps compiled code in the user's cache: Node's own place is a folder in each TMPDIR, which nobody removes.
  *
  * @param {Record<string, string | undefined>} env
  */
@@ -53,7 +51,7 @@ function keepCompiledCode(env) {
 }
 
 /**
- * Is true when it is there, or could be made in the folder above: Node makes several at once for ever where /proc is one of them.
+ * Is true when it is there, or could be made: Node's `recursive` tries for ever in /proc.
  *
  * @param {string} folder
  * @returns {boolean}

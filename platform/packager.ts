@@ -72,7 +72,6 @@ export type InstallOptions = Pick<Running, 'signal' | 'env'> & { searchPath: str
 const sudoMs = 5_000
 export const installMs = 300_000
 
-/** Finds the package manager of this system, if it is a known one, and whether it works without a password. */
 export async function findPackager(options: InstallOptions): Promise<Packager | undefined> {
   for (const kind of kinds) {
     const path = await findProgram(kind.program, options.searchPath)
@@ -90,15 +89,15 @@ async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<r
   if (kind.install === undefined || kind.root === 'refused' || isRoot) return []
   const sudo = await findProgram('sudo', searchPath)
   if (sudo === undefined) return undefined
-  const asked = await runProgram([sudo, '-n', 'true'], { limitMs: sudoMs, signal, env })
-  return isSuccess(asked) ? [sudo, '-n'] : undefined
+  const trial = await runProgram([sudo, '-n', 'true'], { limitMs: sudoMs, signal, env })
+  return isSuccess(trial) ? [sudo, '-n'] : undefined
 }
 
 type Installing = Running & { logPath: string; wanted: Packaged }
 
 /**
- * Installs the first package that is available; returns why it installed none. CONFIG_006 after `limitMs`: the package
- * manager is not stopped, which would leave the system's packages half installed.
+ * Installs the first package that is available; returns why it installed none. CONFIG_006 after `limitMs`: a package manager is
+ * not stopped halfway.
  */
 export async function installPackage(packager: Packager, installing: Installing): Promise<string | undefined> {
   const { kind, prefix } = packager

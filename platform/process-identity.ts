@@ -2,10 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { runProgram } from './run-program.ts'
 
-/**
- * `startedAt` distinguishes a process from a later one with the same id. It is empty where the system does not report it:
- * such a process is never considered alive.
- */
+/** `startedAt` tells a process from a later one with the same id. Where it is empty, the process never counts as alive. */
 export const ProcessIdentity = z.object({ pid: z.int().positive(), startedAt: z.string() })
 export type ProcessIdentity = z.infer<typeof ProcessIdentity>
 
@@ -28,10 +25,7 @@ function answersSignal(pid: number): boolean {
   }
 }
 
-/**
- * The boot, and clock ticks since then: field 22 of proc(5) `stat`, whose bracketed name before it may contain spaces. On
- * other systems the time that `ps` prints.
- */
+/** Returns the boot and the clock ticks since then (field 22 of proc(5) `stat`), or on other systems what `ps` prints. */
 async function startTime(pid: number): Promise<string> {
   const [stat, boot] = await Promise.all([read(`/proc/${pid}/stat`), read('/proc/sys/kernel/random/boot_id')])
   const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''

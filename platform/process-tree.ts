@@ -12,7 +12,6 @@ export function childrenOf(pid: number): number[] {
   })
 }
 
-/** Returns undefined when the process, or the thread, has ended by now. */
 function orNothing<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -22,9 +21,8 @@ function orNothing<T>(read: () => T): T | undefined {
 }
 
 /**
- * Kills a process that leads a group of its own (`detached`), and what it has started itself. What bwrap starts ends with it only once it
- * has asked the kernel for that; of a bwrap that is still starting it would stay behind, hold its pipes open, and run without limits. It is
- * stopped first; a process that it has started in that very moment is not among its children yet, but still in its group.
+ * Kills a process that leads a group (`detached`) and what it has started. Children of a bwrap that is still starting would
+ * outlive it and hold its pipes open. It is stopped first; what it started in that very moment is still in its group.
  */
 export function killWithChildren(child: ChildProcess): void {
   const { pid, exitCode, signalCode } = child

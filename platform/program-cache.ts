@@ -7,8 +7,8 @@ import { bubblewrap, type KnownProgram, redisServer, type Version } from './know
 import { type Running, runProgram } from './run-program.ts'
 
 /**
- * Returns the user's folder for programs that Remora got; never the working folder, whose content came with
- * somebody's repository. `env`: without the settings file. Undefined for a user without a home.
+ * Returns the user's folder for programs; never the working folder, whose content is somebody's repository. `env`: without the
+ * settings file.
  */
 export function programCache(env: Env): string | undefined {
   const cache = env['XDG_CACHE_HOME'] ?? ''
@@ -47,10 +47,7 @@ export async function examine(wanted: KnownProgram, path: string, { signal, env 
   return version && { ...version, path }
 }
 
-/**
- * Makes the program in `programDir`: under a temporary name until it was checked, then renamed in one
- * step, since other processes may do the same. Returns its path; undefined when it is not the right one, or is not wanted.
- */
+/** Makes the program under a temporary name, checks it and renames it. Undefined when it is not the right one, or not wanted. */
 export async function putIntoPlace(
   wanted: KnownProgram,
   { programDir, ...look }: Look & { programDir: string },
@@ -85,7 +82,6 @@ export async function withWorkFolder<T>(programDir: string, use: (workDir: strin
   }
 }
 
-/** Is longer than any download takes. */
 const usedMs = 1_200_000
 
 async function removeAbandoned(dir: string): Promise<void> {

@@ -1,35 +1,27 @@
 import { after, untilAborted } from './clock.ts'
 
 /**
- * Says what a service found out about one of its parts. `full`: it answers, and takes nothing more. `unsafe`: it
- * answers, and may lose what it was given. `unknown`: what tells about it cannot be read. `message` has no login, and
- * no figure of a store: anyone may read those of the API.
+ * `full`: it answers, and takes nothing more. `unsafe`: it may lose what it was given. `unknown`: what tells about it cannot be
+ * read. `message` has no login and no figure of a store: anyone may read those of the API.
  */
 export type PartState = { state: (typeof partStates)[number]; message: string }
 
 export const partStates = ['ok', 'away', 'full', 'unsafe', 'unknown'] as const
 
-/**
- * Finds out about one part. A check that rejects, or that lasts longer than `signal` lets it, has found a needed part away, and
- * nothing about one that is only shown.
- */
+/** A check that rejects or is late has found a needed part away, and nothing about one that is only shown. */
 export type PartCheck = (signal: AbortSignal) => Promise<PartState>
 
 export type PartChecks = Readonly<Record<string, PartCheck>>
 
 export type ReadyAnswer = { status: 'ready' | 'not ready'; parts: Record<string, PartState> }
 
-/** Answers within a second, whatever the parts do. */
 export type Readiness = () => Promise<ReadyAnswer>
 
 /** A part counts as away when it has not answered by then. A supervisor's own probe usually waits as long. */
 const checkMs = 1_000
 const freshMs = 1_000
 
-/**
- * A part costs one check a second at most, and one at a time, whoever asks how often. `shown`: parts that are only shown,
- * since the service can do its work without them.
- */
+/** A part costs one check a second at most, whoever asks. `shown`: parts without which the service can do its work. */
 export function openReadiness(needed: PartChecks, shown: PartChecks = {}): Readiness {
   const [ask, askShown] = [openParts(needed, silent), openParts(shown, untold)]
   return async () => {

@@ -33,9 +33,8 @@ const defaultConnectMs = 10_000
 export const patientAnswerMs = 10_000
 const maxRestMs = 500
 /**
- * Commands that wait on a closed connection are sent again over the next one. Where packets are lost without an error, as when a
- * machine dies or a firewall forgets a connection, they would otherwise wait for the 15 minutes that TCP takes. Twice as long as
- * BullMQ waits for a job, and less than half of the usual lease.
+ * Where packets are lost without an error, commands would wait the 15 minutes that TCP takes. Twice as long as BullMQ waits for
+ * a job, and less than half of the usual lease.
  */
 const defaultSilentMs = 10_000
 
@@ -83,8 +82,8 @@ const sentinelAnswerMs = 3_000
 const resend = 2 as const
 
 /**
- * Connects to the master that the sentinels name, now and after a failover: they close the connections to one that no longer is, and it
- * answers READONLY. ioredis' `failoverDetector` is not used: a failover while it connects would end the connection for good.
+ * Connects to the master that the sentinels name, also after a failover. Not ioredis' `failoverDetector`: a failover while it
+ * connects would end the connection for good.
  */
 function masterOf(address: SentinelAddress) {
   const { nodes, name, tls } = address
@@ -109,7 +108,6 @@ type ClusterPatience = Pick<RedisPatience, 'retries'> & {
   log: RedisLog
 }
 
-/** A redirection to the node that now has the slot is not a failure, and does not use up a retry. */
 const redirections = 2
 /** Two nodes that send a command to each other, as they may during a failover, must not keep this process busy. */
 const movedRestMs = 20
@@ -165,10 +163,7 @@ export function isRefusal(error: unknown): boolean {
   return kind !== undefined && kind !== 'ERR' && kind !== 'WRONGTYPE'
 }
 
-/**
- * Is true when what failed over Redis is of our own code, or of a library's. ioredis has no error class for a lost
- * connection, so errors that code may cause are recognised instead.
- */
+/** Is true when our own code, or a library's, failed. ioredis has no error class for a lost connection, so the others are recognised. */
 export function isOwnError(error: unknown): boolean {
   const ownKinds = [AppError, ZodError, RangeError, SyntaxError, TypeError]
   if (ownKinds.some((kind) => error instanceof kind)) return true

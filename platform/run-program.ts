@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, constants, type FileHandle, open, readFile, stat } from 'node:fs/promises'
+import { access, constants, open, readFile, stat } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { delay, msSince, withinLimit } from './clock.ts'
@@ -16,9 +16,7 @@ export type ProgramEnd =
 const keptChars = 8_000
 const killMs = 2_000
 
-/**
- * `env` is that of this process; the program gets only the bare part of it. `input` is what it reads from its descriptor `wrapperInput`.
- */
+/** The program gets the bare part of `env`, and reads `input` from its descriptor `wrapperInput`. */
 export type Running = { limitMs: number; signal: AbortSignal; env: Env; input?: Uint8Array | undefined }
 
 /** A command that starts the rest of its arguments as a process of little rights, and what it reads for that from `wrapperInput`. */
@@ -26,7 +24,6 @@ export type Wrapper = { command: readonly string[]; input?: Uint8Array | undefin
 
 export const wrapperInput = 3
 
-/** Gives a process what it reads from `wrapperInput`, which was made a pipe. */
 export function giveInput(child: ChildProcess, input: Uint8Array | undefined): void {
   const pipe = child.stdio.at(wrapperInput)
   if (pipe instanceof Writable) pipe.on('error', () => {}).end(input) // it has ended, and says why
@@ -35,8 +32,8 @@ export function giveInput(child: ChildProcess, input: Uint8Array | undefined): v
 export type Command = readonly [string, ...string[]]
 
 /**
- * Runs a program without input, in a process group that is ended after `limitMs` (`late`), or when `signal` is aborted
- * (throws its reason), and waits for that end. It throws nothing else: a program that cannot be started is `absent`.
+ * Runs a program in a process group that is ended after `limitMs` (`late`) or when `signal` is aborted (throws its reason). One
+ * that cannot be started is `absent`.
  */
 export async function runProgram(
   [program, ...args]: Command,
@@ -49,64 +46,55 @@ export async function runProgram(
     env: bareEnv(env),
   })
   giveInput(child, input)
-  const said = { out: '', err: '' }
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out = `${said.out}${text}`.slice(-keptChars)))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err = `${said.err}${text}`.slice(-keptChars)))
-  const ending = endOf(child, async () => said)
+  const printed = { out: '', err: '' }
+  child.stdout
+    ?.setEncoding('utf8')
+    .on('data', (text: string) => (printed.out = `${printed.out}${text}`.slice(-keptChars)))
+  child.stderr
+    ?.setEncoding('utf8')
+    .on('data', (text: string) => (printed.err = `${printed.err}${text}`.slice(-keptChars)))
+  const ending = endOf(child, async () => printed)
   try {
-    return await withinLimit(ending, { limitMs, signal, late: () => ({ kind: 'late', ...said }) })
+    return await withinLimit(ending, { limitMs, signal, late: () => ({ kind: 'late', ...printed }) })
   } finally {
     await endGroup(child)
   }
 }
 
 /**
- * Runs a program that must not be stopped halfway. After `limitMs` (`late`), or when `signal` is aborted (throws its
- * reason), it continues by itself, also after this process. Its output goes to the file `logPath`, since a pipe would
- * break then. A program that cannot be started, or has no log, is `absent`.
+ * Runs a program that must not be stopped halfway: after `limitMs` (`late`) or an abort (throws its reason) it continues by
+ * itself, also after this process. Its output goes to the file `logPath`. `absent`: it cannot be started, or has no log.
  */
 export async function runUnharmed(
-  command: Command,
-  { logPath, ...running }: Running & { logPath: string },
+  [program, ...args]: Command,
+  { logPath, env, limitMs, signal }: Running & { logPath: string },
 ): Promise<ProgramEnd> {
-  running.signal.throwIfAborted()
+  signal.throwIfAborted()
   const log = await open(logPath, 'w').catch((error: Error) => error)
   if (log instanceof Error) return { kind: 'absent', reason: `its log cannot be written: ${log.message}` }
+  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
+  const printed = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
   try {
-    return await runLogged(command, { ...running, log, logPath })
+    const late = (): ProgramEnd => ({ kind: 'late', out: '', err: '' })
+    return await withinLimit(endOf(child, printed), { limitMs, signal, late })
   } finally {
+    child.unref()
     await log.close()
   }
 }
 
-async function runLogged(
-  [program, ...args]: Command,
-  { log, logPath, env, limitMs, signal }: Running & { log: FileHandle; logPath: string },
-): Promise<ProgramEnd> {
-  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
-  const said = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
-  try {
-    return await withinLimit(endOf(child, said), { limitMs, signal, late: () => ({ kind: 'late', out: '', err: '' }) })
-  } finally {
-    child.unref()
-  }
-}
-
-function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
+function endOf(child: ChildProcess, printed: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
   return once(child, 'close').then(
     async ([code]: unknown[]): Promise<ProgramEnd> => ({
       kind: 'ended',
       code: typeof code === 'number' ? code : null,
-      ...(await said()),
+      ...(await printed()),
     }),
     (error: Error): ProgramEnd => ({ kind: 'absent', reason: error.message }),
   )
 }
 
-/**
- * Ends the group also after the program has ended: processes that it started and left running end too. They have
- * `killMs` for it. Does not wait longer than twice that: this user may not kill the processes of another (sudo).
- */
+/** Ends also what the program left running. Waits `killMs` for each signal: this user may not kill the processes of another (sudo). */
 async function endGroup({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined) return
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -115,7 +103,6 @@ async function endGroup({ pid }: ChildProcess): Promise<void> {
   }
 }
 
-/** Sends the signal to a group; is true when there is such a group, although it may be another user's. */
 export function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
@@ -138,10 +125,7 @@ export function lastLineOf(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.trim().slice(-300) ?? ''
 }
 
-/**
- * Returns the path of the executable `name` in the first folder of `searchPath` that has it. Folders relative to the working
- * folder do not count: their content came with somebody's repository.
- */
+/** Finds an executable. Folders relative to the working folder do not count: their content came with somebody's repository. */
 export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
   for (const folder of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
     const path = join(folder, name)

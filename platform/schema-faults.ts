@@ -14,10 +14,7 @@ const wanted: Readonly<Record<string, string>> = {
   string: 'a text',
 }
 
-/**
- * Says what a value must be, for someone who knows no zod: `schema.safeParse(value, { error: plainWords })`. A schema's
- * own message comes first, and zod's stays for what is not here.
- */
+/** Says what a value must be, for someone who knows no zod. A schema's own message comes first, and zod's stays for the rest. */
 export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value') return wordsOfChoice(issue.input, issue.values.map(String))
   if (issue.code === 'invalid_format' && issue.format === 'url')

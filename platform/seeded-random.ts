@@ -1,4 +1,3 @@
-/** A random source: the same seed draws the same faults, histories and sample values again. */
 export type Random = ReturnType<typeof openRandom>
 
 /** mulberry32: good enough to spread faults, and the same on every machine. */
@@ -14,7 +13,6 @@ export function openRandom(seed: number) {
   return {
     /** Draws from [0, 1). */
     fraction,
-    /** Draws from `least` to `most`, both included. */
     int,
     chance: (share: number) => fraction() < share,
     pick: <T>(choices: readonly [T, ...T[]]) => choices[int(0, choices.length - 1)] ?? choices[0],

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { withoutLogin } from './hide-secrets.ts'
 
 type Login = { username?: string; password?: string }
-/** Names some nodes of a cluster, from which the others are learned. */
 export type ClusterAddress = Login & { kind: 'cluster'; nodes: readonly Node[]; tls: boolean }
-/** Names some sentinels, which name the master of this name; the login is the master's. */
 export type SentinelAddress = Login & { kind: 'sentinel'; nodes: readonly Node[]; tls: boolean; name: string }
 
 type Node = { host: string; port: number }

@@ -26,9 +26,8 @@ export function openReleaser(): Releaser {
 const startLimitMs = 5_000
 
 /**
- * Closes the service on the first SIGTERM or SIGINT, also while it starts, when it may have taken work already, and exits 0.
- * A close that fails or takes longer than `limitMs` exits 1. A start that has not ended 5 s after the signal is left as it is: exit 0.
- * A second signal that is not an echo of the first exits at once with 130.
+ * Closes the service on the first SIGTERM or SIGINT, also while it starts, and exits 0. A close that fails or takes longer than
+ * `limitMs` exits 1, a start that has not ended after 5 s exits 0, and a second signal that is no echo exits with 130.
  */
 export function exitOnSignal(starting: Promise<{ close(): Promise<void> }>, limitMs = 30_000): void {
   const judge = openSignalFilter()
@@ -62,10 +61,7 @@ export function stopWithParent(close: () => Promise<void>): void {
   else end()
 }
 
-/**
- * An AppError, which an operator can fix, becomes one line on stderr and exit code 1. So does a bug, with its stack, also one
- * after the start; secrets of what it was working on are hidden.
- */
+/** An AppError becomes one line on stderr and exit code 1. So does a bug, with its stack, without the secrets in it. */
 export async function runService(main: () => Promise<void>): Promise<void> {
   process.setUncaughtExceptionCaptureCallback(endWith)
   await main().catch(endWith)

@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 export type ThreadReply<Report> = { report: Report; isSpent: boolean }
 
 /**
- * Is shared with the thread. [0]: its item, `betweenItems` or `starting`; [1]: since when, by `Date.now()`; [2]: the
- * processor time that the thread had used by then, in microseconds.
+ * Is shared with the thread. [0]: its item, or what it does instead; [1]: since when, by `Date.now()`; [2]: its CPU time until
+ * then, in µs.
  */
 export type ThreadProgress = BigInt64Array<SharedArrayBuffer>
 
@@ -43,9 +43,8 @@ export function leftMs(
 }
 
 /**
- * Answers the requests to this thread, one after the other. `answer` calls `begin` with the number of each item: its
- * time limit counts from there, and it is blamed when the thread dies. What `answer` throws ends the thread, since
- * native code may be damaged.
+ * Answers this thread's requests in order. `answer` calls `begin` with each item, for its time limit and the blame. What it
+ * throws ends the thread, since native code may be damaged.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers name their protocol: messages are untyped
 export function answerRequests<Question, Report>(

@@ -6,15 +6,12 @@ import { after } from './clock.ts'
 import { leftMs, newProgress, readProgress, type ThreadProgress, type ThreadReply } from './thread-entry.ts'
 
 export type ThreadOptions = {
-  /** The module that the thread runs; it calls `answerRequests`. */
   entry: URL
   /** Is shown in error messages and, its first 15 characters, in the system's list of threads. */
   name: string
-  /** Names what takes too long in error messages. */
   work?: string
   /** Processor time for each item of a request. By the clock it may take ten times as long, on a machine that is busy with other things. */
   limitMs: number
-  /** The same for the start of a thread. */
   startLimitMs?: number
   memoryMb?: number
   /** `inherited`: a copy of this process's, for libraries that look for their settings there; `bare` by default. */
@@ -34,18 +31,15 @@ export type ThreadAnswer<Report> = { kind: 'report'; report: Report } | { kind: 
 export type ThreadPool<Question, Report> = {
   threads: number
   /**
-   * Answers in order on each thread. TOOL_004: the thread does not start; AGENT_010: the pool is closed. A question that is behind one
-   * which ends its thread is asked again: transfer only what can be asked once, in a pool that is asked one question at a time.
+   * Answers in order on each thread. TOOL_004: it does not start; AGENT_010: the pool is closed. A question behind one that ends
+   * its thread is asked again: transfer only what can be asked once, in a pool that is asked one question at a time.
    */
   ask(question: Question, transfer?: readonly Transferable[]): Promise<ThreadAnswer<Report>>
   /** Ends the threads; requests that are running or waiting fail. Safe to call twice. */
   close(): Promise<void>
 }
 
-/**
- * Threads, started when needed, for work that may crash. A request that crashes its thread or takes too long is `lost`;
- * those behind it go to a new thread. A thread that reports itself spent is replaced too.
- */
+/** Threads for work that may crash. A request that crashes its thread or takes too long is `lost`; those behind it go to a new thread. */
 export function openThreadPool<Question, Report>(options: PoolOptions): ThreadPool<Question, Report> {
   const threads = options.threads === 0 ? availableParallelism() : options.threads
   const slots = openSlots<Question, Report>(options, threads)
@@ -95,7 +89,7 @@ function openSlots<Question, Report>(options: PoolOptions, threads: number) {
     async take(): Promise<RunningThread<Question, Report>> {
       for (;;) {
         throwIfClosed()
-        let [chosen] = [...running].toSorted((one, other) => one.requests - other.requests)
+        let [chosen] = [...running].toSorted((left, right) => left.requests - right.requests)
         if (running.size < threads && (chosen === undefined || chosen.requests > 0)) {
           chosen = { thread: openThread<Question, Report>(options), requests: 0 }
           running.add(chosen)
@@ -148,10 +142,7 @@ function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOption
 /** A thread may take this many times its limit by the clock, on a busy machine. */
 const mostDelay = 10
 
-/**
- * Calls `end`, with the reason, when the thread takes too long; returns a stop. The time is read from what the thread itself
- * has noted, since this process may be too busy to take its replies.
- */
+/** Calls `end` with the reason when the thread takes too long, by what it has noted itself: this process may be too busy for its replies. */
 function watchThread(
   { worker, progress }: { worker: Worker; progress: ThreadProgress },
   options: ThreadOptions,
@@ -193,29 +184,29 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
   const { name } = options
   const progress = newProgress()
   const worker = startWorker(options, progress)
-  const asked: PromiseWithResolvers<ThreadEnding<Report>>[] = []
+  const requests: PromiseWithResolvers<ThreadEnding<Report>>[] = []
   let fault = `${name} stopped`
-  let timedOut: (typeof asked)[number] | undefined
+  let timedOut: (typeof requests)[number] | undefined
   let stopWatch = () => {}
   let hasExited = false
   let isClosing = false
 
   const endLate = (why: string) => {
-    timedOut = asked[0]
+    timedOut = requests[0]
     fault = why
     void worker.terminate()
   }
   worker.on('message', (reply: ThreadReply<Report>) => {
-    asked.shift()?.resolve({ kind: 'report', ...reply })
-    if (asked.length === 0) stopWatch()
+    requests.shift()?.resolve({ kind: 'report', ...reply })
+    if (requests.length === 0) stopWatch()
   })
   worker.on('error', (error) => (fault = `${name} crashed on it: ${error.message}`))
   worker.on('exit', () => {
     hasExited = true
     stopWatch()
     const { hasStarted, item } = readProgress(progress)
-    const blamed = timedOut ?? asked[0] // replies may still come in after the time-out
-    for (const request of asked.splice(0)) {
+    const blamed = timedOut ?? requests[0] // replies may still come in after the time-out
+    for (const request of requests.splice(0)) {
       if (!hasStarted) request.reject(new AppError('TOOL_004', `${name} does not start: ${fault}`))
       else request.resolve(request === blamed && !isClosing ? { kind: 'lost', item, why: fault } : { kind: 'unread' })
     }
@@ -225,7 +216,7 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
       if (hasExited || timedOut !== undefined) return { kind: 'unread' }
       const request = Promise.withResolvers<ThreadEnding<Report>>()
       worker.postMessage(question, transfer)
-      if (asked.push(request) === 1) stopWatch = watchThread({ worker, progress }, options, endLate)
+      if (requests.push(request) === 1) stopWatch = watchThread({ worker, progress }, options, endLate)
       return request.promise
     },
     async close() {

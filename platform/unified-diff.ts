@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto'
 import { structuredPatch, type StructuredPatchHunk } from 'diff'
 
-/**
- * One file before and after: `null` before is a new file, `null` after a deleted one. `executable` says of a new file that
- * it is, of a deleted one that it was, and of another that it becomes so or ceases to; absent, its mode does not change.
- */
+/** `null` before is a new file, after a deleted one. `executable`: what a new file is, a deleted one was, and another becomes. */
 export type FileVersions = {
   path: string
   before: Uint8Array | null
@@ -18,9 +15,8 @@ export const usualContext = 3
 const maxEditLength = 1500
 
 /**
- * Returns one file's change as `git apply` takes it, empty for none. Works on bytes: line endings, a missing last newline and
- * what is no UTF-8, or no text at all, stay as they are, since git takes lines of any bytes. Names blobs by git's own ids, so that `--3way` works.
- * `context`: so many unchanged lines are shown around each change.
+ * Returns one file's change as `git apply` takes it, empty for none. Works on bytes: line endings and what is no UTF-8 stay as
+ * they are. Names blobs by git's own ids, so that `--3way` works.
  */
 export function unifiedDiff(
   { path, before, after, executable }: FileVersions,
@@ -114,7 +110,6 @@ const escapes: Readonly<Record<number, string>> = {
   92: '\\\\',
 }
 
-/** Returns a path as git writes it in a patch: as it is, or in C-style quotes when it holds a byte outside printable ASCII. */
 function gitPath(path: string): string {
   const bytes = Buffer.from(path)
   if (bytes.every((byte) => isPlain(byte) && escapes[byte] === undefined)) return path

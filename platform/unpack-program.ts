@@ -10,10 +10,9 @@ type UnpackOptions = Running & { searchPath: string; programDir: string; workDir
 type Apt = UnpackOptions & { wanted: PackagedProgram; path: string; dpkgDeb: string }
 
 /**
- * Gets a program from the packages of Debian or Ubuntu without installing anything, and without root or a password.
- * apt-get downloads the package and the libraries that this system lacks, and checks the signatures; a script
- * with the program's name starts the one that is unpacked in `programDir`. Where the system's lists of packages are missing or too
- * old, apt-get downloads its own. It may be stopped at any time, and several may run at once.
+ * Gets a program from the packages of Debian or Ubuntu without installing anything, root or password: apt-get downloads it with
+ * the libraries that this system lacks, checks signatures, and a script starts what is unpacked in `programDir`. May be stopped
+ * at any time, and run several times at once.
  */
 export async function unpackProgram(wanted: PackagedProgram, packager: Packager, options: UnpackOptions): Promise<Got> {
   const dpkgDeb = await findProgram('dpkg-deb', options.searchPath)
@@ -97,10 +96,9 @@ function startScript(program: string, libraryFolders: readonly string[]): string
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** Returns the script that is in place by now, if it starts the right program. */
 async function placed(apt: Apt): Promise<{ path: string } | undefined> {
-  const found = await examine(apt.wanted, join(apt.programDir, apt.wanted.place), apt)
-  return found?.fit === 'right' ? { path: found.path } : undefined
+  const program = await examine(apt.wanted, join(apt.programDir, apt.wanted.place), apt)
+  return program?.fit === 'right' ? { path: program.path } : undefined
 }
 
 // A dead network must be noticed soon. No lock: nothing of the system is written.

@@ -32,7 +32,6 @@ export type WalkOptions = {
   env: Env
 }
 
-/** Snapshots have the same bound; what .gitignore rules cost depends on it, too. */
 const maxDepth = 64
 const atOnce = 16
 
@@ -44,17 +43,16 @@ type Walk = WalkedFolder &
   WalkOptions & { top: string; isCheckout: boolean; tracked: TrackedIgnored; submodules: Set<string> }
 
 /**
- * Finds the files of a folder that are its owner's own work, sorted by path, for packing and discovery alike. Not entered:
- * installed packages, git-ignored folders, repositories that are no submodules, and what `passOver` names; links are
- * not followed. Each is in `skipped` with its reason, as is a folder that cannot be listed. What git tracks is not
- * ignored; our own output is in neither list. Throws when `root` itself cannot be listed.
+ * Finds the files that are their owner's own work, sorted by path. Not entered, but in `skipped` with a reason: installed
+ * packages, git-ignored folders, repositories that are no submodules, what `passOver` names, folders that cannot be listed. What
+ * git tracks is not ignored; our own output is in neither list. Throws when `root` cannot be listed.
  */
 export async function walkFolder(root: string, options: WalkOptions, signal: AbortSignal): Promise<WalkedFolder> {
   const top = resolve(root)
   const above = await layersAbove(top)
   const tracked = above === undefined ? nothingTracked : await trackedIgnored(top, options.env, signal)
-  const found = { entries: [], skipped: [], hasTrackedIgnored: false, submodules: new Set<string>() }
-  const walk: Walk = { ...found, ...options, top, isCheckout: above !== undefined, tracked }
+  const walked = { entries: [], skipped: [], hasTrackedIgnored: false, submodules: new Set<string>() }
+  const walk: Walk = { ...walked, ...options, top, isCheckout: above !== undefined, tracked }
   const visits: Visit[] = [{ path: '', layers: above ?? [], isIgnored: false }]
   while (visits.length > 0) {
     signal.throwIfAborted()
@@ -67,13 +65,13 @@ export async function walkFolder(root: string, options: WalkOptions, signal: Abo
 
 async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: Visit): Promise<Visit[]> {
   const folder = join(walk.top, path)
-  const found = await listFolder(walk, folder, path)
-  const reason = path === '' ? undefined : foreignFolder(walk, path, found)
+  const entries = await listFolder(walk, folder, path)
+  const reason = path === '' ? undefined : foreignFolder(walk, path, entries)
   if (reason !== undefined) {
     walk.skipped.push({ path, reason })
     return []
   }
-  if (found.some(({ name }) => name === '.gitmodules')) {
+  if (entries.some(({ name }) => name === '.gitmodules')) {
     const text = await readRuleFile(join(folder, '.gitmodules'))
     for (const submodule of submodulePaths(path, text ?? '')) walk.submodules.add(submodule)
   }
@@ -81,7 +79,7 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
   const own = inIgnored ? undefined : await ignoreLayer(folder)
   const rules = own === undefined ? layers : [...layers, own]
   const visits: Visit[] = []
-  for (const entry of found) {
+  for (const entry of entries) {
     if (isOwnOutput(entry.name)) continue
     const inside = path === '' ? entry.name : `${path}/${entry.name}`
     const kind = kindOf(entry)
@@ -99,11 +97,10 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
   return visits
 }
 
-/** Says why the content of a folder shows that it is not its owner's own work. */
-function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, found: Dirent[]): string | undefined {
-  if (!include.includes('vendored') && found.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
+function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, entries: Dirent[]): string | undefined {
+  if (!include.includes('vendored') && entries.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
     return 'vendored'
-  const isRepository = found.some(({ name }) => name === '.git')
+  const isRepository = entries.some(({ name }) => name === '.git')
   if (!isRepository || !isCheckout || submodules.has(path) || include.includes('submodules')) return undefined
   return 'a git repository of its own'
 }
@@ -140,15 +137,11 @@ function kindOf(entry: Dirent): EntryKind {
 const run = promisify(execFile)
 const maxListingBytes = 256 * 1024 ** 2
 
-/** Files that git tracks although .gitignore names them: they are part of the repository. */
 type TrackedIgnored = { files: ReadonlySet<string>; folders: ReadonlySet<string> }
 
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
 
-/**
- * Finds what git tracks though it ignores it, below `root` and with paths relative to it. There is nothing where git is
- * missing or refuses: then .gitignore alone decides.
- */
+/** Finds what git tracks though it ignores it, relative to `root`; nothing where git is missing or refuses. */
 async function trackedIgnored(root: string, env: Env, signal: AbortSignal): Promise<TrackedIgnored> {
   const command = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']
   const options = { cwd: root, signal, maxBuffer: maxListingBytes, env: gitEnv(env) }

@@ -80,10 +80,7 @@ export function firstFaults<Fault, Described>(
   return next === undefined ? described : [...described, describeRest(faults.length - maxFaults, next)]
 }
 
-/**
- * The parser makes an error of every fault. Their stack traces and excerpts of the source would be most of its work, and its own search
- * for repeated keys compares each key with all before it.
- */
+/** Stack traces and excerpts would be most of the parser's work, and its search for repeated keys compares each with all before it. */
 function parsed(source: string, lineCounter: LineCounter): Document.Parsed {
   const { stackTraceLimit } = Error
   try {
@@ -131,7 +128,6 @@ function offsetOf(document: Document, path: YamlPath): number {
   return path.length === 0 ? 0 : offsetOf(document, path.slice(0, -1))
 }
 
-/** A block scalar's text starts on the line under its key, indented; any other on the key's own line. */
 function textPlace(document: Document, source: string, key: Place, path: YamlPath, inside: Place): Place {
   const node = document.getIn(path, true)
   if (!isScalar(node) || !String(node.type).startsWith('BLOCK')) return key

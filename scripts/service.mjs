@@ -4,7 +4,7 @@ import { leanFlags } from '#platform/lean-memory.mjs'
 import { runsOnOwnNode } from '#platform/own-node.mjs'
 
 // `node scripts/service.mjs api`: a service as a process of its own, on whatever Node there is.
-const services = ['api', 'discovery', 'worker', 'setup', 'publisher', 'rehearsal', 'stores']
+const services = ['api', 'discovery', 'worker', 'setup', 'publisher', 'rehearsal', 'local-stores']
 
 const name = process.argv[2] ?? ''
 if (!services.includes(name)) {

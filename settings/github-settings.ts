@@ -163,7 +163,7 @@ const repositorySettings = {
     owners: ['publisher'],
     type: schedule,
     default: [],
-    fromText: (text) => text.split(';').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
+    fromText: (text) => text.split(';').flatMap((pattern) => (pattern.trim() === '' ? [] : [pattern.trim()])),
     // A pattern has commas of its own.
     file: { toVariables: (value) => ({ REMORA_GITHUB_SCHEDULE: schedule.parse(value).join('; ') }) },
     about:
@@ -237,7 +237,6 @@ function repositoryShape(): unknown {
   return Object.fromEntries(Object.values(repositorySettings).map(({ key, type }) => [fieldOf(key), type]))
 }
 
-/** `github.max_files` is `maxFiles`. */
 function fieldOf(key: string): string {
   return key.replace('github.', '').replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
@@ -246,7 +245,6 @@ function fieldOf(key: string): string {
 export const RepositorySettings = z.object(repositoryShape())
 export type RepositorySettings = z.infer<typeof RepositorySettings>
 
-/** Picks those of the operator from the variables that the publisher has read. */
 export function operatorSettings(read: Readonly<Record<string, unknown>>): RepositorySettings {
   const named = Object.entries(repositorySettings).map(([variable, { key }]) => [fieldOf(key), read[variable]])
   return RepositorySettings.parse(Object.fromEntries(named))

@@ -18,7 +18,7 @@ export type Settings = {
 }
 
 /**
- * REMORA_CONFIG counts, else the nearest `remora.yaml` from `cwd` up, and secrets that are in files. CONFIG_001 to 004 as in
+ * REMORA_CONFIG counts, else the nearest `remora.yaml` from `cwd` up, and secrets in files. CONFIG_001 to 004 as in
  * read-settings-file.ts and secret-files.ts; CONFIG_003 also when a file that was only found decides about setups.
  */
 export function loadSettings(given: Env, cwd: string): Settings {
@@ -50,7 +50,9 @@ function withoutSetup({ path, isNamed }: FoundFile, given: readonly GivenSetting
   const isUsual = ({ setting, value }: GivenSetting) => JSON.stringify(value) === JSON.stringify(setting.default)
   const keyOf = ({ setting }: GivenSetting) => setting.path.join('.')
   if (isNamed) return [...given]
-  const [first, ...more] = given.filter((one) => setupRights.includes(keyOf(one)) && counting(one) && !isUsual(one))
+  const [first, ...more] = given.filter(
+    (entry) => setupRights.includes(keyOf(entry)) && counting(entry) && !isUsual(entry),
+  )
   if (first !== undefined) {
     const all = [first, ...more]
     const words = `${path}:${first.line}: ${all.map(keyOf).join(', ')} of a file that was only found would decide about setups`
@@ -59,7 +61,9 @@ function withoutSetup({ path, isNamed }: FoundFile, given: readonly GivenSetting
   }
   if (!['off', undefined].includes(givenValue(env, 'REMORA_SETUP'))) return [...given]
   const unserved = 'a file that was only found names no setup: use --setup, or set REMORA_SETUP=on'
-  return given.map((one) => (keyOf(one) === 'setup.command' ? { ...one, setting: { ...one.setting, unserved } } : one))
+  return given.map((entry) =>
+    keyOf(entry) === 'setup.command' ? { ...entry, setting: { ...entry.setting, unserved } } : entry,
+  )
 }
 
 /** A file that came with the sources must not choose what a command with a network reads of this machine. */
@@ -97,34 +101,31 @@ export type EffectiveSetting = {
 /** `env` is the process's own, without the files. */
 export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env): EffectiveSetting[] {
   const counting = given.filter(({ setting }) => setting.unserved === undefined)
-  const inFile = new Map(counting.map((one) => [one.setting.path.join('.'), one]))
+  const inFile = new Map(counting.map((entry) => [entry.setting.path.join('.'), entry]))
   const all = withSecretFiles(env)
   const nameOf = (variable: string) => (givenValue(env, variable) === undefined ? `${variable}_FILE` : variable)
   return fileSettings.map((setting) => {
-    const found = inFile.get(setting.path.join('.'))
-    const variable = overruling(setting, found?.value, all)
+    const fromFile = inFile.get(setting.path.join('.'))
+    const variable = overruling(setting, fromFile?.value, all)
     if (variable !== undefined) {
       const value = setting.fromText(all[variable] ?? '')
       return { setting, value, source: { kind: 'environment', variable: nameOf(variable) } }
     }
-    if (found !== undefined) return { setting, value: found.value, source: { kind: 'file', line: found.line } }
+    if (fromFile !== undefined) return { setting, value: fromFile.value, source: { kind: 'file', line: fromFile.line } }
     return { setting, value: setting.default, source: { kind: 'default' } }
   })
 }
 
-/**
- * It returns the beginning of a message, `remora.yaml:4: ` or the variable that overrules the file, or '' for a default. `env`
- * is the process's own.
- */
+/** Returns the beginning of a message: `remora.yaml:4: `, the variable that overrules the file, or '' for a default. */
 export function placeOfSetting(
   { path, given }: Pick<Settings, 'path' | 'given'>,
   env: Env,
   key: readonly string[],
 ): string {
-  const setting = fileSettings.find((one) => one.path.every((part, index) => part === key[index]))
+  const setting = fileSettings.find((candidate) => candidate.path.every((part, index) => part === key[index]))
   if (setting === undefined) return ''
-  const found = given.find((one) => one.setting.path.join('.') === setting.path.join('.'))
-  const variable = overruling(setting, found?.value, withSecretFiles(env))
+  const fromFile = given.find((candidate) => candidate.setting.path.join('.') === setting.path.join('.'))
+  const variable = overruling(setting, fromFile?.value, withSecretFiles(env))
   if (variable !== undefined) return `${variable}: `
-  return found === undefined || path === undefined ? '' : `${path}:${found.lineOf(key)}: `
+  return fromFile === undefined || path === undefined ? '' : `${path}:${fromFile.lineOf(key)}: `
 }

@@ -17,8 +17,7 @@ export type FoundFile = { path: string; text: string; isNamed: boolean }
 
 /**
  * `none` names no file. The file decides where sources are sent, so a link, or a file that others own or may write, counts only
- * when named (CONFIG_003). A folder of that name is CONFIG_003, too; what else is no file, such as a pipe, is skipped.
- * CONFIG_001 when the named one cannot be read.
+ * when named (CONFIG_003, as for a folder of that name). CONFIG_001 when the named one cannot be read.
  */
 export function findSettingsFile(cwd: string, named: string | undefined): FoundFile | undefined {
   if (named === 'none') return undefined
@@ -59,10 +58,7 @@ export type GivenSetting = {
   lineOf(path: YamlPath): number
 }
 
-/**
- * One error names the first twenty faults with their lines: CONFIG_002 for text that is not YAML or too large, CONFIG_004 when
- * all are unknown keys, CONFIG_003 for anything else.
- */
+/** Names the first twenty faults in one error: CONFIG_002 for no YAML or too much, CONFIG_004 when all are unknown keys, else CONFIG_003. */
 export function readSettingsFile(path: string, source: string): GivenSetting[] {
   if (/[\0\uFFFD]/.test(source)) throw new AppError('CONFIG_002', `${path} is not a text file in UTF-8`)
   const { value, faults, placeOf } = readYaml(source)
@@ -73,13 +69,13 @@ export function readSettingsFile(path: string, source: string): GivenSetting[] {
   const lineOf = (at: YamlPath) => placeOf(at).line
   const parsed = SettingsFile.safeParse(withoutEmpty(value ?? {}), { error: plainWords })
   if (!parsed.success) {
-    const found = schemaFaults(parsed.error)
+    const faults = schemaFaults(parsed.error)
     const messages = firstFaults(
-      found,
+      faults,
       (fault) => `${path}:${lineOf(fault.at)}: ${describe(fault)}`,
       (more, next) => `${path}:${lineOf(next.at)}: and ${more} more faults`,
     )
-    const code = found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
+    const code = faults.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
     throw new AppError(code, messages.join('; '))
   }
   return fileSettings.flatMap((setting) => {
@@ -108,7 +104,6 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return inner === undefined ? undefined : valueAt(inner, rest)
 }
 
-/** A misnamed file is not read. */
 export function misnamedSettings(cwd: string): string | undefined {
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const path = join(dir, 'remora.yml')

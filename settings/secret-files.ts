@@ -21,7 +21,6 @@ export function fileVariable(name: (typeof secretVariables)[number]): string {
   return `${name}_FILE`
 }
 
-/** No secret is longer; a wrong path may name a large file. */
 const maxBytes = 64 * 1024
 
 /** Many model servers ask for no key, and there need be no GitHub App: a deployment may name their files in any case, which are empty then. */
@@ -32,22 +31,22 @@ const optional: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Line ends that editors leave are cut. CONFIG_003 names every file that cannot be read, or is empty where the secret is needed,
- * and every secret that is given in both ways. A message never has a value.
+ * Cuts line ends. CONFIG_003 names every file that cannot be read, or is empty where it is needed, and every secret that is
+ * given twice. A message never has a value.
  */
 export function withSecretFiles(env: Env): Env {
   const faults: string[] = []
-  const found: Record<string, string> = {}
+  const secrets: Record<string, string> = {}
   for (const name of secretVariables) {
     const path = givenValue(env, fileVariable(name))
     if (path === undefined) continue
     const secret = givenValue(env, name) === undefined ? readSecret(path) : { fault: `${name} is set as well` }
     if ('fault' in secret) faults.push(`${fileVariable(name)}: ${secret.fault}`)
-    else if (secret.value.trim() !== '') found[name] = secret.value
+    else if (secret.value.trim() !== '') secrets[name] = secret.value
     else if (!optional.has(name)) faults.push(`${fileVariable(name)}: ${path} is empty`)
   }
   if (faults.length > 0) throw new AppError('CONFIG_003', faults.join('; '))
-  return Object.keys(found).length === 0 ? env : { ...env, ...found }
+  return Object.keys(secrets).length === 0 ? env : { ...env, ...secrets }
 }
 
 function readSecret(path: string): { value: string } | { fault: string } {

@@ -1,12 +1,17 @@
 import { z } from 'zod'
 import { maxOpenRuns } from '#domain/run.ts'
 import { logFormats, logLevels } from '#platform/log.ts'
-import type { SettingsTable } from './setting.ts'
+import type { Owner, SettingsTable } from './setting.ts'
 
 const count = z.int().min(1)
 const port = z.int().min(0).max(65_535)
 const text = z.string()
 const daySeconds = 86_400
+
+function healthPort<One extends Owner>(owner: One, usual: number) {
+  const about = 'port of `/healthz`, `/readyz` and `/metrics`'
+  return { owners: [owner], type: port, default: usual, setByStack: true, about } as const
+}
 
 export const serviceSettings = {
   REMORA_API_HOST: {
@@ -156,41 +161,11 @@ export const serviceSettings = {
     about:
       'the address at which `/healthz`, `/readyz` and `/metrics` are served, without a token; in a container `0.0.0.0`, where only the cluster reaches it',
   },
-  REMORA_API_HEALTH_PORT: {
-    owners: ['api'],
-    type: port,
-    default: 8424,
-    setByStack: true,
-    about: 'its health port',
-  },
-  REMORA_DISCOVERY_HEALTH_PORT: {
-    owners: ['discovery'],
-    type: port,
-    default: 8422,
-    setByStack: true,
-    about: 'its health port',
-  },
-  REMORA_WORKER_HEALTH_PORT: {
-    owners: ['worker'],
-    type: port,
-    default: 8423,
-    setByStack: true,
-    about: 'its health port',
-  },
-  REMORA_SETUP_HEALTH_PORT: {
-    owners: ['setup'],
-    type: port,
-    default: 8425,
-    setByStack: true,
-    about: 'its health port',
-  },
-  REMORA_PUBLISHER_HEALTH_PORT: {
-    owners: ['publisher'],
-    type: port,
-    default: 8426,
-    setByStack: true,
-    about: 'its health port',
-  },
+  REMORA_API_HEALTH_PORT: healthPort('api', 8424),
+  REMORA_DISCOVERY_HEALTH_PORT: healthPort('discovery', 8422),
+  REMORA_WORKER_HEALTH_PORT: healthPort('worker', 8423),
+  REMORA_SETUP_HEALTH_PORT: healthPort('setup', 8425),
+  REMORA_PUBLISHER_HEALTH_PORT: healthPort('publisher', 8426),
   REMORA_WORKER_ID: {
     owners: ['worker'],
     type: text.regex(/^[\w.-]{1,64}$/),

@@ -6,7 +6,7 @@ export type Owner = 'api' | 'discovery' | 'worker' | 'setup' | 'publisher' | 're
 
 /** Its name in the table is its environment variable. */
 export type Setting = {
-  /** Without a key in remora.yaml, it is set in the environment only. */
+  /** A setting without a key in remora.yaml is set in the environment only. */
   key?: string
   owners: readonly Owner[]
   /** The text of a variable is converted first, see `valueOfText`. */

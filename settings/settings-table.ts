@@ -11,7 +11,7 @@ import { setupSettings } from './setup-settings.ts'
 import { storageSettings } from './storage-settings.ts'
 import { traceSettings } from './trace-settings.ts'
 
-/** From here come remora.yaml's schema, the services' configuration, what a stack passes on to them, `remora config` and docs/reference/config.md. */
+/** Is the source of remora.yaml's schema, the services' configuration, what a stack passes on to them, `remora config` and docs/reference/config.md. */
 export const settingsTable = {
   ...runSettings,
   ...modelSettings,
@@ -75,7 +75,6 @@ export function knownVariables(): string[] {
     .toSorted()
 }
 
-/** Each unknown variable has the most similar known one. */
 export function unknownVariables(names: readonly string[]): { name: string; nearest: string | undefined }[] {
   const known = [...knownVariables(), ...secretVariables.map((name) => `${name}_FILE`)]
   const unknown = names.filter((name) => name.startsWith('REMORA_') && !known.includes(name))

@@ -86,7 +86,7 @@ export function storageConfig(values: StorageValues) {
       endpoint: values.REMORA_S3_ENDPOINT,
       bucket: values.REMORA_S3_BUCKET,
       region: values.REMORA_S3_REGION,
-      /** Without them they are found as the AWS SDK finds them. */
+      /** The AWS SDK looks for them when they are undefined. */
       credentials: hasKeys ? { accessKeyId, secretAccessKey, ...session } : undefined,
     },
   }

@@ -47,7 +47,6 @@ export function traceConfig(values: TraceValues) {
   }
 }
 
-/** Each value may be a key. */
 export function traceSecrets(values: TraceValues): string[] {
   return Object.values(traceConfig(values).headers)
 }

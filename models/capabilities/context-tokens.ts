@@ -24,23 +24,22 @@ const unsure: ContextAnswer = { tokens: undefined, isSure: false }
 type AskedServer = { client: OpenAiClient; timeoutMs: number }
 
 /**
- * Reads how many tokens a request for `model` and its reply may have together on this server: vLLM's `max_model_len` of
- * `GET /models`, an adapter's from its parent; llama.cpp's context of one slot there or in `GET /props`. They are undefined
- * where the server does not say, as Ollama does not. Never rejects.
+ * Reads how many tokens a request and its reply may have together: vLLM's `max_model_len` (an adapter's from its parent),
+ * llama.cpp's context of a slot. They are undefined where the server does not say, as Ollama does not. Never rejects.
  */
 export async function readContextTokens(model: string, server: AskedServer): Promise<ContextAnswer> {
   const page = await readJson('/models', server)
   if (page === 'no answer') return unsure
   const offered = Models.safeParse(page).data?.data ?? []
-  const found = offered.find(({ id }) => id === model) ?? offered.find((only) => answersAnyName(only, offered))
-  const base = offered.find(({ id }) => id === found?.parent)
-  const said = found?.max_model_len ?? base?.max_model_len ?? found?.meta?.n_ctx
-  if (typeof said === 'number') return { tokens: said, isSure: true }
-  if (found?.meta === undefined || found.meta === null) return { tokens: undefined, isSure: true }
+  const offer = offered.find(({ id }) => id === model) ?? offered.find((only) => answersAnyName(only, offered))
+  const base = offered.find(({ id }) => id === offer?.parent)
+  const length = offer?.max_model_len ?? base?.max_model_len ?? offer?.meta?.n_ctx
+  if (typeof length === 'number') return { tokens: length, isSure: true }
+  if (offer?.meta === undefined || offer.meta === null) return { tokens: undefined, isSure: true }
   const props = await readJson('/../props', server)
   if (props === 'no answer') return unsure
   const slot = Props.safeParse(props).data?.default_generation_settings.n_ctx
-  return { tokens: slot ?? found.meta.n_ctx_train ?? undefined, isSure: true }
+  return { tokens: slot ?? offer.meta.n_ctx_train ?? undefined, isSure: true }
 }
 
 /** llama.cpp answers requests for any name with its one model. */

@@ -16,7 +16,6 @@ export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
 
 const probeMs = 30_000
 const defaultFirstWaitMs = 60_000
-/** A server may come back as another version, or with other flags. */
 const conclusiveMs = 10 * 60_000
 /** The first probe that left something unclear is repeated after the first of these, and so on. */
 const unclearMs = [30_000, 60_000, 120_000] as const
@@ -34,9 +33,8 @@ type Known = {
 }
 
 /**
- * Knows what an endpoint takes, by model. It probes when that is first needed, again about ten minutes later, or after half
- * a minute, one, two and five when something stayed unclear, then only for that. A probe without a result changes nothing.
- * The log says once what the endpoint lacks, and again whenever that changes.
+ * Knows what an endpoint takes, by model. It probes on first need, again after ten minutes, and what stayed unclear after 30 s,
+ * one, two and five minutes. The log says what the endpoint lacks whenever that changes.
  */
 export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
   const { clock, random, closing, firstWaitMs = defaultFirstWaitMs } = deps

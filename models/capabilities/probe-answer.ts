@@ -8,17 +8,9 @@ import type { OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
 import { probeTool } from './probe-requests.ts'
 
-/** Says how a server answered one request of a probe. The words of its messages do not count. */
-export type ProbeAnswer =
-  | { kind: 'taken'; text: string }
-  | { kind: 'refused'; status: number }
-  /** The server was overloaded, unreachable or too slow. */
-  | { kind: 'unclear' }
+export type ProbeAnswer = { kind: 'taken'; text: string } | { kind: 'refused'; status: number } | { kind: 'unclear' }
 
-/**
- * A server refuses with these what it does not know, llama.cpp with 500 when a chat template raises (llama.cpp issue
- * 10920). What else goes wrong (401, 404, a crash) goes wrong with the plain request, too.
- */
+/** llama.cpp answers 500 when a chat template raises (llama.cpp issue 10920). What else goes wrong does so with the plain request, too. */
 const refusals = new Set([400, 404, 405, 415, 422, 500, 501])
 
 type AskLimits = { timeoutMs: number; signal: AbortSignal }
@@ -56,8 +48,8 @@ export function promptTokens(answer: ProbeAnswer): number | undefined {
 const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('length') })], z.unknown()) })
 
 /**
- * Tells whether a reply that had to be a call has one, or was cut while it was empty or may have been reasoning. One
- * that talks was not constrained to a call: llama.cpp lets a model write any text before its call.
+ * Tells whether a reply that had to be a call has one, or was cut while it was empty or reasoning: llama.cpp lets text come
+ * before a call.
  */
 export function holdsCall(text: string): boolean {
   const reply = readReply(text)
@@ -77,10 +69,7 @@ const Thoughts = z.object({
   ),
 })
 
-/**
- * Tells whether the reply was cut within its call, or behind it: what holds calls to their schemas let it run on. It is
- * false where the model thought first, which takes room as well.
- */
+/** Tells whether the reply was cut within its call, or behind it; false where the model thought first, which takes room as well. */
 export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
   if (!Cut.safeParse(raw).success || Thoughts.safeParse(raw).success) return false
   const { content, toolCalls } = fromOpenAi(raw, request)

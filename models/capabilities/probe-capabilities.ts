@@ -15,7 +15,6 @@ import { knownChoice, longestOverPlain, probeRequests } from './probe-requests.t
 
 export type ProbeDeps = {
   client: OpenAiClient
-  /** Limits one request; the longer ones get more at a slow server. */
   timeoutMs: number
   /** Limits all requests together, with more at a slow server; what has no result by then is unclear. */
   probeMs: number
@@ -31,10 +30,9 @@ const requestsAtOnce = 2
 type Name = keyof Capabilities
 
 /**
- * Probes, with at most a dozen small requests, what is unclear about the requests for `model` that a server takes. Something
- * is lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
- * llama.cpp treats a named `tool_choice` as `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every `tool_choice`
- * (ollama/ollama issue 17921) and unknown fields. Results go into `probed`; the unclear keep their last one. Never rejects.
+ * Probes, with at most a dozen small requests, what is unclear, into `probed`. Something is lacking when the request with it is
+ * refused while the plain one is taken, or the reply shows that it was ignored: llama.cpp treats a named `tool_choice` as `auto`
+ * (ggml-org/llama.cpp issue 26535), Ollama ignores every one (ollama/ollama issue 17921). Never rejects.
  */
 export async function probeCapabilities(model: string, probed: ProbedCapabilities, deps: ProbeDeps): Promise<void> {
   const { client, timeoutMs, probeMs, closing } = deps
@@ -147,7 +145,6 @@ async function probeConstraints(probe: Probe): Promise<void> {
   ])
 }
 
-/** Where nothing holds calls to a schema, no bound matters. */
 async function probeLengths(probe: Probe): Promise<void> {
   if (!probe.isUnclear('lengths')) return
   const known = probe.known()

@@ -45,12 +45,11 @@ const boundedTool = (maxLength: number): ToolDefinition => ({
 /** Only one of the requests tests strict arguments, and one bounds; the others leave them out. */
 const unhindered: Capabilities = { ...allCapabilities, strictArguments: false, lengths: 'none' }
 
-/** Asks for words: a model that calls the tool nevertheless was made to. */
-const asked: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
+const hello: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
 /** Mistral's templates take only ids of nine letters and digits. */
 const callId = 'probe0001'
 const history: Message[] = [
-  asked,
+  hello,
   {
     role: 'assistant',
     content: null,
@@ -59,13 +58,16 @@ const history: Message[] = [
   { role: 'tool', toolCallId: callId, content: '{"result":"hello"}' },
 ]
 
-const plainRequest = { messages: [asked], tools: [], toolChoice: 'auto', temperature: 0, maxTokens: fewTokens } as const
+const plainRequest = {
+  messages: [hello],
+  tools: [],
+  toolChoice: 'auto',
+  temperature: 0,
+  maxTokens: fewTokens,
+} as const
 type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>
 
-/**
- * Returns the bodies that a probe sends for `model`, built as the pool's are. `choice` is a `tool_choice` that the
- * server takes.
- */
+/** Returns the bodies that a probe sends, built as the pool's are. `choice` is a `tool_choice` that the server takes. */
 export function probeRequests(model: string) {
   const body = (asking: Asking, { stream = false, capabilities = unhindered, keys = {} } = {}): string => {
     const { body: chat } = toOpenAi({ model, ...plainRequest, ...asking }, capabilities, { stream })
@@ -80,7 +82,7 @@ export function probeRequests(model: string) {
     )
   return {
     plain: body({}),
-    systemRole: body({ messages: [{ role: 'system', content: 'Be brief.' }, asked] }),
+    systemRole: body({ messages: [{ role: 'system', content: 'Be brief.' }, hello] }),
     streamUsage: body({}, { stream: true }),
     auto: body({ tools }),
     required: body({ ...call, toolChoice: 'required' }),

@@ -5,10 +5,7 @@ const Name = Capabilities.keyof()
 type Name = z.infer<typeof Name>
 const Flag = Name.exclude(['required', 'lengths'])
 
-/**
- * `taken_loosely` says that text comes before a call that is required, `taken_short` that only short texts may be bounded,
- * `ignored` that the server accepts it without effect.
- */
+/** `taken_loosely`: text comes before a required call. `taken_short`: only short texts may be bounded. `ignored`: it has no effect. */
 export type Support = 'taken' | 'taken_loosely' | 'taken_short' | 'refused' | 'ignored'
 
 export type ProbedCapabilities = {
@@ -16,7 +13,6 @@ export type ProbedCapabilities = {
   support: { [name in Name]?: Support }
   /** Names those whose last probe had no result; they are probed again before the others. */
   unclear: readonly Name[]
-  /** Counts the probes in a row that left something unclear. */
   misses: number
 }
 

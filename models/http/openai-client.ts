@@ -12,14 +12,9 @@ export type OpenAiClientOptions = {
   fetch: UndiciFetch['fetch']
 }
 
-/**
- * Replaces the package's request building and waiting, as the package provides for: its own builds four Headers
- * objects, walks the body and composes abort signals for every request, which costs more than sending it. It never
- * retries: the pool does, and may use another server.
- */
+/** Replaces the package's request building and waiting, which cost more than sending the request. It never retries: the pool does. */
 export class OpenAiClient extends OpenAI {
   readonly #headers: Record<string, string>
-  /** The package wants a Headers object; the plain ones are sent. */
   readonly #shownHeaders: Headers
   readonly #transport: UndiciFetch['fetch']
   readonly #key: string | undefined
@@ -32,7 +27,6 @@ export class OpenAiClient extends OpenAI {
       project: null,
       maxRetries: 0,
       timeout: options.requestTimeoutMs,
-      fetch: options.fetch,
       logLevel: 'off',
     })
     this.#headers = {
@@ -46,7 +40,6 @@ export class OpenAiClient extends OpenAI {
     this.#key = options.apiKey
   }
 
-  /** Returns a part of the server's answer for an error, without the key. */
   shown(part: unknown): unknown {
     return withoutKey(part, this.#key)
   }
@@ -77,7 +70,10 @@ export class OpenAiClient extends OpenAI {
     const request = { method: method.toUpperCase(), headers: this.#headers, signal: controller.signal }
     let response: Response | undefined
     try {
-      response = await this.#transport(url, body === undefined ? request : { ...request, body })
+      response = await this.#transport(
+        url instanceof Request ? url.url : url,
+        typeof body === 'string' ? { ...request, body } : request,
+      )
       return response
     } finally {
       stopTimer()
@@ -102,10 +98,7 @@ function hideKey(text: string, key: string | undefined): string {
   return withoutSecrets(text, key === undefined ? [] : [key]).replace(bearer, '$1[secret]')
 }
 
-/**
- * Servers' own JSON is six deep, and the arguments of tools a few more; a reply must be written as JSON again, which
- * overflows the stack at some thousands.
- */
+/** Servers' own JSON is six deep and arguments a few more; writing a reply as JSON again overflows the stack at some thousands. */
 export const maxReplyDepth = 100
 
 export function isTooDeep(reply: unknown): boolean {

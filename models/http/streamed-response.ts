@@ -2,10 +2,7 @@ import type { Readable } from 'node:stream'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 
-/**
- * The socket is closed when nothing has arrived for so long. Servers that send a `finish_reason` before their last
- * words, or usage late, take their time.
- */
+/** The socket is closed after so long without a byte. Some servers send their last words or usage seconds after the `finish_reason`. */
 const quietMs = { rest: 5000, enough: 250 }
 
 /** A reader wants all of the text that follows; `rest`, what arrives soon (usage after a reply); or nothing. */
@@ -26,9 +23,8 @@ export class StreamedResponse extends Response {
   }
 
   /**
-   * Passes the text on piece by piece, never half a character, until it ends, `onText` returns `enough`, or nothing more
-   * arrives after `rest`. What follows is dropped, and if it does not end soon, so is the socket. Rejects with the result of
-   * `toError` for a broken answer, and with AGENT_008 when `onText` throws: nothing could catch an error in a listener.
+   * Passes the text on piece by piece, never half a character, until it ends, `onText` returns `enough`, or nothing more arrives
+   * after `rest`. Rejects with the result of `toError` for a broken answer, and with AGENT_008 when `onText` throws.
    */
   read(onText: (text: string) => StreamDemand): Promise<void> {
     const content = this.#content

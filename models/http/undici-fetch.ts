@@ -4,25 +4,24 @@ import type { HttpProxy } from '#platform/env.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { StreamedResponse } from './streamed-response.ts'
 
+type Sent = { method?: string; headers?: Record<string, string>; body?: string | null; signal?: AbortSignal }
+
 export type UndiciFetch = {
-  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
+  fetch(url: string | URL, sent?: Sent): Promise<Response>
   /** Closes every socket at once; requests in flight fail. */
   close(): Promise<void>
 }
 
-/** Copying all response headers costs more than it gives. */
 const readHeaders = ['content-type', 'content-length', 'retry-after', 'x-request-id']
 
 /** A server that closes more reused sockets of one request counts as failed. */
 const maxLostSockets = 3
 
 /**
- * Fetches JSON over keep-alive sockets by undici's `request`, which costs a third of the platform's fetch. The whole
- * body is read before it resolves, at most `maxBytes` of it; a stream of events that answers a POST is a
- * StreamedResponse. Rejects with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when
- * it is larger than allowed, or at once with the signal's reason; so does reading a stream. Every request has its own
- * socket, so the callers decide how many there are at once. A request whose reused socket broke before it answered is
- * sent again at once.
+ * Fetches JSON by undici's `request`, at a third of the cost of the platform's fetch. At most `maxBytes` of a body are read
+ * before it resolves; events that answer a POST are a StreamedResponse. Rejects with AGENT_002 without an answer, AGENT_008 when
+ * it was cut short, AGENT_007 when it is too large, or the signal's reason; so does reading a stream. A request whose reused
+ * socket broke before an answer is sent again at once.
  */
 export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?: HttpProxy | undefined }): UndiciFetch {
   // Idle sockets stay open for undici's 4 s, less than the 5 s after which vLLM's and llama.cpp's servers drop them.
@@ -34,8 +33,8 @@ export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?:
       ? new Agent({ ...limits, connect: sockets.watched() })
       : new EnvHttpProxyAgent(throughProxy(proxy, limits, sockets))
   return {
-    async fetch(input, init = {}) {
-      const answer = await send(input, init, { dispatcher, sockets })
+    async fetch(url, init = {}) {
+      const answer = await send(url, init, { dispatcher, sockets })
       const head = { status: answer.statusCode, headers: pickHeaders(answer.headers) }
       if (isStream(init, head))
         return new StreamedResponse(answer.body, { ...head, toError: (cause) => toBreak(cause, init) })
@@ -50,11 +49,13 @@ export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?:
 
 type Transport = { dispatcher: Dispatcher; sockets: ReusedSockets }
 
-async function send(input: string | URL | Request, init: RequestInit, { dispatcher, sockets }: Transport) {
-  const url = input instanceof Request ? input.url : input
-  const { method = 'GET', body, signal } = init
-  const headers = plainHeaders(init.headers)
-  const sent = { dispatcher, method, headers, body: typeof body === 'string' ? body : null, signal: signal ?? null }
+async function send(
+  url: string | URL,
+  { method = 'GET', headers = {}, body = null, signal }: Sent,
+  transport: Transport,
+) {
+  const { dispatcher, sockets } = transport
+  const sent = { dispatcher, method, headers, body, signal: signal ?? null }
   for (let lost = 1; ; lost += 1) {
     try {
       const answer = request(url, sent)
@@ -66,10 +67,6 @@ async function send(input: string | URL | Request, init: RequestInit, { dispatch
       throw new AppError('AGENT_002', `no answer: ${nameOf(cause)}`, { cause, phase: 'model' })
     }
   }
-}
-
-function plainHeaders(given: RequestInit['headers'] = {}) {
-  return given instanceof Headers || Array.isArray(given) ? Object.fromEntries(new Headers(given)) : given
 }
 
 type Head = { status: number; headers: Record<string, string> }
@@ -84,14 +81,11 @@ function pickHeaders(headers: Record<string, string | string[] | undefined>): Re
 }
 
 /** An answer to a GET is never read as a stream: one that does not end is ended with the request. */
-function isStream({ method = 'GET' }: RequestInit, { status, headers }: Head): boolean {
+function isStream({ method = 'GET' }: Sent, { status, headers }: Head): boolean {
   return method === 'POST' && status === 200 && /^text\/event-stream/i.test(headers['content-type'] ?? '')
 }
 
-/**
- * The platform's own Response builds a stream around a string and reads it back, which costs 0.05 ms of CPU per
- * request; this one answers `text()` and `json()` directly, any number of times. `body` is null.
- */
+/** The platform's own Response builds a stream around a string and reads it back: 0.05 ms of CPU per request. `body` is null. */
 class BufferedResponse extends Response {
   override readonly text: () => Promise<string>
   override readonly json: () => Promise<unknown>
@@ -103,7 +97,7 @@ class BufferedResponse extends Response {
   }
 }
 
-function toBreak(cause: unknown, { signal }: RequestInit): unknown {
+function toBreak(cause: unknown, { signal }: Sent): unknown {
   if (signal?.aborted === true) return signal.reason
   if (cause instanceof AppError) return cause
   if (cause instanceof errors.ResponseExceededMaxSizeError) {
@@ -112,7 +106,6 @@ function toBreak(cause: unknown, { signal }: RequestInit): unknown {
   return new CutReply(`the answer was cut short: ${nameOf(cause)}`, cause)
 }
 
-/** Prefers the error's code: ECONNREFUSED says more than its message. */
 function nameOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
@@ -120,10 +113,7 @@ function nameOf(cause: unknown): string {
 
 type ReusedSockets = ReturnType<typeof watchReusedSockets>
 
-/**
- * Distinguishes a server that fails from one that closes a socket on which it has answered before, as any server may at any
- * time: llama.cpp does after 100 answers. A request on such a socket has not been read.
- */
+/** Tells a server that fails from one that closes a socket it has answered on (llama.cpp after 100 answers): that request was not read. */
 function watchReusedSockets() {
   const ends = new WeakSet<object>()
   return {
@@ -140,10 +130,7 @@ function watchReusedSockets() {
   }
 }
 
-/**
- * By itself undici uses all of the environment, drops the limits of a request to a proxy for http servers, and does not
- * watch sockets.
- */
+/** Undici itself drops the limits of a request to a proxy for http servers, and does not watch sockets. */
 function throughProxy(
   { http = '', https = '', direct }: HttpProxy,
   limits: Pool.Options,

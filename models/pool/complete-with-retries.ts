@@ -32,9 +32,8 @@ const maxBrokenReplies = 3
 type Effort = { tries: number; firstSentAt: number; queueMs: number }
 
 /**
- * Sends a request until a reply is whole, with back-off between tries and until the deadline that its first failure sets;
- * on another server if there is one. The caller gets nothing before the reply is whole, so that one that broke off can be
- * retried. Rejects with AGENT_002, AGENT_007 and AGENT_008 as `ModelPool.complete` says.
+ * Sends a request until a reply is whole, with back-off and until the deadline that its first failure sets. The caller gets
+ * nothing of a reply that broke off, so that it can be retried. Rejects as `ModelPool.complete` says.
  */
 export async function completeWithRetries(request: ModelRequest, signal: AbortSignal, deps: CompleteDeps) {
   const { lookup, clock, retryBudgetMs, progress } = deps
@@ -120,7 +119,6 @@ async function backOff(
   await clock.delay(waitMs, AbortSignal.any([signal, closing]))
 }
 
-/** Full jitter: requests that failed together do not come back together. */
 function backOffBefore(tries: number, random: () => number): number {
   return Math.round(random() * Math.min(backOffMs.most, backOffMs.first * 2 ** (tries - 1)))
 }
@@ -134,7 +132,7 @@ function lastError(
 ): AppError {
   const { server, failure } = failures.last()
   const { code, message } = failure.error
-  const models = isNotFound(failure) ? (server.offered.models() ?? []).filter((one) => one !== model) : []
+  const models = isNotFound(failure) ? (server.offered.models() ?? []).filter((name) => name !== model) : []
   const offered = models.length === 0 ? '' : `; it offers ${shortModelList(models)}`
   const tookMs = Math.round(clock.now() - firstSentAt)
   const effort = tries === 1 && !hasWaited ? '' : ` (${tries} ${tries === 1 ? 'try' : 'tries'} in ${tookMs} ms)`

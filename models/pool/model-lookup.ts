@@ -11,7 +11,6 @@ export type ModelLookupOptions = {
 
 /** A model that has just been looked for on all servers is not looked for again so soon. */
 const restMs = 5000
-/** A server may list other models later, as one does that was started anew. */
 const freshMs = 60_000
 /** A request waits so long for the lists; one that arrives later is used from then on. */
 const waitMs = 1000
@@ -39,8 +38,8 @@ export function openModelLookup({ servers, clock, onMissing }: ModelLookupOption
   return {
     servers: () => servers.map(({ name }) => name),
     /**
-     * Resolves when a server may offer the model, after asking the servers again if none does; else rejects with AGENT_002,
-     * which says what they offer. A server that has not listed its models may offer any.
+     * Resolves when a server may offer the model, after asking them again if none does; else rejects with AGENT_002, which says
+     * what they offer.
      */
     async require(model: string, signal: AbortSignal): Promise<void> {
       if (isStale()) {

@@ -2,7 +2,6 @@ import type { RequestShare } from '#domain/turn.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { PendingRequest } from './servers/choose-server.ts'
 import type { PooledServer, Reservation } from './servers/pooled-server.ts'
-import type { SlotsInUse } from './slots-in-use.ts'
 
 export type QueuedRequest = PendingRequest & {
   /** It has failed before; retries are admitted before first tries. */
@@ -40,9 +39,8 @@ export type Turn = { queue: ModelQueue; run: RunQueue | undefined; waitingSince:
 export type ModelQueues = ReturnType<typeof openModelQueues>
 
 /**
- * Holds the pending requests, by model and run. Retries come first, in order of arrival. Then it is the turn of the project
- * with the fewest slots in use, there of the run with the fewest for its weight, and of several such of the one that has waited
- * longest.
+ * Holds the pending requests. Retries come first, in order of arrival; then it is the turn of the project with the fewest slots
+ * in use, there of the run with the fewest for its weight, and of several such of the one that has waited longest.
  */
 export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
   const queues = new Map<string, ModelQueue>()
@@ -66,7 +64,6 @@ export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
       run.firstTries.add(pending)
       getOrMake(run.byPreferred, pending.preferred, () => new Set()).add(pending)
     },
-    /** A queue is removed with its last request. Nothing happens when the request is not there. */
     remove(pending: Pending): void {
       const queue = queues.get(pending.request.model)
       const run = queue?.byRun.get(runOf(pending.request.share))
@@ -114,10 +111,10 @@ function first(turns: readonly Turn[], inUse: Pick<SlotsInUse, 'of'>): Turn | un
   return best?.turn
 }
 
-function isBefore(one: Ranked, other: Ranked): boolean {
-  if (one.turn.isRetry !== other.turn.isRetry) return one.turn.isRetry
-  const less = one.turn.isRetry ? 0 : one.project - other.project || one.run - other.run
-  return (less || one.turn.waitingSince - other.turn.waitingSince) < 0
+function isBefore(left: Ranked, right: Ranked): boolean {
+  if (left.turn.isRetry !== right.turn.isRetry) return left.turn.isRetry
+  const less = left.turn.isRetry ? 0 : left.project - right.project || left.run - right.run
+  return (less || left.turn.waitingSince - right.turn.waitingSince) < 0
 }
 
 export type Health = 'up' | 'probing' | 'down'
@@ -139,4 +136,40 @@ function openDowntime() {
     },
     since: (from: number) => spans.reduce((sum, span) => sum + Math.max(0, span.to - Math.max(from, span.from)), 0),
   }
+}
+
+type SlotsInUse = ReturnType<typeof openSlotsInUse>
+
+/** Runs share the time at the servers: one whose requests take longer has fewer of them answered. */
+export function openSlotsInUse() {
+  const counts = new Map<string, number>()
+  const count = (key: string) => counts.get(key) ?? 0
+  const add = (key: string, change: 1 | -1) => {
+    const now = count(key) + change
+    if (now === 0) counts.delete(key)
+    else counts.set(key, now)
+  }
+  return {
+    /** Counts a slot until the returned function is called. */
+    enter(model: string, share: RequestShare | undefined): () => void {
+      const keys = [projectKey(model, share), runKey(model, share)]
+      for (const key of keys) add(key, 1)
+      return () => {
+        for (const key of keys) add(key, -1)
+      }
+    },
+    /** Returns the slots of the run's project, and those of the run for its weight. */
+    of: (model: string, share: RequestShare | undefined) => ({
+      project: count(projectKey(model, share)),
+      run: count(runKey(model, share)) / (share?.weight ?? 1),
+    }),
+  }
+}
+
+function projectKey(model: string, share: RequestShare | undefined): string {
+  return `${model}\n${share?.projectId ?? ''}`
+}
+
+function runKey(model: string, share: RequestShare | undefined): string {
+  return `${projectKey(model, share)}\n${share?.runId ?? ''}`
 }

@@ -33,16 +33,12 @@ export type ModelWatchOptions = {
   log?: Pick<Log, 'warn'> | undefined
 }
 
-/**
- * A run goes on within 5 s after its model is back, and the wait for the probe is a part of that. A server that answers, but
- * refuses the model or the key, is asked less often: its operator must act first.
- */
+/** A run goes on within 5 s after its model is back. Where the model or the key is refused, the operator must act first. */
 const probeEveryMs = { silent: 3000, refused: 15_000 }
 /** A failure that leaves no doubt, since nobody listens there, needs no probe for so long. */
 const sureMs = 1000
 /** A server that asks for a longer wait (`Retry-After`) is probed all the same. */
 const longestPauseMs = 30_000
-/** A server that needs longer for one token while no other request comes does not work, or not yet. */
 const verdictMs = 10_000
 type Tried = { server: PooledServer; sentAt: number }
 
@@ -56,9 +52,9 @@ type Watch = ModelWatchOptions & {
 export type ModelWatch = ReturnType<typeof openModelWatch>
 
 /**
- * Judges for each model in use whether any server of this process works for it. Requests alone never declare a model away:
- * a probe of every server does, after a request has failed for good or all breakers are open. While a model is away its
- * servers are probed every few seconds; the first good probe, or a good answer to a request sent since, ends that.
+ * Judges for each model in use whether any server works for it. Requests alone never declare a model away: a probe of every
+ * server does, after a request has failed for good or all breakers are open. The first good probe, or a good answer to a request
+ * sent since, ends that.
  */
 export function openModelWatch(options: ModelWatchOptions) {
   const watched: Watch['watched'] = new Map()
@@ -69,10 +65,7 @@ export function openModelWatch(options: ModelWatchOptions) {
       watch.listeners.add(listener)
       return () => void watch.listeners.delete(listener)
     },
-    /**
-     * Judges the model if it has not been judged yet, or if it is thought to work and no server has answered for it within
-     * `freshMs`. Forgets the models that nobody has needed for a minute.
-     */
+    /** Judges the model if it has not been judged, or thought to work though no server has answered within `freshMs`. */
     watch(name: string | undefined, { freshMs = Infinity }: { freshMs?: number } = {}): void {
       forgetUnneeded(watch)
       const entry = of(name)
@@ -93,8 +86,8 @@ export function openModelWatch(options: ModelWatchOptions) {
       if (failure !== undefined && entry.isWorking !== false && isDown) void judge(entry, watch)
     },
     /**
-     * Does work that needs the model. While the model is away it rejects at once: its servers are probed, and requests would
-     * only disturb. A `ModelUnavailable` of the work comes with the judgement of the model.
+     * Does work that needs the model; rejects at once while it is away. A `ModelUnavailable` of the work comes with the
+     * judgement of the model.
      */
     guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
     /** Tells whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
@@ -136,7 +129,7 @@ async function guard<T>(name: string | undefined, work: () => Promise<T>, watch:
 async function isSilentAlone(server: PooledServer, entry: Watched, watch: Watch): Promise<boolean> {
   const isHeard = watch.clock.now() - entry.heardAt < verdictMs
   if (!isHeard && !(await judge(entry, watch))) return false
-  const isServedElsewhere = [...entry.states].some(([one, { isWorking }]) => one !== server && isWorking)
+  const isServedElsewhere = [...entry.states].some(([candidate, { isWorking }]) => candidate !== server && isWorking)
   return isServedElsewhere && !(await probe(entry, server, watch))
 }
 
@@ -219,8 +212,8 @@ function suspect({ name, awaySince }: Watched, server: PooledServer, { onSilence
 /** The first model is judged by its name, too; a name that it had before is that of another model now. */
 function nameFirst(entry: Watched, { watched }: Watch): void {
   if (!entry.isFirst || entry.name === undefined) return
-  for (const [name, one] of watched)
-    if (one === entry && name !== undefined && name !== entry.name) watched.delete(name)
+  for (const [name, watchedEntry] of watched)
+    if (watchedEntry === entry && name !== undefined && name !== entry.name) watched.delete(name)
   watched.set(entry.name, entry)
 }
 
@@ -245,7 +238,6 @@ function setAway(entry: Watched, watch: Watch): void {
   for (const listener of listeners) listener()
 }
 
-/** The next probe does not wait for one that hangs. */
 function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   const { clock, random, closing } = watch
   const { awaySince } = entry

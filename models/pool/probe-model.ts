@@ -16,10 +16,7 @@ export type ProbedModel = {
 /** `limitMs`: Infinity for as long as any request may take. */
 type ProbeDeps = { servers: readonly PooledServer[]; clock: Clock; closing: AbortSignal; limitMs: number }
 
-/**
- * Asks a server for one token of the model; names the first model. Resolves to undefined when the server answers, be it that
- * it dislikes the form of the request.
- */
+/** Asks a server for one token of the model; names the first model. Undefined when it answers, be it that it dislikes the request's form. */
 export async function probeModel(
   server: PooledServer,
   model: ProbedModel,
@@ -50,10 +47,7 @@ function notOffered(name: string | undefined): TryFailure {
   return { error, status: 404, again: false, retryAfterMs: 0, kind: 'server' }
 }
 
-/**
- * Returns what to ask this server for; undefined when it lists others. Throws when it lists none, as one does that is
- * still loading.
- */
+/** Returns what to ask this server for; undefined when it lists others. Throws when it lists none, as one that is still loading. */
 async function nameAt(
   { endpoint, offered }: PooledServer,
   { name, isFirst }: ProbedModel,

@@ -4,7 +4,6 @@ import type { Clock } from '#platform/clock.ts'
 import type { FailedRequest } from './send-request.ts'
 import { requestEndOf, type PooledServer } from './servers/pooled-server.ts'
 
-/** A request that waits for a busy server fails many times for one reason. */
 const maxListed = 10
 const most = { messageCharacters: 300, servers: 3, excerptCharacters: 120 }
 /** A server or proxy that cuts every reply at its own limit must not use up the whole time of the caller. */
@@ -13,9 +12,8 @@ const maxCutReplies = 3
 export type RequestFailures = ReturnType<typeof openRequestFailures>
 
 /**
- * Keeps what is known about one request since a try of it failed; most requests have none. The retry budget begins with the
- * first failure, and anew when another server fails the request for the first time or a reply breaks off: a try may take
- * longer than the whole budget, and must not cost the request the servers that have not been asked.
+ * Keeps what is known of a request since a try of it failed. The retry budget begins anew when another server fails it for the
+ * first time or a reply breaks off: one long try must not cost the request the servers that have not been asked.
  */
 export function openRequestFailures(
   clock: Pick<Clock, 'now'>,
@@ -45,13 +43,10 @@ export function openRequestFailures(
     add,
     deadline: () => deadline,
     last: () => last,
-    /** Counts the replies that made no sense, without those that broke off. */
     brokenReplies: () => brokenReplies,
-    /** Tells whether a server let its time limit pass: the next one may, too. */
     hasHung: () => hasHung,
     failedAt,
     list: (): readonly FailedTry[] => listed,
-    /** Returns what the servers other than the last one said, for an error. */
     otherServersText: () => otherServersText(listed, last.server),
   }
 }

@@ -7,16 +7,15 @@ import {
   type ModelQueue,
   type ModelQueues,
   openModelQueues,
+  openSlotsInUse,
   type Pending,
   type QueuedRequest,
   type Turn,
 } from './model-queues.ts'
-import { openSlotsInUse } from './slots-in-use.ts'
 
 /**
- * `reserve` waits for a slot at a server that may serve the request. Retries are admitted first, then runs in turn
- * (model-queues.ts); requests of one run that prefer the same server in order of arrival. It resolves to undefined when all
- * servers were down for `maxDownMs`, or once the queue is closed, and rejects with the signal's reason.
+ * `reserve` waits for a slot. It resolves to undefined when all servers were down for `maxDownMs` or the queue is closed, and
+ * rejects with the signal's reason. Retries go first, then runs in turn (model-queues.ts).
  */
 export type RequestQueue = ReturnType<typeof openRequestQueue>
 
@@ -28,9 +27,8 @@ type QueueOptions = {
 }
 
 /**
- * A slot that becomes free is never left empty while a request is queued that may have it. Every change rechecks the
- * queue: requests that can get a slot are admitted, those that have waited too long for servers that are down are
- * dismissed, and a timer is set for the next moment that changes either.
+ * Never leaves a slot empty while a request is queued that may have it. Every change rechecks the queue: it admits, dismisses
+ * those that have waited too long for servers that are down, and sets a timer for the next change.
  */
 export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
   const rank = openRanking(servers)
@@ -111,9 +109,8 @@ function withRecheck(
 }
 
 /**
- * A request lets others go first for so long: a slot that becomes free goes to the first request that prefers its server.
- * Without that, a queue spreads every key over all servers, and their prefix caches hold nothing (bench/pool-bench.ts).
- * After that time a request is admitted before all others, wherever a slot becomes free.
+ * A freed slot goes for so long to the first request that prefers its server. Without that a queue spreads every key over all
+ * servers, and their prefix caches hold nothing (bench/pool-bench.ts). After it a request is admitted before all others.
  */
 const preferredFirstMs = 5000
 

@@ -14,7 +14,6 @@ export type RequestsInFlightOptions = {
 }
 
 const checkEveryMs = 5000
-/** A server that was silent for so long, with requests in flight, is asked for its list of models. */
 const silentMs = 15_000
 const listLimitMs = 5000
 /** A server has so long to answer the requests from before: once it works again, or since no server of the model does. */
@@ -27,10 +26,9 @@ type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean; h
 const unheardOf = (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false, heldFor: new Set() })
 
 /**
- * Keeps the requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by a
- * list of models that does not come, and a probe. While another server works for the model, it gets no more requests until it answers
- * one of the two, and what it owes is given up and tried at the other. What it still owes when it works again, or when the model is away
- * and it goes on being silent, is given up too. A busy server lists its models, however long its replies take.
+ * Keeps the requests in flight. A server that hangs is noticed before their time limit by a list of models that does not come,
+ * and a probe. While another server works for the model it gets no more requests, and what it owes is tried at the other; so is
+ * what it still owes when it works again or the model is away. A busy server lists its models, however long its replies take.
  */
 export function openRequestsInFlight(options: RequestsInFlightOptions) {
   const { clock, closing } = options
@@ -42,7 +40,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     isArmed = true
     clock.after(checkEveryMs, () => {
       isArmed = false
-      for (const [server, one] of servers) if (mayBeSilent(one, clock)) void check(server, one, watching)
+      for (const [server, state] of servers) if (mayBeSilent(state, clock)) void check(server, state, watching)
       if ([...servers.values()].some(({ sent, heldFor }) => sent.size > 0 || heldFor.size > 0)) arm()
     })
   }
@@ -50,18 +48,18 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
   return {
     tracked: (send: Send): Send => {
       return async (reservation, request, signal, onSend) => {
-        const one = at(reservation.server)
+        const state = at(reservation.server)
         const own: SentRequest = { model: request.model, sentAt: clock.now(), abandon: new AbortController() }
-        one.sent.add(own)
+        state.sent.add(own)
         arm()
         try {
           const either = AbortSignal.any([signal, own.abandon.signal])
           const result = await send(reservation, request, either, onSend)
-          if ('reply' in result || result.failure.status !== undefined) one.heardAt = clock.now()
+          if ('reply' in result || result.failure.status !== undefined) state.heardAt = clock.now()
           else if (own.abandon.signal.aborted) return { ...result, failure: toTryFailure(givenUp) }
           return result
         } finally {
-          one.sent.delete(own)
+          state.sent.delete(own)
         }
       }
     },
@@ -88,13 +86,13 @@ function giveUp({ sent }: AtServer, { model, before }: { model: string | undefin
 
 async function giveUpIfSilent(
   server: PooledServer,
-  one: AtServer,
+  state: AtServer,
   owed: { model: string | undefined; before: number },
   options: RequestsInFlightOptions,
 ): Promise<void> {
-  const isOwed = [...one.sent].some(({ model }) => model === owed.model)
-  if (!isOwed || one.heardAt > owed.before || !(await isSilent(server, options))) return
-  if (one.heardAt <= owed.before) giveUp(one, owed)
+  const isOwed = [...state.sent].some(({ model }) => model === owed.model)
+  if (!isOwed || state.heardAt > owed.before || !(await isSilent(server, options))) return
+  if (state.heardAt <= owed.before) giveUp(state, owed)
 }
 
 /** A list of models costs a server nothing. */
@@ -117,24 +115,24 @@ function mayBeSilent({ sent, heardAt, heldFor }: AtServer, { now }: Pick<Clock, 
 
 type Watching = RequestsInFlightOptions & { arm(): void }
 
-async function check(server: PooledServer, one: AtServer, watching: Watching, suspected?: string): Promise<void> {
-  if (one.isChecked) return
-  one.isChecked = true
+async function check(server: PooledServer, state: AtServer, watching: Watching, suspected?: string): Promise<void> {
+  if (state.isChecked) return
+  state.isChecked = true
   const askedAt = watching.clock.now()
-  const silentFor = await modelsInDoubt(server, one, watching, suspected)
-  one.isChecked = false
+  const silentFor = await modelsInDoubt(server, state, watching, suspected)
+  state.isChecked = false
   if (watching.closing.aborted) return
-  const heldFor = one.heardAt > askedAt ? [] : silentFor
+  const heldFor = state.heardAt > askedAt ? [] : silentFor
   if (heldFor.length > 0) {
     server.breaker.hold()
     watching.arm()
-  } else if (one.heldFor.size > 0) {
+  } else if (state.heldFor.size > 0) {
     server.breaker.endPause()
     watching.onChange()
   }
-  one.heldFor = new Set(heldFor)
+  state.heldFor = new Set(heldFor)
   // Also what was sent there meanwhile.
-  for (const model of heldFor) giveUp(one, { model, before: Infinity })
+  for (const model of heldFor) giveUp(state, { model, before: Infinity })
 }
 
 async function modelsInDoubt(
@@ -149,8 +147,8 @@ async function modelsInDoubt(
     ...[...sent].map(({ model }) => model),
     ...(suspected === undefined ? [] : [suspected]),
   ])
-  const asked = [...models].map(async (model) => ((await watching.isSilentAlone(server, model)) ? [model] : []))
-  return (await Promise.all(asked)).flat()
+  const doubtful = [...models].map(async (model) => ((await watching.isSilentAlone(server, model)) ? [model] : []))
+  return (await Promise.all(doubtful)).flat()
 }
 
 const givenUp = new AppError('AGENT_002', 'the server was silent: the request was given up', { phase: 'model' })

@@ -52,7 +52,6 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onEnd, .
       health.guard(request.model, () => completeWithRetries(request, signal, { ...deps, progress })),
     queue,
     health,
-    /** Ends requests that are queued or in back-off. */
     close() {
       closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
       queue.close()

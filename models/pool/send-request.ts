@@ -70,8 +70,8 @@ export type HedgeOptions = {
 }
 
 /**
- * Sends a request a second time, to another server with a free slot at which it has not failed, when the first has not
- * answered `afterMs` after it was sent. The first good answer wins and the other request is aborted; when one fails, the other goes on.
+ * Sends a request also to another server with a free slot when the first has not answered after `afterMs`. The first good answer
+ * wins and the other request is aborted; when one fails, the other goes on.
  */
 export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: HedgeOptions): Send {
   return async (reservation, request, signal, onSend) => {
@@ -102,8 +102,8 @@ export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: 
 async function firstReply(...both: readonly [Promise<TryResult>, Promise<TryResult>]): Promise<TryResult> {
   const winner = await Promise.race(both)
   if ('reply' in winner) return winner
-  const [one, other] = await Promise.all(both)
-  return 'reply' in one ? withFailureOf(one, other) : withFailureOf(other, one)
+  const [first, second] = await Promise.all(both)
+  return 'reply' in first ? withFailureOf(first, second) : withFailureOf(second, first)
 }
 
 function withFailureOf(result: TryResult, other: TryResult): TryResult {

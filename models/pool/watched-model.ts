@@ -15,10 +15,7 @@ export type WatchFacts = {
 
 type Now = Pick<WatchFacts, 'clock'>
 
-/**
- * `wasSilent`: since it worked last, it has failed at least once without a status. `sureUntil`: until then a probe could show
- * nothing new. Times are those of the clock.
- */
+/** `wasSilent`: it has failed without a status since it worked last. `sureUntil`: until then a probe shows nothing new. By the clock. */
 export type ServerState = {
   isWorking: boolean
   lastError: string | undefined
@@ -34,7 +31,6 @@ export type Watched = ProbedModel & {
   awaySince: number | undefined
   judging: Promise<boolean> | undefined
   heardAt: number
-  /** Requests are under way or queued; the times say when the last one ended, and when its judgement was last asked for. */
   requests: number
   usedAt: number
   watchedAt: number
@@ -63,7 +59,6 @@ export function isUsed(entry: Watched | undefined, { clock }: Now): boolean {
   return entry !== undefined && (entry.requests > 0 || clock.now() - entry.usedAt <= forgottenAfterMs)
 }
 
-/** Tells whether a request, or somebody who asks for its judgement, has needed the model within the last minute. */
 export function isNeeded(entry: Watched | undefined, now: Now): boolean {
   return isUsed(entry, now) || (entry !== undefined && now.clock.now() - entry.watchedAt <= forgottenAfterMs)
 }

@@ -1,6 +1,5 @@
 import { isRecord } from '#domain/json.ts'
 import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 
 /** A longer text goes without a bound. llama.cpp refuses a grammar with 2,000 repetitions. */
@@ -10,9 +9,8 @@ const leastText = 16
 const leastItemText = 64
 const mostItems = 64
 /**
- * A token counts for fewer characters than elsewhere (`charactersPerToken`), since a call must close whatever a model
- * writes. Gemma 3 was seen to need 2.4 in a path that it went on repeating, and 1.4 in names and signs, since it
- * indents its JSON.
+ * A token counts for fewer characters than `charactersPerToken`, since a call must close. Gemma 3 needed 2.4 in a path that it
+ * repeated, 1.4 in names and signs.
  */
 const perToken = { text: 2.4, signs: 1.4 } as const
 const textPerSign = perToken.text / perToken.signs
@@ -34,32 +32,24 @@ export type BoundTools = {
 
 type Made = { longest: number; isClosed: boolean; isOpen: boolean }
 
-/** Caches tools by the array of definitions, which lives as long as its bundle, and the bounds, which are the same in all its requests. */
-const bound = new WeakMap<readonly ToolDefinition[], Map<string, BoundTools>>()
-
 /**
- * Returns the tools with schemas that hold a call to `maxTokens`, for the server only: what constrains a model lets it write a
- * text, a list or a number as long as it likes otherwise, and the reply is cut before the call is closed. The texts of a call
- * share what its names leave, in powers of two, so that few schemas differ. A schema's own limits stay where they are lower,
- * and so do texts with a pattern or a format.
+ * Returns the tools with schemas that hold a call to `maxTokens`, for the server only: a model may go on for ever otherwise, and
+ * the reply is cut before the call is closed. The texts of a call share what its names leave, in powers of two, so that few
+ * schemas differ. Lower limits, patterns and formats stay.
  */
 export function boundTools(tools: readonly ToolDefinition[], bounds: Bounds): BoundTools {
   const { lengths, maxTokens, isClosed } = bounds
-  const known = getOrMake(bound, tools, () => new Map<string, BoundTools>())
-  return getOrMake(known, `${lengths} ${maxTokens} ${isClosed}`, () => {
-    if (lengths === 'none') return { tools, isOpen: true }
-    const made: Made = { longest: longestText[lengths], isClosed, isOpen: false }
-    const room = maxTokens * perToken.text
-    const bounded = tools.map((tool) => {
-      const frame = JSON.stringify({ name: tool.name, arguments: {} }).length
-      const free = room - textPerSign * (frame + fixedCharacters(tool.parameters))
-      return { ...tool, parameters: boundObject(tool.parameters, free, made) }
-    })
-    return { tools: bounded, isOpen: made.isOpen && lengths === 'short' }
+  if (lengths === 'none') return { tools, isOpen: true }
+  const made: Made = { longest: longestText[lengths], isClosed, isOpen: false }
+  const room = maxTokens * perToken.text
+  const bounded = tools.map((tool) => {
+    const frame = JSON.stringify({ name: tool.name, arguments: {} }).length
+    const free = room - textPerSign * (frame + fixedCharacters(tool.parameters))
+    return { ...tool, parameters: boundObject(tool.parameters, free, made) }
   })
+  return { tools: bounded, isOpen: made.isOpen && lengths === 'short' }
 }
 
-/** The texts in the value may have `free` characters together. */
 function boundValue(schema: unknown, free: number, made: Made): unknown {
   if (!isRecord(schema) || isChosen(schema)) return schema
   const types = [schema['type']].flat()
@@ -135,14 +125,15 @@ function textsIn(schema: unknown): number {
   return Math.max(own, inside, ...formsOf(schema).map(textsIn))
 }
 
-/** Leaves out the characters of texts and of a list's items. */
 function fixedCharacters(schema: unknown): number {
   if (!isRecord(schema)) return 0
   const { enum: values, const: only, type } = schema
   if (Array.isArray(values)) return Math.max(0, ...values.map((value) => JSON.stringify(value).length))
   if (only !== undefined) return JSON.stringify(only).length
   const named = sumOf(propertiesOf(schema), ([name, value]) => name.length + '"": , '.length + fixedCharacters(value))
-  const own = [type].flat().some((one) => one === 'integer' || one === 'number') ? mostDigits + '-'.length : '""'.length
+  const own = [type].flat().some((kind) => kind === 'integer' || kind === 'number')
+    ? mostDigits + '-'.length
+    : '""'.length
   return Math.max(own + named, ...formsOf(schema).map(fixedCharacters))
 }
 
@@ -154,8 +145,8 @@ function propertiesOf({ properties }: Record<string, unknown>): [string, unknown
   return isRecord(properties) ? Object.entries(properties) : []
 }
 
-function sumOf<One>(all: readonly One[], count: (one: One) => number): number {
-  return all.reduce((sum, one) => sum + count(one), 0)
+function sumOf<One>(all: readonly One[], count: (item: One) => number): number {
+  return all.reduce((sum, item) => sum + count(item), 0)
 }
 
 function numberOf(value: unknown, otherwise: number): number {

@@ -18,10 +18,7 @@ export function literalKeys(constraint: LiteralConstraint): ConstraintKeys {
 
 type CallFormat = NonNullable<ConstraintKeys['response_format']>
 
-/**
- * Makes a server write a call of one of these tools as the reply's text. vLLM and llama.cpp take a constraint together
- * with tools only with `tool_choice: none`.
- */
+/** Makes a server write a call as the reply's text. vLLM and llama.cpp take that together with tools only with `tool_choice: none`. */
 export function callFormat(
   tools: readonly ToolDefinition[],
   { strictSchemas }: Pick<Capabilities, 'strictSchemas'>,

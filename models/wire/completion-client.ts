@@ -12,16 +12,14 @@ export type ServerAnswer = {
   raw: unknown
   /** Is measured from sending the request to the first part of a streamed answer. */
   firstTokenMs?: number
-  /** Names the parts of the request that the server does not take, with what was sent instead. */
   workarounds: readonly string[]
 }
 
 export type CompletionClient = ReturnType<typeof openCompletionClient>
 
-/** Whether an answer is a stream is up to the server; both are read either way. */
+/** The server may answer with a stream or without one, whatever `stream` asks for. */
 export function openCompletionClient({ client, stream }: { client: OpenAiClient; stream: boolean }) {
   return {
-    /** Sends one `POST /chat/completions`, unretried, within the client's time limit. */
     async ask(request: ModelRequest, capabilities: Capabilities, signal: AbortSignal): Promise<ServerAnswer> {
       const { body: chat, workarounds } = toOpenAi(request, capabilities, { stream })
       const body = JSON.stringify(chat)
@@ -38,8 +36,8 @@ export function openCompletionClient({ client, stream }: { client: OpenAiClient;
 }
 
 /**
- * The client's own limit ends when the answer begins; this one bounds the whole of it. A reply that is whole counts even if
- * its stream breaks afterwards, unless the caller has aborted.
+ * Bounds the whole answer, where the client's limit ends with its beginning. A reply that is whole counts even if its stream
+ * breaks later.
  */
 async function readStream(response: StreamedResponse, client: OpenAiClient, sentAt: number, signal: AbortSignal) {
   const stream = openCompletionStream((part) => client.shown(part))

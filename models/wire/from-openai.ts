@@ -40,17 +40,13 @@ const Choice = z.object({
 const Usage = z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() })
 type Usage = z.infer<typeof Usage>
 
-/** Servers add keys of their own, which stay in `raw`. */
 const Completion = z.object({
   model: z.string().nullish(),
   choices: z.tuple([Choice], Choice),
   usage: Usage.nullish(),
 })
 
-/**
- * Every call is an event or two, a result in each later request and an entry in the attempt's record; models that are
- * asked for several make less than ten, and one that makes more repeats itself.
- */
+/** Each is events, a result and a part of the record; a model that makes ten or more repeats itself. */
 export const maxCalls = 64
 /** This is longer than any name or id in use (tools 64, ids 46, models some 100), and short enough for every event and line. */
 const maxNameLength = 256
@@ -62,11 +58,9 @@ type ReadReply = Omit<ModelReply, 'endpoint' | 'tries' | 'latencyMs' | 'firstTok
 }
 
 /**
- * Reads the reply of a chat completion from its first choice. Throws AGENT_008 when it is no completion, or has more than
- * `maxCalls`. Names that are too long are cut, which makes them no tool's; ids that are too long are replaced, and every call
- * gets an id that no other of the conversation has. If tools were offered and the reply has no calls of its own, calls in the
- * content become calls and are removed from the content, though they stay in `raw`; one that is not whole is `callFault`.
- * Tokens that the server has not counted are estimated, which `workarounds` says.
+ * Reads the first choice of a chat completion. AGENT_008 when it is none, or has more than `maxCalls`. Names that are too long
+ * are cut, and every call gets an id that no other of the conversation has. Without calls of its own, calls in the content
+ * become calls; one that is not whole is `callFault`. Tokens not counted are estimated, which `workarounds` says.
  */
 export function fromOpenAi(raw: unknown, request: ModelRequest): ReadReply {
   const parsed = Completion.safeParse(raw)
@@ -107,7 +101,6 @@ function notACompletion(error: z.ZodError): Error {
   return brokenReply(`the reply is not a chat completion${where}`, error)
 }
 
-/** Parts of other types are dropped. */
 export function readContent(content: Content | null | undefined): { text: string | null; thought: string } {
   if (content === null || content === undefined) return { text: null, thought: '' }
   if (typeof content === 'string') return { text: content, thought: '' }
@@ -161,8 +154,8 @@ function cut(name: string): string {
 }
 
 /**
- * Gives ids to the calls of a reply: the server's own if no other call of the conversation has it, else `call00001` and so
- * on, after those given before. Servers match results with calls by them, and Mistral's take only nine letters and digits.
+ * Keeps a call's own id if it is new in the conversation, else gives `call00001` and so on: Mistral's servers take only nine
+ * letters and digits.
  */
 export function openCallIds(messages: readonly Message[]): (given: string | null | undefined) => string {
   const used = new Set<string>()
@@ -184,13 +177,10 @@ export function openCallIds(messages: readonly Message[]): (given: string | null
 
 function lastNumber(ids: ReadonlySet<string>): number {
   const numbers = [...ids].map((id) => Number(/^call(\d{5,9})$/.exec(id)?.[1] ?? 0))
-  return numbers.reduce((one, other) => Math.max(one, other), 0)
+  return numbers.reduce((left, right) => Math.max(left, right), 0)
 }
 
-/**
- * A count that is missing, 0 (as some servers say in streams) or beyond all reason is estimated at a token for four
- * characters of JSON: a total that leaves requests out would be wrong by more.
- */
+/** Estimates a count that is missing, 0 or beyond all reason: a total that leaves requests out would be wrong by more. */
 function readUsage(
   given: Usage | null | undefined,
   request: Pick<ModelRequest, 'messages' | 'tools'>,

@@ -2,8 +2,8 @@ import { parseJson } from '#domain/json.ts'
 import type { Message, RequestedCall } from '#domain/turn.ts'
 
 /**
- * A template without tool messages gets calls as text of the assistant, and results as text of the user. Consecutive
- * messages of one role become one, since such templates want user and assistant to alternate.
+ * Writes calls as text of the assistant and results as text of the user. Messages of one role become one: such templates want
+ * them to alternate.
  */
 export function withoutToolMessages(messages: readonly Message[]): Message[] {
   const names = new Map<string, string>()
@@ -26,7 +26,6 @@ export function withoutSystemRole(messages: readonly Message[]): Message[] {
   return [{ role: 'user', content: `${text}\n\n${first.content}` }, ...others]
 }
 
-/** All turns still share their beginning. */
 export function withTextInFirst(messages: readonly Message[], text: string): Message[] {
   const [first, ...rest] = messages
   if (first?.role !== 'system' && first?.role !== 'user') return [{ role: 'user', content: text }, ...messages]
@@ -45,8 +44,8 @@ function withoutTools(message: Message, names: ReadonlyMap<string, string>): Mes
     return { role: 'user', content: `${resultPrefix(names.get(message.toolCallId) ?? 'a tool')}${message.content}` }
   }
   if (message.role !== 'assistant' || message.toolCalls.length === 0) return message
-  const said = message.content === null || message.content === '' ? [] : [message.content]
-  return { role: 'assistant', content: [...said, ...message.toolCalls.map(writtenCall)].join('\n'), toolCalls: [] }
+  const words = message.content === null || message.content === '' ? [] : [message.content]
+  return { role: 'assistant', content: [...words, ...message.toolCalls.map(writtenCall)].join('\n'), toolCalls: [] }
 }
 
 /** The reply parser reads this form; arguments that are no JSON stay text. */
@@ -67,10 +66,7 @@ function addMerged(messages: Message[], message: Message): void {
   }
 }
 
-/**
- * The rehearsal model reads these phrases by patterns made of them, so they contain no special characters of regular
- * expressions.
- */
+/** The rehearsal model reads these by patterns made of them, so they have no special characters of regular expressions. */
 export const promptPhrases = {
   listing: 'Tools:',
   names: 'Tools: ',

@@ -5,7 +5,6 @@ import { argumentsFormat, callFormat, type ConstraintKeys, literalKeys } from '.
 import { promptPhrases } from './plain-prompt.ts'
 
 export type CallPlan = {
-  /** No `tools` are sent when it is empty. */
   offered: readonly ToolDefinition[]
   toolChoice: ToolChoice
   keys: ConstraintKeys
@@ -17,9 +16,9 @@ export type CallPlan = {
 type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'argumentsOf' | 'constraint' | 'maxTokens'>
 
 /**
- * Chooses the nearest equivalent that the server takes: the requested constraint; else `tool_choice` as it is; a named choice
- * as `required` with only that tool; a call as text of a schema; last, a request in words, which the loop's corrective turn
- * repeats when the model ignores it.
+ * Chooses the nearest equivalent that the server takes: the requested constraint; `tool_choice` as it is; a named choice as
+ * `required` with only that tool; a call as text of a schema; last, a request in words, which the loop's corrective turn
+ * repeats.
  */
 export function planCall(request: CallRequest, capabilities: Capabilities): CallPlan {
   const { tools, toolChoice, constraint = 'none' } = request
@@ -36,8 +35,8 @@ export function planCall(request: CallRequest, capabilities: Capabilities): Call
   const own = typeof constraint === 'object' ? constraint : undefined
   const literal = own && capabilities.structuredOutputs ? literalKeys(own) : undefined
   if (own !== undefined && literal === undefined) plan.workarounds.push('structured_outputs: not sent')
-  const asked = asArguments(plan, literal, request, capabilities)
-  if (asked !== undefined) return asked
+  const withArguments = asArguments(plan, literal, request, capabilities)
+  if (withArguments !== undefined) return withArguments
   if (!capabilities.tools) plan.workarounds.push('tools: described in the prompt')
   if (toolChoice === 'none') return plan
   // A bundle's own constraint knows nothing of a turn that may call only one tool.
@@ -93,8 +92,8 @@ function asArguments(
   const { lengths, jsonSchema } = capabilities
   if (!jsonSchema) return undefined
   // A server that takes no bounds may not take the other keywords of the answer either.
-  const asked = lengths === 'none' ? wantedTools(request) : [argumentsOf]
-  const { tools, isOpen } = boundTools(asked, { lengths, maxTokens, isClosed: true })
+  const unbounded = lengths === 'none' ? wantedTools(request) : [argumentsOf]
+  const { tools, isOpen } = boundTools(unbounded, { lengths, maxTokens, isClosed: true })
   if (isOpen) plan.workarounds.push(openWorkaround)
   return { ...alone, keys: { response_format: argumentsFormat(tools, capabilities) } }
 }

@@ -2,7 +2,6 @@ import type OpenAI from 'openai'
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/error.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
 import { boundTools } from './bounded-tools.ts'
 import type { Capabilities } from './capabilities.ts'
 import { type ConstraintKeys, plainSchema } from './call-constraint.ts'
@@ -17,16 +16,9 @@ import { openWorkaround, planCall, type CallPlan } from './plan-call.ts'
 
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
-/** Caches mapped tools by the array of definitions: a bundle's array lives as long as the bundle, so each is mapped once. */
-type MappedTools = WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>
-const mappedTools = new Map<string, MappedTools>()
-/** Every call is sent again with every later turn of its conversation, and its arguments may be a whole file. */
-const mappedCalls = new WeakMap<RequestedCall, OpenAI.ChatCompletionMessageFunctionToolCall>()
-
 /**
- * Returns the body of `POST /v1/chat/completions` in a form that this server takes, and the workarounds that this needed.
- * Without tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. A workaround adds to the
- * conversation for this request alone.
+ * Returns the body of `POST /v1/chat/completions` as this server takes it, and the workarounds that this needed, which are of
+ * this request alone. Without tools neither `tools` nor `tool_choice` is sent: servers refuse an empty list.
  */
 export function toOpenAi(
   request: ModelRequest,
@@ -55,10 +47,7 @@ export function toOpenAi(
   return { body, workarounds: plan.workarounds }
 }
 
-/**
- * Tools are the same for every choice with which a server may hold arguments to their schema, since they are in the
- * prompt, too: all turns of a bundle begin alike.
- */
+/** Tools are alike for every choice that holds arguments to their schema: they are in the prompt, and all turns of a bundle begin alike. */
 function offeredTools(plan: CallPlan, maxTokens: number, { lengths }: Capabilities): readonly ToolDefinition[] {
   if (plan.toolChoice === 'none') return plan.offered
   const { tools, isOpen } = boundTools(plan.offered, { lengths, maxTokens, isClosed: false })
@@ -107,38 +96,23 @@ function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
   }
 }
 
-/**
- * Arguments that are no JSON object are sent as `{}`: the call's result says what was wrong with them, and a server that
- * parses the arguments of the history (llama.cpp) answers 500 to every later turn with such a call.
- */
-function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCall {
-  return getOrMake(mappedCalls, call, () => {
-    const { id, name, arguments: given } = call
-    return { id, type: 'function', function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' } }
-  })
+/** Arguments that are no JSON object are sent as `{}`: llama.cpp answers 500 to every later turn with such a call. */
+function toCall({ id, name, arguments: given }: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCall {
+  return { id, type: 'function', function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' } }
 }
-
-type StrictOptions = Pick<Capabilities, 'strictSchemas' | 'strictArguments'>
 
 function toTools(
   definitions: readonly ToolDefinition[],
-  { strictSchemas, strictArguments }: StrictOptions,
+  { strictSchemas, strictArguments }: Capabilities,
   workarounds: string[],
 ): OpenAI.ChatCompletionFunctionTool[] {
   if (!strictSchemas) workarounds.push('strict schemas: without additionalProperties')
   if (!strictArguments) workarounds.push('strict: not sent')
-  const options = { strictSchemas, strictArguments }
-  const mapped = getOrMake(mappedTools, JSON.stringify(options), () => new WeakMap())
-  return getOrMake(mapped, definitions, () => definitions.map((definition) => toTool(definition, options)))
-}
-
-function toTool(
-  { name, description, parameters }: ToolDefinition,
-  { strictSchemas, strictArguments }: StrictOptions,
-): OpenAI.ChatCompletionFunctionTool {
-  const schema = strictSchemas ? { ...parameters } : plainSchema(parameters)
   const strict = strictArguments ? { strict: true } : {}
-  return { type: 'function', function: { name, description, parameters: schema, ...strict } }
+  return definitions.map(({ name, description, parameters }) => {
+    const schema = strictSchemas ? { ...parameters } : plainSchema(parameters)
+    return { type: 'function', function: { name, description, parameters: schema, ...strict } }
+  })
 }
 
 function toToolChoice(choice: ToolChoice): OpenAI.ChatCompletionToolChoiceOption {

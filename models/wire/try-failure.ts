@@ -4,7 +4,6 @@ import { isRecord } from '#domain/json.ts'
 
 export type TryFailure = {
   error: AppError
-  /** Is undefined when the server did not answer, or its answer was broken. */
   status: number | undefined
   again: boolean
   retryAfterMs: number
@@ -33,8 +32,8 @@ const unsentCodes = new Set([
 
 const contextLengthNames = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error'])
 /**
- * vLLM, and older versions of the others, have it in their messages alone; no status distinguishes it from another 400.
- * "This model's maximum context length is 4096 tokens …", "the request exceeds the available context size …".
+ * vLLM says it in the message alone: "This model's maximum context length is 4096 tokens …"; others: "exceeds the available
+ * context size".
  */
 const contextLengthWords = /context[ _]length|context size|maximum model length|max_model_len/i
 
@@ -120,9 +119,9 @@ const statusWords: readonly [RegExp, number][] = [
 ]
 
 /**
- * The error that a server has put where its answer, or a part of a stream, should be: `{"error": {"message", "type",
- * "code"}}`, `{"error": "text"}` or vLLM's older `{"object": "error", …}`; undefined for any other value. With a status it is
- * the error of that status, else AGENT_008. Never throws for JSON that is not `isTooDeep`. `shown` removes secrets.
+ * Reads the error that a server has put in place of its answer, or of a part of a stream: `{"error": {"message", "type",
+ * "code"}}`, `{"error": "text"}` or vLLM's older `{"object": "error", …}`. With a status it is the error of that, else
+ * AGENT_008. `shown` removes secrets.
  */
 export function serverError(value: unknown, shown: (part: unknown) => unknown): Error | undefined {
   if (!isRecord(value)) return undefined

@@ -6,9 +6,10 @@ import {
   type GaugeName,
   type HistogramName,
   type LabelsOf,
+  type MeasuredService,
   metricCatalogue,
+  type MetricRow,
 } from './metric-catalogue.ts'
-import type { MeasuredService, MetricRow } from './metric-row.ts'
 
 export type Sample<Name extends GaugeName> = { labels: LabelsOf<Name>; value: number }
 

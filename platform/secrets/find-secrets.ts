@@ -4,10 +4,7 @@ import { readSecretRules, type Allowlist, type SecretRule } from './secret-rules
 /** Says where a secret stands in a text: from `start` up to but not including `end`. */
 export type Span = { start: number; end: number }
 
-/**
- * Rules are tried on parts of a text, so that no rule takes more than linear time, whoever wrote the text: some are quadratic.
- * Parts overlap by what may stand between a secret and the word that marks it.
- */
+/** Rules are tried on parts, so that none takes more than linear time. Parts overlap by what may stand between a secret and its mark. */
 const partLength = 2048
 const longestPart = 2 * partLength
 const overlap = 256
@@ -21,10 +18,10 @@ export function openSecretFinder(): (text: string) => Span[] {
     const spans: Span[] = []
     let hasKey = false
     for (const part of text.length < shortest ? [] : partsOf(text)) {
-      const found = scan(part.text)
-      if (found.size === 0) continue
+      const indexes = scan(part.text)
+      if (indexes.size === 0) continue
       const { plain, placeOf } = unescaped(part.text)
-      for (const index of found) {
+      for (const index of indexes) {
         const rule = rules[index]
         if (rule === undefined) hasKey = true
         else spans.push(...spansOf(rule, plain).map((span) => placed(span, placeOf, part.start)))
@@ -36,44 +33,39 @@ export function openSecretFinder(): (text: string) => Span[] {
 }
 
 /**
- * Returns a function that answers the places in `keywords` of the rules of which a text has a keyword. Keywords are in lower case;
- * texts match in any case. One pass, whatever the number of keywords: 40 ms of CPU for a megabyte, where a search for each of
- * the 272 takes 150.
+ * Answers the rules of which a text has a keyword, in any case. One pass: 40 ms of CPU for a megabyte, where a search for each
+ * of the 272 takes 150.
  */
 function openKeywordScan(keywords: readonly (readonly string[])[]): (text: string) => Set<number> {
-  const words = [...new Set(keywords.flat())].toSorted((one, other) => other.length - one.length)
+  const words = [...new Set(keywords.flat())].toSorted((left, right) => right.length - left.length)
   // Looking ahead, since keywords overlap; at each place the longest one is found, and with it those that it begins with.
   const anyWord = new RegExp(`(?=(${words.map((word) => word.replaceAll(/\W/g, String.raw`\$&`)).join('|')}))`, 'g')
   const rulesOf = new Map(
     words.map((word) => [
       word,
-      keywords.flatMap((own, rule) => (own.some((one) => word.startsWith(one)) ? [rule] : [])),
+      keywords.flatMap((own, rule) => (own.some((keyword) => word.startsWith(keyword)) ? [rule] : [])),
     ]),
   )
   return (text) => {
-    const found = new Set<number>()
+    const indexes = new Set<number>()
     for (const [, word = ''] of text.toLowerCase().matchAll(anyWord))
-      for (const rule of rulesOf.get(word) ?? []) found.add(rule)
-    return found
+      for (const rule of rulesOf.get(word) ?? []) indexes.add(rule)
+    return indexes
   }
 }
 
 type Unescaped = { plain: string; placeOf(at: number): number }
 
-/**
- * Returns the text without the escapes of strings, also of strings within strings, since rules expect a quote or a line break as such.
- * `placeOf` tells where a character of it stands in the text.
- */
+/** Returns the text without the escapes of strings, since rules expect quotes and line breaks; `placeOf` maps its places back. */
 function unescaped(text: string): Unescaped {
   if (!text.includes('\\')) return { plain: text, placeOf: (at) => at }
-  /** Each step says how many characters are missing in all from its place on. */
   const steps: { at: number; missing: number }[] = []
   let missing = 0
-  const plain = text.replaceAll(/\\+(?:["'`nrt/])?/g, (escape, place: number) => {
+  const plain = text.replaceAll(/\\+(?:["'`nrt/])?/g, (escape, at: number) => {
     const last = escape.at(-1) ?? ''
     const meant = last === '\\' ? '\\' : (lineBreaks.get(last) ?? last)
     missing += escape.length - 1
-    steps.push({ at: place + escape.length - missing, missing })
+    steps.push({ at: at + escape.length - missing, missing })
     return meant
   })
   return { plain, placeOf: (at) => at + (steps.findLast((step) => step.at <= at)?.missing ?? 0) }
@@ -102,26 +94,26 @@ function* partsOf(text: string): Generator<{ text: string; start: number }> {
 
 function spansOf({ pattern, group, entropy, allowed }: SecretRule, text: string): Span[] {
   const spans: Span[] = []
-  for (const found of text.matchAll(pattern)) {
+  for (const match of text.matchAll(pattern)) {
     const secret =
-      (group === 0 ? found.slice(1).find((one) => one !== undefined && one !== '') : found[group]) ?? found[0]
+      (group === 0 ? match.slice(1).find((part) => part !== undefined && part !== '') : match[group]) ?? match[0]
     if (secret === '' || (entropy > 0 && entropyOf(secret) <= entropy)) continue
-    if (allowed.some((list) => isAllowed(list, { secret, found, text }))) continue
+    if (allowed.some((list) => isAllowed(list, { secret, match, text }))) continue
     // Some rules include the quotes.
     const bare = secret.replaceAll(/^["'`\s]+|["'`\s]+$/g, '')
-    const start = found.index + Math.max(0, found[0].lastIndexOf(bare))
+    const start = match.index + Math.max(0, match[0].lastIndexOf(bare))
     if (bare !== '') spans.push({ start, end: start + bare.length })
   }
   return spans
 }
 
-type Found = { secret: string; found: RegExpExecArray; text: string }
+type Found = { secret: string; match: RegExpExecArray; text: string }
 
-function isAllowed({ target, patterns, stopwords }: Allowlist, { secret, found, text }: Found): boolean {
+function isAllowed({ target, patterns, stopwords }: Allowlist, { secret, match, text }: Found): boolean {
   const lower = secret.toLowerCase()
   if (stopwords.some((word) => lower.includes(word))) return true
   if (patterns.length === 0) return false
-  const judged = target === 'secret' ? secret : target === 'match' ? matchOf(found, text) : lineOf(found, text)
+  const judged = target === 'secret' ? secret : target === 'match' ? matchOf(match, text) : lineOf(match, text)
   return patterns.some((pattern) => pattern.test(judged))
 }
 
@@ -135,7 +127,6 @@ function lineOf({ 0: match, index }: RegExpExecArray, text: string): string {
   return text.slice(text.lastIndexOf('\n', index) + 1, end < 0 ? text.length : end)
 }
 
-/** Bits per character, as Shannon counts them. */
 export function entropyOf(text: string): number {
   const counts = new Map<string, number>()
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
@@ -157,7 +148,7 @@ function privateKeys(text: string): Span[] {
   const starts = Array.from(text.matchAll(keyStart), ({ 0: mark, index }) => index + mark.length)
   const ends = Array.from(text.matchAll(keyEnd), ({ index }) => index)
   const bounds = [...starts.map((at) => ({ at, isStart: true })), ...ends.map((at) => ({ at, isStart: false }))]
-  const ordered = bounds.toSorted((one, other) => one.at - other.at)
+  const ordered = bounds.toSorted((left, right) => left.at - right.at)
   const spans = ordered.map(({ at, isStart }, index): Span => {
     const [before, next] = [ordered[index - 1], ordered[index + 1]]
     const isWhole = isStart && next?.isStart === false && next.at - at <= longestKey
@@ -182,7 +173,7 @@ function linesBefore(text: string, end: number, least = 0): Span {
 
 function merged(spans: readonly Span[]): Span[] {
   const all: Span[] = []
-  for (const span of spans.toSorted((one, other) => one.start - other.start || one.end - other.end)) {
+  for (const span of spans.toSorted((left, right) => left.start - right.start || left.end - right.end)) {
     const last = all.at(-1)
     if (last !== undefined && span.start <= last.end)
       all[all.length - 1] = { start: last.start, end: Math.max(last.end, span.end) }

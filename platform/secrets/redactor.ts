@@ -4,8 +4,8 @@ import { entropyOf, openSecretFinder } from './find-secrets.ts'
 export const secretMark = '[secret]'
 
 /**
- * Hides secrets in what is shown, logged or exported: values that it is given, and what the rules of a scanner find. What the
- * services store for themselves and compute with never goes through it.
+ * Hides given values, and what a scanner's rules find, in what is shown, logged or exported; never in what services store or
+ * compute with.
  */
 export type Redactor = {
   readonly given: readonly string[]
@@ -18,20 +18,19 @@ export type Redactor = {
   json(text: string): string
 }
 
-/** Shorter values, such as `none` or `EMPTY` where no key is needed, occur in ordinary words. */
 const leastLength = 6
 
 /** `values` are the secrets of the configuration. The rules are read with the first text, which takes about 20 ms. */
 export function openRedactor(values: readonly string[] = []): Redactor {
   const known = [...new Set(values.filter(({ length }) => length >= leastLength).flatMap(formsOf))]
   const hideIn = (value: unknown) => {
-    const found = new Set<string>()
+    const seen = new Set<string>()
     forEachString(value, (text) => {
-      for (const { start, end } of findSecrets(text)) found.add(text.slice(start, end))
-      for (const secret of known) if (text.includes(secret)) found.add(secret)
+      for (const { start, end } of findSecrets(text)) seen.add(text.slice(start, end))
+      for (const secret of known) if (text.includes(secret)) seen.add(secret)
     })
-    if (found.size === 0) return value
-    const secrets = [...known, ...[...found].filter(isTelling)].toSorted((one, other) => other.length - one.length)
+    if (seen.size === 0) return value
+    const secrets = [...known, ...[...seen].filter(isTelling)].toSorted((left, right) => right.length - left.length)
     return mapStrings(value, (text) => withMarks(text, secrets))
   }
   const hideInText = (text: string) => {
@@ -57,7 +56,6 @@ export function openRedactor(values: readonly string[] = []): Redactor {
 
 let finder: ReturnType<typeof openSecretFinder> | undefined
 
-/** Finds the secrets in a text, by the rules of a scanner and as private keys. */
 export function findSecrets(text: string): ReturnType<NonNullable<typeof finder>> {
   finder ??= openSecretFinder()
   return finder(text)

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { parse as parseToml } from 'smol-toml'
 import { z } from 'zod'
 
-/** Says how one kind of secret is recognised, in the terms of gitleaks. */
 export type SecretRule = {
   /** Are in lower case. A text without any of them, whatever its case, has no secret of this kind. */
   keywords: readonly string[]
@@ -10,7 +9,6 @@ export type SecretRule = {
   pattern: RegExp
   /** The group with the secret; 0: the first one that matched, or else the whole match. */
   group: number
-  /** A secret has more bits per character. */
   entropy: number
   /** Says what is no secret although it looks like one: examples, placeholders, names. */
   allowed: readonly Allowlist[]
@@ -44,15 +42,12 @@ const RuleFile = z.object({
   ),
 })
 
-/**
- * Private keys are found by `privateKeys`, which also finds those that were cut. The rule for Terraform is for its files alone: it
- * takes every word between quotes for a password, and `passwordRules` find the others.
- */
+/** `privateKeys` finds cut ones, too. The rule for Terraform takes every word in quotes for a password, and is for its files alone. */
 const foundOtherwise = ['private-key', 'hashicorp-tf-password']
 
 /**
- * Reads the rules of gitleaks, from a copy of its file (docs/decisions/0048), and `own` with the examples that all of its rules
- * allow. Rules for names of files alone are left out; where a rule is limited to some files it is applied to every text.
+ * Reads the rules of gitleaks (docs/decisions/0048), and `own` with the examples that all of them allow. Rules for names of
+ * files are left out; those for some files are applied to every text.
  */
 export function readSecretRules(own: readonly SecretRule[]): SecretRule[] {
   const file = RuleFile.parse(parseToml(readFileSync(new URL('./gitleaks.toml', import.meta.url), 'utf8')))
@@ -80,10 +75,7 @@ const anyPrefix = /\[\\w\.-\]\{0,50\}\?/g
 
 const unknownSyntax = /\[:(?!alnum)\^?\w+:\]|\\[ACQEpP]|\(\?[a-z]*[mU]/
 
-/**
- * Rewrites a regular expression of Go (RE2) as one of JavaScript: `(?i)` counts to the end of its group, `\z` is the end of the
- * text. Without the prefix that only lengthens a match.
- */
+/** Rewrites a regular expression of Go (RE2): `(?i)` counts to the end of its group, `\z` is the end of the text. */
 function patternOf(source: string): string {
   const unknown = unknownSyntax.exec(source)?.[0]
   if (unknown !== undefined)

@@ -27,10 +27,7 @@ const exportMs = 5_000
 const mostWaiting = 8_192
 const batchSize = 512
 
-/**
- * Sends spans to a collector, in batches, in the background. OpenTelemetry's SDK is loaded only where there is one. Of a
- * collector that is away the log says what it says of a store.
- */
+/** Sends spans to a collector in batches. OpenTelemetry's SDK is loaded only where there is one; one that is away is logged as a store. */
 export async function openTracing(
   { endpoint, headers, share }: TracingConfig,
   { service, instance, log }: { service: string; instance: string; log: StoreLog },

@@ -1,5 +1,4 @@
-import { metricCatalogue } from '#platform/metrics/metric-catalogue.ts'
-import type { MeasuredService, MetricRow } from '#platform/metrics/metric-row.ts'
+import { type MeasuredService, metricCatalogue, type MetricRow } from '#platform/metrics/metric-catalogue.ts'
 
 const services: readonly { service: MeasuredService; about: string }[] = [
   {

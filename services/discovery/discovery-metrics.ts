@@ -35,7 +35,7 @@ export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => v
   showStates(metrics, { ...deps, seen })
   showFleet(metrics, deps)
   showStores(metrics, { ...deps, seen })
-  metrics.gauge('remora_window', () => one(seen().window))
+  metrics.gauge('remora_window', () => unlabelled(seen().window))
   return (round) => {
     ;[last, at] = [round, performance.now()]
   }
@@ -43,7 +43,7 @@ export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => v
 
 type Seen = ShownDeps & { seen(): Round }
 
-const one = (value: number) => [{ labels: {}, value }]
+const unlabelled = (value: number) => [{ labels: {}, value }]
 
 function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen): void {
   const demand = async () => {
@@ -54,17 +54,13 @@ function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen)
     // Only a live worker notices that a model is back.
     return Math.max(ready + dispatched + running + composed, held > 0 ? 1 : 0)
   }
-  metrics.gauge('remora_demand', async () => one(await demand()))
+  metrics.gauge('remora_demand', async () => unlabelled(await demand()))
   metrics.gauge('remora_load', async () => {
     const [wanted, { operations }] = await Promise.all([demand(), readFleet()])
-    return operations === 0 ? [] : one(wanted / operations)
+    return operations === 0 ? [] : unlabelled(wanted / operations)
   })
 }
 
-/**
- * Each operation that workers may work on is in one group. `held` waits for a model, `heldForBudget` for a budget. Those of a
- * stopped run are not worked on any more.
- */
 async function openOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>) {
   const executing = runs.filter(isExecuting)
   const heldOf = async (waiting: readonly Run[]) =>
@@ -121,17 +117,17 @@ function showStates(metrics: Metrics, { seen, ledger }: Seen): void {
 }
 
 function showFleet(metrics: Metrics, { readFleet }: ShownDeps): void {
-  metrics.gauge('remora_workers', async () => one((await readFleet()).workers))
+  metrics.gauge('remora_workers', async () => unlabelled((await readFleet()).workers))
   metrics.gauge('remora_model_capacity', async () => {
     const { capacity } = await readFleet()
-    return capacity === undefined ? [] : one(capacity)
+    return capacity === undefined ? [] : unlabelled(capacity)
   })
 }
 
 function showStores(metrics: Metrics, { seen, ledger, producer, redis }: Seen): void {
   metrics.gauge('remora_outbox_results', async () => {
     const lengths = await Promise.all(seen().runs.map(({ runId }) => ledger.outboxLength(runId)))
-    return one(sumOf(lengths))
+    return unlabelled(sumOf(lengths))
   })
   metrics.gauge('remora_queue_jobs', async () => {
     const counted = await Promise.all(
@@ -141,7 +137,7 @@ function showStores(metrics: Metrics, { seen, ledger, producer, redis }: Seen): 
       Object.entries(counts satisfies JobCounts).map(([state, value]) => ({ labels: { queue, state }, value })),
     )
   })
-  metrics.gauge('remora_redis_used_share', async () => one(await usedShare(redis)))
+  metrics.gauge('remora_redis_used_share', async () => unlabelled(await usedShare(redis)))
 }
 
 /** It counts what `ledger` takes back, and what it ends without a worker. */

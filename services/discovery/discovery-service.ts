@@ -54,10 +54,7 @@ import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
 
-/**
- * The bundles, checked as `remora check` does: one whose script calls an unknown external, or whose node kind or language
- * no query pack has, starts no run.
- */
+/** Loads the bundles as `remora check` does: an unknown external, node kind or language starts no run. */
 async function checkedBundles(dir: string | undefined, findable: FindableNodes): Promise<Map<string, LoadedBundle>> {
   const typeChecker = openTypeChecker()
   try {
@@ -69,7 +66,6 @@ async function checkedBundles(dir: string | undefined, findable: FindableNodes):
 
 type ServiceDeps = { log: Log; redactor: Redactor }
 
-/** Starts discovery: snapshots, code nodes, plans, and the dispatcher that feeds the workers. */
 export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps): Promise<DiscoveryService> {
   const { log, redactor } = deps
   const { storage, leaveOut, setups } = config
@@ -127,7 +123,6 @@ function readinessOf({ redis, objects, ledger }: { redis: RedisClient; objects: 
 type LoopStores = { ledger: Ledger; producer: Producer; redis: RedisClient; fleet: ReturnType<typeof openFleet> }
 type LoopDeps = LoopStores & { metrics: Metrics; log: Log } & Pick<AwayModelsDeps, 'readBundles'>
 
-/** Starts what keeps runs going between their stages. */
 function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps, releaser: Releaser): void {
   const { ledger, producer, redis, fleet, metrics, log } = deps
   const dispatcher = runDispatcher({
@@ -180,7 +175,6 @@ async function openReaders({ threads, searchPath }: DiscoveryConfig, releaser: R
   return { pool, surveys, linter }
 }
 
-/** Time for the running stage to finish; an interrupted stage is safe to run again. */
 const graceMs = 10_000
 const origin = { kind: 'discovery', id: 'discovery' } as const
 

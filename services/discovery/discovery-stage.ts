@@ -150,7 +150,7 @@ async function announce(
   // A kind may be called `constructor`, a property that every plain object inherits.
   const kinds = new Map<string, number>()
   for (const { kind } of nodes) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-  const found = {
+  const discovered = {
     nodes: nodes.length,
     edges: edges.length,
     files,
@@ -160,7 +160,7 @@ async function announce(
     skipped_files: firstSkipped(skipped.filter(({ reason }) => reason !== hiddenReason)),
   }
   const events: NewEvent[] = [
-    { event: 'nodes.discovered', phase: 'discovery', origin, durationMs, data: found },
+    { event: 'nodes.discovered', phase: 'discovery', origin, durationMs, data: discovered },
     {
       event: 'bundles.checked',
       phase: 'grail_check',

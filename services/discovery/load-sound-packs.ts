@@ -13,9 +13,9 @@ import {
 import { readManifest } from '#stages/discover/pack-manifest.ts'
 
 /**
- * The packs that discovery works with, also those for references. No run is started with a pack that does not compile,
- * would give other nodes than it declares, or is in a wrong folder: DISC_001, DISC_002, DISC_003 or DISC_005
- * with its file and line. A pack that differs from its manifest (DISC_004) is accepted: the cache is keyed by contents.
+ * Loads the packs, also those for references. DISC_001, DISC_002, DISC_003 or DISC_005, with file and line, for one that does
+ * not compile, gives other nodes than it declares, or is in a wrong folder. One that differs from its manifest (DISC_004) is
+ * accepted: the cache is keyed by contents.
  */
 export async function loadSoundPacks(places: PackPlaces): Promise<ReadonlyMap<string, QueryPack>> {
   await requireSoundPacks(places)
@@ -30,8 +30,8 @@ export async function requireSoundPacks({ userDir, name = defaultPack }: PackPla
   const [first] = counted
   if (first === undefined) return
   const others = counted.length === 1 ? '' : ` (and ${counted.length - 1} more: remora queries check)`
-  const place = unreadable.has(first) ? '' : `${first.file}:${first.line}: `
-  throw new AppError(first.code, `${place}${first.message}${others}`, { phase: 'discovery' })
+  const prefix = unreadable.has(first) ? '' : `${first.file}:${first.line}: `
+  throw new AppError(first.code, `${prefix}${first.message}${others}`, { phase: 'discovery' })
 }
 
 /** A pack of another name may be unfinished work; how the folder is laid out concerns every name. */
@@ -41,9 +41,8 @@ function isOfPack(file: string, { userDir, name }: { userDir: string; name: stri
 }
 
 /**
- * Reads what a bundle may name: the kinds and languages of all packs, whatever their name, of Remora and of the user.
- * Kinds are read from the recorded manifests; a pack without one is compiled. Throws DISC_001 or DISC_002 for a broken
- * pack.
+ * Reads the kinds and languages that a bundle may name, of all packs, from their manifests where there are any. DISC_001 or
+ * DISC_002 for a broken pack.
  */
 export async function findableNodes({ userDir }: Pick<PackPlaces, 'userDir'>): Promise<FindableNodes> {
   const dirs = [builtinQueries, ...(userDir === undefined ? [] : [userDir])]

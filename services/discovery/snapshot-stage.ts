@@ -23,10 +23,7 @@ export type SnapshotStageDeps = FetchCodeDeps & {
 const muchBytes = 32 * 1024 * 1024
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
-/**
- * Step 2 of a run: its archive, which is fetched if a code host has the code, becomes a snapshot, then discovery is asked for. Running it again
- * changes nothing.
- */
+/** Makes a run's archive, fetched if a code host has the code, a snapshot, then asks for discovery. Running it again changes nothing. */
 export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, signal: AbortSignal): Promise<StageEnd> {
   const run = await deps.ledger.getRun(runId)
   if (isEnded(run.status) || deps.pauses.isPaused(runId)) return 'idle'

@@ -16,7 +16,6 @@ import { sendCompletion, sendFault } from './send-completion.ts'
 export type RehearsalState = ReturnType<typeof openState>
 
 const maxBodyBytes = 32 * 1024 * 1024
-/** The delay of the `latency` fault. */
 const faultLatencyMs = 500
 
 /** Its counts are of turns: `running` in progress, `asked` all that were asked for, and `answered`. */
@@ -63,7 +62,6 @@ function answerProbe(probe: ChatRequest, response: ServerResponse): Promise<void
   return sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault: undefined })
 }
 
-/** Returns the fault that a mark in the last user or system message asks for. */
 function markedIn(messages: readonly ChatMessage[]): FaultName | undefined {
   for (const role of ['user', 'system']) {
     const marked = markedFault(messages.findLast((message) => message.role === role)?.content ?? '')

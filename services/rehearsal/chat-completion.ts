@@ -9,7 +9,6 @@ export type Completion = ReturnType<typeof toCompletion>
 
 type CompletionInput = { move: Move; form: CallForm; number: number; callNumber: number; promptChars: number }
 
-/** The reply to a request, with the `fault` in it if it is one that models make. */
 export function toCompletion(input: CompletionInput, fault: FaultName | undefined) {
   const message = spoil(toMessage(input.move, input.form, `call_${input.callNumber}`), fault)
   // There is no tokenizer: four characters count as a token.
@@ -49,7 +48,6 @@ function finishReasonOf(message: AssistantMessage, fault: FaultName | undefined)
   return message.tool_calls === undefined ? 'stop' : 'tool_calls'
 }
 
-/** The body of a reply that is not streamed. */
 export function completionBody(completion: Completion, fault: FaultName | undefined): string {
   if (fault === 'error_in_stream') return JSON.stringify(engineFault)
   return JSON.stringify({
@@ -68,10 +66,7 @@ function head({ id, created }: Completion, object: string): object {
   return { id, object, created, model: rehearsalLabel, system_fingerprint: rehearsalLabel }
 }
 
-/**
- * The body as server-sent events, in the chunks that vLLM sends for tool calls: role, names, the arguments in two pieces
- * (alternating between several calls), finish reason, usage when asked for, `[DONE]`.
- */
+/** Writes the body as server-sent events, in the chunks that vLLM sends: the arguments in two pieces, alternating between several calls. */
 export function completionEvents(
   completion: Completion,
   { includeUsage, fault }: { includeUsage: boolean; fault: FaultName | undefined },

@@ -14,7 +14,6 @@ const ChatTool = z.object({
   function: z.object({ name: z.string(), parameters: z.unknown().optional(), strict: z.boolean().nullish() }),
 })
 
-/** The part of a chat completion request that is read. Other keys of the API are accepted and ignored. */
 export const ChatRequest = z.object({
   model: z.string(),
   messages: z.array(ChatMessage).min(1),
@@ -25,7 +24,6 @@ export const ChatRequest = z.object({
   parallel_tool_calls: z.boolean().optional(),
   response_format: z.looseObject({ type: z.string() }).optional(),
   structured_outputs: z.record(z.string(), z.unknown()).optional(),
-  /** Tells a probe from a turn. */
   user: z.string().optional(),
   stream: z.boolean().default(false),
   stream_options: z.object({ include_usage: z.boolean().optional() }).nullish(),

@@ -1,7 +1,6 @@
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { ChatMessage, ChatRequest } from './chat-request.ts'
 
-/** One tool call with its answer. `result` is the answer's `result` if it has one. */
 export type Step = { tool: string; args: unknown; result: unknown; failed: boolean }
 
 export type Conversation = { steps: readonly Step[]; userText: string; tools: ReadonlyMap<string, unknown> }
@@ -40,7 +39,6 @@ export function readConversation(request: ChatRequest): Conversation {
   return { steps, userText, tools }
 }
 
-/** The last successful answer of a tool, or undefined. */
 export function lastResult(conversation: Conversation, tool: string): unknown {
   return conversation.steps.findLast((step) => step.tool === tool && !step.failed)?.result
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { openRandom } from '#platform/seeded-random.ts'
 
 /**
- * Faults that can be rehearsed: first those that keep a reply from coming, then mistakes of models, then what real servers do
- * to a reply. Those that concern events (`no_done`, `crlf`) do not change a reply that is not streamed.
+ * Lists what keeps a reply from coming, then mistakes of models, then what real servers do to a reply (`no_done` and `crlf` only
+ * to a streamed one).
  */
 export const faultNames = [
   'latency',
@@ -48,14 +48,12 @@ export const FaultPlan = z.strictObject({
 })
 export type FaultPlan = z.infer<typeof FaultPlan>
 
-/** `[[rehearsal:fault=name]]` in a message asks for one fault. */
 const faultMark = /\[\[rehearsal:fault=(\w+)\]\]/
 
 export function markedFault(text: string): FaultName | undefined {
   return FaultName.safeParse(faultMark.exec(text)?.[1]).data
 }
 
-/** Draws a fault for each request. The same plan gives the same sequence. */
 export function openFaultDraw(plan: FaultPlan): () => FaultName | undefined {
   const random = openRandom(plan.seed)
   let left = plan.times ?? Infinity

@@ -8,15 +8,14 @@ export function answerJson(response: ServerResponse, status: number, body: objec
   response.writeHead(status, { ...own, ...headers }).end(text)
 }
 
-/** An error in the shape of OpenAI's API. */
 export function answerError(response: ServerResponse, status: number, message: string, headers: Headers = {}): void {
   const type = status === 400 ? 'invalid_request_error' : 'server_error'
   answerJson(response, status, { error: { message, type, param: null, code: String(status) } }, headers)
 }
 
 /**
- * The body as text, or undefined when it is longer than `maxBytes`. Rejects when the client disconnects. It listens for
- * chunks instead of iterating, which costs half as much: the bench measures against this server.
+ * Returns undefined for a body longer than `maxBytes`. Listening for chunks costs half of iterating: the bench measures against
+ * this server.
  */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = []

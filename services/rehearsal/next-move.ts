@@ -13,8 +13,8 @@ import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts
 export function nextMove(request: ChatRequest): Move {
   const conversation = readConversation(request)
   const choice = request.tool_choice
-  const asked = conversation.tools.size === 0 ? askedAlone(request) : undefined
-  if (asked !== undefined) return { kind: 'say', text: JSON.stringify(askedArguments(asked, conversation)) }
+  const tool = conversation.tools.size === 0 ? askedAlone(request) : undefined
+  if (tool !== undefined) return { kind: 'say', text: JSON.stringify(askedArguments(tool, conversation)) }
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
   }
@@ -55,7 +55,6 @@ function submissionArgs(conclusion: Conclusion, schema: unknown): Record<string,
   return Object.fromEntries(Object.entries(all).filter(([key]) => Object.hasOwn(properties, key)))
 }
 
-/** Reads the file that the user names, writes it back with one newline at its end, and submits. */
 const rewriteFile: Rule = {
   plays: offering('read_file', 'write_file', 'submit_result'),
   next(conversation) {
@@ -80,10 +79,7 @@ function readContent(conversation: Conversation): string | undefined {
   return isRecord(result) && typeof result['content'] === 'string' ? result['content'] : undefined
 }
 
-/**
- * Plays a bundle that no other rule knows, so that its author sees it run: calls each tool once, in the order offered, with
- * the simplest arguments its schema accepts, and submits.
- */
+/** Plays a bundle that no other rule knows: calls each tool once, in order, with the simplest arguments its schema accepts, and submits. */
 const anyTools: Rule = {
   plays: () => true,
   next(conversation) {

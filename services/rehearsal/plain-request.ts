@@ -3,7 +3,6 @@ import { parseJson } from '#domain/json.ts'
 import { resultPrefix, promptPhrases } from '#models/wire/plain-prompt.ts'
 import type { ChatMessage, ChatRequest } from './chat-request.ts'
 
-/** Says how a reply writes a call: as `tool_calls`, or as text. */
 export type CallForm = 'tool_calls' | 'json'
 
 const { listing: listed, names: named, callNow, mayWriteCall, mustWriteCall } = promptPhrases
@@ -14,9 +13,8 @@ const ListedTool = z.object({ name: z.string(), parameters: z.unknown() })
 const WrittenCall = z.object({ name: z.string(), arguments: z.unknown() })
 
 /**
- * Undoes the workarounds of the model pool for servers that lack tool calls: tools listed in the first message become offered
- * tools, calls and results written as text become messages of their own, and a constraint on the reply's text becomes a
- * choice of tool. `form` is how the reply is then written.
+ * Undoes the model pool's workarounds for servers that lack tool calls: listed tools become offered ones, calls and results
+ * written as text become messages, and a constraint becomes a choice of tool. `form` is how the reply is then written.
  */
 export function readPlainRequest(chat: ChatRequest): { chat: ChatRequest; form: CallForm } {
   const { structured_outputs: outputs, response_format: format } = chat

@@ -22,7 +22,6 @@ export type RehearsalOptions = {
 export type Rehearsal = {
   /** Base URL for a model pool, including `/v1`. */
   url: string
-  /** Base URL of `/health`, `/metrics`, `/faults`, `/latency` and `/refusals`. */
   origin: string
   /** Requests of any kind in flight, open connections (also idle ones), and turns asked for since the start, without probes. */
   load(): Promise<{ unanswered: number; sockets: number; asked: number }>
@@ -59,10 +58,7 @@ const routes: Readonly<Record<string, Handler>> = {
 
 const models = { object: 'list', data: [{ id: 'rehearsal', object: 'model', created: 0, owned_by: 'remora' }] }
 
-/**
- * Starts the rehearsal model: an OpenAI-compatible server that calls the bundles' tools by fixed rules, without a model.
- * Port 0 takes a free one.
- */
+/** Starts an OpenAI-compatible server that calls the bundles' tools by fixed rules, without a model. Port 0 takes a free one. */
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
   const state = openState(options.latencyMs ?? 0, options.faults ?? FaultPlan.parse({}), options.refusals ?? new Set())
   let unanswered = 0

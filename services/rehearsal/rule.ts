@@ -3,7 +3,6 @@ import type { Conversation } from './conversation.ts'
 /** The rehearsal model's reply: a tool call, or text when it must not call. */
 export type Move = { kind: 'call'; name: string; args: Record<string, unknown> } | { kind: 'say'; text: string }
 
-/** The submission that a rule makes of the conversation so far. */
 export type Conclusion = { status: 'success' | 'failed' | 'skipped'; summary: string; changedFiles: string[] }
 
 /** Plays the bundles whose tools it knows. Pure: the same conversation gives the same move. */

@@ -14,10 +14,7 @@ const errorReplies: Partial<Record<FaultName, ErrorReply>> = {
   '529': { status: 529, message: 'rehearsed overload of the site' },
 }
 
-/**
- * Resets, hangs or refuses the request if the fault says so; false when it is to be answered. A hanging request ends when
- * the client or the server closes it.
- */
+/** Resets, hangs or refuses the request if the fault says so; false when it is to be answered. */
 export function sendFault(response: ServerResponse, fault: FaultName | undefined): boolean {
   if (fault === undefined) return false
   if (fault === 'hang') return true

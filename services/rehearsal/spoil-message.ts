@@ -48,7 +48,6 @@ function jsonCall(name: string, args: string): string {
   return `{"name":${JSON.stringify(name)},"arguments":${args}}`
 }
 
-/** The form of Hermes and Qwen, after a sentence. */
 function hermesCall(name: string, args: string): string {
   return `I call ${name}.\n<tool_call>\n${jsonCall(name, args)}\n</tool_call>`
 }

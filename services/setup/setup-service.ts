@@ -28,7 +28,6 @@ import { redisUserCheck } from '#store/ledger/redis-users.ts'
 export type SetupService = { healthPort: number; close(): Promise<void> }
 
 const origin = { kind: 'worker', id: 'setup' } as const
-/** A process that is silent for this long has died; its setup is begun anew by another. */
 const lockMs = 30_000
 const graceMs = 5_000
 
@@ -88,7 +87,7 @@ const versions =
 
 /** Throws TOOL_005 when it does not say all. Asked once: a process is started anew when its machine gets other tools. */
 export function openToolchain(sandbox: Pick<Sandbox, 'run'>, limits = toolLimits): () => Promise<string> {
-  let said: Promise<string> | undefined
+  let versionsOnce: Promise<string> | undefined
   const ask = async () => {
     const program: SandboxedProgram = { command: ['sh', '-c', versions], files: {}, limits }
     const { ending, output } = await sandbox.run(program, new AbortController().signal)
@@ -96,8 +95,8 @@ export function openToolchain(sandbox: Pick<Sandbox, 'run'>, limits = toolLimits
     throw new AppError('TOOL_005', 'the versions of the tools in the sandbox are not known: it did not say them all')
   }
   return () =>
-    (said ??= ask().catch((error: unknown) => {
-      said = undefined
+    (versionsOnce ??= ask().catch((error: unknown) => {
+      versionsOnce = undefined
       throw error
     }))
 }

@@ -10,9 +10,8 @@ type AttemptTraces = SpanRecorder & { share: number }
 type TracedLedger = Pick<Ledger, 'append' | 'claim' | 'release' | 'settle' | 'suspend'>
 
 /**
- * `ledger`, with spans for attempts of traced runs, their turns, requests to the model and tools, made from their events once
- * the attempt has ended. Names and attributes of agents are those of OpenTelemetry's conventions for generative AI. Of
- * operations that succeed at their first attempt only `share` (0 to 1) have spans; every other attempt has them.
+ * Adds spans for attempts of traced runs, their turns, requests and tools, from their events once the attempt has ended, named
+ * as in OpenTelemetry's conventions for generative AI. Of operations that succeed at first only `share` (0 to 1) have spans.
  */
 export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces: AttemptTraces): Given {
   const { claimed, take, ending } = openAttempts(traces)
@@ -45,7 +44,6 @@ export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces
   return { ...ledger, ...traced }
 }
 
-/** The attempts under way. What a lost one did counts for nothing. */
 function openAttempts(traces: AttemptTraces) {
   const open = new Map<string, AttemptSpans>()
   const take = ({ token }: Attempt, { kind }: { kind: string }, { events, sentMs }: Written) => {
@@ -87,7 +85,6 @@ type AttemptSpans = {
   end(how: string, ending: { sentMs: number; errorCode: string | undefined }): void
 }
 
-/** Returns undefined when the run is not traced. */
 function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans | undefined {
   const run = parseTraceparent(attempt.traceparent)
   if (run?.isSampled !== true) return undefined
@@ -96,7 +93,7 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
   const events: TakenEvent[] = []
   return {
     take(event, atMs) {
-      if (!told.has(event.event)) return
+      if (!spanning.has(event.event)) return
       const { toolName, errorCode, durationMs } = event
       events.push({ name: event.event, toolName, errorCode, durationMs, data: EventData.parse(event.data), atMs })
     },
@@ -176,8 +173,7 @@ type TakenEvent = Pick<NewEvent, 'toolName' | 'errorCode' | 'durationMs'> & {
   atMs: number
 }
 
-/** Events that begin or end a span. */
-const told: ReadonlySet<string> = new Set(['model.requested', 'model.responded', 'tool.returned', 'turn.finished'])
+const spanning: ReadonlySet<string> = new Set(['model.requested', 'model.responded', 'tool.returned', 'turn.finished'])
 
 const EventData = z.object({
   turn: z.number().catch(0),
@@ -192,7 +188,6 @@ const EventData = z.object({
   tries: z.number().optional(),
 })
 
-/** Returns undefined for an event that ends nothing. */
 function partOf({
   name,
   toolName,

@@ -14,10 +14,8 @@ export type StoreGate = {
 const toleratedMs = 2_500
 
 /**
- * Knows the state of a worker's object store from the attempts that wait for it, and from `check`, without which a
- * worker that runs nothing would not notice that it works again. It works when the check says so and no attempt has
- * waited for long: a store that has room for the check only is still full. Each
- * `look` is also what logs the start and the end of an outage.
+ * Knows the state of the object store from the attempts that wait for it and from `check`; it works when neither says otherwise,
+ * since a store that has room for the check only is still full. Each `look` logs the start and the end of an outage.
  */
 export function openStoreGate(check: () => Promise<PartState>, log: StoreLog): StoreGate {
   const waiting = new Map<object, { since: number; error: unknown }>()
@@ -25,12 +23,12 @@ export function openStoreGate(check: () => Promise<PartState>, log: StoreLog): S
   let failsSince: number | undefined
 
   async function stateNow(): Promise<PartState> {
-    const found = await check()
+    const checked = await check()
     const now = performance.now()
-    failsSince = found.state === 'ok' ? undefined : (failsSince ?? now)
+    failsSince = checked.state === 'ok' ? undefined : (failsSince ?? now)
     const longest = waiting.values().find(({ since }) => now - since >= toleratedMs)
     if (longest !== undefined) return stateByFault(longest.error)
-    return failsSince === undefined || now - failsSince < toleratedMs ? { ...found, state: 'ok' } : found
+    return failsSince === undefined || now - failsSince < toleratedMs ? { ...checked, state: 'ok' } : checked
   }
 
   return {

@@ -10,15 +10,13 @@ import { type Env, proxyOf, readEnv } from '#platform/env.ts'
 import { rehearsalWord } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { bareEnv } from '#platform/child-env.ts'
-import { sandboxConfig } from '#settings/sandbox-config.ts'
+import { sandboxConfig } from '#settings/sandbox-settings.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
 export type ModelServer = {
   url: string
-  /** Models and adapters to ask it for; empty: those it offers. */
   models: readonly string[]
-  /** The most requests in flight, of all workers together. */
   maxInFlightOfAll: number
 }
 
@@ -36,7 +34,6 @@ export function parseConfig(env: Env) {
     /** Unique among all workers: the slots of the fleet are counted by it. */
     workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
-    /** Is true where it takes as little memory as it can. */
     isSmall,
     scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES ?? (isSmall ? 1 : 2),
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_WORKER_HEALTH_PORT },
@@ -102,7 +99,7 @@ function modelServers(read: ServersRead): ModelServer[] {
     throw new AppError('CONFIG_003', words)
   }
   return urls.map((url) => {
-    const details = read.REMORA_MODEL_POOL.find((one) => isSameServer(url, one.url))
+    const details = read.REMORA_MODEL_POOL.find((server) => isSameServer(url, server.url))
     const maxInFlightOfAll = details?.max_in_flight ?? read.REMORA_MODEL_MAX_IN_FLIGHT
     return { url, models: details?.models ?? [], maxInFlightOfAll }
   })

@@ -11,8 +11,8 @@ type Counted = Pick<Metrics, 'count' | 'observe'>
 type AttemptLedger = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
 
 /**
- * Commands about attempts are counted once they have taken effect: a superseded worker counts nothing, and the metrics agree
- * with the events. The log has one line for each attempt that ended here, with what it cost.
+ * Counts commands once they have taken effect, so that metrics agree with the events. The log has a line for each attempt that
+ * ended here.
  */
 export function reportedAttempts<Given extends AttemptLedger>(
   ledger: Given,
@@ -77,7 +77,6 @@ function settled(outcome: Outcome): LogFields {
   return { status, ...(errorCode && { error_code: errorCode }), ...costFields(outcome) }
 }
 
-/** It covers all attempts of the operation so far. */
 function costFields({ turns, promptTokens, completionTokens, durationMs }: OperationCost): LogFields {
   const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens }
   return { turns, ...tokens, duration_ms: Math.round(durationMs) }

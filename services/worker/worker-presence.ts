@@ -27,7 +27,6 @@ const wantedMs = 5000
 /** Nothing may ask for its own model: a worker that is idle is ready only while its servers answer. */
 const ownMs = 30_000
 
-/** Knows the models that this worker is asked for; others are forgotten about a minute after their last use. */
 export function openModelsInUse(
   pool: Pick<ModelPool, 'health' | 'status'>,
   ownName: string | undefined,
@@ -106,11 +105,9 @@ export type Presence = {
 }
 
 /**
- * Announces the worker and what it knows of its models until the returned function is called, and lets all workers
- * judge a model that is away here. A worker whose own model is away takes no operations while others take those of
- * every model that works: they would only be handed back. When no worker's own model works it takes a few, since the
- * dispatcher then hands out only what needs no model, and all when another model works here. Without an object store it
- * takes none: nothing could be stored.
+ * Announces the worker and what it knows of its models until the returned function is called. A worker whose own model is away
+ * takes no operations while others take those of every model that works. When no worker's own model works it takes a few, for
+ * what needs no model, and all when another model works here. Without an object store it takes none.
  */
 export async function keepPresent({ redis, id, operations, models, store, programs, take, log, ...rest }: Presence) {
   const { everyMs = announceEveryMs } = rest

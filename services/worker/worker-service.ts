@@ -96,8 +96,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('composer', composer.close)
     const { setConcurrency: take, close } = startConsumers(config, { operation, composer, metrics, traces }, log)
     releaser.add('consumers', close)
-    const found = openProgramSearch(programs.sandbox, readers.linter.go)
-    const self = { id: workerId, operations: mostOpenOperations(config), programs: found }
+    const installed = openProgramSearch(programs.sandbox, readers.linter.go)
+    const self = { id: workerId, operations: mostOpenOperations(config), programs: installed }
     const presence = { ...self, take, redis, models, store, log }
     releaser.add('presence', await keepPresent(presence))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
@@ -130,7 +130,6 @@ function openStores(
   return { redis, permit, objects, checkStore, store, closing: closing.signal, stopWaiting: stop }
 }
 
-/** Opens what runs tool scripts, and programs of repositories. */
 async function openPrograms(config: WorkerConfig, log: Log, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
@@ -140,7 +139,6 @@ async function openPrograms(config: WorkerConfig, log: Log, releaser: Releaser) 
   return { scripts, sandbox }
 }
 
-/** Opens what reads files in threads. */
 async function openReaders({ sandbox }: WorkerConfig, releaser: Releaser) {
   const linter = await openLinter(sandbox)
   releaser.add('linter', linter.close)
@@ -212,8 +210,8 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
       environment: openEnvironments({ ...config.environments, objects }),
     },
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
-    async modelSettings(asked, signal) {
-      const wanted = askedModel(asked)
+    async modelSettings(requested, signal) {
+      const wanted = askedModel(requested)
       models.uses(wanted)
       const own = async () => name ?? (await model.firstModel(signal))
       return { model: wanted === defaultModel ? await own() : wanted, temperature, toolChoice }

@@ -45,8 +45,11 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
     for (const [index, id] of ids.entries()) {
       const [status, outcome, question, repeated, supersededBy] = Row.parse(rows[index])
       const repeats = RepeatedWork.nullable().parse(parseJson(repeated ?? 'null'))
-      const told = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
-      accounts.set(id, { status, ...told, waitsFor: [], question, repeats, supersededBy })
+      const facts = {
+        hasOutcome: outcome !== null,
+        findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings,
+      }
+      accounts.set(id, { status, ...facts, waitsFor: [], question, repeats, supersededBy })
       waiters.push([id, afters[index] ?? []])
     }
   }
@@ -100,7 +103,9 @@ export async function compareFindings(
 ): Promise<Violation[]> {
   const slices = await Array.fromAsync(slicesOf(store, runKeys(store.namespace, runId).reported))
   const indexed = new Set(slices.flat())
-  const reporting = new Map([...accounts].filter(([, one]) => one.findings > 0 && one.supersededBy === null))
+  const reporting = new Map(
+    [...accounts].filter(([, account]) => account.findings > 0 && account.supersededBy === null),
+  )
   const total = [...reporting.values()].reduce((sum, account) => sum + account.findings, 0)
   const odd = [...indexed]
     .filter((id) => !reporting.has(id))
@@ -120,15 +125,15 @@ export async function compareFailures(
   failureCodeOf: (id: OperationId) => string | undefined,
 ): Promise<Violation[]> {
   const current = [...accounts].flatMap(([id, { supersededBy }]) => (supersededBy === null ? [id] : []))
-  const found = Map.groupBy(current, failureCodeOf)
+  const byCode = Map.groupBy(current, failureCodeOf)
   const faults: string[] = []
   const counters = await readFailureCounters(store, runId)
-  for (const code of found.keys()) {
+  for (const code of byCode.keys()) {
     const isCounted = code === undefined || counters.some((counter) => counter.code === code)
-    if (!isCounted) faults.push(`no failure is counted with ${code || 'no code'}, ${found.get(code)?.length ?? 0} are`)
+    if (!isCounted) faults.push(`no failure is counted with ${code || 'no code'}, ${byCode.get(code)?.length ?? 0} are`)
   }
   for (const { code, count, first } of counters) {
-    const ended = found.get(code) ?? []
+    const ended = byCode.get(code) ?? []
     const [name, firstCode = 'none'] = [code || 'no code', failureCodeOf(first)]
     if (count !== ended.length) faults.push(`${count} failures are counted with ${name}, ${ended.length} are`)
     if (firstCode !== code) faults.push(`operation ${first} is the first failure with ${name}, its own is ${firstCode}`)
@@ -170,7 +175,6 @@ export function compareSets(
   return faults.map((message) => ({ invariant: 2, message }))
 }
 
-/** An operation of a status is in exactly one of these sets, and in no other. */
 function setsOf(status: OperationStatus): readonly AccountSet[] {
   if (status === 'ready') return ['ready', 'delayed', 'suspects', 'held']
   if (status === 'dispatched') return ['dispatched']
@@ -180,8 +184,8 @@ function setsOf(status: OperationStatus): readonly AccountSet[] {
 }
 
 /**
- * Lists what the ledger still holds of an ended run and should not, one phrase each (invariant 8). For a moment after
- * the end some of it is normal: the relay publishes the last results, and the run leaves the index of active runs.
+ * Lists what the ledger should not hold of an ended run any more, one phrase each (invariant 8). For a moment after the end some
+ * of it is normal.
  */
 export async function leftovers(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
   const { redis, namespace } = store
@@ -202,15 +206,11 @@ export async function leftovers(store: LedgerStore, { projectId, runId }: { proj
   return left
 }
 
-/** Reading is repeated up to this often while the relay publishes results of the run. */
 const maxReads = 5
 /** Entries are named by Redis' clock, which a failover may set back. */
 const clockMarginMs = 60_000
 
-/**
- * Counts how often each operation of a run is among the results: published, or in the outbox. `complete` is false when
- * the stream was trimmed since the run was accepted: then a missing entry proves nothing.
- */
+/** `complete` is false when the stream was trimmed since the run was accepted: then a missing entry proves nothing. */
 export type ResultTimes = { times: ReadonlyMap<string, number>; complete: boolean }
 
 export async function readResults(store: LedgerStore, run: Run): Promise<ResultTimes> {

@@ -10,7 +10,5 @@ if tonumber(ARGV[3]) <= tonumber(op[3]) then return answer end
 local at = now()
 redis.call('HSET', op_key, 'n', ARGV[3])
 redis.call('ZADD', keys.leases, text(at + tonumber(ARGV[4])), ARGV[1])
-local events = {}
-for i = 5, #ARGV do events[#events + 1] = ARGV[i] end
-emit(at, events)
+emit(at, ARGV, 5)
 return answer

@@ -11,7 +11,6 @@ import { encodeEvents } from './stored-events.ts'
 const claimScript = runScript('claim')
 const appendScript = runScript('append', 'events')
 
-/** One delivery's right to run an operation, and all it needs for that. */
 export type Attempt = {
   runId: RunId
   projectId: ProjectId
@@ -28,7 +27,6 @@ export type Attempt = {
   snapshotId: string
   /** The operations whose changes it starts from, in the order of the plan. */
   startsFrom: readonly OperationId[]
-  /** The generation of the run that has planned it. */
   generation: number
   /** The work that it does once more; null for work that is done for the first time. */
   repeats: RepeatedWork | null
@@ -42,10 +40,7 @@ export type Attempt = {
   busyFaults: number
   /** The operation counts as lost after this time without an append. */
   leaseMs: number
-  /**
-   * The record that it resumes from, and the answer that it was suspended for; no answer when it was handed back between two
-   * turns. Null when it starts from the beginning.
-   */
+  /** `answer` is null when it was handed back between two turns. Null when it starts from the beginning. */
   resumes: { recordHash: string; answer: string | null } | null
 }
 
@@ -85,9 +80,8 @@ const ClaimReply = z.discriminatedUnion('kind', [
 ])
 
 /**
- * Takes a dispatched operation. `token` is drawn per delivery; the same one again gives the same answer. A running
- * operation is left alone, also when its lease has run out: `sweep` takes it back, and it then comes with a later
- * dispatch. An operation of a stopped run is ended.
+ * Takes a dispatched operation. `token` is drawn per delivery; the same one again gives the same answer. A running one is left
+ * alone, also when its lease has run out: `sweep` takes it back. An operation of a stopped run is ended.
  */
 export async function claim(store: LedgerStore, job: DispatchedOperation, token: string): Promise<ClaimAnswer> {
   const { runId, operationId, dispatch } = job
@@ -123,8 +117,8 @@ const AppendReply = z.enum(['ok', 'stop', 'lost'])
 export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'lost' }
 
 /**
- * Writes events of the running attempt and renews its lease; without events it is a heartbeat. `n` is the attempt's own
- * counter, which rises with every write: a used one writes nothing. Events get the attempt's operation, node and agent.
+ * Writes events of the running attempt and renews its lease; without events it is a heartbeat. `n` is the attempt's own counter,
+ * which rises with every write: a used one writes nothing.
  */
 export async function append(
   store: LedgerStore,

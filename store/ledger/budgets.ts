@@ -14,8 +14,8 @@ const countScript = plainScript('count-spent')
 const dayMs = 24 * 3600 * 1000
 
 /**
- * Sets how many tokens the agents of a run may use; null: any number (`budget.set`). The run goes on when that is more than they have
- * used. `ended`: it has ended or is being stopped. The same again changes nothing. RUN_001 for an unknown run.
+ * Sets how many tokens a run's agents may use; null: any number (`budget.set`). `ended`: it has ended or is being stopped.
+ * RUN_001 for an unknown run.
  */
 export async function setBudget(
   store: LedgerStore,
@@ -27,13 +27,11 @@ export async function setBudget(
   return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
 }
 
-/** The budget of a day that a project has used up. */
 export type UsedDay = { limit: number; used: number; resetsAt: number }
 
 /**
- * Notes that the project of the run has used up its budget of the day, or has not. Until then operations with a model are held instead
- * of dispatched (`budget.reached` with the first of them, `budget.renewed` at the end); a run with nothing else to do is waiting.
- * RUN_001 for an unknown run.
+ * Notes that the run's project has used up its budget of the day, or has not. Until then operations with a model are held
+ * (`budget.reached`, `budget.renewed`). RUN_001 for an unknown run.
  */
 export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: UsedDay | undefined): Promise<void> {
   const { kind, id } = store.origin
@@ -42,15 +40,11 @@ export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: 
   expectKnownRun(runId, await noteScript(store.redis, scripted, [text, kind, id]))
 }
 
-/** Counts what a project has used of its budget on a day. `limit` is null when it has none. */
 export type SpentDay = { used: number; limit: number | null; resetsAt: number }
 
 const CountReply = z.tuple([z.number(), z.number().nullable()])
 
-/**
- * Adds the tokens that a run has used since the last call to its project's day; two callers at once add none twice. `nowMs` says which
- * day (UTC) it is.
- */
+/** Adds the tokens used since the last call to the project's day, that of `nowMs` (UTC); two callers at once add none twice. */
 export async function countSpent(
   { redis, namespace }: LedgerStore,
   { runId, projectId, tokens }: Pick<Run, 'runId' | 'projectId' | 'tokens'>,
@@ -63,7 +57,6 @@ export async function countSpent(
   return { used, limit, resetsAt: endOfDay(nowMs) }
 }
 
-/** Names who set a budget: the operator, or those who manage the project. The least counts. */
 export const budgetSetters = ['operator', 'own'] as const
 export type BudgetSetter = (typeof budgetSetters)[number]
 
@@ -81,7 +74,6 @@ export async function setProjectBudget(
   await (tokens === null ? redis.hdel(budgets, field) : redis.hset(budgets, field, tokens))
 }
 
-/** The budgets of a project, and what it has used today. */
 export async function readProjectBudget(
   { redis, namespace }: LedgerStore,
   projectId: ProjectId,
@@ -91,7 +83,7 @@ export async function readProjectBudget(
   const fields = budgetSetters.map((by) => `${projectId} ${by}`)
   const [stored, used] = await Promise.all([redis.hmget(budgets, ...fields), redis.get(spentOf(projectId, dayOf(now)))])
   const [operator = null, own = null] = stored.map((text) => (text === null ? null : Number(text)))
-  const given = [operator, own].filter((one) => one !== null)
+  const given = [operator, own].filter((limit) => limit !== null)
   const limit = given.length === 0 ? null : Math.min(...given)
   return { operator, own, limit, used: Number(used ?? 0), resetsAt: endOfDay(now) }
 }

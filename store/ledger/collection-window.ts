@@ -12,31 +12,23 @@ export type CollectionWindow = {
   /** Is aborted when the time for deletes is up, or a little later: timers of a suspended process fire late. */
   timeUp: AbortSignal
   /**
-   * Is called right before each delete: true while this window keeps writers out, and enough of it is left for a request
-   * that is sent now to arrive. Uses the clock and what Redis holds, not timers. Throws STORE_001 without Redis.
+   * Is called right before each delete: true while this window keeps writers out and a request sent now still arrives in it.
+   * Uses the clock and what Redis holds, not timers. STORE_001 without Redis.
    */
   isOpen(): Promise<boolean>
-  /**
-   * Begins an epoch: from now on every process puts again what it had put before, and until now did not put twice. To be
-   * called before the delete of an object that is not too old for any process to count on it.
-   */
+  /** Begins an epoch, before the delete of young objects: from now on every process puts again what it had put before. */
   beginEpoch(): Promise<void>
 }
 
-/**
- * `windowMs` is how long a window keeps writers out when its collector dies, `workMs` how long its deletes may take;
- * requests still on their way then arrive before the window ends.
- */
+/** `windowMs`: writers are kept out so long when the collector dies; `workMs`: deletes may take so long, the last requests the rest. */
 const defaultTimes = { windowMs: 60_000, workMs: 30_000 }
 /** A little longer than a permit for puts of the usual duration. */
 const longestWaitMs = 5_000
 
 /**
- * Runs `work` while no process of this ledger puts an object that runs share. The reason: a put makes an old object
- * young again, but when it comes between a collector's look at the age and its delete, the object would be lost to the
- * run that refers to it. So permits to put and windows exclude each other: a window first prevents new permits, then
- * waits until the given ones have expired. Undefined, without running `work`, when another collector has a window.
- * STORE_002 when a permit lasts too long, because the store is slow: all writers would wait with the window.
+ * Runs `work` while no process of this ledger puts an object that runs share: a put between a collector's look at the age and
+ * its delete would be lost. A window prevents new permits, then waits until the given ones have expired. Undefined when another
+ * collector has a window; STORE_002 when a permit lasts too long.
  */
 export async function withCollectionWindow<T>(
   redis: RedisClient,
@@ -80,8 +72,8 @@ const driftMs = 200
 const askEveryMs = 250
 
 /**
- * The writers' side of the window. A process asks once for all puts of the next few seconds; a put that took longer
- * than the permit is made again under a longer one. Waits while a window is open. STORE_001 without Redis.
+ * Is the writers' side of the window. A process asks once for all puts of the next seconds; a put that took longer than the
+ * permit is made again under a longer one. Waits while a window is open. STORE_001 without Redis.
  */
 export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs = permitMs) {
   const { window, permits, epoch: epochKey } = collectionKeys(namespace)
@@ -108,10 +100,7 @@ export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs 
       await asking
     }
   }
-  /**
-   * Runs `put` so that no part of it falls into a collection's window; `put` may run again. What was put in the `epoch` that it
-   * is given, and not too long ago, is still there.
-   */
+  /** Runs `put` outside any window; `put` may run again. What was put in its `epoch`, not too long ago, is still there. */
   return async (put: (epoch: string) => Promise<void>): Promise<void> => {
     for (let ms = firstMs; ; ms = Math.min(ms * 4, longestMs)) {
       await permitted(ms)

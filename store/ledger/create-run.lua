@@ -6,5 +6,5 @@ redis.call('HSET', keys.run, 'schema', ARGV[1], 'project', ARGV[2], 'policy', AR
   'traceparent', ARGV[6], 'status', 'queued', 'phase', 'snapshot', 'accepted', text(at))
 if ARGV[7] ~= '' then redis.call('HSET', keys.run, 'budget', ARGV[7]) end
 if ARGV[8] ~= '' then redis.call('HSET', keys.run, 'signature', ARGV[8]) end
-emit(at, { ARGV[9], ARGV[10] })
+emit(at, ARGV, 9)
 return 'created'

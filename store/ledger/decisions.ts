@@ -5,7 +5,7 @@ import { parseJson } from '#domain/json.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
-import { noteWanted } from './wanted-retries.ts'
+import { noteWanted } from './runs-to-retry.ts'
 import type { LedgerStore } from './store.ts'
 import { encodeEvents } from './stored-events.ts'
 
@@ -17,14 +17,12 @@ const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 const storedForm = /^([1-9]\d{0,14}) (\d{1,15}) (\S+) (.*)$/s
 
 /**
- * All decisions that are kept in a run, in their order. `last`: the number of the last one, 0 before the first. `forged`: the change sets on which
- * somebody without the key has written something; only what a person has decided counts on these.
+ * `last`: the number of the last one, 0 before the first. `forged`: change sets on which somebody without the key has written
+ * something; only what a person has decided counts on these.
  */
 export type Decisions = { last: number; byChangeSet: Map<string, Decision>; forged: string[] }
 
-/**
- * The last decision on each change set: that of a person, else that of the run's policy. RUN_001 for an unknown run.
- */
+/** Reads the last decision on each change set: that of a person, else that of the run's policy. RUN_001 for an unknown run. */
 export async function readDecisions(store: LedgerStore, runId: RunId): Promise<Decisions> {
   const keys = runKeys(store.namespace, runId)
   // In one transaction, so that `last` is the number of the last decision read.
@@ -38,7 +36,7 @@ export async function readDecisions(store: LedgerStore, runId: RunId): Promise<D
   // Nothing that a worker can write takes away what a person has decided.
   const believed = [...policy.byChangeSet].filter(([id]) => !forged.has(id))
   const byChangeSet = new Map([...believed, ...people.byChangeSet])
-  const inOrder = [...byChangeSet].toSorted(([, one], [, other]) => one.version - other.version)
+  const inOrder = [...byChangeSet].toSorted(([, left], [, right]) => left.version - right.version)
   return { last: Number(last ?? 0), byChangeSet: new Map(inOrder), forged: [...forged].toSorted() }
 }
 
@@ -81,7 +79,6 @@ const Read = z
   ])
   .transform(([[, fields], [, ofPeople], [, ofPolicy]]) => [fields, ofPeople, ofPolicy] as const)
 
-/** A decision that is to be made, and the verdict that it replaces. */
 export type NewDecision = Omit<Decision, 'version' | 'at' | 'by' | 'byName'> & {
   before: Verdict
   node: { nodeId: string; path: string; qualifiedName: string }
@@ -95,13 +92,11 @@ const DecideReply = z.union([
   NamedFields.pipe(z.object({ first: z.coerce.number(), at: z.coerce.number() })),
 ])
 
-/** The most decisions that are made in one step. */
 export const maxDecisionsAtOnce = 500
 
 /**
- * Makes decisions (500 at most) in one step, each with its event, if the last one is still number `last`. Sent again with the
- * same `command` it changes nothing and answers the same. Undefined when
- * somebody else has decided since: the caller reads again what that was. RUN_001 for an unknown run.
+ * Makes at most 500 decisions in one step, each with its event, if the last one is still number `last`; undefined when somebody
+ * else has decided since. The same `command` again changes nothing and answers the same. RUN_001 for an unknown run.
  */
 export async function decide(
   store: LedgerStore,
@@ -111,27 +106,26 @@ export async function decide(
   const { last, decisions, by, command = newToken() } = step
   if (decisions.length === 0) return []
   if (decisions.some(({ retry }) => retry !== undefined)) await noteWanted(store, runId)
-  const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
+  const made = decisions.map((decision) => ({ ...keptOf(decision, by), changeSetId: decision.changeSetId }))
   const bodies = encodeEvents(
-    decisions.map((one) => eventOf(one, by)),
+    decisions.map((decision) => eventOf(decision, by)),
     store.redactor,
   ).filter((_, at) => at % 2 === 1)
   const keys = runKeys(store.namespace, runId)
   const isOfPerson = by.kind === 'human'
-  const args = decisions.flatMap((one, at) => {
-    const json = JSON.stringify(keptOf(one, by))
-    const signature = isOfPerson ? store.signer?.sign('decision', runId, one.changeSetId, json) : undefined
-    return [one.changeSetId, `${signature ?? '-'} ${json}`, bodies[at] ?? '']
+  const args = decisions.flatMap((decision, at) => {
+    const json = JSON.stringify(keptOf(decision, by))
+    const signature = isOfPerson ? store.signer?.sign('decision', runId, decision.changeSetId, json) : undefined
+    return [decision.changeSetId, `${signature ?? '-'} ${json}`, bodies[at] ?? '']
   })
   const own = [...keys.scripted, isOfPerson ? keys.decisions : keys.policyDecisions]
   const reply = DecideReply.parse(
     expectKnownRun(runId, await decideScript(store.redis, own, [last, command, ...countersOf(decisions), ...args])),
   )
   if (reply === 'changed') return undefined
-  return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
+  return made.map((decision, at) => ({ ...decision, version: reply.first + at, at: reply.at }))
 }
 
-/** Returns their number, then counters and their changes in turn. */
 function countersOf(decisions: readonly NewDecision[]): (string | number)[] {
   const changes = new Map<string, number>()
   const count = (verdict: Verdict, agent: string, change: number) => {
@@ -204,8 +198,8 @@ export async function operationsOfSets(
   changeSetIds: readonly string[],
 ): Promise<(OperationId | undefined)[]> {
   if (changeSetIds.length === 0) return []
-  const found = Ids.parse(await redis.hmget(runKeys(namespace, runId).changeSets, ...changeSetIds))
-  return found.map((id) => id ?? undefined)
+  const operationIds = Ids.parse(await redis.hmget(runKeys(namespace, runId).changeSets, ...changeSetIds))
+  return operationIds.map((id) => id ?? undefined)
 }
 
 const Lists = z.array(z.string().nullable())
@@ -217,6 +211,6 @@ export async function setsBuiltOn(
   changeSetIds: readonly string[],
 ): Promise<string[][]> {
   if (changeSetIds.length === 0) return []
-  const found = Lists.parse(await redis.hmget(runKeys(namespace, runId).builtOn, ...changeSetIds))
-  return found.map((list) => list?.split(' ') ?? [])
+  const lists = Lists.parse(await redis.hmget(runKeys(namespace, runId).builtOn, ...changeSetIds))
+  return lists.map((list) => list?.split(' ') ?? [])
 }

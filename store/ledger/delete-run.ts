@@ -11,8 +11,8 @@ export type DeletedRun = { projectId: ProjectId; runId: RunId }
 const memberOf = ({ projectId, runId }: DeletedRun) => `${projectId}/${runId}`
 
 /**
- * Asks for the deletion of a run that has ended. From then on it is unknown (RUN_001); housekeeping removes the rest of it.
- * Asking again is harmless. RUN_006 while it goes on, RUN_005 for one of a newer version.
+ * Makes an ended run unknown (RUN_001); housekeeping removes the rest. Asking again is harmless. RUN_006 while it goes on,
+ * RUN_005 for one of a newer version.
  */
 export async function requestDeletion(store: DeleteStore, run: DeletedRun): Promise<void> {
   const { deleted } = indexKeys(store.namespace)
@@ -32,17 +32,13 @@ export async function requestDeletion(store: DeleteStore, run: DeletedRun): Prom
 const forgetScript = runScript('forget-run', 'keys')
 const ForgetReply = z.enum(['forgetting', 'unknown', 'newer', 'open'])
 
-/**
- * The first step of removing a run that has ended: no other command and no reader finds it any more. `open`: it has not ended,
- * nothing was touched. RUN_005: of a newer version.
- */
+/** Makes an ended run unknown to commands and readers. `open`: it has not ended, nothing was touched. RUN_005: of a newer version. */
 export async function makeUnknown({ redis, namespace }: DeleteStore, runId: RunId) {
   const answer = ForgetReply.parse(await forgetScript(redis, runKeys(namespace, runId).scripted, []))
   if (answer === 'newer') throw newerRun(runId)
   return answer
 }
 
-/** Is true when the deletion of the run was asked for and is not finished. */
 export async function isBeingDeleted({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<boolean> {
   return (await redis.zscore(indexKeys(namespace).deleted, memberOf(run))) !== null
 }
@@ -54,12 +50,10 @@ export async function runsBeingDeleted({ redis, namespace }: DeleteStore): Promi
   return pairsOf(flat).map(([member, at]) => ({ ...runOfMember(member), forMs: now - Number(at) }))
 }
 
-/** Is called when nothing of the run is left. */
 export async function endDeletion({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<void> {
   await redis.zrem(indexKeys(namespace).deleted, memberOf(run))
 }
 
-/** Is false from the moment on at which it is deleted or forgotten. */
 async function isKnown({ redis, namespace }: DeleteStore, { runId }: DeletedRun): Promise<boolean> {
   return (await redis.hexists(runKeys(namespace, runId).run, 'schema')) === 1
 }
@@ -90,8 +84,8 @@ export const patchLimitMs = 9 * 60_000
 const patchHoldsMs = patchLimitMs + 60_000
 
 /**
- * Says that a patch of the run is being composed, which takes 9 minutes at most. What is put meanwhile is referred to only at its
- * end: until `endPatching` of the answer nothing of the project is collected for a deletion.
+ * Says that a patch is being composed, for 9 minutes at most. Until `endPatching` of the answer nothing of the project is
+ * collected for a deletion: what is put meanwhile is referred to only at its end.
  */
 export async function beginPatching({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<string> {
   const member = `${memberOf(run)}/${newToken()}`

@@ -20,7 +20,6 @@ const DispatchAnswer = z.object({
   ready: count,
   dispatched: count,
   running: count,
-  /** All operations that have not ended. */
   open: count,
   traceparent: z.string().transform((text) => (text === '' ? null : text)),
 })
@@ -30,12 +29,10 @@ export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 export const heldPerDispatch = 200
 
 /**
- * Takes up to `max` ready operations, in the order in which they run, but no more than keep dispatched and running ones
- * within `window`; also notifies dependents that are still to be notified. Takes none unless the run is executing and
- * not stopped. An operation whose next loss would be its last is taken alone, when no other is dispatched or running.
- * Those whose model is away, or for which a budget is used up, are held instead: about 200 at once, however small `max` and the window
- * are.
- * The last `command` sent again gives the same answer and takes no more. Counts are after it. RUN_001: unknown run.
+ * Takes up to `max` ready operations in their order, but no more than keep dispatched and running ones within `window`; also
+ * notifies dependents. Takes none unless the run is executing and not stopped. An operation whose next loss would be its last is
+ * taken alone. Those whose model is away or whose budget is used up are held instead, about 200 at once. The last `command`
+ * again gives the same answer. RUN_001: unknown run.
  */
 export async function dispatch(
   store: LedgerStore,
@@ -77,16 +74,16 @@ export async function dispatchedLongAgo(store: LedgerStore, runId: RunId, page: 
 }
 
 /**
- * Dispatches operations again whose jobs the queue has lost, under new numbers; leaves out those that were claimed or
- * dispatched since. Returns the jobs to enqueue; the same `command` gives the same answer. RUN_001 for an unknown run.
+ * Dispatches operations again whose jobs the queue has lost, unless claimed or dispatched since; returns the jobs to enqueue.
+ * The same `command` gives the same answer. RUN_001 for an unknown run.
  */
 export async function requeue(store: LedgerStore, runId: RunId, lost: readonly Taken[], command: string = newToken()) {
   const keys = runKeys(store.namespace, runId)
   const { kind, id } = store.origin
   const answer = await requeueScript(
     store.redis,
-    [...keys.scripted, ...lost.map((one) => keys.operation(one.operationId))],
-    [command, kind, id, ...lost.flatMap((one) => [one.operationId, one.dispatch])],
+    [...keys.scripted, ...lost.map((operation) => keys.operation(operation.operationId))],
+    [command, kind, id, ...lost.flatMap((operation) => [operation.operationId, operation.dispatch])],
   )
   return z.array(Taken).parse(JSON.parse(z.string().parse(expectKnownRun(runId, answer))))
 }
@@ -99,9 +96,9 @@ export type SweepAnswer = { left: number; takenBack: number }
 const SweepReply = z.tuple([count, count])
 
 /**
- * Takes back up to 200 operations whose worker has been silent for longer than its lease: they become ready again
- * (`operation.retried`), or fail after the third loss; an abandoned operation counts as no loss. Ends up to 200 that
- * were not answered in time as blocked (ASK_003). RUN_001 for an unknown run.
+ * Takes back up to 200 operations whose lease has run out: they become ready again (`operation.retried`), or fail after the
+ * third loss; an abandoned one counts as no loss. Ends up to 200 that were not answered in time as blocked (ASK_003). RUN_001
+ * for an unknown run.
  */
 export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReason = 'lost'): Promise<SweepAnswer> {
   const { kind, id } = store.origin
@@ -111,9 +108,8 @@ export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReaso
 }
 
 /**
- * Notes which models are away that the run needs, and the bundles that need them (`models.away`, `models.back`). Their
- * operations are held instead of dispatched, until their model is back; a run with nothing else to do is waiting. The same
- * list again changes nothing. RUN_001 for an unknown run.
+ * Notes which models are away that the run needs, and for which bundles (`models.away`, `models.back`): their operations are
+ * held until then. The same list again changes nothing. RUN_001 for an unknown run.
  */
 export async function setAway(store: LedgerStore, runId: RunId, away: readonly AwayModel[]): Promise<void> {
   const { kind, id } = store.origin
@@ -123,7 +119,7 @@ export async function setAway(store: LedgerStore, runId: RunId, away: readonly A
 
 /** Sorts the models as `setAway` stores them, so that equal lists are equal texts. */
 export function asStored(away: readonly AwayModel[]): AwayModel[] {
-  const sorted = away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
+  const sorted = away.toSorted((left, right) => (left.model < right.model ? -1 : 1))
   return sorted.map(({ model, since, bundles }) => ({ model, since: Math.round(since), bundles: bundles.toSorted() }))
 }
 

@@ -9,13 +9,12 @@ import { runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { encodeEvents } from './stored-events.ts'
 
-const [settleScript, releaseScript, suspendScript] = [runScript('settle'), runScript('release'), runScript('suspend')]
+const [settleScript, handOverScript] = [runScript('settle'), runScript('hand-over')]
 const SettleReply = z.enum(['settled', 'already', 'lost'])
-const ReleaseReply = z.enum(['released', 'already', 'lost'])
-const SuspendReply = z.enum(['suspended', 'already', 'lost'])
+const HandOverReply = z.enum(['done', 'already', 'lost'])
 
 /** `already`: this attempt has ended before. `lost`: it no longer has the operation. Either way nothing was written. */
-export type ReleaseAnswer = { kind: z.infer<typeof ReleaseReply> }
+export type ReleaseAnswer = { kind: 'released' | 'already' | 'lost' }
 
 export type Settlement = {
   outcome: Outcome
@@ -116,43 +115,40 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
 }
 
 /**
- * Hands a running operation back, to be dispatched again from the start or from `resume`: `operation.retried`, ready, no
- * lease. Jobs of the old dispatch then find it `gone`. An operation of a stopped run ends.
+ * Hands a running operation back, to be dispatched again from the start or from `resume` (`operation.retried`). An operation of
+ * a stopped run ends.
  */
 export async function release(store: LedgerStore, attempt: Attempt, n: number, how: Release): Promise<ReleaseAnswer> {
   const { reason, delayMs = 0, events, resume, modelFaults, busyFaults } = how
-  const { keys, args } = attemptWrite(store, attempt, n)
-  const { kind, id } = store.origin
-  const spent = resume === undefined ? '' : JSON.stringify(OperationCost.parse(resume.spent))
-  const kept = [resume?.recordHash ?? '', spent, modelFaults ?? '', busyFaults ?? '']
-  const values = [
-    reason,
-    Math.round(delayMs),
-    kind,
-    id,
-    ...kept,
-    ...encodeEvents(ofAttempt(attempt, events), store.redactor),
-  ]
-  return { kind: ReleaseReply.parse(await releaseScript(store.redis, keys, [...args, ...values])) }
+  const values = ['release', reason, Math.round(delayMs), modelFaults ?? '', busyFaults ?? '']
+  const reply = await handOver(store, attempt, n, { resume, values, events })
+  return { kind: reply === 'done' ? 'released' : reply }
 }
 
 /** Lets a running operation wait for a person, without lease, slot or process. An operation of a stopped run ends. */
 export async function suspend(store: LedgerStore, attempt: Attempt, n: number, how: Suspension) {
   const { question, answerWithinMs, recordHash, spent, events } = how
-  const { keys, args } = attemptWrite(store, attempt, n)
-  const { kind, id } = store.origin
   const stored = storedQuestion(attempt, question)
   const shown = { question: stored.text, choices: stored.choices }
-  const cost = JSON.stringify(OperationCost.parse(spent))
-  const asked = [JSON.stringify(stored), JSON.stringify(store.redactor.record(shown))]
-  const values = [...asked, Math.round(answerWithinMs), recordHash, cost, kind, id]
+  const questionTexts = [JSON.stringify(stored), JSON.stringify(store.redactor.record(shown))]
+  const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), '']
+  const reply = await handOver(store, attempt, n, { resume: { recordHash, spent }, values, events })
+  return { kind: reply === 'done' ? ('suspended' as const) : reply }
+}
+
+type HandOver = Pick<Release, 'resume' | 'events'> & { values: readonly (string | number)[] }
+
+async function handOver(store: LedgerStore, attempt: Attempt, n: number, { resume, values, events }: HandOver) {
+  const { keys, args } = attemptWrite(store, attempt, n)
+  const spent = resume === undefined ? '' : JSON.stringify(OperationCost.parse(resume.spent))
+  const common = [...args, store.origin.kind, store.origin.id, resume?.recordHash ?? '', spent]
   const encoded = encodeEvents(ofAttempt(attempt, events), store.redactor)
-  return { kind: SuspendReply.parse(await suspendScript(store.redis, keys, [...args, ...values, ...encoded])) }
+  return HandOverReply.parse(await handOverScript(store.redis, keys, [...common, ...values, ...encoded]))
 }
 
 /** The question without its number and times, which the script adds. To Redis half a surrogate pair is invalid JSON. */
 function storedQuestion({ operationId, bundle, node }: Attempt, { text, choices }: AskedQuestion) {
   const { nodeId, path, qualifiedName } = node
-  const asked = { text: text.toWellFormed(), choices: choices?.map((choice) => choice.toWellFormed()) ?? null }
-  return { operationId, nodeId, bundle, path, qualifiedName, ...asked }
+  const question = { text: text.toWellFormed(), choices: choices?.map((choice) => choice.toWellFormed()) ?? null }
+  return { operationId, nodeId, bundle, path, qualifiedName, ...question }
 }

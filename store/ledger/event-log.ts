@@ -14,9 +14,8 @@ type RunEvents = { runId: RunId; projectId: string; keys: RunKeys; seq: number }
 const ProjectAndNumber = z.tuple([z.string().nullable(), z.coerce.number()])
 
 /**
- * Reads up to `limit` events after number `after` (0: from the first), in order; fewer only at the end. What the stream
- * no longer holds comes from the archive. RUN_001 when there is no such run; STORE_003, naming the segment, for events
- * that were trimmed and are not in the archive. An event that is missing within the stream is skipped.
+ * Reads up to `limit` events after number `after` (0: from the first); fewer only at the end. What the stream no longer holds
+ * comes from the archive. RUN_001 for an unknown run; STORE_003, naming the segment, for events that are in neither.
  */
 export async function readEvents(store: LedgerStore, runId: RunId, page: Page): Promise<Event[]> {
   const keys = runKeys(store.namespace, runId)
@@ -54,11 +53,11 @@ async function readArchived(
   const events: Event[] = []
   for (let next = after + 1; next < before && events.length < limit;) {
     const segment = segmentOf(run, next)
-    const found = await archive?.get(segment, { after: next - 1, limit: limit - events.length })
-    const last = found?.at(-1)?.seq
+    const archived = await archive?.get(segment, { after: next - 1, limit: limit - events.length })
+    const last = archived?.at(-1)?.seq
     // An archive that returns nothing further must not be asked for the same again and again.
     const hasMore = last !== undefined && last >= next
-    if (hasMore) events.push(...(found ?? []))
+    if (hasMore) events.push(...(archived ?? []))
     else if (segment.last < before) {
       const which = `events ${segment.first} to ${segment.last}`
       throw new AppError('STORE_003', `${which} are neither in the stream nor in the archive`)
@@ -77,13 +76,12 @@ function decode(entries: readonly unknown[], run: { runId: string; projectId: st
 
 /** So many events always stay in the stream, so that followers of a run need not ask the archive. */
 const defaultKeep = 10_000
-/** A call moves no more than this; the next one continues. */
 const maxSegments = 5
 
 /**
- * Moves whole segments of the oldest events to the archive while the stream holds `keep` events besides. Returns how
- * many segments it moved, at most 5; 0 without an archive. A segment is stored before it is trimmed: a crash between
- * the two loses nothing, and the next call stores the same again. Concurrent calls are harmless. Events behind a gap stay.
+ * Moves whole segments of the oldest events to the archive while the stream holds `keep` besides; returns how many, at most 5. A
+ * segment is stored before it is trimmed, so that a crash loses nothing. Concurrent calls are harmless. Events behind a gap
+ * stay.
  */
 export async function archiveEvents(store: LedgerStore, runId: RunId, { keep = defaultKeep }: { keep?: number } = {}) {
   const { archive, redis } = store

@@ -9,16 +9,18 @@ local function tokens_of(body)
   return tonumber(prompt or '0') + tonumber(completion or '0')
 end
 
--- Appends events, a flat list of age in ms and body, and returns the number of the last one. What answers of models among
--- them have cost counts for the run in the same step.
-local function emit(at, events)
-  local count = #events / 2
+-- Appends events, a flat list of age in ms and body that begins at `first` (by default 1), and returns the number of the last
+-- one. What answers of models among them have cost counts for the run in the same step.
+local function emit(at, events, first)
+  first = first or 1
+  local count = (#events - first + 1) / 2
   local tokens = 0
-  for i = 1, count do tokens = tokens + tokens_of(events[2 * i]) end
+  for i = first + 1, #events, 2 do tokens = tokens + tokens_of(events[i]) end
   if tokens > 0 then redis.call('HINCRBY', keys.run, 'tokens', text(tokens)) end
   local last = redis.call('HINCRBY', keys.run, 'seq', count)
   for i = 1, count do
-    redis.call('XADD', keys.events, text(last - count + i) .. '-0', 'm', text(at - tonumber(events[2 * i - 1])), 'j', events[2 * i])
+    local age = first + 2 * i - 2
+    redis.call('XADD', keys.events, text(last - count + i) .. '-0', 'm', text(at - tonumber(events[age])), 'j', events[age + 1])
   end
   return last
 end

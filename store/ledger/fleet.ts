@@ -6,22 +6,17 @@ import { type PoolReport, readWorkers, wantModels, type WorkerReport } from './l
 import { orStoreError } from './store.ts'
 
 /**
- * So many operations are open for each request to the model: while some are prepared or proved, others keep the model
- * busy. Compared with a bare loop, the model was busy 0.78 of the time with one, and 0.96 with three
+ * So many operations are open for each request to the model: it was busy 0.78 of the time with one, and 0.96 with three
  * (bench/utilisation-bench.ts, 256 slots).
  */
 export const operationsPerSlot = 3
-/**
- * A worker opens so many more operations than its slots need, for runs that begin: they need not wait until an operation
- * of another run ends. They are as many as it has slots, but also a worker with one slot has room for eight such runs.
- */
+/** A worker opens so many more operations for runs that begin, which need not wait until one of another run ends. */
 export const roomForNewRuns = (slots: number) => Math.max(slots, 8)
 /** The dispatcher fills this share of all that the workers open, where that room is one more operation for each slot. */
 export const filledShare = operationsPerSlot / (operationsPerSlot + 1)
 /** The dispatcher enqueues so many before any worker has announced itself, and while no model works: some operations need none. */
 export const leastWindow = 8
 
-/** All live workers together. */
 export type Fleet = {
   /** Counts the operations that they can run at once. */
   operations: number
@@ -42,7 +37,6 @@ export type Fleet = {
   programs?: ProgramReport | undefined
 }
 
-/** `without` is the id of a worker that is left out. */
 export async function readFleet(
   redis: RedisClient,
   { without, namespace }: { without?: string; namespace?: string } = {},

@@ -29,13 +29,13 @@ export function foldBudgets() {
   }
 
   function violations({ tokens: counted, usedBudgets }: Pick<Run, 'tokens' | 'usedBudgets'>) {
-    const found = [...faults]
-    if (counted !== tokens) found.push(`the run has counted ${counted} tokens, its events have ${tokens}`)
+    const messages = [...faults]
+    if (counted !== tokens) messages.push(`the run has counted ${counted} tokens, its events have ${tokens}`)
     const holding = usedBudgets.filter(({ holds }) => holds)
-    const [is, said] = [holding.map(({ of }) => of).toSorted(), [...over].toSorted()]
-    if (is.join() !== said.join())
-      found.push(`something is held for the budgets of ${namesOf(is)}, by its events of ${namesOf(said)}`)
-    return found.map((message): Violation => ({ invariant: 2, message }))
+    const [is, folded] = [holding.map(({ of }) => of).toSorted(), [...over].toSorted()]
+    if (is.join() !== folded.join())
+      messages.push(`something is held for the budgets of ${namesOf(is)}, by its events of ${namesOf(folded)}`)
+    return messages.map((message): Violation => ({ invariant: 2, message }))
   }
 
   return { take, violations, isUsedUp: () => over.size > 0 }

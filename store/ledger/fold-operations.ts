@@ -8,8 +8,8 @@ import type { Dependency, Invariant, Violation } from './accounts.ts'
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
 /**
- * `announced`: by `operation.failed` or `operation.blocked`, with `errorCode`. `asked`: the last question, and if it was answered. `said`: what
- * counts, by the events of the attempt that runs: the ids of its change sets, and how much it has found.
+ * `announced`: by `operation.failed` or `operation.blocked`. `asked`: the last question. `reported`: change sets and findings of
+ * the attempt that runs.
  */
 type Folded = {
   status: FoldedStatus
@@ -18,7 +18,7 @@ type Folded = {
   announced?: 'failed' | 'blocked'
   errorCode?: string
   asked?: { request: string; answered: boolean }
-  said?: { sets: readonly string[]; findings: number }
+  reported?: { sets: readonly string[]; findings: number }
 }
 
 export type OperationsFold = ReturnType<typeof foldOperations>
@@ -95,7 +95,7 @@ function checkCause(event: Event, { waitsFor, statusOf, policy }: Skipping, blam
   if (endedStatusOf(event) === 'cancelled') return
   const { cause } = data.data
   if (policy === 'continue') blame(5, 'skipped in a run that continues after errors')
-  else if (!waitsFor.some((one) => one.id === cause && !one.any)) blame(5, `names ${cause}, which it does not wait for`)
+  else if (!waitsFor.some(({ id, any }) => id === cause && !any)) blame(5, `names ${cause}, which it does not wait for`)
   else if (!isEnded(statusOf(cause)) || isWell(statusOf(cause))) blame(5, `names ${cause}, which is ${statusOf(cause)}`)
 }
 
@@ -121,7 +121,7 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
       if (started !== attempt + 1) blame(3, `attempt ${started} after attempt ${attempt}`)
       const resumes = ResumesData.safeParse(event.data).data?.resumes
       if (resumes !== before.asked?.request) blame(3, `it resumes ${resumes}, ${before.asked?.request} was asked last`)
-      const { said: _, ...rest } = before
+      const { reported: _, ...rest } = before
       return { ...rest, status: 'running', attempt: attempt + 1 }
     }
     case 'operation.failed':
@@ -150,20 +150,20 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
 }
 
 function counted({ event, data }: Event, before: Folded): Folded {
-  const { sets, findings } = before.said ?? { sets: [], findings: 0 }
-  if (event === 'finding.reported') return { ...before, said: { sets, findings: findings + 1 } }
+  const { sets, findings } = before.reported ?? { sets: [], findings: 0 }
+  if (event === 'finding.reported') return { ...before, reported: { sets, findings: findings + 1 } }
   if (event !== 'change_set.created') return before
   const { change_set_id: id = 'without an id' } = CreatedData.safeParse(data).data ?? {}
-  return { ...before, said: { sets: [...sets, id], findings } }
+  return { ...before, reported: { sets: [...sets, id], findings } }
 }
 
 /** Checks that what an attempt says that counts comes with the outcome that counts it; an attempt without an outcome says nothing of it. */
-function checkCounted({ said }: Folded, data: Event['data'], blame: Blame): void {
+function checkCounted({ reported }: Folded, data: Event['data'], blame: Blame): void {
   const { change_set_id: id, change_set_ids: ids = id === undefined ? [] : [id], findings } = CountedData.parse(data)
-  const foreign = said?.sets.find((one, at, all) => !ids.includes(one) || all.indexOf(one) < at)
+  const foreign = reported?.sets.find((setId, at, all) => !ids.includes(setId) || all.indexOf(setId) < at)
   if (foreign !== undefined) blame(3, `change_set.created of ${foreign} came before it, which it does not have`)
-  if ((said?.findings ?? 0) > findings)
-    blame(3, `${said?.findings} finding.reported came before it, and it has ${findings}`)
+  if ((reported?.findings ?? 0) > findings)
+    blame(3, `${reported?.findings} finding.reported came before it, and it has ${findings}`)
 }
 
 /** A question and its answer: requested, suspended, answered, resumed, in this order with nothing between. */
@@ -205,14 +205,14 @@ function announce({ event, errorCode }: Event, before: Folded): Folded {
 function ended(event: Event, before: Folded, blame: Blame): Folded {
   const { status, announced } = before
   if (!mayEnd(status, event)) blame(3, `it was ${status}`)
-  const said = endedStatusOf(event)
-  const due = said === 'failed' || said === 'blocked' ? said : undefined
+  const ended = endedStatusOf(event)
+  const due = ended === 'failed' || ended === 'blocked' ? ended : undefined
   if (mayEnd(status, event) && announced !== due) {
     const came = announced === undefined ? `no operation.${due} came` : `operation.${announced} came`
-    blame(3, `it says ${said}, ${came} before it`)
+    blame(3, `it says ${ended}, ${came} before it`)
   }
   checkCounted(before, event.data, blame)
-  return { ...before, status: said ?? status }
+  return { ...before, status: ended ?? status }
 }
 
 /** An operation ends from a running attempt, from a question that was not answered, or blocked by a model that is away. */
@@ -227,14 +227,13 @@ function endedStatusOf(event: Event): EndedOperationStatus | undefined {
 }
 
 function isEnded(status: FoldedStatus): boolean {
-  return endedOperationStatuses.some((one) => one === status)
+  return endedOperationStatuses.some((ended) => ended === status)
 }
 
 function isWell(status: FoldedStatus): boolean {
   return status === 'succeeded' || status === 'unchanged'
 }
 
-/** Is true when an operation in this state lets its dependents start. */
 function lets({ any }: Dependency, status: FoldedStatus, policy: ErrorPolicyName): boolean {
   return any || policy === 'continue' ? isEnded(status) : isWell(status)
 }

@@ -15,9 +15,9 @@ const AwayData = z.object({ model: z.string() })
 const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
 
 /**
- * Checks the questions of a run, and whether the run waits for nothing but answers, models and budgets, from its events in order.
- * `operations` and `budgets` must take each event first. A run waits from `run.waiting` to the next `operation.*` or `models.back`, or
- * until no budget is used up any more.
+ * Checks the questions of a run, and whether it waits for nothing but answers, models and budgets. `operations` and `budgets`
+ * must take each event first. A run waits from `run.waiting` to the next `operation.*` or `models.back`, or until no budget is
+ * used up any more.
  */
 export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets: Pick<BudgetsFold, 'isUsedUp'>) {
   const folded = new Map<string, Folded>()
@@ -53,12 +53,12 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets
   }
 
   function violations(run: Pick<Run, 'status'>, accounts: Accounts, questions: readonly Question[]): Violation[] {
-    const found = [...faults, ...compare(questions, folded), ...compareOpen(questions, accounts)]
+    const messages = [...faults, ...compare(questions, folded), ...compareOpen(questions, accounts)]
     const isSaid = run.status === 'waiting'
     if ((isSaid || run.status === 'running') && isSaid !== isWaiting) {
-      found.push(`the run is ${run.status}, its events say that it ${isWaiting ? 'waits' : 'goes on'}`)
+      messages.push(`the run is ${run.status}, its events say that it ${isWaiting ? 'waits' : 'goes on'}`)
     }
-    return found.map((message) => ({ invariant: 2, message }))
+    return messages.map((message) => ({ invariant: 2, message }))
   }
 
   return { take, violations }
@@ -78,10 +78,12 @@ function waitingFaults(
   { count }: Pick<OperationsFold, 'count'>,
   { mayHold }: { mayHold: boolean },
 ): string[] {
-  const said = WaitingData.safeParse(event.data).data?.questions
+  const total = WaitingData.safeParse(event.data).data?.questions
   const busy = busyStatuses.filter((status) => count(status) > 0 && !(mayHold && status === 'ready'))
   return [
-    ...(said === count('waiting') ? [] : [`event ${event.seq} counts ${said} questions, ${count('waiting')} are open`]),
+    ...(total === count('waiting')
+      ? []
+      : [`event ${event.seq} counts ${total} questions, ${count('waiting')} are open`]),
     ...(busy.length === 0 ? [] : [`event ${event.seq} run.waiting: operations are ${busy.join(' and ')}`]),
   ]
 }
@@ -90,8 +92,8 @@ function compare(questions: readonly Question[], folded: ReadonlyMap<string, Fol
   const kept = new Map(questions.map((question) => [question.requestId, question]))
   const names = [...new Set([...kept.keys(), ...folded.keys()])]
   return names.flatMap((name) => {
-    const [one, other] = [describe(kept.get(name)), describe(folded.get(name))]
-    return one === other ? [] : [`question ${name} is ${one}, its events say ${other}`]
+    const [is, inEvents] = [describe(kept.get(name)), describe(folded.get(name))]
+    return is === inEvents ? [] : [`question ${name} is ${is}, its events say ${inEvents}`]
   })
 }
 
@@ -101,7 +103,9 @@ function describe(question: Folded | undefined): string {
 
 /** Each open question has exactly one operation that waits for it, and each waiting operation an open question. */
 function compareOpen(questions: readonly Question[], accounts: Accounts): string[] {
-  const open = new Map(questions.flatMap((one) => (one.status === 'open' ? [[one.requestId, one.operationId]] : [])))
+  const open = new Map(
+    questions.flatMap((question) => (question.status === 'open' ? [[question.requestId, question.operationId]] : [])),
+  )
   const faults: string[] = []
   for (const [id, { status, question }] of accounts) {
     if (status !== 'waiting') continue

@@ -16,9 +16,9 @@ const afterTheEnd: ReadonlySet<string> = new Set([
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
 /**
- * Checks the events of the run itself, in order: accepted first and once, started once at most in each generation, and one end, after
- * which come only decisions, what became of the publication, and a reopening, with which it begins anew (invariant 3). A run that was
- * cancelled right after its acceptance has not started. Its generation is what these events make of it (invariant 2).
+ * Checks the events of the run itself: accepted first and once, started once at most in each generation, and one end, after
+ * which come only decisions, publication and a reopening, with which it begins anew (invariant 3). Its generation is what these
+ * events make of it (invariant 2).
  */
 export function foldRun() {
   let seen: { name: string; seq: number }[] = []
@@ -43,8 +43,8 @@ export function foldRun() {
 
   function violations(run: Pick<Run, 'status' | 'generation'>): Violation[] {
     const { status } = run
-    const times = (name: string) => seen.filter((one) => one.name === name).length
-    const ends = seen.filter((one) => endings.has(one.name))
+    const times = (name: string) => seen.filter((event) => event.name === name).length
+    const ends = seen.filter((event) => endings.has(event.name))
     const end = isEnded(status) ? `run.${status}` : undefined
     const faults = [...early]
     if (times('run.accepted') !== 1) faults.push(`the events have run.accepted ${times('run.accepted')} times`)
@@ -61,10 +61,10 @@ export function foldRun() {
     if (lastEnd !== undefined && last !== undefined && last.seq !== lastEnd.seq) {
       faults.push(`event ${last.seq} ${last.event} comes after ${lastEnd.name}, the end of the run`)
     }
-    const found = faults.map((message): Violation => ({ invariant: 3, message }))
-    if (run.generation === generation) return found
+    const violations = faults.map((message): Violation => ({ invariant: 3, message }))
+    if (run.generation === generation) return violations
     const message = `the run is in generation ${run.generation}, its events in generation ${generation}`
-    return [...found, { invariant: 2, message }]
+    return [...violations, { invariant: 2, message }]
   }
 
   return { take, violations }
@@ -105,9 +105,9 @@ function counterFaults({ byChangeSet }: Decisions, counted: ReadonlyMap<string, 
   const byAgent = Map.groupBy(byChangeSet.values(), ({ agent }) => agent)
   return [...new Set([...byAgent.keys(), ...counted.keys()])].flatMap((agent) =>
     (['accepted', 'rejected'] as const).flatMap((verdict) => {
-      const found = byAgent.get(agent)?.filter((one) => one.verdict === verdict).length ?? 0
-      const said = counted.get(agent)?.[verdict] ?? 0
-      return found === said ? [] : [`${said} change sets of ${agent} are counted as ${verdict}, ${found} are`]
+      const folded = byAgent.get(agent)?.filter((decision) => decision.verdict === verdict).length ?? 0
+      const stored = counted.get(agent)?.[verdict] ?? 0
+      return folded === stored ? [] : [`${stored} change sets of ${agent} are counted as ${verdict}, ${folded} are`]
     }),
   )
 }
@@ -125,18 +125,17 @@ function shown(decision: ShownDecision | undefined): string {
 const closing = new Set(['model.responded', 'operation.suspended', 'operation.ended', 'operation.retried'])
 
 /**
- * Every `model.requested` has one `model.responded`, of the same attempt and before the next request (invariant 3). An
- * attempt that its worker did not end itself (lost, taken back, the run stopped) may lack the last answer: the worker
- * had died, or its last events were refused.
+ * Checks that every `model.requested` has one `model.responded`, before the next request (invariant 3). An attempt that its
+ * worker did not end itself may lack the last answer.
  */
 export function foldModelCalls() {
-  const asked = new Map<string, number>()
+  const openRequests = new Map<string, number>()
   const violations: Violation[] = []
 
   function take(event: Event): void {
     const id = event.operationId
     if (id === undefined) return
-    const open = asked.get(id)
+    const open = openRequests.get(id)
     const blame = (what: string) =>
       void violations.push({ invariant: 3, message: `event ${event.seq} ${event.event} of operation ${id}: ${what}` })
     const { event: name, data } = event
@@ -145,8 +144,8 @@ export function foldModelCalls() {
     const isDue = name === 'model.requested' || name === 'operation.suspended' || isSettled
     if (open !== undefined && isDue) blame(`the request of event ${open} was not answered`)
     if (open === undefined && name === 'model.responded') blame('it answers no request')
-    if (name === 'model.requested') asked.set(id, event.seq)
-    else if (closing.has(name)) asked.delete(id)
+    if (name === 'model.requested') openRequests.set(id, event.seq)
+    else if (closing.has(name)) openRequests.delete(id)
   }
 
   return { take, violations }

@@ -1,8 +1,8 @@
 import { type OperationId, ProjectId, RunId } from '#domain/ids.ts'
 
 /**
- * Every key of one run. The braces put them into one slot of a cluster, which is what lets a script change several of
- * them in one step. `scripted` is the order in which every script of a run gets them (keys.lua); `all` are those and the ones that few scripts get.
+ * The braces put all keys of a run into one slot of a cluster, so that a script can change them in one step. `scripted`: in the
+ * order of keys.lua; `all`: those and the ones that few scripts get.
  */
 export function runKeys(namespace: string, runId: RunId) {
   const prefix = `${namespace}:{${runId}}:`
@@ -77,11 +77,10 @@ export type RunKeys = ReturnType<typeof runKeys>
 export const storeFormat = '1'
 
 /**
- * The run index, in one slot of its own, and the mark of the store's format (redis-check.ts): members of `active` and `ended` are `<project>/<run>`, scores the time of
- * acceptance and the time it left the active ones. `deleted`: the same members, by the time somebody asked to delete them.
- * `projects`: those that ever had a run that ended here. `patching`: `<project>/<run>/<token>` of patches that are being composed, by
- * the time until which that holds. `heldBy`: the active runs of a token with a limit of them, and some that have ended.
- * `retrying`: runs whose decisions may ask for a retry, by the time that was last noted.
+ * Holds the run index, in one slot, and the mark of the store's format. `active`, `ended`, `deleted`: `<project>/<run>` by the
+ * time of acceptance, of the end, of the request. `projects`: those with a run that ended. `patching`: `<project>/<run>/<token>`
+ * by the time until which it holds. `heldBy`: the active runs of a token with a limit. `retrying`: runs whose decisions may ask
+ * for a retry.
  */
 export function indexKeys(namespace: string) {
   const prefix = `${namespace}:{all}:`
@@ -104,8 +103,7 @@ export function runOfMember(member: string): { projectId: ProjectId; runId: RunI
 }
 
 /**
- * The keys of the collection of unreferenced objects: which process collects, which deletes runs, when it was last done, which ledger this
- * is, the two sides that keep puts and deletes apart, and what makes writers put again what they have put before
+ * Holds who collects, who deletes runs, when that was last done, which ledger this is, and what keeps puts and deletes apart
  * (collection-window.ts).
  */
 export function collectionKeys(namespace: string) {
@@ -121,15 +119,13 @@ export function collectionKeys(namespace: string) {
   }
 }
 
-/** The channel on which the ids of stopped runs are published (transitions.lua). */
 export function stopsChannel(namespace: string): string {
   return `${namespace}:stops`
 }
 
 /**
- * The results stream and, in the same slot: the last seq published of each run; what the ended operations of a project used on a day;
- * how many tokens of each run are counted for its project; how many these are on a day; and the budgets of projects for a day, as
- * fields `<project> operator` and `<project> own`.
+ * Holds the results stream and, in the same slot, by run the last seq published and the tokens counted, and by project the usage
+ * of a day, its tokens, and the budgets as `<project> operator` and `<project> own`.
  */
 export function resultKeys(namespace: string) {
   const slot = `{${namespace}:results}`

@@ -8,9 +8,8 @@ import { orStoreError } from './store.ts'
 const script = plainScript('lease')
 
 /**
- * Runs `work` while this process alone holds the lease `key`, which is renewed three times in `ms`. Undefined, without
- * running `work`, when another process holds it. When the lease could not be renewed, the signal is aborted
- * (STORE_001): another process may have it then. A holder that dies keeps others out for `ms` at most.
+ * Runs `work` while this process alone holds the lease `key`, renewed three times in `ms`; undefined when another one holds it.
+ * When it could not be renewed, the signal is aborted (STORE_001). A holder that dies keeps others out for `ms` at most.
  */
 export async function withLease<T>(
   redis: RedisClient,

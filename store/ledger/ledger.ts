@@ -25,12 +25,11 @@ import { bindTo, type LedgerStore } from './store.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
-import { endWanted, mayWantRetry, wantedNotes } from './wanted-retries.ts'
+import { endWanted, mayWantRetry, wantedNotes } from './runs-to-retry.ts'
 
 export type LedgerOptions = {
   namespace?: string
   leaseMs?: number
-  /** Names this process in the events that the ledger itself reports. */
   origin?: EventOrigin
   /** Holds trimmed events; without it events are read from the streams alone, and stay there. */
   archive?: EventArchive
@@ -45,14 +44,13 @@ export type LedgerOptions = {
 }
 
 /**
- * The state of all runs. The queue delivers at least once and forgets; the ledger remembers, and decides what counts.
- * Each command is one script over the keys of one run and may be sent twice. Redis out of reach is STORE_001.
+ * Decides what counts, where the queue delivers at least once and forgets. Each command is one script over one run's keys and
+ * may be sent twice. STORE_001: Redis out of reach.
  */
 export type Ledger = ReturnType<typeof openLedger>
 
 const defaultLeaseMs = 30_000
 
-/** Binds the commands for what people say of a run's changes, and for the patches of that. */
 function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     decide: bind(decide),
@@ -70,7 +68,6 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
-/** Binds the commands for what runs and projects may use. */
 function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     setBudget: bind(setBudget),
@@ -87,7 +84,6 @@ function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
   return { redis, namespace, leaseMs, origin, archive, redactor, log, traces, signer }
 }
 
-/** The ledger over a connection that stays the caller's to close. */
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
   const bind = bindTo(storeOf(redis, options))
   return {

@@ -14,7 +14,6 @@ const announcedForMs = 15_000
 const forgottenAfterMs = 60_000
 export const announceEveryMs = 5_000
 
-/** Says how much of the model servers a worker can use. */
 export const PoolReport = z.object({
   /** Requests that wait for a slot. */
   waiting: z.number(),
@@ -23,10 +22,8 @@ export const PoolReport = z.object({
 })
 export type PoolReport = z.infer<typeof PoolReport>
 
-/** Says what a worker sees of an object store that it cannot use. */
 const StoreReport = z.object({ state: z.enum(partStates), message: z.string() })
 
-/** Field `<worker>`: its report. */
 const reportsKey = (namespace: string) => `${namespace}:{all}:workers`
 /** Members: models that every worker is to judge; scores when that expires. */
 const wantedKey = (namespace: string) => `${namespace}:{all}:wanted-models`
@@ -38,7 +35,6 @@ const WorkerReport = z.object({
   /** The models it was asked for, as it sees them. */
   models: z.array(ModelHealth),
   pool: PoolReport.optional(),
-  /** Describes its object store while that cannot be used. */
   store: StoreReport.optional(),
   programs: ProgramReport.optional(),
   version: z.string(),
@@ -69,10 +65,10 @@ export async function readWorkers(
   namespace = 'remora',
 ): Promise<ReadonlyMap<string, WorkerReport>> {
   const now = await redisNowMs(redis)
-  const found = await redis.hgetall(reportsKey(namespace))
+  const texts = await redis.hgetall(reportsKey(namespace))
   const reports = new Map<string, WorkerReport>()
   const silent: string[] = []
-  for (const [id, text] of Object.entries(found)) {
+  for (const [id, text] of Object.entries(texts)) {
     const report = WorkerReport.safeParse(parseJson(text))
     if (!report.success || report.data.until < now - forgottenAfterMs) silent.push(id)
     else if (report.data.until >= now) reports.set(id, report.data)

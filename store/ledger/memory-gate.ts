@@ -9,9 +9,8 @@ import { orStoreError } from './store.ts'
 export type MemoryGate = () => Promise<void>
 
 /**
- * Above `share` (0 to 1) of Redis' memory no new run is accepted. Redis runs with `noeviction`: once it is full it
- * refuses every write, also those of active runs. The memory above the share is left for them. The log says once that runs are
- * refused, and once that they are accepted again.
+ * Refuses new runs above `share` (0 to 1) of Redis' memory: with `noeviction` a full one refuses every write, also of active
+ * runs. The log says once that runs are refused, and that they are accepted again.
  */
 export function openMemoryGate(redis: RedisClient, share: number, log: Pick<Log, 'warn'>): MemoryGate {
   let isClosed = false
@@ -33,9 +32,7 @@ export async function usedShare(redis: RedisClient): Promise<number> {
 }
 
 export type RedisMemory = {
-  /** Counts what all servers use together. */
   usedBytes: number
-  /** Is the share of the fullest server. */
   usedShare: number
   /** The `maxmemory-policy` of a server that drops keys when it is full; undefined where all refuse writes instead. */
   evictsBy: string | undefined
@@ -50,16 +47,12 @@ export async function memoryOf(redis: RedisClient): Promise<RedisMemory> {
   }
 }
 
-/**
- * ioredis 6 sends an INFO also while it still connects, and when that fails it neither answers nor sends it again. A PING waits until the
- * connection is ready.
- */
+/** ioredis 6 loses an INFO that fails while it still connects. A PING waits until the connection is ready. */
 async function memoryInfo(server: Redis): Promise<string> {
   await server.ping()
   return server.info('memory')
 }
 
-/** The servers that take writes. */
 function mastersOf(redis: RedisClient): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis]
 }
@@ -73,10 +66,7 @@ const Figures = z.object({
   mem_not_counted_for_evict: z.coerce.number().default(0),
 })
 
-/**
- * Returns the used share of `maxmemory`, and without it of the memory of the machine. In a container that is the host's, not the
- * container's limit: there the gate would close after the kernel has ended Redis, so set `maxmemory` below the container's limit.
- */
+/** Returns the used share of `maxmemory`, else of the machine's memory; in a container that is the host's, so set `maxmemory` there. */
 function shareOf(figures: z.infer<typeof Figures>): number {
   const limit = figures.maxmemory > 0 ? figures.maxmemory : figures.total_system_memory
   return limit > 0 ? (figures.used_memory - figures.mem_not_counted_for_evict) / limit : 0

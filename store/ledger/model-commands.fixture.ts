@@ -24,7 +24,7 @@ import {
 
 function inOrder(model: LedgerModel, place: ReturnType<typeof placeOf>): ModelOperation[] {
   const there = withStatus(model, 'ready').filter((one) => placeOf(one) === place)
-  return there.toSorted((one, other) => one.rank - other.rank)
+  return there.toSorted((left, right) => left.rank - right.rank)
 }
 
 export function dispatchModel(model: LedgerModel, max: number, command: string): unknown {

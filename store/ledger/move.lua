@@ -36,7 +36,5 @@ for i = 1, fields do
   -- What was proposed before is out of date, also where nobody has decided since.
   if field == 'composition' then redis.call('HDEL', keys.run, 'patch:proposed') end
 end
-local events = {}
-for i = next_arg + 2 * fields + 1, #ARGV do events[#events + 1] = ARGV[i] end
-emit(at, events)
+emit(at, ARGV, next_arg + 2 * fields + 1)
 return 'moved'

@@ -9,7 +9,5 @@ local version = string.match(before, '^([1-9]%d*) ') or '0'
 if #version > 15 then version = '0' end
 if version ~= ARGV[1] then return 'older' end
 redis.call('SET', KEYS[own_keys + 1], ARGV[2])
-local events = {}
-for i = 3, #ARGV do events[#events + 1] = ARGV[i] end
-if #events > 0 then emit(now(), events) end
+if #ARGV > 2 then emit(now(), ARGV, 3) end
 return 'noted'

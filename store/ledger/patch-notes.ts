@@ -22,16 +22,14 @@ export async function notePatch(
 
 const notePartScript = runScript('note-part', 'keys')
 const PartAnswer = z.union([z.literal('older'), z.array(z.string())])
-/** All notes of a run are read with it. */
 const mostReasonLength = 500
 
 /** A note that the run keeps no longer. `compositionKey`: '' of a fault. */
 export type ForgottenPart = { part: PartId; compositionKey: string }
 
 /**
- * Keeps in the run what became of a part of its accepted changes, unless it knows a later state of that. Answers which notes gave
- * way to it: the former one of the same part, and the oldest where there are too many. Nothing refers to what they name any more.
- * RUN_001: unknown run.
+ * Keeps what became of a part of the accepted changes, unless a later state is known. Returns the notes that gave way to it, to
+ * whose objects nothing refers any more. RUN_001: unknown run.
  */
 export async function notePart(store: LedgerStore, runId: RunId, note: PartNote): Promise<ForgottenPart[] | 'older'> {
   // Redis reads no JSON with half a character.

@@ -135,9 +135,7 @@ redis.call('HSET', keys.run, 'agent_bundles', agents)
 if again then
   redis.call('HSET', keys.run, 'phase', 'execution')
   redis.call('HDEL', keys.run, 'composing')
-  local events = {}
-  for i = arg, #ARGV do events[#events + 1] = ARGV[i] end
-  emit(now(), events)
+  emit(now(), ARGV, arg)
   return 'planned'
 end
 redis.call('HSET', keys.run, 'slices', slice + 1, 'plan_hash', ARGV[3])

@@ -28,11 +28,9 @@ export type PlanSlice = {
 }
 
 /**
- * Adds a slice of operations: pending, or ready when they wait for nothing. A slice that was added before changes
- * nothing (`already`); an ended or stopped run is `refused`. Three faults of the planner throw a RangeError: a slice
- * out of order, a slice for a run that executes already (operations it waits for may have ended), and a dependency that
- * was not planned. RUN_008 for a slice of another plan than the first one's, as a new version of bundles or planner
- * makes it. Only after the last slice can the run be done.
+ * Adds a slice of operations. `already`: nothing changes; `refused`: the run has ended or is stopped. RangeError for a slice out
+ * of order or of a run that executes, and for a dependency that was not planned; RUN_008 for a slice of another plan than the
+ * first one's. Only after the last slice can the run be done.
  */
 export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): Promise<PlanAnswer> {
   const answer = await planSlice(store, runId, { ...slice, mode: slice.last ? '1' : '0', events: [] })
@@ -47,9 +45,8 @@ export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): 
 }
 
 /**
- * Adds operations (1,000 at most) that repeat others to a run in review, with the event that says so: that is its next generation. The
- * run executes again, and comes to its review once they have ended. If somebody has begun that generation before, nothing changes:
- * then what they were planned from is out of date. Refused for a run that is not in review, or that is stopped.
+ * Adds operations (1,000 at most) that repeat others to a run in review, with the event that says so: its next generation. If
+ * somebody has begun that before, nothing changes. Refused for a run that is not in review, or is stopped.
  */
 export async function planAgain(
   store: LedgerStore,

@@ -15,8 +15,8 @@ const NoteAnswer = z.enum(['noted', 'older'])
 const mostVersion = 999_999_999_999_999
 
 /**
- * Keeps what the publisher has done for a run, with the events that say so, also after the run's end. `publication.version` is the one
- * that the caller has read; undefined when somebody has written another one since. RUN_001: unknown run.
+ * Keeps what the publisher has done, with its events, also after the run's end. Undefined when another version than
+ * `publication.version` is kept by now. RUN_001: unknown run.
  */
 export async function notePublication(
   store: LedgerStore,
@@ -35,10 +35,7 @@ export async function notePublication(
   return NoteAnswer.parse(expectKnownRun(runId, answer)) === 'noted' ? next : undefined
 }
 
-/**
- * The publication that is kept in a text, and whether it may be believed. In the place of one without the right signature there is one by which nothing
- * is published until somebody asks for it: what it was is not known any more.
- */
+/** Reads the publication. In the place of one without the right signature there is one by which nothing is published until somebody asks. */
 export function readPublication(
   { signer }: Pick<LedgerStore, 'signer'>,
   runId: RunId,

@@ -10,7 +10,6 @@ import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 
 const resumeScript = runScript('resume')
 const sliceLength = 200
-/** Events hold no more of an answer than this. */
 const eventCharacters = 2_000
 
 const Asked = Question.omit({ status: true, answer: true })
@@ -26,27 +25,26 @@ const Ending = z.discriminatedUnion('status', [
 ])
 
 const StoredQuestion = z.tuple([z.string(), z.string().nullable()]).transform(([stored, end]): Question => {
-  const asked = Asked.parse(JSON.parse(stored))
-  if (end === null) return { ...asked, status: 'open', answer: null }
+  const question = Asked.parse(JSON.parse(stored))
+  if (end === null) return { ...question, status: 'open', answer: null }
   const ending = Ending.parse(JSON.parse(end))
-  if (ending.status !== 'answered') return { ...asked, status: ending.status, answer: null }
+  if (ending.status !== 'answered') return { ...question, status: ending.status, answer: null }
   const { text, at, by } = ending
-  return { ...asked, status: ending.status, answer: { text, at, by } }
+  return { ...question, status: ending.status, answer: { text, at, by } }
 })
 
 const Counted = z.tuple([z.string().nullable(), z.coerce.number()])
 
-/** The questions after number `after`, `limit` at most. */
 export type QuestionSlice = { after?: number; limit?: number }
 
 /** The run's questions by number; all of them without a slice. RUN_001 for an unknown run. */
 export async function listQuestions(store: LedgerStore, runId: RunId, slice: QuestionSlice = {}): Promise<Question[]> {
   const { after = 0, limit = Infinity } = slice
   const keys = runKeys(store.namespace, runId)
-  const [schema, asked] = Counted.parse(await store.redis.hmget(keys.run, 'schema', 'asked'))
+  const [schema, count] = Counted.parse(await store.redis.hmget(keys.run, 'schema', 'asked'))
   if (schema === null) throw unknownRun(runId)
   const questions: Question[] = []
-  const last = Math.min(asked, after + limit)
+  const last = Math.min(count, after + limit)
   for (let first = after + 1; first <= last; first += sliceLength) {
     const numbers = Array.from({ length: Math.min(sliceLength, last - first + 1) }, (_, index) => first + index)
     const values = await store.redis.hmget(keys.questions, ...numbers.flatMap((n) => [`q${n}`, `q${n}:end`]))
@@ -67,9 +65,9 @@ const ResumeReply = z.object({ question: z.string(), ending: z.string() })
 const Refusal = z.enum(['no_question', 'no_choice', 'over', 'answered', 'expired', 'cancelled'])
 
 /**
- * Gives the answer an operation waits for, which makes it ready; the first answer counts. ASK_001 for an unknown
- * question, ASK_002 for one that was answered by another command, ASK_003 for one that is past its time, ASK_005 for an
- * answer it does not take; RUN_007 when the run has ended or was stopped, RUN_001 for an unknown run.
+ * Gives the answer an operation waits for; the first one counts. ASK_001: unknown question; ASK_002: answered by another
+ * command; ASK_003: past its time; ASK_005: an answer it does not take; RUN_007: the run has ended or was stopped; RUN_001:
+ * unknown run.
  */
 export async function resume(store: LedgerStore, runId: RunId, answer: Answer): Promise<Question> {
   const { requestId, by, command } = answer
@@ -88,8 +86,8 @@ export async function resume(store: LedgerStore, runId: RunId, answer: Answer): 
   const reply = expectKnownRun(runId, await resumeScript(store.redis, keys.scripted, args))
   const refusal = Refusal.safeParse(reply)
   if (refusal.success) {
-    const asked = await store.redis.hmget(keys.questions, requestId, `${requestId}:end`)
-    throw refused(runId, requestId, refusal.data, StoredQuestion.safeParse(asked).data)
+    const storedTexts = await store.redis.hmget(keys.questions, requestId, `${requestId}:end`)
+    throw refused(runId, requestId, refusal.data, StoredQuestion.safeParse(storedTexts).data)
   }
   const { question, ending } = NamedFields.pipe(ResumeReply).parse(reply)
   return StoredQuestion.parse([question, ending])

@@ -52,9 +52,9 @@ export type OperationPage = { operations: Operation[]; next: string | null }
 type PageRequest = { status?: OperationStatus; allRecords?: boolean; cursor?: string; limit: number }
 
 /**
- * Operations in the order of the plan, `limit` to a page. With `status`, those that have it when the page is read, by default without
- * records whose work was planned once more; the page is full unless it is the last. Failed and blocked ones are read from their indexes; any other status takes a walk
- * over the ids in slices, never a scan of keys.
+ * Lists operations in plan order, `limit` to a page. With `status`, those that have it now, by default without superseded
+ * records; a page is full unless it is the last. Failed and blocked ones have indexes; others take a walk over the ids, never a
+ * scan of keys.
  */
 export async function listOperations(store: LedgerStore, runId: RunId, page: PageRequest): Promise<OperationPage> {
   const { status } = page
@@ -105,10 +105,7 @@ export type FailureCount = {
   first: Operation
 }
 
-/**
- * Failed and blocked operations by error code, the commonest first, read from counters: what it costs does not grow with
- * the run.
- */
+/** Counts failed and blocked operations by error code, the commonest first, at a cost that does not grow with the run. */
 export async function countFailures(store: LedgerStore, runId: RunId): Promise<FailureCount[]> {
   const counters = await readFailureCounters(store, runId)
   const failures = await Promise.all(
@@ -116,7 +113,7 @@ export async function countFailures(store: LedgerStore, runId: RunId): Promise<F
       return { errorCode: code === '' ? null : code, count, first: await readOperation(store, runId, first) }
     }),
   )
-  return failures.toSorted((one, other) => other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1))
+  return failures.toSorted((left, right) => right.count - left.count || (nameOf(left) < nameOf(right) ? -1 : 1))
 }
 
 function nameOf({ errorCode }: Pick<FailureCount, 'errorCode'>): string {
@@ -190,10 +187,7 @@ export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'generati
 /** All are null when there is no such operation; the second and the third for one that has not ended. */
 const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text, time, time, time])
 
-/**
- * Returns those of these operations that have ended, in the order in which they did. Ids that the run has no operation
- * of are left out. All are read at once: meant for tens of them, not for a whole run.
- */
+/** Returns those of these operations that have ended, in that order. All are read at once: for tens of them, not for a whole run. */
 export async function endedOperations({ redis, namespace }: LedgerStore, runId: RunId, ids: readonly OperationId[]) {
   if (ids.length === 0) return []
   const keys = runKeys(namespace, runId)
@@ -203,7 +197,7 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
       redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome', 'repeats', 'started', 'begun', 'gen'),
     ),
   ])
-  const found = ids.flatMap((operationId, at): EndedOperation[] => {
+  const ended = ids.flatMap((operationId, at): EndedOperation[] => {
     const ended = EndedFields.safeParse(read[at])
     if (!ended.success) return []
     const [bundle, endedAt, outcome, repeated, started, begun, generation] = ended.data
@@ -212,7 +206,7 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
     const how = { begunAt: begun ?? started, endedAt, outcome: Outcome.parse(JSON.parse(outcome)), repeats }
     return [{ runId, operationId, generation: generation ?? 1, bundle, node, ...how }]
   })
-  return found.toSorted((one, other) => one.endedAt - other.endedAt)
+  return ended.toSorted((left, right) => left.endedAt - right.endedAt)
 }
 
 const sliceLength = 500
@@ -225,11 +219,11 @@ export async function endedInSlices(
   ids: readonly OperationId[],
   ledger: EndedReader,
 ): Promise<EndedOperation[]> {
-  const found: EndedOperation[] = []
+  const ended: EndedOperation[] = []
   for (let first = 0; first < ids.length; first += sliceLength) {
-    found.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))
+    ended.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))
   }
-  return found
+  return ended
 }
 
 const pageLength = 500

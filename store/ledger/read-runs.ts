@@ -164,9 +164,8 @@ function stopOf(stored: (name: string) => string | undefined): Run['stop'] {
 }
 
 /**
- * The project's runs, newest first, from the one accepted before `before` on, `limit` at most. Runs of a newer version
- * and runs whose acceptance was interrupted are left out: a page may be short or empty and yet not the last. `next` is
- * where the next page begins; null on the last one.
+ * Lists the project's runs, newest first, from the one accepted before `before`. Runs of a newer version and interrupted
+ * acceptances are left out: a page may be short and yet not the last. `next` is null on the last one.
  */
 export async function listRuns(store: LedgerStore, projectId: ProjectId, page: { before?: RunId; limit: number }) {
   const key = indexKeys(store.namespace).runsOf(projectId)
@@ -193,10 +192,7 @@ export async function activeRuns(store: LedgerStore): Promise<ActiveRun[]> {
 
 type RunReads = { activeRuns(): Promise<ActiveRun[]>; getRun(runId: RunId): Promise<Run> }
 
-/**
- * Tells the `/readyz` of a port that only operators reach whether runs wait for models, for which, and how many. A
- * service that only hands out work does its own part nevertheless.
- */
+/** Tells the `/readyz` of a port that only operators reach for which models runs wait, and how many. */
 export function awayModelsCheck(ledger: RunReads): PartCheck {
   return async () => {
     const active = await ledger.activeRuns()
@@ -206,7 +202,7 @@ export function awayModelsCheck(ledger: RunReads): PartCheck {
     const waits = runs.flatMap((run) => (run === undefined || run.stop !== null ? [] : run.away))
     if (waits.length === 0) return { state: 'ok', message: 'no run waits for a model' }
     const texts = [...Map.groupBy(waits, ({ model }) => model)].map(([model, same]) => {
-      const since = new Date(Math.min(...same.map((one) => one.since))).toISOString()
+      const since = new Date(Math.min(...same.map((wait) => wait.since))).toISOString()
       return `no server of the model "${model}" works since ${since}: ${same.length} ${same.length === 1 ? 'run waits' : 'runs wait'}`
     })
     return { state: 'away', message: texts.join('; ') }

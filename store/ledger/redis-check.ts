@@ -12,8 +12,8 @@ import { plainScript } from './script.ts'
 const fullShare = 0.999
 
 /**
- * Checks that Redis answers, takes writes and keeps them; on a cluster, that all its slots have a master and all
- * masters do. With `gateShare` (0 to 1), that of the memory gate, it is full for a service that then takes no new run.
+ * Checks that Redis answers, takes writes and keeps them, on a cluster all of it. With `gateShare` (0 to 1) it is full for a
+ * service that takes no new run.
  */
 export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
   return async () => {
@@ -38,14 +38,13 @@ function isWhole(clusterInfo: string): boolean {
 const startMs = 2_000
 
 /**
- * Throws CONFIG_006 when Redis drops keys where it should refuse writes, since runs would lose parts of their state without an error, and
- * when it has data of another format. Marks an empty one, as the first run does that is created. A service starts although Redis is away: `/readyz`
- * judges its memory when it is back, and runs of another format are refused one by one (RUN_005).
+ * CONFIG_006 when Redis drops keys where it should refuse writes, or has data of another format. Marks an empty one. A service
+ * starts although Redis is away: `/readyz` judges it later, and runs of another format are refused one by one (RUN_005).
  */
 export async function expectUsableRedis(redis: RedisClient, namespace = 'remora'): Promise<void> {
   const limit = AbortSignal.timeout(startMs)
-  const found = await untilAborted(redisCheck(redis)(limit), limit).catch(() => undefined)
-  if (found?.state === 'unsafe') throw new AppError('CONFIG_006', `Redis cannot be used: ${found.message}`)
+  const checked = await untilAborted(redisCheck(redis)(limit), limit).catch(() => undefined)
+  if (checked?.state === 'unsafe') throw new AppError('CONFIG_006', `Redis cannot be used: ${checked.message}`)
   const format = await untilAborted(claimFormat(redis, namespace), limit).catch(() => undefined)
   if (format === undefined || format === storeFormat) return
   throw new AppError(

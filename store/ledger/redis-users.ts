@@ -9,10 +9,7 @@ export type RedisService = (typeof redisServices)[number]
 /** Holds patterns of keys as an ACL has them. Those of `writes` are read as well. */
 type Rights = { writes: readonly string[]; reads?: readonly string[] }
 
-/**
- * Refuses what no service needs: to administer the server, what touches all of its keys at once, and functions, which
- * would run with somebody else's rights.
- */
+/** Refuses to administer the server, to touch all keys at once, and functions, which would run with somebody else's rights. */
 const commands = '+@all -@admin -@dangerous -function -fcall -fcall_ro +info +acl|whoami'
 
 const namespace = 'remora'
@@ -22,7 +19,6 @@ const runState = [...run.scripted, run.policyDecisions, run.operation('*'), run.
 const people = [run.decisions, run.publication]
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]
-/** Covers the slots at model servers. */
 const models = [`${namespace}:{slots}:*`]
 const results = [`${namespace}:results`, `{${namespace}:results}:*`]
 /** Covers queues by their names in store/queues/catalog.ts. */
@@ -67,13 +63,12 @@ const rights: Readonly<Record<RedisService, Rights>> = {
   setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
 }
 
-/** The user of a service in Redis. */
 export function redisUser(service: RedisService): string {
   return `remora-${service}`
 }
 
-/** The lines of an ACL file: a user for each service, and none for who names no user. `passwordOf`: what stands in the place of each password. */
-export function aclFile(passwordOf: (service: RedisService) => string): string {
+/** Returns the lines of an ACL file, infra/redis-users.acl: a user for each service, and none for who names no user. */
+export function aclFile(passwordOf = (service: RedisService) => `PASSWORD_${service}`): string {
   const users = redisServices.map((service) => {
     const { writes, reads = [] } = rights[service]
     const keys = [...writes.map((key) => `~${key}`), ...reads.map((key) => `%R~${key}`)]
@@ -82,15 +77,7 @@ export function aclFile(passwordOf: (service: RedisService) => string): string {
   return `${['user default off', ...users].join('\n')}\n`
 }
 
-/** infra/redis-users.acl, in which `PASSWORD_<service>` stands for the password of each user. */
-export function aclTemplate(): string {
-  return aclFile((service) => `PASSWORD_${service}`)
-}
-
-/**
- * Says whether a service has a user of its own in Redis. It works without; `unprotected` then says what that leaves to
- * a service which somebody has taken over (SECURITY.md).
- */
+/** Says whether a service has a user of its own in Redis, and if not what that leaves to one that was taken over (SECURITY.md). */
 export function redisUserCheck(redis: RedisClient, service: RedisService): PartCheck {
   return async () => {
     const user = await redis.acl('WHOAMI')

@@ -23,6 +23,6 @@ if run[7] then
   redis.call('HSET', keys.run, 'budget', text(tonumber(run[6] or '0') + own))
 end
 local at = now()
-local seq = text(emit(at, { ARGV[5], ARGV[6] }))
+local seq = text(emit(at, ARGV, 5))
 redis.call('HSET', keys.run, 'reopened_at', text(at), 'reopened_by', ARGV[2], 'reopened', text(generation + 1), 'reopened_seq', seq)
 return { 'generation', text(generation + 1), 'seq', seq }

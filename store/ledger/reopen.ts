@@ -28,10 +28,9 @@ const Reply = z.union([
 export type ReopenAnswer = z.infer<typeof Reply>
 
 /**
- * Begins the next generation of an ended run, whatever its end: what is wanted of its work is planned once more, over the same snapshot
- * (`run.reopened`). Everything that the run has made and that was decided on it stays. It is among the active runs before it is reopened,
- * so that a crash in between leaves an ended run there, which the dispatcher takes out. LIMIT_003 when the holder has as many runs as it
- * may have, RUN_001 for an unknown run or one whose deletion was asked for.
+ * Begins the next generation of an ended run: what is wanted is planned once more over the same snapshot (`run.reopened`); all
+ * that was made and decided stays. It is put among the active runs first, so that a crash leaves an ended run there, which the
+ * dispatcher takes out. LIMIT_003 when the holder has too many, RUN_001 for an unknown or deleted run.
  */
 export async function reopen(
   store: LedgerStore,

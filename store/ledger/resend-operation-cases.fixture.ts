@@ -67,7 +67,7 @@ const ofOperations: readonly ResendCase[] = [
     },
   },
   {
-    script: 'release',
+    script: 'hand-over',
     what: 'of a running operation',
     async prepare(test) {
       const attempt = await startedAttempt(test, [root])
@@ -77,7 +77,7 @@ const ofOperations: readonly ResendCase[] = [
     },
   },
   {
-    script: 'release',
+    script: 'hand-over',
     what: 'for a while',
     async prepare(test) {
       const attempt = await startedAttempt(test, [root])
@@ -167,7 +167,7 @@ const ofAwayModels: readonly ResendCase[] = [
     },
   },
   {
-    script: 'release',
+    script: 'hand-over',
     what: 'with a record to resume from',
     async prepare(test) {
       const attempt = await startedAttempt(test, [root])
@@ -267,7 +267,7 @@ const ofStoppedRuns: readonly ResendCase[] = [
     },
   },
   {
-    script: 'release',
+    script: 'hand-over',
     what: 'in a stopped run',
     async prepare(test) {
       const attempt = await startedAttempt(test, [root, child])

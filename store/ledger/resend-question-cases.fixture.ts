@@ -36,12 +36,12 @@ function suspending(attempt: Attempt): PreparedCommand {
 /** Operations that wait for a person. */
 export const questionCases: readonly ResendCase[] = [
   {
-    script: 'suspend',
+    script: 'hand-over',
     what: 'of the last operation that ran',
     prepare: async (test) => suspending(await startedAttempt(test, [root, child])),
   },
   {
-    script: 'suspend',
+    script: 'hand-over',
     what: 'in a stopped run',
     async prepare(test) {
       const attempt = await startedAttempt(test, [root, child])

@@ -83,7 +83,6 @@ const OutboxEntry = z.tuple([
 ])
 type OutboxEntry = z.infer<typeof OutboxEntry>
 
-/** Results that are not passed on yet. */
 export async function outboxLength({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
   return redis.xlen(runKeys(namespace, runId).outbox)
 }
@@ -92,9 +91,8 @@ export async function outboxLength({ redis, namespace }: LedgerStore, runId: Run
 export type BareEnd = Pick<OperationResult, 'agent' | 'status' | 'error'>
 
 /**
- * Moves the run's results, in the order in which its operations ended, to the stream that other programs read. Redis
- * keeps the number of the last one of each run, so each is published once by any calls. Returns how many were new;
- * `noteBare` is told of those among them that no worker ended.
+ * Moves the run's results, in the order of their ends, to the stream that other programs read, each once by any calls. Returns
+ * how many were new; `noteBare` is told of those that no worker ended.
  */
 export async function relayResults(
   store: LedgerStore,
@@ -108,8 +106,8 @@ export async function relayResults(
     const entries = z.array(OutboxEntry).parse(await store.redis.xrange(outbox, '-', '+', 'COUNT', sliceEntries))
     const last = entries.at(-1)
     if (last === undefined) return added
-    const found = await Promise.all(entries.map((entry) => resultIn(store, runId, entry)))
-    const args = found.flatMap(({ seq, operationId, json }) => [
+    const rows = await Promise.all(entries.map((entry) => resultIn(store, runId, entry)))
+    const args = rows.flatMap(({ seq, operationId, json }) => [
       seq,
       operationId,
       json,
@@ -120,7 +118,7 @@ export async function relayResults(
     const answer = await publishScript(store.redis, keys, [runId, projectId, keptResults, usageKeptS, ...args])
     const count = z.int().min(0).parse(answer)
     // What was published before, by another process, comes first.
-    for (const { bare } of found.slice(found.length - count)) if (bare !== undefined) noteBare(bare)
+    for (const { bare } of rows.slice(rows.length - count)) if (bare !== undefined) noteBare(bare)
     added += count
     await store.redis.xtrim(outbox, 'MINID', seqOf(last[0]) + 1)
   }
@@ -142,7 +140,6 @@ async function resultIn(store: LedgerStore, runId: RunId, entry: OutboxEntry): P
   return { seq, operationId, json: JSON.stringify(bare), bare }
 }
 
-/** The result of an operation that no worker ended. */
 async function bareResult(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<OperationResult> {
   const key = runKeys(store.namespace, runId).operation(operationId)
   const [bundle, nodeId, outcome, generation] = z

@@ -8,7 +8,6 @@ import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './k
 import { withLease } from './lease.ts'
 import { bindTo, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
 
-/** The ledger for housekeeping: which runs are kept, what they refer to, and how the others are removed. */
 export type Retention = ReturnType<typeof openRetention>
 
 const leaseMs = 60_000
@@ -77,8 +76,8 @@ const Row = z.tuple([z.string(), z.string().nullable(), z.string().nullable()])
 const referring = ['hash', 'outcome', 'suspension'] as const
 
 /**
- * The objects that `limit` operations from position `first` of the plan on refer to: bundles, and the records of attempts that
- * ended or from which another one goes on. `next` is where the next page starts; null when this was the last.
+ * Returns what `limit` operations from position `first` refer to: bundles, and records of attempts that ended or are resumed.
+ * `next` is null at the end.
  */
 async function readReferences(store: RetentionStore, runId: RunId, page: { first: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)
@@ -103,10 +102,9 @@ async function readReferences(store: RetentionStore, runId: RunId, page: { first
 const sliceOperations = 500
 
 /**
- * Deletes everything that the ledger holds of an ended run, in slices, so that no other client waits for it. From the
- * first step on the run is unknown (RUN_001). Its hash is deleted after its operations and its index entry last, so an
- * interrupted deletion is found and finished the next time. Concurrent calls and an entry without a run are harmless.
- * Its objects are left to the collection. `open`: it has not ended, nothing was touched. RUN_005: of a newer version.
+ * Deletes what the ledger holds of an ended run, in slices. From the first step on it is unknown (RUN_001); its hash and index
+ * entry go last, so that an interrupted deletion is found. Concurrent calls are harmless, and objects are left to the
+ * collection. `open`: it has not ended. RUN_005: of a newer version.
  */
 export async function forgetRun(store: RetentionStore, { projectId, runId }: EndedRun, sliceLength = sliceOperations) {
   const { redis, namespace } = store

@@ -29,7 +29,6 @@ export type NewRun = {
   holder?: RunHolder | undefined
 }
 
-/** A token, and how many runs it may have that have not ended. */
 export type RunHolder = { tokenId: string; runs: number }
 
 /** Throws LIMIT_003 for a token that has as many runs as it may have. */
@@ -48,24 +47,23 @@ function tooManyRuns(open: number, { runs }: RunHolder): AppError {
 }
 
 /**
- * Makes the run exist, queued. The index of active runs is written first, so that a crash in between leaves an entry
- * without a run, never a run that no process works on. Creating it again changes nothing. LIMIT_003 when its holder has as many runs as
- * it may have.
+ * Makes the run exist, queued. The index is written first, so that a crash leaves an entry without a run, never a run that
+ * nobody works on. Creating it again changes nothing. LIMIT_003 when its holder has too many.
  */
 export async function createRun(store: LedgerStore, run: NewRun): Promise<void> {
   const { runId, projectId, request } = run
   await indexRun(store, run, '')
   const keys = runKeys(store.namespace, runId)
-  const asked = JSON.stringify(request)
+  const requestText = JSON.stringify(request)
   const answer = await createScript(store.redis, keys.scripted, [
     runSchema,
     projectId,
     request.errorPolicy,
-    asked,
+    requestText,
     run.uploadKey,
     run.traceparent ?? '',
     request.budget?.tokens ?? '',
-    store.signer?.sign('run', runId, projectId, asked) ?? '',
+    store.signer?.sign('run', runId, projectId, requestText) ?? '',
     ...encodeEvents([run.acceptedEvent], store.redactor),
   ])
   if (answer === 'created') logAccepted(run, store.log)
@@ -134,10 +132,9 @@ const fieldNames = {
 } as const
 
 /**
- * Changes a run's status or phase by compare-and-set, with its events, in one step. `refused`: the run is in none of
- * the states of `from` (an ended run never is), in another generation, or is being stopped and `command` would
- * end it and is not `stop`. `open`: it cannot end, because some of its operations have not. Ending a run also removes it from
- * the active runs; a repeated call does so if an earlier one was interrupted before that. RUN_001 for an unknown run.
+ * Changes a run's status or phase by compare-and-set, with its events. `refused`: it is in none of `from`, has ended, is in
+ * another generation, or is being stopped and only `stop` may end it. `open`: some operations have not ended. An end also takes
+ * it out of the active runs; a repeated call makes up for that. RUN_001 for an unknown run.
  */
 export async function move(store: LedgerStore, runId: RunId, change: RunMove): Promise<MoveAnswer> {
   const values = new Map<string, string | number>(Object.entries(change.set ?? {}))
@@ -216,10 +213,7 @@ function logAccepted({ runId, projectId, request, traceparent, acceptedEvent }: 
   })
 }
 
-/**
- * Removes an ended run from the active ones. From now on only retention processes it, and counts its time from here, unless somebody
- * has reopened it in the meantime. Repeating is harmless.
- */
+/** Takes an ended run out of the active ones, unless somebody has reopened it; retention counts its time from here. May be repeated. */
 export async function deactivate(store: LedgerStore, run: { projectId: ProjectId; runId: RunId }) {
   const { projectId, runId } = run
   const { active, ended, projects } = indexKeys(store.namespace)
@@ -252,9 +246,8 @@ export type CancelRequest = {
 }
 
 /**
- * Stops a run: none of its operations starts any more, and workers that run one are notified. The caller of `endSlice`
- * ends the operations that have not started, and then moves the run to its end. A later request without `letFinish` stops also
- * what an earlier one lets finish. RUN_001 for an unknown run.
+ * Stops a run: no operation starts any more, and workers are notified. The caller of `endSlice` ends what has not started, then
+ * the run. A later request without `letFinish` stops also what an earlier one lets finish. RUN_001 for an unknown run.
  */
 export async function cancel(store: LedgerStore, runId: RunId, request: CancelRequest): Promise<CancelAnswer> {
   const { reason, origin, errorCode = '', phases = [], letFinish = false } = request
@@ -273,8 +266,8 @@ const EndSliceReply = z.union([
 export type EndSliceAnswer = { next: number | undefined; open: number }
 
 /**
- * Ends those of 200 operations of a stopped run, from place `first` of the plan on, that no worker is running; the
- * others end by themselves. Undefined when the run was not stopped. RUN_001 for an unknown run.
+ * Ends those of 200 operations of a stopped run, from place `first`, that no worker runs. Undefined when the run was not
+ * stopped. RUN_001 for an unknown run.
  */
 export async function endSlice(store: LedgerStore, runId: RunId, first: number): Promise<EndSliceAnswer | undefined> {
   const { kind, id } = store.origin

@@ -6,10 +6,7 @@ import { repeatEvery } from '#platform/clock.ts'
 import type { Ledger } from './ledger.ts'
 import type { StopSignals } from './stop-signals.ts'
 
-/**
- * A stage that failed, and the phases of a run it works in: a run that is in another phase is left alone. `signal` is
- * aborted when the stage's process ends, which is no fault of the run. `generation`: the one that the stage works for, if that is known.
- */
+/** `phases`: a run in another phase is left alone. `signal` is aborted when the stage's process ends, which is no fault of the run. */
 type FailedStage = {
   phases: readonly [RunPhase, ...RunPhase[]]
   origin: EventOrigin
@@ -18,16 +15,12 @@ type FailedStage = {
 }
 type StageLedger = Pick<Ledger, 'cancel' | 'move'>
 
-/**
- * Says how a stage ended that did not throw. `failed`: it failed its run. `stopped`: the run was stopped. `idle`: it
- * had nothing to do, since the run is in another stage.
- */
+/** `failed`: it failed its run. `stopped`: the run was stopped. `idle`: it had nothing to do, since the run is in another stage. */
 export type StageEnd = 'ok' | 'failed' | 'stopped' | 'idle'
 
 /**
- * Ends a run as failed for a fault of its input, bundles or objects, with the fault's own code. A fault that may pass
- * (an unreachable store, a process that is stopping) is thrown instead, and the stage's job comes again. A run with
- * open operations is only stopped: the dispatcher ends it after them.
+ * Ends a run as failed for a fault of its input, bundles or objects, with its code. A fault that may pass is thrown instead, and
+ * the job comes again. A run with open operations is only stopped: the dispatcher ends it.
  */
 export async function failRun(
   runId: RunId,
@@ -41,7 +34,7 @@ export async function failRun(
   if (fault.retry || signal.aborted) throw fault
   const { code: errorCode, message: reason } = fault
   const answer = await ledger.move(runId, {
-    from: phases.flatMap((one) => (['queued', 'running'] as const).map((status) => ({ status, phase: one }))),
+    from: phases.flatMap((phase) => (['queued', 'running'] as const).map((status) => ({ status, phase }))),
     to: { status: 'failed' },
     command: 'fail',
     ...(generation !== undefined && { generation }),
@@ -82,10 +75,9 @@ export type UntilStoppedDeps = {
 }
 
 /**
- * Runs a stage of a run with a signal that is also aborted when the run is stopped and the ledger confirms it, also when its
- * operations may finish: what a stage makes would count for nothing. A stage
- * that fails after that does not throw: the dispatcher ends the stopped run. Does nothing for a run that is stopped
- * already. Returns how the stage ended, or `stopped`. RUN_001 for an unknown run.
+ * Runs a stage with a signal that is also aborted when the run is stopped, also when its operations may finish: what a stage
+ * makes would count for nothing. Then the stage's errors are dropped. Returns how it ended, or `stopped`. RUN_001 for an unknown
+ * run.
  */
 export async function untilStopped<End>(
   runId: RunId,

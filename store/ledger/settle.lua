@@ -16,14 +16,13 @@ for i = first_base, first_base + 2 * bases - 2, 2 do
   local before = redis.call('HGET', keys.built_on, ARGV[i])
   redis.call('HSET', keys.built_on, ARGV[i], before and before .. ' ' .. ARGV[i + 1] or ARGV[i + 1])
 end
-local events = {}
-for i = first_base + 2 * bases, #ARGV do events[#events + 1] = ARGV[i] end
 redis.call('HSET', op_key, 'n', ARGV[3])
 local findings = tonumber(ARGV[7])
 if findings > 0 then
   redis.call('ZADD', keys.reported, redis.call('ZSCORE', keys.operations, ARGV[1]), ARGV[1])
   redis.call('HINCRBY', keys.run, 'findings', findings)
 end
-end_operation(ARGV[1], 'running', at, { status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = events })
+local ending = { status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = ARGV, first_event = first_base + 2 * bases }
+end_operation(ARGV[1], 'running', at, ending)
 advance_run(at)
 return 'settled'

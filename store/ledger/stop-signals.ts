@@ -8,9 +8,8 @@ export type StopSignals = ReturnType<typeof openStopSignals>
 export type StopSignalsOptions = { redisUrl: string; namespace?: string; log: RedisLog }
 
 /**
- * Subscribes to the stops of runs, over a connection of its own that reconnects by itself. A signal is only a hint that
- * makes a stop quick: the ledger decides whether the run stops, and a lost signal (Redis was unreachable, or the
- * listener was added too late) is made up for at the next heartbeat. A message that is no run id is ignored.
+ * Subscribes to the stops of runs, over a connection of its own. A signal is only a hint: the ledger decides, and a lost one is
+ * made up for at the next heartbeat.
  */
 export function openStopSignals({ redisUrl, namespace = 'remora', log }: StopSignalsOptions) {
   const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)

@@ -3,27 +3,12 @@
 -- many operations are left for the next call, and how many were taken back. Waiting operations of a stopped run are left to end-slice.lua.
 local refused = refusal()
 if refused then return refused end
-local function expire(id, at, origin)
-  local op = redis.call('HMGET', prefix .. 'op:' .. id, 'question', 'attempt')
-  local reason = op[1] .. ' was not answered in time'
-  local operation = described(id)
-  local data = with_node(id, { status = 'blocked', attempt = tonumber(op[2]), reason = reason, error_code = expired_code })
-  redis.call('HDEL', prefix .. 'op:' .. id, 'token') -- the attempt that asked did not end it
-  close_question(op[1], { status = 'expired' })
-  end_operation(id, 'waiting', at, {
-    status = 'blocked',
-    outcome = bare_outcome(id, 'blocked', expired_code, reason),
-    events = { 0, body_of('operation.blocked', origin, operation, data), 0, body_of('operation.ended', origin, operation, data) },
-  })
-end
-
-local at = now()
-local until_time = text(at)
-if ARGV[3] == 'abandoned' then until_time = '+inf' end
+local at, origin = now(), { ARGV[1], ARGV[2] }
+local until_time = ARGV[3] == 'abandoned' and '+inf' or text(at)
 local taken_back = 0
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', until_time, 'LIMIT', 0, max_per_step)) do
   if redis.call('HGET', prefix .. 'op:' .. id, 'status') == 'running' then
-    take_back(id, at, { ARGV[1], ARGV[2] }, ARGV[3])
+    take_back(id, at, origin, ARGV[3])
     taken_back = taken_back + 1
   else
     redis.call('ZREM', keys.leases, id)
@@ -31,7 +16,12 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', until_time,
 end
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', text(at), 'LIMIT', 0, max_per_step)) do
   -- An operation that ends here may stop its run.
-  if not is_stopped() then expire(id, at, { ARGV[1], ARGV[2] }) end
+  if not is_stopped() then
+    local op = redis.call('HMGET', prefix .. 'op:' .. id, 'question', 'attempt')
+    local reason = op[1] .. ' was not answered in time'
+    close_question(op[1], { status = 'expired' })
+    end_unsettled(id, 'waiting', at, origin, { status = 'blocked', attempt = tonumber(op[2]), reason = reason, error_code = expired_code })
+  end
 end
 advance_run(at)
 local left = redis.call('ZCOUNT', keys.leases, '-inf', until_time)

@@ -191,12 +191,8 @@ local function end_operation(id, from, at, ending)
   -- An operation that ends while it waits has no other record of its attempts than this one.
   if from ~= 'waiting' then redis.call('HDEL', op, 'suspension') end
   redis.call('ZADD', keys.ended, text(at), id)
-  local seq = text(emit(at, ending.events))
-  if ending.result then
-    redis.call('XADD', keys.outbox, seq .. '-0', 'o', id, 'r', ending.result)
-  else
-    redis.call('XADD', keys.outbox, seq .. '-0', 'o', id)
-  end
+  local seq = text(emit(at, ending.events, ending.first_event))
+  redis.call('XADD', keys.outbox, seq .. '-0', 'o', id, unpack(ending.result and { 'r', ending.result } or {}))
   if redis.call('EXISTS', prefix .. 'after:' .. id) == 1 then redis.call('RPUSH', keys.cascade, id .. ':0') end
   if ending.status ~= 'failed' and ending.status ~= 'blocked' then return end
   redis.call('ZADD', keys[ending.status], redis.call('ZSCORE', keys.operations, id), id)
@@ -237,6 +233,18 @@ local function cancel_operation(id, from, at, origin)
   })
 end
 
+-- Ends an operation as failed or blocked which no attempt has ended, for the reason and with the code of `data`.
+local function end_unsettled(id, from, at, origin, data)
+  local operation = described(id)
+  with_node(id, data)
+  redis.call('HDEL', prefix .. 'op:' .. id, 'token') -- the last attempt did not end it
+  end_operation(id, from, at, {
+    status = data.status,
+    outcome = bare_outcome(id, data.status, data.error_code, data.reason),
+    events = { 0, body_of('operation.' .. data.status, origin, operation, data), 0, body_of('operation.ended', origin, operation, data) },
+  })
+end
+
 -- Takes a running operation back: from a worker that is silent ('lost'), or from one that is known to have ended for
 -- reasons of its own ('abandoned', which does not count as a loss). It becomes ready again, or ends when the run was
 -- stopped or when it was lost too often. Without its token, the worker's next write is refused.
@@ -247,20 +255,13 @@ local function take_back(id, at, origin, why)
   if is_stopped() then return cancel_operation(id, 'running', at, origin) end
   local lost = 0
   if why == 'lost' then lost = redis.call('HINCRBY', op, 'lost', 1) end
-  local operation = described(id)
   if lost < max_lost then
-    local data = with_node(id, { attempt = attempt, reason = why })
     make_ready(id, 'running', at, 0)
-    emit(at, { 0, body_of('operation.retried', origin, operation, data) })
+    emit(at, { 0, body_of('operation.retried', origin, described(id), with_node(id, { attempt = attempt, reason = why })) })
     return
   end
   local reason = 'its worker was lost ' .. lost .. ' times'
-  local data = with_node(id, { status = 'failed', attempt = attempt, reason = reason, error_code = lost_code })
-  end_operation(id, 'running', at, {
-    status = 'failed',
-    outcome = bare_outcome(id, 'failed', lost_code, reason),
-    events = { 0, body_of('operation.failed', origin, operation, data), 0, body_of('operation.ended', origin, operation, data) },
-  })
+  end_unsettled(id, 'running', at, origin, { status = 'failed', attempt = attempt, reason = reason, error_code = lost_code })
 end
 
 local function skip(id, cause, cause_status, at)

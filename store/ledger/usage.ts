@@ -13,12 +13,10 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-/** Counts what one operation used, of which agent. */
 export type OperationUsage = Omit<Usage, 'operations'> & { agent: string }
 
 const figures = ['operations', 'turns', 'promptTokens', 'completionTokens', 'durationMs'] as const
 
-/** The figures of a day are kept for so long. */
 export const usageKeptS = 400 * 24 * 3600
 
 /** UTC, as in `2026-11-27`. */
@@ -32,8 +30,8 @@ export function usageArgs({ agent, turns, promptTokens, completionTokens, durati
 }
 
 /**
- * Sums up what a project's operations used that ended on each of these days (UTC), by agent; a day or an agent without any is left out.
- * An operation counts once, when its result is passed on, also after its run was deleted; within a second of its end as a rule.
+ * Sums up what a project's operations used that ended on these days (UTC), by agent. Each counts once, when its result is passed
+ * on, also after its run was deleted.
  */
 export async function readUsage(
   { redis, namespace }: LedgerStore,

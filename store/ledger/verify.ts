@@ -29,8 +29,8 @@ import type { LedgerStore } from './store.ts'
 export type Verification = { violations: Violation[]; events: number; operations: number }
 
 /**
- * Derives the run's state from its events and compares it with the stored one (invariants 1 to 6 of
- * docs/guide/failures.md). Reads in pages, not in one step: an active run may show differences that mean nothing.
+ * Derives the run's state from its events and compares it with the stored one (invariants 1 to 6 of docs/guide/failures.md).
+ * Reads in pages: an active run may show differences that mean nothing.
  */
 export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verification> {
   const run = await getRun(store, runId)
@@ -128,7 +128,7 @@ function compareRecords(accounts: Accounts): Violation[] {
   const by = Map.groupBy(repeating, ({ supersedes }) => supersedes)
   return [...accounts].flatMap(([id, { status, repeats, supersededBy }]) => {
     const faults: string[] = []
-    const [due = null, ...others] = (by.get(id) ?? []).map((one) => one.id)
+    const [due = null, ...others] = (by.get(id) ?? []).map((successor) => successor.id)
     if (others.length > 0) faults.push(`operation ${id} is repeated by ${due} and by ${others.join(', ')}`)
     const former = repeats === null ? undefined : accounts.get(repeats.supersedes)
     if (repeats !== null && (former?.repeats?.operationId ?? repeats.supersedes) !== repeats.operationId)

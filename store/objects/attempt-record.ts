@@ -7,7 +7,6 @@ import { FailedTry, Message, RequestedCall, TokenUsage, ToolResult } from '#doma
 import { type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { AskedQuestion } from '#domain/question.ts'
 
-/** Records one tool execution: what was asked, what came back, and the answers of the externals that its script called. */
 export const ToolRun = z.strictObject({
   turn: z.int(),
   callId: z.string(),
@@ -73,9 +72,7 @@ export const AttemptRecord = z.strictObject({
   /** The change sets on the snapshot that it started from, in the order in which they were put together. */
   startedFrom: z.array(z.string()).optional(),
   changeSet: ChangeSet.nullable(),
-  /** The change sets of a mechanical operation, one for each rule; then `changeSet` is null. */
   changeSets: z.array(ChangeSet).optional(),
-  /** Lists what a mechanical operation could have changed but did not, with the reason. */
   leftAlone: z.array(z.strictObject({ rule: z.string(), line: z.int(), reason: z.string() })).optional(),
   outcome: Outcome.omit({ recordHash: true }),
 })
@@ -85,7 +82,6 @@ export function changeSetsOf({ changeSet, changeSets }: Pick<AttemptRecord, 'cha
   return changeSets ?? (changeSet === null ? [] : [changeSet])
 }
 
-/** Holds a script that waits for an answer: run again with the same text and inputs over `journal`, it asks the same. */
 export const WaitingScript = z.strictObject({
   scriptHash: z.string(),
   inputs: z.record(z.string(), z.unknown()),
@@ -94,7 +90,6 @@ export const WaitingScript = z.strictObject({
 })
 export type WaitingScript = z.infer<typeof WaitingScript>
 
-/** Says why a submission was refused: it does not match its schema, lacks the evidence that its bundle asks for, or claims too much. */
 export const SubmissionRefusal = z.strictObject({
   kind: z.enum(['refused', 'unverified', 'overstated']),
   code: z.custom<ErrorCode>(isErrorCode),
@@ -135,7 +130,6 @@ const unfinished = {
   fixedFirst: z.int().min(0),
 }
 
-/** An attempt that waits for a person. */
 export const SuspendedAttempt = z.strictObject({
   ...unfinished,
   question: AskedQuestion,
@@ -148,9 +142,6 @@ export type SuspendedAttempt = z.infer<typeof SuspendedAttempt>
 export const HandedBackAttempt = z.strictObject({ ...unfinished, loop: LoopState })
 export type HandedBackAttempt = z.infer<typeof HandedBackAttempt>
 
-/**
- * Holds an attempt that has not ended: what a later attempt, perhaps in another process, needs to continue. Written
- * before the ledger refers to it.
- */
+/** Holds what a later attempt, perhaps in another process, needs to continue. Written before the ledger refers to it. */
 export const UnfinishedAttempt = z.union([SuspendedAttempt, HandedBackAttempt])
 export type UnfinishedAttempt = z.infer<typeof UnfinishedAttempt>

@@ -9,9 +9,8 @@ const concurrency = 32
 /** Bounds the hashes known to be stored: about 20 MB at most. */
 const maxTrusted = 100_000
 /**
- * A blob that this process has put counts for so long as stored, in the epoch in which it was put. The collector
- * deletes unreferenced objects that are a day old, and younger ones only after it has begun another epoch. A put that
- * is left out does not make an object young again.
+ * A put counts for so long, in its epoch. The collector deletes unreferenced objects that are a day old, and younger ones only
+ * in another epoch.
  */
 const usualTrustedMs = 3_600_000
 
@@ -26,10 +25,7 @@ export type BlobStore = {
 
 const always: PutPermit = (put) => put('')
 
-/**
- * Opens a blob store that caches up to `maxCacheBytes` of what it has stored and read in memory. Without a `permit` no run may be
- * deleted while it is open.
- */
+/** Caches up to `maxCacheBytes` of what it has stored and read. Without a `permit` no run may be deleted while it is open. */
 export function openBlobStore(
   objects: Pick<ObjectStore, 'get' | 'put'>,
   options: { maxCacheBytes: number; trustedMs?: number; permit?: PutPermit },

@@ -8,7 +8,6 @@ import { PatchKind } from '#domain/run.ts'
 export const ComposedEvidence = Evidence.extend({ inPart: z.literal(true).optional() })
 export type ComposedEvidence = z.infer<typeof ComposedEvidence>
 
-/** Is one file of a run's composed patch, with the evidence checked again on the composed text. */
 export const ComposedFile = z.strictObject({
   path: z.string(),
   /** Is null when the file is new. */
@@ -22,7 +21,6 @@ export const ComposedFile = z.strictObject({
 })
 export type ComposedFile = z.infer<typeof ComposedFile>
 
-/** A change set, its agent and the code it was made for, which are absent where no operation is known to have made it. */
 const ConflictingSet = z.strictObject({
   changeSetId: z.string(),
   operationId: z.string(),
@@ -48,9 +46,9 @@ export const Conflict = z.strictObject({
 export type Conflict = z.infer<typeof Conflict>
 
 /**
- * The change sets of an agent in a run, of all its generations. `failed`: operations of which a change did not pass its checks.
- * `left out`: it gave way to another one. `broken`: it breaks a file by itself, or was accepted and is left out all the same.
- * `made again`: by a retry, or since it collided. `proved`: every check has passed, and none is missing.
+ * Holds an agent's change sets of all generations. `failed`: operations of which a change did not pass. `left out`: it gave way
+ * to another one. `broken`: it breaks a file, or was accepted and is left out. `made again`: by a retry, or since it collided.
+ * `proved`: every check has passed.
  */
 const MadeSets = z.strictObject({
   agent: z.string(),
@@ -88,7 +86,6 @@ export function changedFiles({ files }: { files: readonly ComposedFile[] }): Com
   return files.filter(({ baseHash, resultHash, executable }) => baseHash !== resultHash || executable !== undefined)
 }
 
-/** Leaves out the texts for events, which are short. */
 export function withoutTexts({ text: _text, with: other, ...conflict }: Conflict): Conflict {
   if (other === undefined) return conflict
   const { text: _other, ...same } = other

@@ -5,11 +5,9 @@ import { type S3ClientOptions, silenceLimits, socketOptions } from './s3-client.
 import { refusal, s3Error } from './s3-fault.ts'
 
 /**
- * One GET or PUT of an object or a range of it, without retries and without the AWS client, which takes 0.6 ms more CPU
- * per request. A worker makes one or two of them per operation. Undefined: the client has to try again, since there was no
- * answer or one that asks to retry later. A refusal is thrown: STORE_003 for a missing object, else STORE_002. No
- * requests are opened where the client has to find endpoint or credentials first. A store that was silent for `silentMs` after
- * a request without a body is not asked again.
+ * Sends one GET or PUT without the AWS client, which takes 0.6 ms more CPU, and without retries. Undefined: the client has to
+ * try again. STORE_003 for a missing object, else STORE_002. None are opened where the client has to find endpoint or
+ * credentials. A store that was silent for `silentMs` after a request without a body is not asked again.
  */
 export function openDirectRequests(options: S3ClientOptions & { bucket: string }) {
   const { endpoint, credentials, region, bucket, maxSockets = 64, silentMs } = options
@@ -33,7 +31,6 @@ export function openDirectRequests(options: S3ClientOptions & { bucket: string }
   }
 
   return {
-    /** `range` as the HTTP header has it. */
     async get(key: string, range?: string) {
       const answer = await send('GET', key, new Uint8Array(), range === undefined ? {} : { range })
       return answer !== undefined && isDone(answer, key) ? answer.bytes : undefined
@@ -74,10 +71,7 @@ type RequestToSign = {
   headers: Readonly<Record<string, string>>
 }
 
-/**
- * Signs requests to S3 (Signature Version 4), whose key holds for a day: 6 µs of CPU. The AWS SDK's own signer looks the key up
- * by an HMAC each time, and takes 27; the tests hold this one against it.
- */
+/** Signs requests to S3 (Signature Version 4), whose key holds for a day: 6 µs of CPU, where the AWS SDK's own signer takes 27. */
 export function openSigner({ region, accessKeyId, secretAccessKey, sessionToken }: SigningIdentity) {
   let day: { date: string; key: KeyObject } | undefined
   const keyOf = (date: string): KeyObject => {
@@ -95,10 +89,10 @@ export function openSigner({ region, accessKeyId, secretAccessKey, sessionToken 
     const sorted = Object.entries(all).toSorted(([one], [other]) => (one < other ? -1 : 1))
     const names = sorted.map(([name]) => name).join(';')
     const lines = sorted.map(([name, value]) => `${name}:${value.trim().replaceAll(/\s+/g, ' ')}\n`).join('')
-    const asked = hash('sha256', [method, path, '', lines, names, bodyHash].join('\n'))
+    const requestHash = hash('sha256', [method, path, '', lines, names, bodyHash].join('\n'))
     const scope = `${date}/${region}/s3/aws4_request`
     const signature = createHmac('sha256', day.key)
-      .update(`AWS4-HMAC-SHA256\n${time}\n${scope}\n${asked}`)
+      .update(`AWS4-HMAC-SHA256\n${time}\n${scope}\n${requestHash}`)
       .digest('hex')
     const credential = `Credential=${accessKeyId}/${scope}`
     return { ...all, authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=${names}, Signature=${signature}` }

@@ -8,9 +8,8 @@ import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'
 import { damagedObject, linesOf, openHashedReads, openRangeReads, parseLine } from './hashed-reads.ts'
 
 /**
- * The edges between a run's nodes, stored so that those of one node can be read without the others. Every edge is stored
- * twice, once with each of its nodes. A node's edges are adjacent: first the outgoing, then the incoming ones, each
- * sorted by the position of the other node in the node list. Nodes are in the order of that list.
+ * Stores each edge twice, once with each of its nodes, so that those of one node can be read alone: first the outgoing, then the
+ * incoming ones, each sorted by the other node's position. Nodes are in the order of their list.
  */
 const EdgeList = z.strictObject({
   v: z.literal(1),
@@ -19,10 +18,7 @@ const EdgeList = z.strictObject({
   pageLines: z.int().min(1),
   /** Has the hash of each page: an object of JSON Lines, one EdgeLine per line. */
   pages: z.array(z.string()),
-  /**
-   * Is the hash of an object with one line of `spanBytes` bytes per node: its first line in the list, and its numbers
-   * of outgoing and incoming edges.
-   */
+  /** Is the hash of an object with a line of `spanBytes` per node: its first line, and its numbers of outgoing and incoming edges. */
   spans: z.string(),
 })
 type EdgeList = z.infer<typeof EdgeList>
@@ -56,8 +52,8 @@ const usualPageLines = 2_000
 const putsAtOnce = 8
 
 /**
- * Stores the edges between nodes that are sorted as in their list, and returns the hash of the list. Edges must be
- * sorted by `from`, then by `to`. The same edges give the same hash. Both ends of every edge must be among the nodes.
+ * Stores edges, sorted by `from`, then by `to`, whose ends are among the nodes of the sorted list; returns the hash. The same
+ * edges give the same one.
  */
 export async function putEdgeList(
   objects: Pick<ObjectStore, 'put'>,
@@ -85,9 +81,9 @@ export async function putEdgeList(
 function arrangeLines(nodes: readonly CodeNode[], edges: readonly Edge[]): { lines: Uint32Array; spans: string } {
   const places = new Map(nodes.map(({ nodeId: id }, place) => [id, place]))
   const placeOf = (id: string) => {
-    const place = places.get(id)
-    if (place === undefined) throw new Error(`an edge ends at ${id}, which is no node of the list`)
-    return place
+    const index = places.get(id)
+    if (index === undefined) throw new Error(`an edge ends at ${id}, which is no node of the list`)
+    return index
   }
   const leaving = edges.map(({ from }) => placeOf(from))
   const arriving = edges.map(({ to }) => placeOf(to))
@@ -95,10 +91,10 @@ function arrangeLines(nodes: readonly CodeNode[], edges: readonly Edge[]): { lin
   const into = countsOf(arriving, nodes.length)
   const next = { out: new Uint32Array(nodes.length), in: new Uint32Array(nodes.length) }
   const spans: string[] = []
-  for (let place = 0, first = 0; place < nodes.length; place++) {
-    const [leave, arrive] = [out[place] ?? 0, into[place] ?? 0]
-    next.out[place] = first
-    next.in[place] = first + leave
+  for (let index = 0, first = 0; index < nodes.length; index++) {
+    const [leave, arrive] = [out[index] ?? 0, into[index] ?? 0]
+    next.out[index] = first
+    next.in[index] = first + leave
     spans.push(`${[first, leave, arrive].map((figure) => String(figure).padStart(digits, '0')).join(' ')}\n`)
     first += leave + arrive
   }
@@ -117,7 +113,7 @@ function arrangeLines(nodes: readonly CodeNode[], edges: readonly Edge[]): { lin
 
 function countsOf(places: readonly number[], nodes: number): Uint32Array {
   const counts = new Uint32Array(nodes)
-  for (const place of places) counts[place] = (counts[place] ?? 0) + 1
+  for (const index of places) counts[index] = (counts[index] ?? 0) + 1
   return counts
 }
 

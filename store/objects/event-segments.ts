@@ -11,10 +11,7 @@ type Page = { after: number; limit: number }
 const contentType = 'application/x-ndjson'
 const defaultCacheBytes = 16 * 1024 * 1024
 
-/**
- * Stores archived events: per segment one object of JSON Lines, an event in each, by number. Caches up to `maxCacheBytes` of
- * what it has read, so that a segment that is paged through is fetched once.
- */
+/** Stores archived events: per segment one object of JSON Lines. Caches up to `maxCacheBytes`, so that paging fetches a segment once. */
 export function openEventSegments(
   objects: Pick<ObjectStore, 'get' | 'put'>,
   { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},

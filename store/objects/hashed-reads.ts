@@ -5,10 +5,7 @@ import { parseJson } from '#domain/json.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
 
-/**
- * Reads whole objects that are named by their hash; STORE_003 for one that is missing or has another hash. Caches the
- * results of `parse`, up to `maxCacheBytes` of the objects they were read from. `parse` throws STORE_003.
- */
+/** Reads whole objects named by their hash, and caches the results of `parse`. STORE_003 for one that is missing or has another hash. */
 export function openHashedReads<T>(
   objects: Pick<ObjectStore, 'get'>,
   { parse, maxCacheBytes }: { parse(bytes: Uint8Array, key: string): T; maxCacheBytes: number },

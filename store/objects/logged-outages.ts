@@ -5,9 +5,8 @@ import { objectStoreName, type StoreLog } from '#platform/log.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Logs the outages of `objects`: STORE_002 begins one, and requests that are answered end it. Each request on each kind of object
- * counts for itself, since a store may refuse one kind, such as every write, while it answers the others. `measured` is called at
- * the end of each request.
+ * Logs the outages of `objects`: STORE_002 begins one, answered requests end it, each kind of request on each kind of object for
+ * itself: a store may refuse every write while it answers reads. `measured` is called at the end of each request.
  */
 export function loggedOutages(objects: ObjectStore, log: StoreLog, measured?: MeasureRequest): ObjectStore {
   const begin = openRequestNotes(log, measured)
@@ -95,7 +94,6 @@ function resultOf(error: unknown): RequestResult {
   return hasCode(error, 'STORE_003') ? 'missing' : 'fault'
 }
 
-/** `blobs`, `uploads`, `events` … of an object's key. */
 function kindOf(key: unknown): string {
   return (typeof key === 'string' ? /^projects\/[^/]+\/(?:runs\/[^/]+\/)?([^/]+)/.exec(key)?.[1] : undefined) ?? 'other'
 }

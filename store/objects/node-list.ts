@@ -8,8 +8,8 @@ import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'
 import { damagedObject, linesOf, openHashedReads, openRangeReads, parseLine } from './hashed-reads.ts'
 
 /**
- * The nodes that a run's discovery found, as a list of pages that are read one at a time, since a repository may have
- * hundreds of thousands. A page is one object of JSON Lines, one CodeNode per line, sorted by path, then start byte.
+ * Lists the nodes of a run in pages, since a repository may have hundreds of thousands. A page is one object of JSON Lines,
+ * sorted by path, then start byte.
  */
 const NodeList = z.strictObject({
   v: z.literal(1),
@@ -168,10 +168,7 @@ async function scanPages(
   return { nodes, next: null }
 }
 
-/**
- * `parts` are texts that occur in the lines of wanted nodes and, since quotes in values are escaped, in no others.
- * `prefix`: every wanted path begins with it, so that most pages need not be read.
- */
+/** `parts` occur in the lines of wanted nodes and, since quotes are escaped, in no others. `prefix` begins every wanted path. */
 function filterOf({ kind, language, path }: NodeFilters) {
   const fields = [...(kind === undefined ? [] : [{ kind }]), ...(language === undefined ? [] : [{ language }])]
   const plain = path?.split('/').filter((segment) => segment !== '' && segment !== '.')
@@ -186,12 +183,12 @@ function filterOf({ kind, language, path }: NodeFilters) {
 async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
   let node: CodeNode | undefined
   const children: NodeId[] = []
-  for await (const one of nodes) {
+  for await (const candidate of nodes) {
     if (node === undefined) {
-      if (one.nodeId !== nodeId) throw damagedObject(`of the ids of ${nodeId}`)
-      node = one
-    } else if (one.path !== node.path || one.startByte > node.endByte) break
-    else if (one.parentId === nodeId) children.push(one.nodeId)
+      if (candidate.nodeId !== nodeId) throw damagedObject(`of the ids of ${nodeId}`)
+      node = candidate
+    } else if (candidate.path !== node.path || candidate.startByte > node.endByte) break
+    else if (candidate.parentId === nodeId) children.push(candidate.nodeId)
   }
   if (node === undefined) throw damagedObject(`of the node ${nodeId}`)
   return { node, children }

@@ -8,10 +8,7 @@ import type { BlobStore } from './blob-store.ts'
 
 const NodeSelection = z.strictObject({ v: z.literal(1), nodes: z.array(NodeId) })
 
-/**
- * Stores the nodes that a run is limited to as a blob of the project and answers its hash. It is no part of the run's
- * state, which every reader of the run gets; a retry of the run refers to the same blob.
- */
+/** Stores the nodes that a run is limited to as a blob, which a retry refers to as well; returns its hash. */
 export function putNodeSelection(
   blobs: Pick<BlobStore, 'put'>,
   projectId: string,
@@ -37,15 +34,12 @@ export function contentOf({ kind, hash }: Pick<CodeNode, 'kind' | 'hash'>): stri
   return `${kind} ${hash}`
 }
 
-/**
- * Holds nodes in the order of the source. `asked`: those that the request names; `nodes`: those of them to work on;
- * `unchanged`: the others.
- */
+/** `asked`: those that the request names; `nodes`: those of them to work on; `unchanged`: the others. */
 export type SelectedNodes = Record<'asked' | 'nodes' | 'unchanged', readonly CodeNode[]>
 
 /**
- * Returns those of `nodes` that the run's request names, in their order; all of them when it names none. For a run that is
- * compared with another state of the code, `base` has the contents of that one's nodes: what is among them has not changed.
+ * Returns those of `nodes` that the run's request names; all when it names none. What is in `base`, the contents of another
+ * state of the code, has not changed.
  */
 export async function selectedNodes(
   { projectId, request }: Pick<Run, 'projectId' | 'request'>,

@@ -8,10 +8,7 @@ import type { BlobStore } from './blob-store.ts'
 
 const NotSentFiles = z.strictObject({ v: z.literal(1), files: z.array(NotSentFile) })
 
-/**
- * Stores what a client has left out of its archive as a blob of the project and answers its hash. The snapshot lists these
- * files among the skipped ones; a retry of the run refers to the same blob.
- */
+/** Stores what a client has left out of its archive as a blob, which a retry refers to as well; returns its hash. */
 export function putNotSentFiles(
   blobs: Pick<BlobStore, 'put'>,
   projectId: string,

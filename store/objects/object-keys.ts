@@ -5,7 +5,6 @@ const ofRun = (project: ProjectId, run: RunId) => `projects/${project}/runs/${ru
 /** Begins the keys of all objects that belong to one run alone, other than its upload and its attempts. */
 export const runPrefix = (project: ProjectId, run: RunId) => `${ofRun(project, run)}/`
 
-/** Builds the key of each kind of object in the bucket. No other code builds keys. */
 export const objectKeys = {
   upload: (project: ProjectId, run: RunId) => `projects/${project}/uploads/${run}`,
   /** The archive of the commit that a run is compared with, until its snapshot is taken. */
@@ -38,7 +37,6 @@ export const objectKeys = {
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const
 
-/** Says of what kind an object is, parsed from its key. */
 export type ObjectPlace =
   | { kind: 'blob' | 'tree' | 'snapshot' | 'attempt' | 'bundle' | 'environment'; hash: string }
   | { kind: 'node_index'; blobHash: string }
@@ -64,7 +62,6 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],
 ]
 
-/** Returns undefined for a key that Remora does not use. */
 export function objectPlace(project: ProjectId, key: string): ObjectPlace | undefined {
   const prefix = `projects/${project}/`
   if (!key.startsWith(prefix)) return undefined

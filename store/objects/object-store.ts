@@ -11,14 +11,14 @@ export type ListedObject = { key: string; lastModified: number; bytes: number }
 export type ByteRange = { start: number; end: number }
 
 /**
- * Objects by key in one bucket. Every failure is an AppError: STORE_002 when the store does not answer (after bounded
- * retries), STORE_003 when the object is not there. Content-addressed keys make every put repeatable.
+ * Holds objects by key in one bucket. STORE_002 when the store does not answer (after bounded retries), STORE_003 when the
+ * object is not there. Content-addressed keys make every put repeatable.
  */
 export type ObjectStore = {
   put(key: string, body: Uint8Array | string, options?: { contentType?: string }): Promise<void>
   /**
-   * Stores a stream of unknown length, holding one part of it in memory. INTAKE_003 when it is over `maxBytes`; then,
-   * as when `source` throws, no object is stored under `key` and what was sent is dropped.
+   * Stores a stream, holding one part of it in memory. INTAKE_003 when it is over `maxBytes`; then, as when `source` throws,
+   * nothing is stored.
    */
   putStream(
     key: string,
@@ -34,17 +34,11 @@ export type ObjectStore = {
   stat(key: string): Promise<ListedObject | undefined>
   /** Deleting a missing object is no error. */
   delete(key: string): Promise<void>
-  /**
-   * Lists every object whose key starts with `prefix`, in the store's order of keys, a page at a time. Objects that are put
-   * or deleted meanwhile may be included or not.
-   */
+  /** Lists by prefix in the store's order of keys, a page at a time. What is put or deleted meanwhile may be included or not. */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ListedObject>
   /** Deletes many keys as `delete` does one, 1,000 to a request. On failure some of them may have been deleted. */
   deleteMany(keys: readonly string[], signal?: AbortSignal): Promise<void>
-  /**
-   * Reads, or after a write for which the store had no room writes. STORE_002 after 3 s without an answer, and for a bucket that
-   * is missing.
-   */
+  /** Reads, or after a write for which there was no room writes. STORE_002 after 3 s, and for a bucket that is missing. */
   ping(): Promise<void>
   close(): void
 }
@@ -75,8 +69,8 @@ async function getHashedJson<Schema extends z.ZodType>(
 }
 
 /**
- * Opens the records of one kind that projects have. `put` returns the hash of the record's JSON, which is the same for the same
- * record; `get` throws STORE_003 when it is missing, does not match `schema`, or does not have its hash.
+ * Opens the records of one kind. `put` returns the hash of the record's JSON; `get` throws STORE_003 when it is missing, does
+ * not match `schema`, or does not have its hash.
  */
 export function projectRecords<Schema extends z.ZodType<object>>(
   keyOf: (project: ProjectId, hash: string) => string,
@@ -130,16 +124,16 @@ export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck 
 }
 
 /**
- * Runs `put` while no collection deletes shared objects; `put` may run again. What this process has put in the same `epoch`
- * was deleted by none, unless it was old (collection-window.ts).
+ * Runs `put`, perhaps again, while no collection deletes shared objects. What was put in the same `epoch` is still there, unless
+ * it was old (collection-window.ts).
  */
 export type PutPermit = (put: (epoch: string) => Promise<void>) => Promise<void>
 
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//
 
 /**
- * Returns `objects`, except that every put of an object that several runs may share is made under `permit`. Only such an object may
- * look old and unreferenced to a collection just when a new run stores it again; every other kind belongs to a single run.
+ * Makes every put of an object that runs may share under `permit`: only such an object may look old and unreferenced just when a
+ * new run stores it again.
  */
 export function permittedPuts(objects: ObjectStore, permit: PutPermit): ObjectStore {
   return {

@@ -5,10 +5,7 @@ import type { PartId } from '#domain/patch-note.ts'
 import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, runRecords } from './object-store.ts'
 
-/**
- * Holds some of what was accepted in a run. `carried`: changes of earlier runs of the same branch that are open in its
- * pull request, as edits of the files that this run has; they give way to the run's own.
- */
+/** `carried`: changes of earlier runs of the branch that are open in its pull request; they give way to the run's own. */
 const PatchPart = z.strictObject({
   v: z.literal(1),
   changeSetIds: z.array(z.string()),
@@ -19,7 +16,7 @@ export type PatchPart = { changeSetIds: readonly string[]; carried?: readonly Ch
 type Place = { projectId: ProjectId; runId: RunId }
 
 function partOf({ changeSetIds, carried = [] }: PatchPart): z.infer<typeof PatchPart> {
-  const sorted = carried.toSorted((one, other) => (one.changeSetId < other.changeSetId ? -1 : 1))
+  const sorted = carried.toSorted((left, right) => (left.changeSetId < right.changeSetId ? -1 : 1))
   return {
     v: 1,
     changeSetIds: [...new Set(changeSetIds)].toSorted(),
@@ -35,8 +32,8 @@ export function partId(part: PatchPart): PartId {
 const records = runRecords(objectKeys.patchPart, PatchPart)
 
 /** Stores which change sets are in a part, under its id. */
-export function putPart(objects: Pick<ObjectStore, 'put'>, place: Place, part: PatchPart): Promise<PartId> {
-  return records.put(objects, place, partOf(part))
+export function putPart(objects: Pick<ObjectStore, 'put'>, run: Place, part: PatchPart): Promise<PartId> {
+  return records.put(objects, run, partOf(part))
 }
 
 /** Throws STORE_003 when it is missing or does not have its hash. */

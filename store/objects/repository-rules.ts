@@ -4,8 +4,8 @@ import { objectKeys } from './object-keys.ts'
 import { runRecords } from './object-store.ts'
 
 /**
- * A repository's rules for the files that are linted, as planning read them from the snapshot. Every change of the run is
- * checked against it. Many files share their rules, so each refers to them by index.
+ * Holds the rules of the files that are linted, as planning read them; every change is checked against it. Files refer to shared
+ * rules by index.
  */
 export const RepositoryRules = z.strictObject({
   v: z.literal(1),
@@ -20,10 +20,7 @@ export const RepositoryRules = z.strictObject({
     z.strictObject({
       rules: z.int().min(0),
       keptNames: PathRules.shape.keptNames,
-      /**
-       * Bytes that the operations of agents work on, where the mechanical fixes of the file stay out: a function or class,
-       * or those statements of a file that have faults.
-       */
+      /** Bytes that operations of agents work on, where the mechanical fixes of the file stay out. */
       agentRanges: z.array(z.strictObject({ operationId: z.string(), startByte: z.int(), endByte: z.int() })),
     }),
   ),

@@ -24,10 +24,7 @@ export function refusal(code: string | undefined, status: number): S3ServiceExce
   return new S3ServiceException({ name, $fault: 'client', $metadata: { httpStatusCode: status } })
 }
 
-/**
- * Servers answer these to a write for which they have no room: MinIO (its disks, a bucket's quota), Ceph, Huawei's OBS,
- * RustFS. AWS has no such answer. The status 507 says the same without a code.
- */
+/** Servers without room answer these: MinIO (disks, quota), Ceph, Huawei's OBS, RustFS; 507 says the same without a code. */
 const fullCodes: ReadonlySet<string> = new Set([
   'XMinioStorageFull',
   'XMinioAdminBucketQuotaExceeded',
@@ -51,10 +48,7 @@ export function lacksRoom(error: unknown): boolean {
 /** Refusals of a store that is in use again when its keys, its bucket or its load are put right. */
 const passingStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 429])
 
-/**
- * Is true when a request failed because the store is away or full, so that the same request succeeds when it is not:
- * there was no answer, or one that is not about this request alone.
- */
+/** Is true when the same request succeeds once the store is not away or full: there was no answer, or one not about it alone. */
 export function mayPass(error: unknown): boolean {
   if (!hasCode(error, 'STORE_002') || error.cause === undefined) return false
   const answer = answerBehind(error)

@@ -77,11 +77,11 @@ const pingBytes = 65_536
 /** Pings on a socket of their own, each tried once: none waits for other requests, or asks a store in trouble again. */
 function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
   const client = openS3Client({ ...options, maxAttempts: 1, maxSockets: 1 })
-  const place = { Bucket: options.bucket, Key: pingKey }
+  const ref = { Bucket: options.bucket, Key: pingKey }
   // Reading does not show whether there is room again.
   const write = async (abortSignal: AbortSignal) => {
     const ping = new PutObjectCommand({
-      ...place,
+      ...ref,
       Body: Buffer.alloc(pingBytes),
       ContentType: 'application/octet-stream',
     })
@@ -93,7 +93,7 @@ function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
       try {
         if (room.isLacking()) await room.noted(write(signal))
         // A GET of an object needs the fewest rights; only its body distinguishes a missing bucket from a missing object.
-        else await getBytes(client, place, signal)
+        else await getBytes(client, ref, signal)
       } catch (error) {
         if (!isMissing(error)) throw s3Error(error, `bucket ${options.bucket}`)
       }
@@ -102,7 +102,6 @@ function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
   }
 }
 
-/** Remembers whether the last write that was answered found no room. */
 function watchRoom() {
   let isLacking = false
   return {
@@ -131,35 +130,31 @@ async function getBytes(
   return Body === undefined ? new Uint8Array() : Body.transformToByteArray()
 }
 
-async function statObject(client: S3Client, place: Place): Promise<ListedObject | undefined> {
+async function statObject(client: S3Client, ref: Place): Promise<ListedObject | undefined> {
   try {
-    const { LastModified, ContentLength = 0 } = await client.send(new HeadObjectCommand(place))
-    if (LastModified === undefined)
-      throw new AppError('STORE_002', `object store: ${place.Key} has no modification time`)
-    return { key: place.Key, lastModified: LastModified.getTime(), bytes: ContentLength }
+    const { LastModified, ContentLength = 0 } = await client.send(new HeadObjectCommand(ref))
+    if (LastModified === undefined) throw new AppError('STORE_002', `object store: ${ref.Key} has no modification time`)
+    return { key: ref.Key, lastModified: LastModified.getTime(), bytes: ContentLength }
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw s3Error(error, place.Key)
+    throw s3Error(error, ref.Key)
   }
 }
 
-async function* streamObject(client: S3Client, place: Place, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* streamObject(client: S3Client, ref: Place, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    const { Body } = await client.send(new GetObjectCommand(place), signal === undefined ? {} : { abortSignal: signal })
+    const { Body } = await client.send(new GetObjectCommand(ref), signal === undefined ? {} : { abortSignal: signal })
     if (!(Body instanceof Readable)) return
     if (signal !== undefined) addAbortSignal(signal, Body)
     for await (const chunk of Body) yield chunk
   } catch (error) {
-    throw s3Error(error, place.Key, signal)
+    throw s3Error(error, ref.Key, signal)
   }
 }
 
 const keysPerDelete = 1_000
 
-/**
- * Pages by the last key seen. That is the first version of the request, which every S3 still answers: the embedded
- * server cannot make the second one's token on a current OpenSSL.
- */
+/** Pages by the last key seen (ListObjects v1): the embedded server cannot make v2's token on a current OpenSSL. */
 async function* listObjects(
   client: S3Client,
   place: { Bucket: string; Prefix: string },

@@ -25,8 +25,8 @@ const Tree = z.strictObject({ v: z.literal(1), entries: z.array(TreeEntry) })
 type Tree = z.infer<typeof Tree>
 
 /**
- * Immutable copy of a repository's files. Its id is the hash of this object's JSON, so the same files, with the same
- * skipped files, have the same id whatever archive they came in. `skipped` is sorted by path.
+ * Is an immutable copy of a repository's files. Its id is the hash of this JSON: the same files and skipped files have the same
+ * id. `skipped` is sorted by path.
  */
 export const Snapshot = z.strictObject({
   v: z.literal(1),
@@ -38,7 +38,6 @@ export const Snapshot = z.strictObject({
 export type Snapshot = z.infer<typeof Snapshot>
 
 const snapshots = projectRecords(objectKeys.snapshot, Snapshot)
-/** Reads the snapshot's own object, without its folders. */
 export const getSnapshot = snapshots.get
 const { get: getTree } = projectRecords(objectKeys.tree, Tree)
 
@@ -109,8 +108,8 @@ function spread(
 const backgroundTreeReads = 16
 
 /**
- * Visits every folder and file content of a snapshot, each folder's object read once. `tree` returns false for a tree
- * that need not be read again. STORE_003 when one is missing.
+ * Visits every folder and file content, each folder's object read once. `tree` returns false for one that need not be read.
+ * STORE_003 when one is missing.
  */
 export async function walkSnapshot(
   objects: ObjectStore,
@@ -134,8 +133,8 @@ const treeWrites = 32
 type SnapshotContents = Pick<SnapshotView, 'files' | 'links' | 'skipped'>
 
 /**
- * Stores the folders, whose blobs must be stored already, then the snapshot that names them, and returns its id. Paths
- * are in normal form, and no file's path is another's folder. May be done twice. Aborted, it stores no snapshot.
+ * Stores the folders, whose blobs must be stored already, then the snapshot, and returns its id. No file's path is another's
+ * folder. May be done twice. Aborted, it stores no snapshot.
  */
 export async function writeSnapshot(
   objects: ObjectStore,
@@ -162,7 +161,7 @@ type Folder = { entries: TreeEntry[]; folders: Map<string, Folder> }
 function foldersOf({ files, links }: SnapshotContents): Folder {
   const emptyFolder = (): Folder => ({ entries: [], folders: new Map() })
   const root = emptyFolder()
-  const place = (path: string) => {
+  const folderOf = (path: string) => {
     const segments = path.split('/')
     const name = segments.pop() ?? ''
     let folder = root
@@ -170,24 +169,23 @@ function foldersOf({ files, links }: SnapshotContents): Folder {
     return { name, entries: folder.entries }
   }
   for (const { path, hash, size, executable } of files) {
-    const { name, entries } = place(path)
+    const { name, entries } = folderOf(path)
     entries.push({ type: 'file', name, hash, size, executable })
   }
   for (const { path, target } of links) {
-    const { name, entries } = place(path)
+    const { name, entries } = folderOf(path)
     entries.push({ type: 'link', name, target })
   }
   return root
 }
 
-/** Adds the folder's tree and those below it to `trees`, by hash, and returns the folder's hash. */
 function hashFolder(folder: Folder, trees: Map<string, string>): string {
   const below: TreeEntry[] = Array.from(folder.folders, ([name, inner]) => ({
     type: 'folder',
     name,
     hash: hashFolder(inner, trees),
   }))
-  const entries = [...folder.entries, ...below].toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const entries = [...folder.entries, ...below].toSorted((left, right) => (left.name < right.name ? -1 : 1))
   const tree: Tree = { v: 1, entries }
   const json = JSON.stringify(tree)
   const hash = sha256(json)

@@ -35,7 +35,6 @@ const { get: getRecordedTools } = projectRecords(
   z.object({ tools: z.array(z.object({ externals: ToolRun.shape.externals })) }),
 )
 
-/** Returns the findings that the tools of a record have reported. */
 export async function getFindings(objects: ObjectStore, project: ProjectId, hash: string): Promise<CodeFinding[]> {
   const { tools } = await getRecordedTools(objects, project, hash)
   return reportedFindings(tools.flatMap(({ externals }) => externals))

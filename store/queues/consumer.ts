@@ -43,10 +43,9 @@ export type Consumer = {
 }
 
 /**
- * Processes the jobs of a queue. A payload that does not match the catalogue is logged and dropped; a newer version's
- * is left to a newer consumer. When a handler throws, the job is logged and removed, since retries belong to the
- * ledger; it is delivered again only after an abort, a retryable AppError, or RUN_005 (a newer version's run). What failed
- * for a store counts for the lines of that store's outage.
+ * Processes the jobs of a queue. A payload off the catalogue is logged and dropped; a newer version's is left to a newer
+ * consumer. When a handler throws, the job is logged and removed, since retries belong to the ledger; it comes again only after
+ * an abort, a retryable AppError, or RUN_005.
  */
 export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
   const { queue, log, lockMs = defaultLockMs } = options
@@ -96,8 +95,8 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
 }
 
 /**
- * Controls how many jobs the worker takes. After a command that Redis has refused, as one does that is full, it takes none for a
- * second: BullMQ would ask again at once and without end while jobs are in hand, 11,000 times a second. Those go on.
+ * After a command that Redis has refused, as a full one does, the worker takes no jobs for a second: BullMQ would ask again at
+ * once, 11,000 times a second.
  */
 function openTaking(worker: Worker) {
   let [isPaused, isStopped] = [false, false]
@@ -131,8 +130,8 @@ type ErrorDeps = { queue: QueueName; log: RedisLog; isConnected(): boolean; onRe
 const lostCodes: readonly unknown[] = [-1, -2]
 
 /**
- * While the connection is down, `connectRedis` logs that for all who use it. After an outage, or when the event loop stood still,
- * many jobs have lost their locks at once: one line says so, that of the outage if there is one. A bug has a line of its own.
+ * `connectRedis` logs an outage for all. When many jobs have lost their locks at once, one line says so, that of the outage if
+ * there is one.
  */
 function logErrors(worker: Worker, { queue, log, isConnected, onRefusal }: ErrorDeps): void {
   const stores = openStoreUser(log)
@@ -177,10 +176,7 @@ async function work<Q extends QueueName>(
   }
 }
 
-/**
- * Leaves a job to the next worker: one that was aborted, or that a fetch from before a pause has brought. A job that has lost
- * its lock is delivered again anyway.
- */
+/** Leaves a job to the next worker: one that was aborted, or that came from a fetch before a pause. */
 async function putBack(job: Job, token: string | undefined): Promise<Error> {
   await job.moveToWait(token).catch(() => undefined)
   return new WaitingError()

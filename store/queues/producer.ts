@@ -16,7 +16,6 @@ import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catal
 
 /** Jobs in one pipeline; more would block Redis' other clients. */
 const sliceJobs = 1_000
-/** Adding a job fails when Redis stays unreachable. */
 const patience = { retries: 20, answerMs: patientAnswerMs }
 /** Nothing reads BullMQ's own events: the ledger has them. */
 const keptQueueEvents = 100
@@ -39,8 +38,8 @@ export type Producer = {
 export type JobCounts = { waiting: number; active: number; delayed: number }
 
 /**
- * Adds jobs. One whose id waits or is active is not added again. A job is delivered again only when its worker died,
- * and nothing of it is kept at its end. STORE_001 while Redis is unreachable.
+ * Adds jobs. One whose id waits or is active is not added again, and nothing of a job is kept at its end. STORE_001 while Redis
+ * is unreachable.
  */
 export function openProducer(options: { redisUrl: string; prefix?: string; log: RedisLog }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
@@ -160,10 +159,7 @@ async function repliesOf(commands: ChainableCommander): Promise<unknown[]> {
   return answers.map(([, reply]) => reply)
 }
 
-/**
- * Finds the missing jobs by BullMQ's keys: a job needs its hash and its id in one list or sorted set; a partly deleted
- * queue may have only one of them. A hash without data was made by BullMQ for an id that had none.
- */
+/** A job needs its hash and its id in one list or sorted set. A hash without data was made by BullMQ for an id that had none. */
 async function missingJobs(redis: RedisClient, toKey: ToKey, ids: readonly string[]): Promise<string[]> {
   const stored = new Set<string>()
   for (let first = 0; first < ids.length; first += sliceJobs) {
@@ -191,8 +187,8 @@ async function listedIds(redis: RedisClient, toKey: ToKey): Promise<Set<string>>
 const sliceKeys = 500
 
 /**
- * Deletes all queues, for a caller that knows that no worker runs: jobs of ended processes would wait until their locks
- * expire. Nothing is lost, since the dispatcher adds what the ledger has open.
+ * Deletes all queues while no worker runs: jobs of ended processes would wait until their locks expire. The dispatcher adds what
+ * is open.
  */
 export async function clearQueues(redis: RedisClient, prefix = '{remora}'): Promise<void> {
   for (const queue of Object.keys(catalog)) {

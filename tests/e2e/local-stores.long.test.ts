@@ -19,7 +19,7 @@ afterEach(async () => {
 async function startStores() {
   folder = await mkdtemp(join(tmpdir(), 'remora-stores-'))
   const home = process.env['HOME'] ?? folder // where a Redis that was built or downloaded is kept
-  const stores = programs.start(['scripts/service.mjs', 'stores', join(folder, 'stores')], { env: { HOME: home } })
+  const stores = programs.start(['scripts/service.mjs', 'local-stores', join(folder, 'stores')], { env: { HOME: home } })
   await until(() => stores.out(), { holds: (text) => text.includes('"env"'), withinMs: 60_000 })
   const lines = (await readFile(join(folder, 'stores', 'env'), 'utf8')).trim().split('\n')
   return { stores, values: Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))) }
@@ -58,7 +58,7 @@ it('end with a line when their Redis ends, since clients would wait for it for e
 it('are refused in a folder that others use, or that cannot be made', async () => {
   const { stores, values } = await startStores()
   const inFolder = async (path: string) => {
-    const second = programs.start(['scripts/service.mjs', 'stores', path], { env: {} })
+    const second = programs.start(['scripts/service.mjs', 'local-stores', path], { env: {} })
     return { code: await second.exited, err: second.err() }
   }
   const used = await inFolder(join(folder, 'stores'))

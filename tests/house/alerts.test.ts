@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { metricCatalogue } from '#platform/metrics/metric-catalogue.ts'
-import type { MetricRow } from '#platform/metrics/metric-row.ts'
+import { metricCatalogue, type MetricRow } from '#platform/metrics/metric-catalogue.ts'
 import { lacks } from '#testing/this-machine.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

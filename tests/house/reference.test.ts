@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { aclTemplate } from '#store/ledger/redis-users.ts'
+import { aclFile } from '#store/ledger/redis-users.ts'
 import { references } from '../../scripts/reference/references.ts'
 
 it.each(Object.entries(references))('docs/reference/%s.md is what the code says', (name, textOf) => {
@@ -10,5 +10,5 @@ it.each(Object.entries(references))('docs/reference/%s.md is what the code says'
 
 it('infra/redis-users.acl has the rights that the code gives each service', () => {
   const written = readFileSync(new URL('../../infra/redis-users.acl', import.meta.url), 'utf8')
-  expect(written, 'node scripts/write-reference.ts writes it').toBe(aclTemplate())
+  expect(written, 'node scripts/write-reference.ts writes it').toBe(aclFile())
 })

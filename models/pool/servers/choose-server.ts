@@ -5,8 +5,8 @@ import type { Candidate } from './circuit-breaker.ts'
 import type { PooledServer } from './pooled-server.ts'
 
 /**
- * Says how far a server may be above its share of what is in flight. Lower keeps the load more even, higher sends more of a
- * prefix's requests to the server that has it cached; at 1.25 "Consistent Hashing with Bounded Loads" (2017) has both.
+ * A server may be so far above its share of the load: lower is more even, higher reuses more prefixes ("Consistent Hashing with
+ * Bounded Loads", 2017).
  */
 const boundOfMean = 1.25
 
@@ -28,10 +28,9 @@ export type Choice = {
 }
 
 /**
- * Takes a slot for a request: at the server that its key prefers, unless that one is full or above 1.25 times its share
- * of the load; then at the least full one (the next one by key would be filled to the bound as well: with one key for all,
- * an eighth less throughput in bench/pool-bench.ts). Returns `soon` when slots are being requested at the server it
- * should use, undefined when there is none.
+ * Takes a slot: at the server that the key prefers, unless that is full or above 1.25 times its share; then at the least full
+ * one (by key order instead, one key for all has an eighth less throughput in bench/pool-bench.ts). `soon`: slots are being
+ * requested there.
  */
 export function chooseServer({ ranked, request, waiting }: Choice): PooledServer | 'soon' | undefined {
   const usable = usableServers(ranked, request)
@@ -46,7 +45,7 @@ export function chooseServer({ ranked, request, waiting }: Choice): PooledServer
     if (taken === 'soon') return taken
     if (taken === 'taken') return preferred
   }
-  const byFill = usable.filter((server) => roomAt(server) > 0).toSorted((one, other) => fillOf(one) - fillOf(other))
+  const byFill = usable.filter((server) => roomAt(server) > 0).toSorted((left, right) => fillOf(left) - fillOf(right))
   for (const server of byFill) {
     const taken = server.slots.take(Math.min(wanted, roomAt(server)))
     if (taken === 'soon') return taken
@@ -55,7 +54,6 @@ export function chooseServer({ ranked, request, waiting }: Choice): PooledServer
   return undefined
 }
 
-/** Leaves out the servers where the request failed, or at least the last, while there are others. */
 function usableServers(ranked: readonly PooledServer[], request: Choice['request']): readonly PooledServer[] {
   const { model, avoid, failedAt } = request
   const isUsable = (server: PooledServer) =>
@@ -86,17 +84,17 @@ function sumOf(servers: readonly PooledServer[], value: (server: PooledServer) =
 /** A key that has been dropped is ranked again, with the same result. */
 const maxKeys = 10_000
 
-/**
- * Returns the servers in the order in which a key prefers them, by rendezvous hashing: every process ranks them alike, keys
- * are spread evenly, and when a server is removed only its own keys move.
- */
+/** Returns the servers in the order in which a key prefers them, by rendezvous hashing: a removed server moves only its own keys. */
 export function openRanking<S extends { name: string }>(servers: readonly S[]): (key: string) => readonly S[] {
   const named = servers.map((server) => ({ server, hash: hashOf(server.name) }))
   const cached = new LRUCache<string, readonly S[]>({ max: maxKeys })
   const rank = (key: string) => {
     const hash = hashOf(key)
-    const scored = named.map((one) => ({ server: one.server, score: mix(one.hash ^ Math.imul(hash, 0x9e3779b1)) }))
-    return scored.toSorted((one, other) => other.score - one.score).map(({ server }) => server)
+    const scored = named.map((candidate) => ({
+      server: candidate.server,
+      score: mix(candidate.hash ^ Math.imul(hash, 0x9e3779b1)),
+    }))
+    return scored.toSorted((left, right) => right.score - left.score).map(({ server }) => server)
   }
   return (key) => getOrMake(cached, key, () => rank(key))
 }

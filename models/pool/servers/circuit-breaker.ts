@@ -1,7 +1,4 @@
-/**
- * While it is open the server gets no request for a pause: it failed several times in a row, or is silent. When the
- * pause is over it is half open while one request, the probe, is under way; when that fails, the next pause is longer.
- */
+/** While it is open the server gets no request for a pause; then it is half open while one request, the probe, is under way. */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** Says whether a request has failed there before: failing again may be its own fault, and counts once; others probe first. */
@@ -36,7 +33,6 @@ export function openCircuitBreaker(options: BreakerOptions) {
   return {
     state: () => state,
     admits: (candidate: Candidate = 'fresh') => state === 'closed' || (state === 'open' && pause.isOver(candidate)),
-    /** A request is sent; returns whether it is the half-open probe. */
     enter(): boolean {
       if (state === 'closed') return false
       state = 'half_open'
@@ -54,7 +50,6 @@ export function openCircuitBreaker(options: BreakerOptions) {
       failures += 1
       if (failures >= failuresInARow) open(true)
     },
-    /** The probe was cancelled: another may be sent. */
     withdraw: () => void (state === 'half_open' && (state = 'open')),
     /** The server is silent: it gets no request for the longest pause, or until `endPause`. */
     hold() {

@@ -3,12 +3,11 @@ import { delay, msSince, systemClock, type Clock } from '#platform/clock.ts'
 import { toTryFailure } from '../../wire/try-failure.ts'
 import type { Endpoint } from './server-endpoint.ts'
 
-/** An adapter is loaded, or a gateway's new version is there, after about so long. */
 const lackingMs = 60_000
 
 export type OfferedList = ReturnType<typeof openOfferedList>
 
-/** Without models `named` by the operator, those count that the server lists. */
+/** Counts the models `named` by the operator, or those that the server lists where none are named. */
 export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clock, 'now'> = systemClock) {
   let known = named.length === 0 ? undefined : new Set(named)
   const lackingUntil = new Map<string, number>()
@@ -18,7 +17,6 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
     return lackingUntil.has(model)
   }
   return {
-    /** Leaves out those it lacks; undefined while nothing is known. */
     models: (): readonly string[] | undefined =>
       known === undefined ? undefined : [...known].filter((model) => !isLacking(model)),
     /** Tells whether a request for the model may be sent there: it is offered, or may be. Ollama lists `x` as `x:latest`. */
@@ -40,16 +38,13 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
   }
 }
 
-/**
- * Asks every endpoint once. `faults` has the name and the answer of every endpoint without a model; `again`: asking
- * again may bring one. Never rejects: an aborted request is a fault.
- */
+/** Asks every endpoint once. `faults` names those without a model; `again`: asking again may bring one. Never rejects. */
 export async function askForModels(endpoints: readonly Endpoint[], limit: { timeoutMs: number; signal?: AbortSignal }) {
   const models = new Set<string>()
   const faults: string[] = []
   let again = false
-  const asked = endpoints.map((endpoint) => endpoint.models(limit))
-  for (const [at, answer] of (await Promise.allSettled(asked)).entries()) {
+  const lists = endpoints.map((endpoint) => endpoint.models(limit))
+  for (const [at, answer] of (await Promise.allSettled(lists)).entries()) {
     const failure = answer.status === 'rejected' ? toTryFailure(answer.reason) : undefined
     const offered = answer.status === 'fulfilled' ? answer.value : []
     for (const model of offered) models.add(model)
@@ -63,9 +58,8 @@ const retryPauseMs = 500
 const askLimitMs = 5000
 
 /**
- * Caches the first model that the endpoints offer until `missing` is called with it. `name` asks again while that may
- * help and the budget lasts; its AGENT_002 then says what every endpoint answered. Once `closing` is aborted it rejects
- * with that reason.
+ * Caches the first model that the endpoints offer until `missing` is called with it. `name` asks again while that may help and
+ * the budget lasts; its AGENT_002 then says what every endpoint answered.
  */
 export function openFirstModel(
   endpoints: readonly Endpoint[],
@@ -73,9 +67,9 @@ export function openFirstModel(
 ) {
   let known: string | undefined
   return {
-    async name(asked: AbortSignal): Promise<string> {
+    async name(caller: AbortSignal): Promise<string> {
       if (known !== undefined) return known
-      const signal = AbortSignal.any([asked, closing])
+      const signal = AbortSignal.any([caller, closing])
       const startedAt = performance.now()
       while (known === undefined) {
         const { models, faults, again } = await askForModels(endpoints, { timeoutMs: askLimitMs, signal })

@@ -17,21 +17,16 @@ export type PooledServer = {
   reserve(candidate?: Candidate): Reservation
 }
 
-/**
- * Holds a slot at a server for one request, which is sent now. Call `release` once, when the request is no longer
- * there, then `report` once.
- */
+/** Holds a slot for one request. Call `release` once, when the request is no longer there, then `report` once. */
 export type Reservation = {
   server: PooledServer
   release(): void
-  /** `retryAfterMs` is the pause that the server asked for. */
   report(end: RequestEnd, retryAfterMs?: number): void
 }
 
 /**
- * Says how a request ended, as far as that judges the server. refused: the request itself was at fault; overloaded:
- * 429, 529; unavailable: 503, which is both overload and failure; failed: no answer, a broken one or another 5xx; left:
- * the pool or its caller gave up.
+ * Says how a request ended, as far as that judges the server. refused: the request was at fault; overloaded: 429, 529;
+ * unavailable: 503; failed: no answer, a broken one or another 5xx; left: the pool or its caller gave up.
  */
 export type RequestEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'failed' | 'left'
 
@@ -40,7 +35,6 @@ const breakerLines = {
   closed: 'a model server gets requests again',
 }
 
-/** A server that asks for a longer wait is asked again all the same. */
 const mostRetryAfterMs = 30_000
 
 export function openPooledServer(
@@ -127,9 +121,8 @@ export function openConcurrencyLimit({ most, now }: LimitOptions) {
       isRestarting = limit < most
     },
     /**
-     * A request sent at `sentAt` was refused for overload; ignored when it was sent before the last cut. Keeps half of
-     * `inFlight`, or of the limit when that is lower. With fewer than four in flight the limit counts: a refusal then says
-     * nothing about how many requests the server can take.
+     * Cuts to half of `inFlight` or of the limit after a refusal for overload; once for what was sent before the last cut. With
+     * fewer than four in flight the limit counts, since the refusal says nothing then.
      */
     cut(sentAt: number, { inFlight = Infinity } = {}): void {
       if (sentAt < cutAt) return

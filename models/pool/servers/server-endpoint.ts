@@ -60,7 +60,6 @@ export function openEndpoint(options: EndpointOptions) {
   return {
     name: url,
     capabilities: capabilities.of,
-    /** Is undefined where the server does not say it. */
     async contextTokens(model: string, signal: AbortSignal): Promise<number | undefined> {
       const answer = contexts.get(model, (stale) => readContext(model, stale))
       return (await untilAborted(answer, signal)).tokens
@@ -88,10 +87,9 @@ function plainUrl(given: string): string {
 }
 
 /**
- * A server that takes `strict: true` and bounds may still refuse a schema that it cannot hold a model to, such as one with a
- * pattern, or with many long texts. A refused request with strict or bounded tools is sent once more without either; when that
- * is taken, these tools are sent so from then on. vLLM answers 500 to some patterns of arguments that are asked for alone: a 500 that comes
- * twice counts as a refusal of these.
+ * A server that takes `strict: true` and bounds may still refuse a schema, such as one with a pattern. A refused request is sent
+ * once more without either; when that is taken, these tools are sent so from then on. vLLM answers 500 to some patterns: a 500
+ * that comes twice counts as a refusal.
  */
 function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
   const plain = new WeakSet<readonly ToolDefinition[]>()
@@ -118,9 +116,8 @@ function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
 }
 
 /**
- * A server may hold a call to its schema and still let it run on: vLLM allows white space without end, and a second call behind the
- * first. When a required call of a model was cut although all its texts were bounded, that model's calls are asked for as text from then
- * on, which ends with the call. The cut call is not asked for again here: the loop corrects the model.
+ * vLLM allows white space without end in a call, and a second call behind it. When a required call was cut although all its
+ * texts were bounded, that model's calls are asked for as text from then on; the loop corrects the model for the cut one.
  */
 function withHeldCalls(ask: CompletionClient['ask']): CompletionClient['ask'] {
   const runningOn = new Set<string>()

@@ -1,7 +1,6 @@
 import { systemClock } from '#platform/clock.ts'
 import { openPause } from './slots.ts'
 
-/** Slots that were used within so long are kept for the next requests. */
 const keepMs = 1500
 
 type Supply = 'open' | 'full' | 'unreachable'
@@ -9,11 +8,9 @@ type Supply = 'open' | 'full' | 'unreachable'
 export type Grant = { held: number; keep: number; pauseLeftMs: number }
 
 /**
- * Holds the slots at one server that are leased to this process. `isWanted`: more are wanted than there are, or other
- * processes want what is held. `report` gives up what has not been used lately; returns what is held from now on, and how
- * much would be used. `grant` takes the answer: how many are held, and how many of those may be kept. `mayAsk`: asking for
- * more may help again. `hasNews`: the other processes should know of a pause. While Redis is unreachable there is always one
- * slot, and never more than were held.
+ * Holds the slots at one server that are leased to this process. `isWanted`: more are wanted, here or elsewhere. `report` gives
+ * up what has not been used lately, and `grant` takes the answer. `mayAsk`: asking for more may help again. `hasNews`: the
+ * others should know of a pause. Without Redis there is always one slot, and never more than were held.
  */
 export type LeasedSlots = ReturnType<typeof openLeasedSlots>
 

@@ -18,7 +18,6 @@ const answerLimit = { checks: 10, checkMs: 100 }
 
 export type SharedSlotsOptions = {
   redis: RedisClient
-  /** Two processes of one name are two holders all the same. */
   holder: string
   namespace?: string
   /** The slots of a process that died are kept from the others for so long; it is the same in all processes. */
@@ -29,10 +28,9 @@ export type SharedSlotsOptions = {
 const defaultLeaseMs = 6000
 
 /**
- * Shares the slots at servers among all processes through Redis. Slots are leased to the process that takes them, kept
- * from one request to the next, renewed by one command for all servers, and given back when they are not used, or are
- * more than an even share while others wait. Of a pause the others learn with their next report, within half a second.
- * A request costs no command. Without Redis every process continues with its slots, at least one.
+ * Shares the slots at servers among all processes through Redis. They are leased, kept between requests, renewed by one command
+ * for all servers, and given back when unused or more than an even share. A request costs no command. Of a pause the others
+ * learn within half a second. Without Redis every process continues with its slots, at least one.
  */
 export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
   const servers = new Map<string, LeasedSlots>()
@@ -55,7 +53,6 @@ type Lease = Omit<SharedSlotsOptions, 'leaseMs'> & {
   onChange(): void
 }
 
-/** Does not reject. */
 function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, servers, onChange }: Lease) {
   let isUnreachable = false
   /** Redis' clock is so far ahead of this process's. */

@@ -1,10 +1,9 @@
 import { type Clock, systemClock } from '#platform/clock.ts'
 
-/** Counts the slots at one server that this process may use, one per request in flight. */
 export type ServerSlots = {
   /**
-   * Takes a slot: `taken`. `soon`: more have been requested, and the listener is called with the answer; `full`: none can be
-   * had now. `waiting`: how many requests would take one, this one included.
+   * `taken`; `soon`: more were requested, and the listener hears the answer; `full`: none now. `waiting` counts the requests
+   * that would take one.
    */
   take(waiting: number): 'taken' | 'soon' | 'full'
   give(): void

@@ -6,10 +6,7 @@ export type WrittenCall = { name: string; arguments: string }
 /** A sign such as `<tool_call>` begins calls up to `end`, a call that is not whole, or nothing, if it is only mentioned. */
 export type SignReading = { calls: WrittenCall[]; end: number } | { fault: string } | undefined
 
-/**
- * Reads a JSON value as a call: `{"name", "arguments" | "parameters"}`, or that in a `function` as in the API. One that is
- * `marked` as a call by the text around it may have no arguments.
- */
+/** Reads `{"name", "arguments" | "parameters"}`, or that in a `function`, as a call. A `marked` one may have no arguments. */
 export function writtenCall(value: unknown, { marked }: { marked: boolean }): WrittenCall | undefined {
   if (!isRecord(value)) return undefined
   const call = isRecord(value['function']) ? value['function'] : value

@@ -27,9 +27,8 @@ const anySign =
 const callFences = new Set(['', 'json', 'tool_call', 'tool_calls', 'tool_code'])
 
 /**
- * Cuts a reply into its parts in one pass: the inside of calls, code and JSON strings is never read again. Where a thought
- * has no beginning (templates write it themselves), everything before its end is thought. Nothing after a broken call is
- * read, unless that call was in a thought.
+ * Cuts a reply into its parts in one pass. Where a thought has no beginning (templates write it themselves), everything before
+ * its end is thought. Nothing after a broken call is read, unless that was in a thought.
  */
 export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyPart[] {
   const signs = new RegExp(anySign)
@@ -40,14 +39,14 @@ export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyP
     const at = sign.index
     const read = readSign(sign[0], { text, at, from, tools })
     const wasThought = read !== undefined && 'isOpen' in read && read.isOpen && lastThoughtEnd > at
-    const found: Found | undefined = wasThought ? { kind: 'thought', end: lastThoughtEnd, hasBeginning: false } : read
-    if (found === undefined) continue // only mentioned
-    signs.lastIndex = found.end
-    if (found.kind === 'prose') continue
-    if (found.kind === 'thought' && !found.hasBeginning) parts = []
+    const part: Found | undefined = wasThought ? { kind: 'thought', end: lastThoughtEnd, hasBeginning: false } : read
+    if (part === undefined) continue // only mentioned
+    signs.lastIndex = part.end
+    if (part.kind === 'prose') continue
+    if (part.kind === 'thought' && !part.hasBeginning) parts = []
     else parts.push({ kind: 'prose', text: text.slice(from, at) })
-    from = found.end
-    if (found.kind !== 'thought') parts.push({ ...found, text: text.slice(at, found.end) })
+    from = part.end
+    if (part.kind !== 'thought') parts.push({ ...part, text: text.slice(at, part.end) })
   }
   return [...parts, { kind: 'prose', text: text.slice(from) }]
 }
@@ -81,7 +80,6 @@ function readSign(sign: string, where: SignAt): Found | undefined {
   }
 }
 
-/** A thought without an end takes the rest of the reply. */
 function readThought(text: string, start: number): Found {
   const end = text.indexOf(endOfThought, start)
   if (end === -1) return { kind: 'prose', end: text.length, isOpen: false }
@@ -97,8 +95,8 @@ function asFound(reading: SignReading, text: string, { isOpen }: { isOpen: boole
 /** JSON at the beginning of a line may be calls. Other JSON, and what looks like it, is prose as a whole. */
 function readJson({ text, at, from }: SignAt): Found {
   const reading = beginsLine(text, at, from) ? readJsonSequence(text, at) : undefined
-  const found = asFound(reading, text, { isOpen: true })
-  if (found !== undefined) return found
+  const part = asFound(reading, text, { isOpen: true })
+  if (part !== undefined) return part
   const end = endOfJson(text, at)
   return { kind: 'prose', end: end ?? text.length, isOpen: end === undefined }
 }
@@ -119,10 +117,9 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
     : { kind: 'calls', calls: reading.calls, end, isFenced: true }
 }
 
-/** With `isOpen` its end is missing: it extends to the end of the text, or of the paragraph. */
+/** `isOpen`: its end is missing, so it extends to the end of the text or of the paragraph. */
 type FoundCode = { end: number; isOpen: boolean; fence?: { info: string; body: string } }
 
-/** A fence ends with a line of at least as many marks and nothing else. */
 function findFence(text: string, at: number, ticks: string): FoundCode | undefined {
   if (ticks.length < 3 || !beginsLine(text, at)) return undefined
   const firstLine = /([^`\r\n]*)\r?\n/y
@@ -139,10 +136,7 @@ function findFence(text: string, at: number, ticks: string): FoundCode | undefin
   return { end: text.length, isOpen: true, fence: { info, body: text.slice(start) } }
 }
 
-/**
- * Without as many ticks at its end, inline code takes the rest of its paragraph, or of the thought: where a text was
- * cut, its code could have ended anywhere.
- */
+/** Unclosed inline code takes the rest of its paragraph, or of the thought: where a text was cut, it could have ended anywhere. */
 function findInlineCode(text: string, at: number, ticks: string): FoundCode {
   const stops = /``*|\n[ \t]*(?:\r?\n|<\/think>)/g
   stops.lastIndex = at + ticks.length

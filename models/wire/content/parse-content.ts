@@ -12,9 +12,9 @@ const turnEnds =
   )
 
 /**
- * Reads the tool calls at the end of a model's content, in any of the formats that models are trained on. After prose, only
- * calls of offered tools count. A call that is not whole is a `fault`, and so is text after a call (unless the call is in a
- * fence: then it is an example); with a fault there are no calls. Without calls, content is `rest`. Takes linear time.
+ * Reads the tool calls at the end of a model's content, in any format that models are trained on, in linear time. After prose,
+ * only calls of offered tools count. A call that is not whole, or has text behind it outside a fence, is a `fault`; then there
+ * are no calls. Without calls, content is `rest`.
  */
 export function parseContent(content: string, tools: readonly ToolDefinition[]): ParsedContent {
   const parts = cutReply(withoutTurnEnds(content), tools).filter(
@@ -36,7 +36,6 @@ export function parseContent(content: string, tools: readonly ToolDefinition[]):
   return { calls, rest: rest.trim() || null }
 }
 
-/** Calls at the end of the reply are all in fences, or none is. */
 function startOfCalls(parts: readonly ReplyPart[]): number {
   const last = parts.at(-1)
   if (last?.kind !== 'calls') return parts.length

@@ -51,7 +51,6 @@ function readList(text: string, start: number, depth: number): GemmaValue<unknow
   return typeof end === 'number' ? { value: items, end } : end
 }
 
-/** Returns the exclusive end of `closing`. */
 function readItems(text: string, start: number, closing: string, readItem: (at: number) => GemmaValue<unknown>) {
   let at = textFrom(text, start)
   if (text[at] === closing) return at + 1

@@ -85,10 +85,7 @@ export function readMarkedCalls(text: string, start: number): SignReading {
   return text.slice(start).trim() === '' ? { fault: 'the text ends within a call' } : undefined
 }
 
-/**
- * Reads what precedes the JSON of a call, which begins at `end`. A second mark always begins a call: where none follows, the
- * mark itself is read as one, which is a fault.
- */
+/** Reads what precedes the JSON of a call, at `end`. A second mark always begins a call: without one it is a fault. */
 function readHead(text: string, from: number): { name: string | undefined; end: number } | undefined {
   const start = textFrom(text, from, ';,')
   const isMarked = text.startsWith(mark, start)

@@ -45,12 +45,11 @@ function readInside(text: string, start: number, tools: readonly ToolDefinition[
 
 const functionTag = '<function='
 const endTag = '</function>'
-/** Matches what follows a value; a value may contain `</parameter>` itself. */
 const afterValue = /<\/parameter>\s*(?=<parameter=|<\/function>)/g
 
 /**
- * Reads Qwen3-Coder's `<function=name><parameter=key>\nvalue\n</parameter></function>` at `start`. Values are text, or JSON
- * where the tool's schema wants another type. Undefined when there is no name.
+ * Reads Qwen3-Coder's `<function=name><parameter=key>\nvalue\n</parameter></function>`. Values are text, or JSON where the
+ * schema says so.
  */
 function readQwenFunction(text: string, start: number, tools: readonly ToolDefinition[]): SignReading {
   const name = readName(text, start + functionTag.length)
@@ -82,8 +81,8 @@ function isCutName(text: string, start: number): boolean {
 function readName(text: string, from: number): { text: string; end: number } | undefined {
   const name = /[^\s<>]{1,256}(?=>)/y
   name.lastIndex = from
-  const found = name.exec(text)?.[0]
-  return found === undefined ? undefined : { text: found, end: from + found.length + 1 }
+  const match = name.exec(text)?.[0]
+  return match === undefined ? undefined : { text: match, end: from + match.length + 1 }
 }
 
 function converted(value: string, schema: unknown): unknown {

@@ -39,8 +39,8 @@ export function openChunkAssembler() {
     hasToken: () => hasToken,
     hasReason,
     /**
-     * Tells whether the reply is whole by its `finish_reason`, though usage may follow. Some servers send one early, or with
-     * every piece: where the model wrote on after it, only the end of the stream says that the reply is whole.
+     * Some servers send a `finish_reason` early or with every piece: where the model wrote on, only the stream's end says that
+     * it is whole.
      */
     isFinished: () => hasReason() && !wroteOn,
     /** Returns what the server would have answered to the same request unstreamed; undefined without a choice. */

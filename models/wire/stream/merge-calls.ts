@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { argumentsText } from '../content/content-reading.ts'
 
-/** Any part may be missing, and servers repeat some of them. */
 export const CallDelta = z.object({
   index: z.int().min(0).nullish(),
   id: z.string().nullish(),
@@ -16,7 +15,6 @@ export type CallDelta = z.infer<typeof CallDelta>
 
 type MergedCall = { index: number; id: string; name: string; arguments: string }
 
-/** `namedBy` is the list of pieces that named it. */
 type OpenCall = MergedCall & {
   brackets: ReturnType<typeof openBrackets>
   namedBy: readonly CallDelta[] | undefined
@@ -46,15 +44,14 @@ export function openCallMerger() {
         if (call.id !== '' && !firstOfId.has(call.id)) firstOfId.set(call.id, call)
       }
     },
-    calls: (): readonly MergedCall[] => calls.toSorted((one, other) => one.index - other.index),
+    calls: (): readonly MergedCall[] => calls.toSorted((left, right) => left.index - right.index),
   }
 }
 
 /**
- * A piece belongs to the last call of its index, else to the one of its id, else to the last one. Servers that number
- * every call 0, or none, mark a new one by its name or id; others repeat the name with every piece, or give each an id
- * of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first one's arguments
- * have begun and are not whole.
+ * A piece belongs to the last call of its index, else of its id, else to the last one. Servers that number every call 0, or
+ * none, mark a new one by its name or id; others repeat the name, or give each piece an id. A list that names one tool twice
+ * without numbers has two calls, unless the first one's arguments are not whole.
  */
 function continues(call: OpenCall, delta: CallDelta, deltas: readonly CallDelta[]): boolean {
   const isNumbered = typeof delta.index === 'number'

@@ -88,7 +88,7 @@ describe('openCompletionStream', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(text.length), { maxLength: 30 }), (cuts) => {
         const stream = openCompletionStream()
-        const ends = [0, ...cuts.toSorted((one, other) => one - other), text.length]
+        const ends = [0, ...cuts.toSorted((left, right) => left - right), text.length]
         for (const [at, end] of ends.slice(1).entries()) stream.feed(text.slice(ends[at], end))
         expect(stream.end()).toMatchObject({ choices: [{ message: { content: 'é👍\n' }, finish_reason: 'stop' }] })
       }),

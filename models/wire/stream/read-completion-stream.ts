@@ -6,7 +6,6 @@ import type { StreamDemand } from '../../http/streamed-response.ts'
 import { brokenReply, serverError } from '../try-failure.ts'
 import { Chunk, openChunkAssembler } from './assemble-chunks.ts'
 
-/** A server may send keep-alive lines as data; this is one a second for a quarter of an hour. */
 const maxKeepAlives = 900
 
 /** Reads the server-sent events of one streamed chat completion. `shown` removes secrets from a server's error. */

@@ -20,9 +20,8 @@ const defaultMaxSegments = 500
 const pageLength = 100
 
 /**
- * Moves the events of the runs that ended some minutes ago to the archive, all whole segments of them, and answers how
- * many segments it moved. A run with nothing to move costs one question to Redis. The next call continues behind the
- * limit; a run whose events cannot be moved does not delay the others. Throws when a store is unreachable.
+ * Moves the whole segments of runs that ended some minutes ago to the archive, and returns how many. The next call continues
+ * behind the limit; a run whose events cannot be moved does not delay the others. Throws when a store is unreachable.
  */
 export async function archiveEndedEvents(deps: ArchiveEndedDeps, signal: AbortSignal): Promise<number> {
   const { retention, followedMs = defaultFollowedMs, maxSegments = defaultMaxSegments } = deps
@@ -55,10 +54,7 @@ type ArchiverDeps = { ledger: Pick<Ledger, 'activeRuns' | 'archiveEvents'>; log:
 
 const everyMs = 1_000
 
-/**
- * Keeps the events of the active runs within their limit in Redis: older ones go to the object store. A loop of its
- * own, since the dispatcher has no time to wait for objects. The returned function stops it after the current round.
- */
+/** Keeps the active runs' events within their limit in Redis: a loop of its own, since the dispatcher cannot wait for objects. */
 export function runArchiver({ ledger, log }: ArchiverDeps): () => Promise<void> {
   const stores = openStoreUser(log)
   return repeatEvery(everyMs, async () => {

@@ -14,8 +14,8 @@ import { isMarked, type MarkDeps, markReferences } from './mark-references.ts'
 export type CollectDeps = MarkDeps & {
   retention: MarkDeps['retention'] & Pick<Retention, 'knownProjects' | 'ledgerId' | 'inWindow'>
   /**
-   * An object that was put within this time is kept, even unreferenced. It must be longer than an object may wait for
-   * its first reference, which is at most a run's time, and than the hour for which a writer counts on what it has put.
+   * An object put within this time is kept. Longer than a first reference may take (a run's time), and than the hour for which a
+   * writer counts on a put.
    */
   graceMs: number
   log: StoreLog & Pick<Log, 'warn'>
@@ -28,10 +28,7 @@ export type Collected = { deleted: number; deletedBytes: number; kept: number; y
 const uploadGraceMs = 25 * 3_600_000
 const batchLength = 5_000
 
-/**
- * Deletes the objects of every project of this ledger that no retained run refers to. A project in which anything goes
- * wrong is left as it is, and the others go on.
- */
+/** Deletes the objects of this ledger's projects that no retained run refers to. A project in which anything goes wrong stays as it is. */
 export async function collectObjects(deps: CollectDeps, signal: AbortSignal): Promise<Collected> {
   const total = nothingCollected()
   const stores = openStoreUser(deps.log)
@@ -52,8 +49,8 @@ export type Deletion = {
   /** Users deleted these runs. */
   runs: ReadonlySet<RunId>
   /**
-   * Called in each window before its first delete. It aborts the collection's signal unless all that the other runs of the project
-   * have put is referred to, and was so when the marking began; else it begins an epoch.
+   * Called in each window before its first delete. Aborts the collection's signal unless all that other runs have put is
+   * referred to, and was so when the marking began; else begins an epoch.
    */
   confirm(window: CollectionWindow): Promise<void>
 }
@@ -75,8 +72,8 @@ function nothingCollected(): Collected {
 }
 
 /**
- * Marks first, then deletes the objects that are neither marked nor young. What became referenced since the marking
- * began was put since then too, or shortly before, so its age keeps it (blob-store.ts, collection-window.ts).
+ * Deletes what is neither marked nor young. What became referenced since the marking was put since then, so its age keeps it
+ * (blob-store.ts, collection-window.ts).
  */
 async function collectProject(
   projectId: ProjectId,
@@ -98,21 +95,18 @@ async function collectProject(
     batch = []
   }
   for await (const { key, lastModified } of deps.objects.list(`projects/${projectId}/`, signal)) {
-    const place = objectPlace(projectId, key)
-    if (place === undefined) total.unknown += 1
-    else if (isMarked(place, marks)) total.kept += 1
-    else if (lastModified < lastPutBefore(place)) batch.push({ key, lastPutBefore: lastPutBefore(place) })
-    else if (await goesNow(key, place, deps)) batch.push({ key, lastPutBefore: Infinity })
+    const object = objectPlace(projectId, key)
+    if (object === undefined) total.unknown += 1
+    else if (isMarked(object, marks)) total.kept += 1
+    else if (lastModified < lastPutBefore(object)) batch.push({ key, lastPutBefore: lastPutBefore(object) })
+    else if (await goesNow(key, object, deps)) batch.push({ key, lastPutBefore: Infinity })
     else total.young += 1
     if (batch.length >= batchLength) await deleteBatch()
   }
   await deleteBatch()
 }
 
-/**
- * Is true when an object without a reference goes although it is young, because runs were deleted: it is one of theirs, or one
- * that runs share. An attempt's record says which run it is of; those that the ledger knew of are deleted already.
- */
+/** Is true when a young object without a reference goes since runs were deleted: it is one of theirs, or one that runs share. */
 async function goesNow(
   key: string,
   place: ObjectPlace,
@@ -158,10 +152,7 @@ const statsAtOnce = 32
 /** A pause between windows, in which waiting puts are made. */
 const restMs = 1_000
 
-/**
- * Deletes the candidates that are still old. The check of the age and the delete are in one window in which no shared
- * object is put; otherwise a put between the two would be undone.
- */
+/** Deletes the candidates that are still old, each age checked in the window of its delete: a put between the two would be undone. */
 export async function deleteUnreferenced(
   candidates: readonly Candidate[],
   { retention, objects, deletion }: DeleteDeps,
@@ -176,8 +167,8 @@ export async function deleteUnreferenced(
     while (next < candidates.length && !stop.aborted) {
       const slice = candidates.slice(next, next + sliceLength)
       const looked = await mapBounded(slice, statsAtOnce, async ({ key, lastPutBefore }) => {
-        const found = await objects.stat(key)
-        return found !== undefined && found.lastModified < lastPutBefore ? [found] : []
+        const stored = await objects.stat(key)
+        return stored !== undefined && stored.lastModified < lastPutBefore ? [stored] : []
       })
       const old = looked.flat()
       // Also when this process was suspended for longer than the window: no timer has fired yet.
@@ -206,17 +197,16 @@ export async function deleteUnreferenced(
 const LedgerMark = z.strictObject({ v: z.literal(1), ledger_id: z.string() })
 
 /**
- * CONFIG_003 unless the project's objects belong to this ledger's runs. The first ledger that collects stores its name
- * next to them. A Redis that came back empty, or a second one that shares the bucket, knows none of the runs that refer
- * to them, and would delete all of them.
+ * CONFIG_003 unless the objects belong to this ledger's runs; the first one that collects stores its name there. A Redis that
+ * came back empty, or a second one with this bucket, knows none of the runs, and would delete all.
  */
 async function expectOwnLedger(projectId: ProjectId, { retention, objects }: CollectDeps): Promise<void> {
   const key = objectKeys.ledgerMark(projectId)
   const own = await retention.ledgerId()
   const stored = await objects.get(key).catch(undefinedWhenMissing)
-  const found = stored && LedgerMark.parse(parseJson(Buffer.from(stored).toString())).ledger_id
-  if (found === own) return
-  if (found !== undefined) {
+  const marked = stored && LedgerMark.parse(parseJson(Buffer.from(stored).toString())).ledger_id
+  if (marked === own) return
+  if (marked !== undefined) {
     throw new AppError(
       'CONFIG_003',
       `the objects of project "${projectId}" belong to another ledger: this Redis is not the one they were collected with. ` +

@@ -26,17 +26,15 @@ type DeleteCommand =
 
 const everyMs = 1_000
 
-/**
- * Finishes the deletion of runs that users asked for. The returned function stops it, also in the middle of a collection.
- */
+/** Finishes the deletion of runs that users asked for. The returned function stops it, also in the middle of a collection. */
 export function runDeletions(deps: DeleteDeps): () => Promise<void> {
   const stop = new AbortController()
   const withoutOwn = new Set<RunId>()
   const stores = openStoreUser(deps.log)
-  let said = ''
+  let lastMessage = ''
   const sayOnce = (message: string, say: () => void) => {
-    if (message !== said) say()
-    said = message
+    if (message !== lastMessage) say()
+    lastMessage = message
   }
   const stopRounds = repeatEvery(everyMs, async () => {
     try {
@@ -55,15 +53,14 @@ export function runDeletions(deps: DeleteDeps): () => Promise<void> {
 }
 
 /**
- * One round over all runs whose deletion was asked for, unless another process is at it; answers which of them are left. It may
- * die anywhere: the note of the deletion goes last, and until then what a run refers to stays in the ledger. `withoutOwn`:
- * runs of which earlier rounds left only what they may share with others.
+ * Deletes the runs for which that was asked, unless another process is at it; returns those left. It may die anywhere: the note
+ * of a deletion goes last. `withoutOwn`: runs of which only what they may share with others is left.
  */
 export async function deletionRound(deps: DeleteDeps, signal: AbortSignal, withoutOwn = new Set<RunId>()) {
-  const asked = await deps.retention.runsBeingDeleted()
-  if (asked.length === 0) return asked
+  const due = await deps.retention.runsBeingDeleted()
+  if (due.length === 0) return due
   await deps.retention.whileDeleting(async (lost) => {
-    for (const [projectId, runs] of Map.groupBy(asked, (run) => run.projectId)) {
+    for (const [projectId, runs] of Map.groupBy(due, (run) => run.projectId)) {
       await deleteOfProject(projectId, runs, { ...deps, withoutOwn }, AbortSignal.any([signal, lost]))
     }
   })
@@ -75,14 +72,14 @@ export async function deletionRound(deps: DeleteDeps, signal: AbortSignal, witho
 
 async function deleteOfProject(
   projectId: ProjectId,
-  asked: readonly AskedRun[],
+  deleted: readonly AskedRun[],
   deps: DeleteDeps & { withoutOwn: Set<RunId> },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const run of asked) {
+  for (const run of deleted) {
     if (!deps.withoutOwn.has(run.runId) && (await removeOwn(run, deps, signal))) deps.withoutOwn.add(run.runId)
   }
-  const runs = asked.filter(({ runId }) => deps.withoutOwn.has(runId))
+  const runs = deleted.filter(({ runId }) => deps.withoutOwn.has(runId))
   if (runs.length === 0) return
   const isDone = await removeShared(projectId, runs, deps, signal)
   // After the grace the usual collection deletes what is left, which a project that never rests does not let happen before.
@@ -91,10 +88,7 @@ async function deleteOfProject(
 
 type AskedRun = Awaited<ReturnType<Retention['runsBeingDeleted']>>[number]
 
-/**
- * Removes what belongs to this run alone: its results, its objects, its upload and the records of its attempts. False when it may
- * not be removed yet, or not at all: somebody began to delete it just when it was retried.
- */
+/** Removes what belongs to this run alone. False when it may not be removed yet, or was retried just when somebody deleted it. */
 async function removeOwn(run: DeletedRun, deps: DeleteDeps, signal: AbortSignal): Promise<boolean> {
   const { projectId, runId } = run
   const isGoing = await deps.retention.requestDeletion(run).then(() => true, undefinedOn('RUN_005', 'RUN_006'))
@@ -119,8 +113,8 @@ async function removeObjects({ projectId, runId }: DeletedRun, { objects }: Dele
 }
 
 /**
- * Collects the objects of the project that no run refers to, whatever their age. That is safe while every run is either ended or
- * executing, and no patch is being composed: all that was put is referred to. False while it has to wait.
+ * Collects what no run of the project refers to, whatever its age: safe while every run has ended or executes and no patch is
+ * composed, since all that was put is referred to. False while it has to wait.
  */
 async function removeShared(
   projectId: ProjectId,
@@ -149,10 +143,7 @@ async function removeShared(
   return true
 }
 
-/**
- * The project's runs and which of them go on, as a text to compare; undefined while one of them may have put objects that it does
- * not refer to yet.
- */
+/** Returns the project's runs as a text to compare; undefined while one may have put objects that it does not refer to yet. */
 async function settledRuns(
   projectId: ProjectId,
   gone: ReadonlySet<RunId>,

@@ -15,10 +15,7 @@ export type MarkDeps = {
   objects: ObjectStore
 }
 
-/**
- * Holds what the retained runs of a project refer to. Trees are kept apart from blobs: a repository may contain a file
- * with exactly the bytes of a tree object, and that file's hash must not count as a folder that was read.
- */
+/** Trees are kept apart from blobs: a file with exactly the bytes of a tree object must not count as a folder that was read. */
 function noMarks() {
   return {
     runs: new Set<RunId>(),
@@ -35,11 +32,7 @@ type Marks = ReturnType<typeof noMarks>
 
 const pageOperations = 1_000
 
-/**
- * Marks everything that the project's runs refer to, including active runs and those that are just being accepted, except
- * those of `deleted`.
- * Throws the error of any failed read: a reference that could not be followed must not count as missing.
- */
+/** Marks what the project's runs refer to, except those of `deleted`. Throws the error of any failed read: that reference is not missing. */
 export async function markReferences(
   projectId: ProjectId,
   deps: MarkDeps,
@@ -66,25 +59,25 @@ export async function markReferences(
 }
 
 /** Is true when the object may be needed: by a retained run, or always, as a mark of the ledger. */
-export function isMarked(place: ObjectPlace, marks: Marks): boolean {
-  switch (place.kind) {
+export function isMarked(object: ObjectPlace, marks: Marks): boolean {
+  switch (object.kind) {
     case 'blob':
     case 'tree':
     case 'snapshot':
     case 'attempt':
     case 'bundle':
     case 'environment':
-      return marks[place.kind].has(place.hash)
+      return marks[object.kind].has(object.hash)
     case 'node_index':
-      return marks.blob.has(place.blobHash)
+      return marks.blob.has(object.blobHash)
     case 'upload':
-      return marks.uploads.has(place.key)
+      return marks.uploads.has(object.key)
     case 'run_object':
-      return marks.runs.has(place.runId)
+      return marks.runs.has(object.runId)
     case 'ledger_mark':
       return true
     default:
-      return unreachable(place)
+      return unreachable(object)
   }
 }
 
@@ -118,10 +111,7 @@ async function markOperations({ runId }: Run, marks: Marks, { retention }: MarkD
   }
 }
 
-/**
- * SHA-256 hashes in hex, kept as 32 bytes each: 70 MB of memory per million (measured on Node 24), up to 16.7 million, at
- * which `add` throws a RangeError.
- */
+/** Keeps SHA-256 hashes as 32 bytes each: 70 MB per million (Node 24), up to 16.7 million, where `add` throws a RangeError. */
 function openHashSet() {
   const kept = new Set<string>()
   const packed = (hash: string) => Buffer.from(hash, 'hex').toString('latin1')

@@ -1,9 +1,11 @@
+import { undefinedOn } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Retention } from '#store/ledger/retention.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { archiveEndedEvents, type ArchiveEndedDeps } from './archive-events.ts'
 import { collectObjects, type CollectDeps } from './collect-objects.ts'
-import { forgetEndedRuns, type ForgetDeps } from './forget-ended-runs.ts'
 
 export type HousekeepingDeps = ForgetDeps &
   ArchiveEndedDeps &
@@ -27,9 +29,9 @@ export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => 
 }
 
 /**
- * One round: forgets runs past retention, archives the events of the other ended runs, then, unless another process is
- * collecting or did so within the last hour, collects unreferenced objects. Forgetting and archiving take no lease: two
- * at once are harmless, and they make room in a Redis that is too full for a lease. Never throws: logs errors.
+ * Forgets runs past retention, archives events of other ended runs, then collects unless another process does or did within the
+ * hour. The first two take no lease: they are harmless twice, and make room in a Redis too full for one. Never throws: logs
+ * errors.
  */
 export async function housekeepingRound(
   deps: HousekeepingDeps,
@@ -54,4 +56,37 @@ export async function housekeepingRound(
   } catch (error) {
     if (!signal.aborted && !stores.failed(error)) deps.log.warn('housekeeping was cut short', { error })
   }
+}
+
+type ForgetDeps = {
+  ledger: Pick<Ledger, 'getRun'>
+  retention: Pick<Retention, 'endedRuns' | 'forgetRun'>
+  retentionMs: number
+}
+
+const pageLength = 100
+
+/** Forgets the runs that ended longer ago than they are retained, and returns how many; not one with an open pull request. */
+async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<number> {
+  const { retention, retentionMs } = deps
+  let forgotten = 0
+  let left = 0
+  for (;;) {
+    const runs = await retention.endedRuns({ agedMs: retentionMs, first: left, limit: pageLength })
+    if (runs.length === 0) return forgotten
+    for (const run of runs) {
+      signal.throwIfAborted()
+      const answer = (await hasOpenPull(run.runId, deps))
+        ? undefined
+        : await retention.forgetRun(run).catch(undefinedOn('RUN_005'))
+      if (answer === undefined) left += 1
+      else if (answer === 'forgotten') forgotten += 1
+    }
+  }
+}
+
+/** Is true when nobody has merged or closed a pull request of the run: later runs of its branch carry on what that has. */
+async function hasOpenPull(runId: RunId, { ledger }: ForgetDeps): Promise<boolean> {
+  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
+  return run?.publication?.pulls.some(({ state }) => state === 'open') ?? false
 }

@@ -22,10 +22,10 @@ const clientHello = 1
 /** Reads what a client has sent first. Before the second one (`isRetry`) there may be a record that says nothing. */
 export function readClientHello(stream: Buffer, { isRetry = false } = {}): HelloReading {
   const start = isRetry && startsWith(stream, changeCipherSpec) ? changeCipherSpec.length : 0
-  const found = messageIn(stream, start)
-  if (found.kind !== 'message') return found
+  const message = messageIn(stream, start)
+  if (message.kind !== 'message') return message
   try {
-    return { kind: 'hello', serverName: serverNameIn(found.body), bytes: found.end }
+    return { kind: 'hello', serverName: serverNameIn(message.body), bytes: message.end }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     return { kind: 'none', reason: error.message }
@@ -38,7 +38,6 @@ function startsWith(stream: Buffer, part: Buffer): boolean {
 
 type Message = { kind: 'message'; body: Buffer; end: number } | Exclude<HelloReading, ClientHello>
 
-/** Puts the message together from the records that it is spread over, which hold nothing else. */
 function messageIn(stream: Buffer, start: number): Message {
   const fragments: Buffer[] = []
   let have = 0

@@ -17,7 +17,6 @@ export type ProxyReport = { hosts: Record<string, number>; refused: string[]; is
 export type ProxyOptions = {
   path: string
   rules: RegistryRules
-  /** Limits all connections together, both ways. */
   maxBytes: number
   lookup?: Lookup
   /** Limits how long a client takes to send the first message of TLS. */
@@ -30,9 +29,9 @@ const mostConnections = 128
 const mostNamed = 20
 
 /**
- * An HTTP proxy for one setup, which reaches the registries alone: CONNECT for https, GET and HEAD for http. It resolves names itself, and
- * passes on what begins with TLS to the host of CONNECT alone: many sites share the addresses of a registry, which knows them by that name.
- * Programs of a repository speak to it, so nothing that they send is believed.
+ * Reaches the registries alone for one setup: CONNECT for https, GET and HEAD for http. It resolves names itself, and passes on
+ * only TLS to the host of CONNECT: many sites share a registry's addresses. Nothing that a repository's programs send is
+ * believed.
  */
 export async function openRegistryProxy(options: ProxyOptions): Promise<RegistryProxy> {
   const proxy = openAccount(options)
@@ -58,7 +57,6 @@ export async function openRegistryProxy(options: ProxyOptions): Promise<Registry
 
 type Account = ReturnType<typeof openAccount>
 
-/** Keeps account of what is connected and what was transferred so far. */
 function openAccount({ rules, maxBytes, lookup: resolve = allAddresses, helloMs = usualHelloMs }: ProxyOptions) {
   const open = new Set<Duplex | Readable>()
   const hosts: Record<string, number> = {}
@@ -82,15 +80,15 @@ function openAccount({ rules, maxBytes, lookup: resolve = allAddresses, helloMs 
     helloMs,
     report: (): ProxyReport => ({ hosts, refused, isOverLimit: bytes > maxBytes }),
     async permission(host: string, port: number): Promise<Permission> {
-      const found = await permitted({ host, port }, rules, resolve)
-      if (!('refusal' in found)) return bytes > maxBytes ? { refusal: 'has sent more than setup.download_mb' } : found
-      return { refusal: refuse(host, found.refusal) }
+      const permission = await permitted({ host, port }, rules, resolve)
+      if (!('refusal' in permission))
+        return bytes > maxBytes ? { refusal: 'has sent more than setup.download_mb' } : permission
+      return { refusal: refuse(host, permission.refusal) }
     },
     track(stream: Duplex | Readable) {
       open.add(stream)
       stream.on('close', () => open.delete(stream))
     },
-    /** Counts what a stream brings, and ends all when it is too much. */
     count: (host: string, stream: Duplex | Readable) =>
       void stream.on('data', (chunk: Buffer) => add(host, chunk.length)),
   }
@@ -106,12 +104,12 @@ async function tunnel(
   proxy: Account,
 ): Promise<void> {
   const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(url) ?? []
-  const found = await proxy.permission(host, Number(port))
-  if ('refusal' in found) {
-    client.end(`HTTP/1.1 403 ${found.refusal}\r\nConnection: close\r\n\r\n`)
+  const permission = await proxy.permission(host, Number(port))
+  if ('refusal' in permission) {
+    client.end(`HTTP/1.1 403 ${permission.refusal}\r\nConnection: close\r\n\r\n`)
     return
   }
-  const server = connect({ host: found.address, port: Number(port) })
+  const server = connect({ host: permission.address, port: Number(port) })
   server.setTimeout(idleMs, () => server.destroy())
   server.on('error', () => client.destroy())
   server.on('close', () => client.destroy())
@@ -179,8 +177,8 @@ async function readUntil<Found>(
       const chunk: unknown = stream.read()
       if (Buffer.isBuffer(chunk)) {
         bytes = Buffer.concat([bytes, chunk])
-        const found = look(bytes)
-        if (found !== undefined) return { found, bytes }
+        const reading = look(bytes)
+        if (reading !== undefined) return { found: reading, bytes }
       } else await once(stream, 'readable', { signal: AbortSignal.any([signal, closed.signal]) })
     }
   } finally {
@@ -198,11 +196,11 @@ async function forward(request: IncomingMessage, response: ServerResponse, proxy
   if (target?.protocol !== 'http:' || !['GET', 'HEAD'].includes(method))
     return refuse('only GET of http://, and CONNECT')
   const port = Number(target.port || 80)
-  const found = await proxy.permission(target.hostname, port)
-  if ('refusal' in found) return refuse(found.refusal)
+  const permission = await proxy.permission(target.hostname, port)
+  if ('refusal' in permission) return refuse(permission.refusal)
   const kept = Object.entries(headers).filter(([name]) => !ofConnection.includes(name))
   const sent = sendRequest({
-    host: found.address,
+    host: permission.address,
     port,
     method,
     path: `${target.pathname}${target.search}`,

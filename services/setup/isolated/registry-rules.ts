@@ -3,7 +3,6 @@ import { BlockList, isIP } from 'node:net'
 /** Lists what a setup may reach: `host:port`, in small letters. Only an `internal` one may have a private address. */
 export type RegistryRules = { registries: ReadonlySet<string>; internal: ReadonlySet<string> }
 
-/** Reads the settings: hosts, `host:port` and URLs. */
 export function registryRules(registries: readonly string[], internal: readonly string[]): RegistryRules {
   const own = internal.map(placeOf)
   return { registries: new Set([...registries.map(placeOf), ...own]), internal: new Set(own) }
@@ -42,27 +41,23 @@ function blockList(family: 'ipv4' | 'ipv6', ranges: string): BlockList {
 
 export type Lookup = (host: string) => Promise<readonly string[]>
 
-/** `refusal` completes a sentence that begins with the host. */
 export type Permission = { address: string } | { refusal: string }
 
-/**
- * Decides whether a setup may connect, and to which address: the one that was checked, so that a name which leads elsewhere a moment
- * later is of no use.
- */
+/** Decides whether a setup may connect, and to which address: the checked one, wherever the name leads a moment later. */
 export async function permitted(
   { host, port }: { host: string; port: number },
   { registries, internal }: RegistryRules,
   lookup: Lookup,
 ): Promise<Permission> {
   const name = host.toLowerCase().replace(/\.$/, '')
-  const place = `${name}:${port}`
-  if (!registries.has(place)) return { refusal: `port ${port} is not one of setup.registries` }
+  const hostAndPort = `${name}:${port}`
+  if (!registries.has(hostAndPort)) return { refusal: `port ${port} is not one of setup.registries` }
   const bare = bareName(host)
   const addresses = isIP(bare) === 0 ? await lookup(bare).catch(() => []) : [bare]
   const [address] = addresses
   if (address === undefined) return { refusal: 'has no address here' }
-  const isOwn = internal.has(place)
-  const foreign = addresses.find((one) => !isOwn && isPrivate(one))
+  const isOwn = internal.has(hostAndPort)
+  const foreign = addresses.find((candidate) => !isOwn && isPrivate(candidate))
   if (foreign !== undefined)
     return { refusal: `has the address ${foreign}, which is of no public machine (setup.internal_registries)` }
   return { address }
@@ -75,7 +70,6 @@ function isPrivate(address: string): boolean {
   return !publicIpv6.check(address, 'ipv6') || notPublic.ipv6.check(address, 'ipv6')
 }
 
-/** The name of a host as TLS has it: none for an address. */
 export function nameInTls(host: string): string | undefined {
   const name = bareName(host)
   return isIP(name) === 0 ? name : undefined

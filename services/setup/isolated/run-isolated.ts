@@ -10,7 +10,6 @@ import { AppError, hasCode, isErrorCode } from '#domain/error.ts'
 
 /** Holds all that a setup's process is told. The snapshot's tar is its descriptor `base`, and the result goes to `result`. */
 export const IsolatedSetup = z.strictObject({
-  /** An empty folder, removed with the process. */
   dir: z.string(),
   command: z.string(),
   hasPython: z.boolean(),
@@ -49,9 +48,9 @@ const entry = fileURLToPath(new URL('./setup-process.ts', import.meta.url))
 const keptErrors = 4_000
 
 /**
- * Runs a setup in a process of its own with an empty environment, and passes the tar of its result to `store` while it is made. When
- * the setup fails, reading that throws, and `store` keeps nothing. Throws TOOL_005 where there is no sandbox, TOOL_004 when the
- * process dies, what `store` throws, and the reason of `signal`, with which it ends the process.
+ * Runs a setup in a process of its own with an empty environment, and passes its result's tar to `store`. When the setup fails,
+ * reading that throws. TOOL_005 without a sandbox, TOOL_004 when the process dies; throws also what `store` does, and the reason
+ * of `signal`.
  */
 export async function runIsolated(
   setup: Omit<IsolatedSetup, 'dir'>,
@@ -83,8 +82,8 @@ export async function runIsolated(
   } catch (error) {
     signal.throwIfAborted()
     // The setup's own failure, and not that of the store, by which the setup fails as well.
-    const said = hasCode(error, 'SETUP_001') ? await answer : undefined
-    if (said?.kind === 'failed') return said
+    const reason = hasCode(error, 'SETUP_001') ? await answer : undefined
+    if (reason?.kind === 'failed') return reason
     throw error
   } finally {
     signal.removeEventListener('abort', kill)
@@ -104,10 +103,10 @@ async function* resultOf(child: ChildProcess, answer: Promise<SetupEnd>): AsyncG
 async function answerOf(child: ChildProcess): Promise<SetupEnd> {
   let errors = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors = `${errors}${text}`.slice(-keptErrors)))
-  let said: unknown
-  child.once('message', (message) => (said = message))
+  let reply: unknown
+  child.once('message', (message) => (reply = message))
   const [code, by]: unknown[] = await once(child, 'close')
-  const { data } = IsolatedAnswer.safeParse(said)
+  const { data } = IsolatedAnswer.safeParse(reply)
   if (data === undefined) {
     const how = typeof by === 'string' ? by : `exit code ${String(code)}`
     throw new AppError('TOOL_004', `the process of the setup ended with ${how}: ${errors.trim().slice(-500)}`)

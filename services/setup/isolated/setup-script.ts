@@ -28,11 +28,10 @@ createServer((client) => {
 const copied = `remora: the setup installs a copy of the repository, so programs would not see its changes: install it editable (-e)`
 
 /**
- * Runs the command, $1, with the registries to reach; first makes a virtual environment if $2 says that there is Python. Writes what
- * has come of it to descriptor 6 as a tar: the environment, and what is new in the working folder. GNU tar writes each file of several
- * names once for each.
- * The command alone has the PATH of the setup: what it installs must not take the place of what this script starts.
- * The files of a snapshot are of 1970, which no zip file, and so no wheel, can hold.
+ * Runs the command, $1, with the registries to reach; first makes a virtual environment if $2 says that there is Python. Writes
+ * the environment and what is new in the working folder to descriptor 6 as a tar. The command alone has the PATH of the setup:
+ * what it installs must not replace what this script starts. A snapshot's files are of 1970, which no zip file, and so no wheel,
+ * can hold.
  */
 const script = `
 path=$PATH
@@ -71,7 +70,6 @@ export function setupProgram(command: string, hasPython: boolean): SandboxedProg
 const certificateFiles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt']
 const certificatePlaces = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/pki/tls/certs', '/etc/pki/ca-trust']
 
-/** This machine's certificates of authorities, with which it is known who answers for a registry. */
 export function certificateMounts(): { from: string; to: string }[] {
   return certificatePlaces.filter((path) => existsSync(path)).map((path) => ({ from: path, to: path }))
 }

@@ -55,8 +55,8 @@ export type KeyParts = {
 }
 
 /**
- * Equal when a setup would make the same: the same command over the same manifests, lock files and files that it names, with the same
- * tools. What else these read of the snapshot is not looked at.
+ * Is equal for the same command over the same manifests, lock files and files that it names, with the same tools. What else
+ * these read is not looked at.
  */
 export function environmentKey(files: SnapshotView['files'], parts: KeyParts): string {
   const words = wordsOf(parts.command)
@@ -65,7 +65,6 @@ export function environmentKey(files: SnapshotView['files'], parts: KeyParts): s
   return sha256(JSON.stringify([2, parts, named.toSorted()]))
 }
 
-/** Returns the words of a command that may be paths, from the folder that it may have gone to. */
 function wordsOf(command: string): string[] {
   const words = command.split(/[\s'"`=;:,&|<>(){}]+/)
   return words.map((word) => posix.normalize(word).replace(/^(?:\.{0,2}\/)+/, '')).filter((word) => word !== '.')

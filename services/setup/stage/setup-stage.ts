@@ -32,8 +32,8 @@ const origin = { kind: 'worker', id: 'setup' } as const
 const inPlanning = { status: 'running', phase: 'planning' } as const
 
 /**
- * Makes the environment of a run's programs, or finds the one that an earlier run has made of the same manifests, and lets the run go on.
- * A setup that fails is a result, too: programs of the run are then not started. Running it again changes nothing.
+ * Makes the environment of a run's programs, or finds the one of the same manifests, and lets the run go on, also when the setup
+ * fails: its programs are then not started. Running it again changes nothing.
  */
 export async function runSetupStage(runId: RunId, deps: SetupStageDeps, signal: AbortSignal): Promise<StageEnd> {
   const run = await deps.ledger.getRun(runId)
@@ -77,15 +77,15 @@ async function environmentOf(run: SetUp, deps: SetupStageDeps, signal: AbortSign
       registries: [...isolation.registries, ...isolation.internalRegistries],
       variables: isolation.variables,
     })
-    const place = objectKeys.environment(projectId, key)
-    const known = await deps.objects.stat(place)
+    const objectKey = objectKeys.environment(projectId, key)
+    const known = await deps.objects.stat(objectKey)
     if (known !== undefined)
       return { kind: 'ready', command, key, bytes: known.bytes, isCached: true, durationMs: durationMs() }
     const base = await deps.archives.open(projectId, snapshotId)
     let bytes = 0
     const store = async (tar: AsyncIterable<Uint8Array>) => {
       const options = { maxBytes: isolation.limits.diskBytes, contentType: 'application/gzip' }
-      bytes = (await deps.objects.putStream(place, gzipped(tar), options)).bytes
+      bytes = (await deps.objects.putStream(objectKey, gzipped(tar), options)).bytes
     }
     const end = await runIsolated({ ...isolation, command, hasPython }, base, store, signal).finally(() =>
       closeSync(base),
@@ -104,7 +104,6 @@ async function environmentOf(run: SetUp, deps: SetupStageDeps, signal: AbortSign
   }
 }
 
-/** An error of `tar` is thrown where this is read. */
 async function* gzipped(tar: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gzip = createGzip({ level: 1 })
   const feeding = pipeline(tar, gzip).catch(() => {}) // reading it throws the same

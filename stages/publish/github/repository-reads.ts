@@ -1,6 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import { type CommitId, fullNameOf, type HostedRepository } from '#domain/repository-source.ts'
-import { readAtMost } from '#platform/read-at-most.ts'
+import { readAtMost } from '#platform/read-body.ts'
 import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from '#code-hosts/github-client.ts'
 
 /** GitHub says who may see it: an answer that there is none may mean that the app may not see it. */

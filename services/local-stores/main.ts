@@ -27,7 +27,7 @@ async function takeFolder(folder: string): Promise<FolderLock> {
 }
 
 /*
- * A Redis and an S3 server of this machine, to try the services one by one: `node scripts/service.mjs stores FOLDER`. Both keep
+ * A Redis and an S3 server of this machine, to try the services one by one: `node scripts/service.mjs local-stores FOLDER`. Both keep
  * their data in the folder, and listen on 127.0.0.1 only. Their addresses and keys, which are new at each start, are written to
  * FOLDER/env, as the services read them. Not for production: what they keep is on one disk.
  */

@@ -29,7 +29,7 @@ export async function llamaServers(folder: string, signal: AbortSignal): Promise
       packages,
       command: command(fileURLToPath(new URL('./gemma-tools.jinja', import.meta.url))),
       different:
-        'the chat template tests/model/gemma-tools.jinja. `required` then forbids only to end without a call: any text may ' +
+        'the chat template tests/model-servers/gemma-tools.jinja. `required` then forbids only to end without a call: any text may ' +
         'come before it, without end.',
     },
   ]

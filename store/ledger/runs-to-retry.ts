@@ -10,10 +10,7 @@ type IndexStore = Pick<LedgerStore, 'redis' | 'namespace'>
 /** A run with decisions that may ask for a retry. `at`: when that was last noted, by Redis' clock. */
 export type WantedNote = { runId: RunId; at: number }
 
-/**
- * Notes that a decision on the run is about to ask for a retry. To be called before the decision is made: a crash in between
- * leaves a note that means nothing, never a wanted retry that nobody finds.
- */
+/** Notes, before the decision is made, that it is about to ask for a retry: a crash leaves a note that means nothing, never a lost retry. */
 export async function noteWanted({ redis, namespace }: IndexStore, runId: RunId): Promise<void> {
   await redis.zadd(indexKeys(namespace).retrying, await redisNowMs(redis), runId)
 }

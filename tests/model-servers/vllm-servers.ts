@@ -41,7 +41,7 @@ export async function vllmServers(folder: string, signal: AbortSignal): Promise<
         return [environment.python, script, model, modelName, ...numbers, ...flags]
       },
       different:
-        'the weights as float32 safetensors (it does not read this GGUF), the chat template tests/model/gemma-tools.jinja, ' +
+        'the weights as float32 safetensors (it does not read this GGUF), the chat template tests/model-servers/gemma-tools.jinja, ' +
         '`--enable-auto-tool-choice --tool-call-parser hermes`.',
     },
   ]
