@@ -7,7 +7,6 @@ import { AppError } from '#domain/error.ts'
 export type BundleFault = { file: string; line: number; column: number; code: string; message: string }
 
 export type BundleYaml = Pick<YamlSource, 'placeOf' | 'placeInText'> & {
-  /** Is undefined for a file with faults. */
   file: BundleFile | undefined
   faults: BundleFault[]
 }

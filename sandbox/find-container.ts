@@ -16,10 +16,7 @@ export type ContainerOptions = {
 
 const commandMs = 20_000
 
-/**
- * Finds the first engine that has the image and holds a program to its limits, tried once. Without one TOOL_005 with what each lacks. What killed
- * workers have left in it is removed.
- */
+/** Finds the first engine that has the image and holds a program to its limits, tried once; else TOOL_005 with what each lacks. */
 export async function findContainer(
   { image, searchPath, env, paths }: ContainerOptions,
   limits: SandboxLimits,

@@ -16,10 +16,7 @@ export type Bubblewrap = { path: string; mounts: SystemMounts; isRoot: boolean }
 /** Is the user in place of root, for whom limits on processes do not hold, and whose files are not a program's to read. */
 const nobody = 65_534
 
-/**
- * Runs a program in a sandbox of its own, of which nothing is left when it ends. Throws TOOL_005 where bwrap does not work, the reason
- * of `signal` when that is aborted, and what reading the program's files throws. Everything else is a result.
- */
+/** Runs a program in a sandbox of its own. TOOL_005 where bwrap does not work, and the reason of `signal`; everything else is a result. */
 export async function runInBubblewrap(
   program: SandboxedProgram,
   { path, mounts, isRoot }: Bubblewrap,
@@ -80,7 +77,6 @@ function overuse(
   else if (processes > limits.processes + 3) stop('processes')
 }
 
-/** Passes the result on until the program has ended, or `result` takes no more, which the program then notices. */
 async function passOn(child: ChildProcess, result: Writable | undefined): Promise<void> {
   const from = child.stdio.at(descriptors.result)
   if (result !== undefined && from instanceof Readable) await pipeline(from, result).catch(() => {})

@@ -11,10 +11,7 @@ const restShare = 20
 const mostCounted = 5_000
 const kibibyte = 1024
 
-/**
- * Calls `onUse` about twenty times a second with what the process and all that it has started use, until the returned function is
- * called. Of files in memory only what is mapped is in it: their file systems bound them.
- */
+/** Calls `onUse` every 50 ms with what the process and its descendants use, until the returned function is called. Files count while mapped. */
 export function watchProcesses(pid: number, onUse: (use: ProcessUse) => void): () => void {
   const stop = new AbortController()
   void watchUntil(stop.signal, () => onUse(useOf(pid)))
@@ -40,7 +37,6 @@ function useOf(root: number): ProcessUse {
   return use
 }
 
-/** Counts memory of its own, and what it shares or maps of files in memory, proc(5). */
 function residentBytes(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')

@@ -19,7 +19,6 @@ import {
 /** A launcher on its way: its stdout and stderr are those of the process that a runtime has started. */
 export type Launched = {
   child: ChildProcess
-  /** Goes to the launcher's stdin. */
   input: AsyncIterable<Uint8Array>
   /** Is true where the stdin stays open as long as the program may run. */
   holdsInput?: boolean
@@ -34,10 +33,7 @@ export type Watched = Omit<ProgramResult, 'durationMs'> & {
   isWhole: boolean
 }
 
-/**
- * Waits until the program has ended, within its limits on time and output. TOOL_005 when the launcher did not start it, the reason of
- * `signal` when that is aborted.
- */
+/** Waits until the program has ended, within its time and output. TOOL_005 when it was not started; the reason of `signal` when aborted. */
 export async function watchProgram(
   { child, input, holdsInput = false, kill, watch = () => () => {} }: Launched,
   limits: SandboxLimits,
@@ -101,7 +97,6 @@ async function feed(
   )
 }
 
-/** Reads what the launcher says: its marks and the report, or what went wrong before the program started. */
 function openControl(onFlood: () => void) {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -113,7 +108,6 @@ function openControl(onFlood: () => void) {
       if (bytes > maxReportBytes + 64 * 1024) onFlood()
     },
     text: () => text().toString().trim(),
-    /** Returns undefined when the program has not started. */
     read(): { end: keyof typeof endMarks | undefined; report: Buffer } | undefined {
       const all = text()
       const at = all.indexOf(startedMark)
@@ -128,7 +122,6 @@ function openControl(onFlood: () => void) {
   }
 }
 
-/** The files were too many, or there is no sandbox at all. */
 function notStarted(words: string, why = 'it says nothing'): Watched {
   if (words.endsWith(filesMark.trimEnd())) {
     const nothing = { output: '', cutBytes: 0, report: undefined, isReportCut: false, isWhole: true }

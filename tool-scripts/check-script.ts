@@ -12,14 +12,10 @@ export type ScriptCheckOptions = {
   /** The externals there are. Without it, E013 is not checked. */
   knownExternals?: ReadonlyMap<string, ExternalSignature>
   profile?: ScriptProfile | undefined
-  /** Checks types (E100); when it is absent, these are not checked. */
   typeChecker?: Pick<TypeChecker, 'faults'>
 }
 
-/**
- * Checks one script against the rules of docs/guide/tool-scripts.md. Never throws on a bad script. Finds all faults at
- * once, sorted by line and column; in a text that is not Python, those up to the syntax error.
- */
+/** Checks one script, and never throws on a bad one. Finds all faults, sorted by place; in a text that is no Python, those up to the syntax error. */
 export async function checkScript(source: string, path: string, options: ScriptCheckOptions = {}) {
   const script = await parseScript(source, options.profile)
   const isSubmit = basename(path) === 'submit_result.pym'
@@ -44,7 +40,6 @@ async function faultsOfCode(
   ]
 }
 
-/** Warnings that would only repeat the refusal of a construct. */
 const repeating: ReadonlySet<string> = new Set(['W005', 'W007'])
 
 /** Leaves out what another parser found inside a construct that is refused anyway. */
@@ -84,7 +79,6 @@ function externalFaults(
 
 const maxLines = 200
 
-/** Finds W001 to W007: code that is allowed but probably not intended. */
 function shapeWarnings(script: ParsedScript, isSubmit: boolean): ScriptFault[] {
   const { declarations, source, uses } = script
   const names = usedNames(uses)

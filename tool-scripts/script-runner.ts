@@ -8,11 +8,7 @@ import type { ScriptEnding } from './script-ending.ts'
 import type { LimitedProcess } from './limited-process.ts'
 import { type FromScriptProcess, startScriptProcess, type ToScriptProcess } from './script-process.ts'
 
-/**
- * One process and the calls in it. The process executes one step of one script at a time, in the order it gets them, so
- * the first of `steps` is the script that is running, and the one to blame when the process hangs or dies. Scripts that
- * wait for the host cost the process nothing, so many can share it.
- */
+/** Is one process and its calls. It executes one step at a time, in order, so the first of `steps` is to blame when it hangs or dies. */
 export type ScriptRunner = ReturnType<typeof openScriptRunner>
 
 type RunnerDeps = {
@@ -32,7 +28,6 @@ type Runner = RunnerDeps & {
   orphaned: Set<ScriptCall>
   /** Steps that the process was asked for and has not answered. */
   steps: { call: ScriptCall; ticks: number }[]
-  /** The scripts the process knows, by hash, and when each was last used. */
   known: Map<string, number>
   stopWatch: (() => void) | undefined
   hung: ScriptCall | undefined
@@ -165,7 +160,6 @@ function drop(runner: Runner, call: ScriptCall): void {
   runner.onFree()
 }
 
-/** Nobody waits for the call any more: its slot is freed as soon as its script is not running. */
 function abandon(runner: Runner, call: ScriptCall): void {
   const isWaiting = runner.calls.includes(call) && !runner.steps.some((step) => step.call === call)
   if (isWaiting) drop(runner, call)

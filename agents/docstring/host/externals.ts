@@ -89,7 +89,6 @@ function docstringForm(site: DocstringSite, source: string, style: TextStyle) {
     types: style.docstringTypes ?? true,
     summary_characters: room.single,
     line_characters: room.line,
-    /** Is one level of indentation, as used in sections. */
     indent: indent.slice(indentationAt(source, site.definition.startIndex).length) || '    ',
   }
 }

@@ -45,7 +45,6 @@ type CommentedNode = Pick<CodeNode, 'path' | 'language' | 'startByte' | 'endByte
 
 export type CommentSurvey = {
   styles: ReadonlyMap<string, TextStyle>
-  /** Answers as `DocstringSurvey.reasonToSkip` does. */
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
 }
 
@@ -125,7 +124,6 @@ function openWaivers(files: readonly SourceFile[], configs: readonly { text: str
   }
 }
 
-/** Counts the votes of the whole repository for files of one style; a few more votes than none decide. */
 function stylesOf(
   facts: ReadonlyMap<string, FileDocFacts>,
   commented: ReadonlyMap<string, readonly CommentedNode[]>,

@@ -2,7 +2,6 @@ import { isRecord } from '#domain/json.ts'
 import type { Conversation } from '#rehearsal/conversation.ts'
 import { call, type Rule } from '#rehearsal/rule.ts'
 
-/** The tools of `remora harness` and of the bundle of that name, which offer some of them at a time. */
 const harnessTools = new Set([
   'report_node',
   'open_file',
@@ -16,7 +15,6 @@ const harnessTools = new Set([
   'find_symbol',
   'restart_server',
 ])
-/** Words in many tool names, and in many requests about something else. */
 const vagueWords = new Set(['set', 'add', 'name'])
 const tries = 2
 

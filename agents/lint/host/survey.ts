@@ -36,7 +36,6 @@ function withoutTestData({ faults, unlinted, isTestData }: Survey): Pick<Survey,
   }
 }
 
-/** The bundle's setting; `auto` asks a model where there is a real one. */
 function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['labels']): LintDepth {
   const depth = settings['depth']?.default
   if (depth === 'safe' || depth === 'model') return depth

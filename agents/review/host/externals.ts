@@ -14,11 +14,7 @@ import { type ExternalFunction, ScriptError } from '#tool-scripts/script-call.ts
 import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
 import { optionalInteger, text } from '#stages/operate/tools/externals/external-arguments.ts'
 
-/**
- * `report_finding`: what the agent has found about some lines of a file. It is grounded: the file exists, and it has those lines. What
- * was reported before, in the same words about the same lines, is not reported twice. `before`: what earlier attempts that this one
- * continues have called.
- */
+/** Makes `report_finding`: it is about lines that exist, and is not repeated. `before`: what earlier attempts that this one continues have called. */
 export function reportFinding(
   workspace: Pick<Workspace, 'readText'>,
   before: readonly JournalEntry[],
@@ -60,7 +56,6 @@ async function placeIn(
   return { line, endLine, lineText: lineText.length > maxLineCharacters ? '' : lineText }
 }
 
-/** A newline at the end of the file begins no further line. */
 function linesOf(content: string): string[] {
   return content.replace(/(?:\r\n|\r|\n)$/, '').split(/\r\n|\r|\n/)
 }

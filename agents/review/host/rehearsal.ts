@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { lastResult } from '#rehearsal/conversation.ts'
 import { call, offering, type Rule } from '#rehearsal/rule.ts'
 
-/** The rehearsal model knows these faults: patterns of single lines, each with what is always true of it. */
 const patterns = [
   {
     rule: 'bare-except',
@@ -35,7 +34,6 @@ const patterns = [
     claim: 'A comment says that something is not done yet.',
   },
 ] as const
-/** These rules look at one line without its surroundings. */
 const confidence = 0.6
 
 const ReadCode = z.object({ path: z.string(), node: z.string(), code: z.string() })

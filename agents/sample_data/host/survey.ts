@@ -94,7 +94,6 @@ function limitsLittle({ type, items, additionalProperties, default: _, descripti
   return Object.keys(more).length === 0 && (isLoose || (isScalar && inner === undefined))
 }
 
-/** Limits the classes that are looked at for one method, as far as its class inherits from them. */
 const maxClasses = 500
 
 function overridesMethod(
@@ -121,7 +120,6 @@ function overridesMethod(
   })
 }
 
-/** Names in a folder of the repository, those of folders with `/` at their end. */
 function openListing(paths: ReadonlySet<string>): (folder: string) => readonly string[] {
   const names = new Map<string, Set<string>>()
   for (const path of paths) {

@@ -107,7 +107,6 @@ function signatureOf(source: string, start: number, { python }: Pick<TestExterna
   })
 }
 
-/** Its modules are found as the runner of the tests finds them. */
 const pythonSnippet =
   'import os, sys; sys.path[:0] = [os.getcwd(), os.path.abspath("src")]; exec(compile(sys.argv[1], "snippet", "exec"), {"__name__": "__main__"})'
 

@@ -21,7 +21,6 @@ export const untested: SurveyRule = {
 export type TestSurvey = {
   /** Says why no test is to be written for a node; undefined for one that tests can reach and none names. */
   reasonToSkip(node: CodeNode): string | undefined
-  /** Names what runs the tests of a file of JavaScript or TypeScript that has such nodes. */
   runnerOf(path: string): ScriptRunner | undefined
 }
 
@@ -33,7 +32,6 @@ type SurveyInput = {
 }
 
 const atOnce = 8
-/** Larger files of tests are data, for the most part. */
 const maxTestBytes = 1_000_000
 const maxFileBytes = 4_000_000
 const families: Readonly<Record<string, string>> = {

@@ -9,11 +9,7 @@ type OneTurn = {
   settings: Pick<AgentSettings, 'oneTurn'>
 }
 
-/**
- * The calls that code makes in place of the model, for a bundle whose model has one turn: at first those that gather, at the
- * end the submission. Empty where it is the model's turn. They follow from the record of the attempt, so an attempt that
- * continues it goes on in the same place.
- */
+/** Returns the calls that code makes in place of a model with one turn; empty where it is the model's turn. They follow from the record alone. */
 export function callsByCode({ transcript, settings }: OneTurn): RequestedCall[] {
   if (settings.oneTurn === undefined) return []
   const { gather, carryOut } = settings.oneTurn
@@ -33,7 +29,6 @@ function callsOf(calls: readonly Pick<RequestedCall, 'name' | 'arguments'>[], me
   return calls.map((call): RequestedCall => ({ id: newId(undefined), ...call, byCode: true }))
 }
 
-/** The longest summary that a submission may have. */
 const maxSummary = 4000
 
 function submissionOfResult({ outcome, summary, error = summary }: ToolResult) {

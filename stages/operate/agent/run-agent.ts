@@ -17,7 +17,6 @@ export type Ending =
   | {
       kind: 'submitted'
       submission: Submission
-      /** Files that it names and that were not changed. */
       claimedUnchanged: readonly string[]
     }
   | { kind: 'stopped'; code: ErrorCode; phase: 'execution' | 'model' | 'tools' | 'submission'; reason: string }
@@ -87,7 +86,6 @@ function repeatedFault(turn: number, { name, repeats }: NonNullable<ReturnType<t
   return { kind: 'stopped', code: 'AGENT_004', phase: 'model', reason }
 }
 
-/** The first turn, or where an earlier attempt stopped, with a history that stays within the model's context. */
 async function openLoop({ transcript, tools, model, settings, from }: AgentRun, signal: AbortSignal): Promise<Loop> {
   const { maxMessages, maxTokens } = settings
   const known = await model.contextTokens?.(settings.model, signal)

@@ -62,7 +62,6 @@ export async function runCalls(
   return answer
 }
 
-/** The call at `at`, with the following ones that may run at the same time. */
 function batchAt(calls: readonly RequestedCall[], at: number, tools: ToolSet): readonly RequestedCall[] {
   const onlyReads = ({ name }: RequestedCall) => name !== submitToolName && tools.get(name)?.effects === 'reads'
   let end = at
@@ -89,10 +88,7 @@ async function runTogether(run: CallRunner, { turn, calls, answered }: Batch, si
   return ended
 }
 
-/**
- * Runs at most `parallelTools` calls at a time. When one throws, which is a fault of ours or an abort, the others are stopped
- * and waited for, and `stopped` is aborted with that error.
- */
+/** Runs at most `parallelTools` calls at a time. When one throws, the others are stopped and waited for, and `stopped` is aborted with that error. */
 async function runAtOnce(
   run: CallRunner,
   { turn, calls }: Omit<Batch, 'answered'>,
@@ -125,7 +121,6 @@ function refusalOf(answer: SubmissionAnswer | undefined): SuspendedLoop['refusal
   return answer === undefined || answer.kind === 'accepted' ? null : answer
 }
 
-/** Runs one call, or continues one with its answer, and emits two events; a call that waits has only the first one. */
 async function runCall(
   { tools, journal }: ToolRunner,
   { turn, call, answered }: { turn: number; call: RequestedCall; answered?: AnsweredScript | undefined },

@@ -102,11 +102,7 @@ function submissionFields(read: ReadSubmission): Record<string, unknown> {
   return { status, ...given, summary }
 }
 
-/**
- * Rebuilds the event of a submission that was given back, from its call and its recorded `run`. Without a run it is undefined,
- * unless the call itself is off the schema: the submission was accepted. The code of an unverified submission is left
- * out, since the note to the model does not show it.
- */
+/** Rebuilds the event of a submission that was given back, from its call and its recorded `run`; undefined for one that was accepted. */
 export function replayedSubmission(
   turn: number,
   call: RequestedCall,
@@ -124,7 +120,6 @@ type ReadSubmission =
   | {
       kind: 'valid'
       submission: Submission
-      /** The status as the model wrote it, when it was taken for another. */
       statusGiven?: string
     }
   | { kind: 'refused'; code: ErrorCode; reason: string }
@@ -143,7 +138,6 @@ const WireSubmission = z.object({
   error: z.string().max(4000).nullish(),
 })
 
-/** Words that models use for a status. Any other word is refused. */
 const statusWords: Readonly<Record<Submission['status'], readonly string[]>> = {
   success: ['done', 'ok', 'completed', 'complete', 'finished', 'added', 'fixed', 'updated', 'changed'],
   skipped: ['skip', 'unchanged', 'nothing_to_do', 'no_change', 'not_needed'],

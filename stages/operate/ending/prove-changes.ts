@@ -28,10 +28,7 @@ type Proven = {
 
 type ProofDeps = { evidence: EvidenceChecker; tests: Pick<TestProofs, 'evidence'> }
 
-/**
- * Returns a function that proves the attempt's current changes. As long as nothing more is written, it returns the last
- * proof. Throws the reason of an aborted signal before it checks another file, and TOOL_005 where tests are to be run and cannot.
- */
+/** Returns a function that proves the current changes, each state once. TOOL_005 where tests are to be run and cannot. */
 export function openProof(proven: Proven, deps: ProofDeps): (signal: AbortSignal) => Promise<Proof> {
   const { workspace } = proven
   let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
@@ -72,7 +69,6 @@ async function evidenceOf(
   return evidence
 }
 
-/** Tells whether the change is within the node, or within the node's own statements where the operation covers only these. */
 function isInNode(
   change: FileChange,
   base: Uint8Array | undefined,
@@ -91,10 +87,7 @@ function isInNode(
 
 type EditedNode = { startByte: number; language: string; base: Uint8Array | undefined }
 
-/**
- * Lines that are inserted above a node begin with its indentation: the same text comes of inserting, at the node's start, the
- * lines without it and then the indentation. Directives of Go between the lines and the node are the end of its doc comment.
- */
+/** Finds the start of lines inserted above a node: they begin with its indentation, and Go's directives between belong to its doc comment. */
 function startIn({ start, end, text }: Edit, { startByte, language, base }: EditedNode): number {
   if (start !== end || start >= startByte || base === undefined) return start
   const between = Buffer.from(base.subarray(start, startByte)).toString()

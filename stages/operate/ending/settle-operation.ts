@@ -15,7 +15,6 @@ import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '.
 export type SettleDeps = {
   ledger: Pick<Ledger, 'settle' | 'suspend'>
   objects: ObjectStore
-  /** Versions for the record: linter, sandbox, this program. */
   versions: Readonly<Record<string, string>>
 }
 
@@ -59,7 +58,6 @@ function detailsOf(ending: OperationEnding): Record<string, unknown> {
 
 export type Settlement = {
   outcome: Outcome
-  /** The part of the record that says what the attempt made. */
   made: Pick<AttemptRecord, 'changeSet' | 'changeSets' | 'leftAlone'>
   details: Record<string, unknown>
   evidence: readonly Evidence[]
@@ -90,7 +88,6 @@ export async function commitOutcome(
   await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })
 }
 
-/** Lists, by the id of a set that others are built on, these others. */
 function setsBySupport(sets: readonly ChangeSet[]): Map<string, string[]> {
   const built = new Map<string, string[]>()
   for (const { changeSetId, builtOn = [] } of sets) {
@@ -108,10 +105,7 @@ function changeSetEvent(set: ChangeSet): AgentEvent {
   return { event: 'change_set.created', phase: 'submission', data }
 }
 
-/**
- * Lets an operation wait for a person: stores the attempt's state as one object, then asks the question and frees the slot
- * in one atomic command. The answer makes the operation ready again.
- */
+/** Stores the attempt's state as one object, then asks the question and frees the slot in one command. The answer makes it ready again. */
 export async function suspendOperation(
   running: RunningAttempt,
   { question, loop, waiting }: Suspension,

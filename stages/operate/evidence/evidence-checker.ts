@@ -27,10 +27,7 @@ import {
 } from './python-facts.ts'
 import { samplesMatch } from '#agents/sample_data/host/checks.ts'
 
-/**
- * One file before and after a change: `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits
- * are in the node. `executable` is that of its `FileChange`.
- */
+/** Holds a file before and after a change; `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits are in the node. */
 export type CheckedFile = {
   path: string
   before: string | undefined
@@ -43,10 +40,7 @@ export type CheckedFile = {
 }
 
 export type EvidenceChecker = {
-  /**
-   * Makes the checks and returns one entry for each, in the same order. For a file that cannot be linted or parsed, `ok` is false and
-   * `detail` is the reason.
-   */
+  /** Makes the checks, in the same order. Of a file that cannot be linted or parsed, `ok` is false and `detail` is the reason. */
   check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
 }
 
@@ -110,11 +104,7 @@ export function checksOfFile(
   return [...new Set([...asked.filter(isTextCheck), ...own])]
 }
 
-/**
- * Says what is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that
- * is gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out,
- * for Python; that they do not is never proved.
- */
+/** Judges a deletion as such; undefined for a check that compares with an empty file. That others need it can be found out, that none does never. */
 function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evidence | undefined {
   const proof = { check, path, tool: 'deletion' }
   switch (check) {
@@ -182,10 +172,7 @@ function openPythonEvidence(deps: PythonDeps) {
   }
 }
 
-/**
- * The code is the same but for docstrings and comments, and in these nothing is run. A `pass` or `...` that was a whole body may go where a docstring
- * makes it needless; `detail` says so then, since it is no documentation.
- */
+/** Allows other docstrings and comments in which nothing is run. A `pass` or `...` may go that a docstring makes needless; `detail` says so. */
 function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 'detail'> {
   if (before.structure() !== after.structure()) return { ok: false }
   const trap = addedCharacter(before.text, after.text) ?? docstringTrap(after.text, before.text)
@@ -209,7 +196,6 @@ async function samplesEvidence({ path, after, readFile }: TextFile, python: Pyth
   return evidenceOf({ check, path, tool: treeSitter }, () => samplesMatch({ path, after }, readFile, python))
 }
 
-/** Makes the checks of JavaScript and TypeScript; those that any language has are left to `other`. */
 function openScriptEvidence(
   { linter, syntax }: Pick<PythonDeps, 'linter'> & OtherDeps,
   other: ReturnType<typeof openSyntaxEvidence>,
@@ -266,7 +252,6 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
 
 type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => CheckResult
 
-/** The checks of Python that compare the facts of both texts. */
 const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
   comments_kept: (facts) => commentsKept(facts),
   names_kept: (facts, { rules }) => namesKept(facts, rules),

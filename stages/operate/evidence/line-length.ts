@@ -2,14 +2,10 @@ import type { TextStyle } from '#domain/path-rules.ts'
 import type { ComparedFacts, CheckResult, PythonFacts } from './python-facts.ts'
 
 type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
-/** A text of any language; the rows of its docstrings, or of its comments. */
 type Lines = Pick<PythonFacts, 'lines' | 'docstringRows'>
 type ComparedLines = Pick<ComparedFacts, 'lineRuns'> & { before: Lines; after: Lines }
 
-/**
- * No line is longer than the repository allows, unless it replaces a line that was at least as long. Docstrings, and
- * comments on lines of their own, have a separate limit if the repository sets one.
- */
+/** Finds a line that is longer than the repository allows and than any that it replaces. Docstrings and comments may have a limit of their own. */
 export function lineLengthKept({ before, after, lineRuns }: ComparedLines, limits: Limits): CheckResult {
   const [was, now] = [excessOf(before, limits), excessOf(after, limits)]
   const figures = { before: was.size, after: now.size }

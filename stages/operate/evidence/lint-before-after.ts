@@ -4,11 +4,7 @@ import type { CheckResult } from './python-facts.ts'
 
 export type Linted = { text: string; report: LintReport }
 
-/**
- * Every fault after the change was there before it, at the corresponding place: under the repository's rules and,
- * whatever these are, under the guard rules (undefined names, unused imports …). Faults are compared one by one, so
- * that a fixed fault does not make up for a new one. `runs` are the changed lines.
- */
+/** Finds faults that were not there before at the corresponding place, by the repository's rules and the guard rules. A fixed one makes up for none. */
 export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): CheckResult {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
   const fresh = faultsMade(before, after, runs)
@@ -64,10 +60,7 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
   return fresh
 }
 
-/**
- * The rule and its message, without line numbers, without the figures of an exceeded limit, and without quoted code,
- * which the fix of another rule may have edited. Quoted names stay.
- */
+/** Names the rule and its message without line numbers, figures of a limit and quoted code, which another fix may have edited. */
 function kindOf({ code, message }: Diagnostic): string {
   const words = message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')
   return `${code} ${words.replaceAll(/`[^`]*[\s()[\]=][^`]*`/g, '``')}`
@@ -160,7 +153,6 @@ function lineKeys(): (fault: Diagnostic, lines: readonly string[]) => string {
   }
 }
 
-/** The last of the runs, which are in order, for which `begins` holds. */
 function lastFrom(runs: readonly ChangedRun[], begins: (run: ChangedRun) => boolean): ChangedRun | undefined {
   const next = bisect(runs.length, (at) => {
     const run = runs[at]
@@ -169,7 +161,6 @@ function lastFrom(runs: readonly ChangedRun[], begins: (run: ChangedRun) => bool
   return runs[next - 1]
 }
 
-/** Returns the row after the change that a row corresponds to, or the changed run that it is in. */
 function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number; run?: ChangedRun } {
   const known = new Map<number, { row?: number; run?: ChangedRun }>()
   return (row) => {

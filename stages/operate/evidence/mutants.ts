@@ -121,7 +121,6 @@ const operators: readonly Operator[] = [
   },
 ]
 
-/** These nodes are not run, or say nothing about what the code does. */
 const leftOut = new Set([
   'comment',
   'decorator',
@@ -133,10 +132,7 @@ const leftOut = new Set([
   'import_from_statement',
 ])
 
-/**
- * Returns at most `most` mutants of the code from `start` to `end`: as many operators as there are, spread over the
- * code. The same text gives the same ones, in the order of the text. Empty for a language without operators.
- */
+/** Returns at most `most` mutants between `start` and `end`, of as many operators as there are, in the order of the text, always the same ones. */
 export function mutantsOf(
   tree: Tree,
   { language, start, end, most }: { language: string; start: number; end: number; most: number },
@@ -165,7 +161,6 @@ function chosen(groups: readonly (readonly Mutant[])[], most: number): Mutant[] 
   return found.slice(0, most)
 }
 
-/** The middle first, then the middles of its halves, and so on. */
 function spreadOut(group: readonly Mutant[]): Mutant[] {
   const found: Mutant[] = []
   let parts: (readonly Mutant[])[] = [group]
@@ -206,7 +201,6 @@ function returnedBy(node: Node): Node | undefined {
   return body === null || body.type === 'statement_block' ? undefined : body
 }
 
-/** A docstring, or another text that is a statement. */
 function isLoneText(node: Node): boolean {
   return node.parent?.type === 'expression_statement'
 }

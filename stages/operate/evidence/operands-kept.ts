@@ -87,7 +87,6 @@ function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]):
   return before.find((one) => isRemoved(one) && ordersOf(one).some((order) => fresh.has(order)))
 }
 
-/** The keys of all exchanges of two operands; none for a long chain. */
 function ordersOf({ kind, operands }: Operation): string[] {
   if (operands.length > maxCompared) return []
   return operands.flatMap((one, at) =>
@@ -135,10 +134,7 @@ const replaceable = new Set(
   ).split(' '),
 )
 
-/**
- * A call that a statement had and that nothing stands for any more, in words. A statement that does nothing now, or that does not parse,
- * is a matter of other checks.
- */
+/** Names a call that nothing stands for any more. A statement that does nothing, or does not parse, is a matter of other checks. */
 function lostCall({ before, after }: Evaluated, now: Statement, moved: () => ReadonlySet<string>): string | undefined {
   if (!(now.doesSomething || now.isHead) || now.kind === 'ERROR') return undefined
   const [had, has] = [before, after].map((all) => new Set(all.map(({ code }) => code)))

@@ -5,14 +5,10 @@ export type DocumentedDefinition = {
   line: number
   content: string
   fault: string | undefined
-  /** Says why the comment tells nothing. */
   empty: string | undefined
 }
 
-/**
- * Each docstring that the change writes or rewrites describes exactly the parameters that the signature has, in its order. One
- * that describes none makes no claim, as in a style without sections.
- */
+/** Holds each docstring that is written to the signature: exactly its parameters, in its order, or none. */
 export function parametersDocumented(
   before: readonly DocumentedDefinition[],
   after: readonly DocumentedDefinition[],

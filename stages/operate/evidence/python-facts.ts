@@ -25,7 +25,6 @@ export type PythonFacts = {
   docs(): PythonDoc[]
   /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
   structure(): string
-  /** Finds them as `loneFillersIn` does. */
   loneFillers(): (string | undefined)[]
 }
 
@@ -54,7 +53,6 @@ export type CheckResult = { fault: string | undefined; before?: number; after?: 
 const usualCachedLength = 2_000_000
 const cachedTexts = 500
 
-/** Parts of the text that are in `known` are not read again. */
 type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
 
 /** Facts are cached by text, since every operation on a file starts from the same one. `cachedLength` bounds all texts together. */
@@ -184,7 +182,6 @@ function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number)
   return pairs
 }
 
-/** The share of code that two statements of different kinds must have in common to be paired. */
 const leastLikeness = 0.25
 
 /** Goes from 0, nothing in common, to 1. Statements of one kind are always somewhat alike, heads of two kinds never. */

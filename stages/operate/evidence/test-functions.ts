@@ -39,7 +39,6 @@ function findInScript(around: Node, suites: readonly Named[], found: TestFunctio
   }
 }
 
-/** The function that a statement calls, the text that it gets first, and the body of the function that it gets last. */
 function calledIn(statement: Node): { name: string; title: string; body: Node | null } | undefined {
   const [first] = childrenOf(statement)
   const call = first?.type === 'await_expression' ? childrenOf(first)[0] : first

@@ -16,23 +16,16 @@ type FeedbackDeps = {
   objects: Pick<ObjectStore, 'get' | 'getRange'>
 }
 
-/** The last rejections; earlier ones have been answered by these. */
 const mostShown = 3
 const maxReason = 1_000
-/** Less of a change says nothing. */
 const leastChange = 80
 
 type Rejections = ReadonlyMap<OperationId, readonly Decision[]>
 
-/**
- * Reads what reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts;
- * empty in the first generation, and where nothing was said. What they said is whole, up to 1,000 characters
- * each; what it was said of gets the rest of `maxTokens`.
- */
+/** Reads what reviewers said of rejected changes, whole up to 1,000 characters each; what it was said of gets the rest of `maxTokens`. */
 export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   const rejectionsIn = openCurrentDecisions(ledger, rejectionsOf)
 
-  /** Returns undefined when it is not there any more. */
   async function readSet(projectId: ProjectId, { changeSetId, recordHash }: Decision): Promise<ChangeSet | undefined> {
     const sets = await getChangeSets(objects, projectId, recordHash).catch(undefinedOn('STORE_003'))
     return sets?.find((set) => set.changeSetId === changeSetId)

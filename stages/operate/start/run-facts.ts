@@ -11,11 +11,9 @@ import type { ObjectStore } from '#store/objects/object-store.ts'
 /** Facts that are the same for all operations of a generation of a run. */
 export type RunFacts = {
   bundles: readonly string[]
-  /** Weighs its share of the model servers, among the runs of its project. */
   weight: number
   rulesKey: Run['rulesKey']
   environment: Run['environment']
-  /** Is undefined where the run has stored no edges. */
   lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
 }
 
@@ -43,9 +41,7 @@ type RelatedNodesDeps = { runFacts: ReadRunFacts; objects: Pick<ObjectStore, 'ge
 type NodeOfRun = Pick<Attempt, 'runId' | 'generation' | 'node'>
 
 export type RelatedNodes = {
-  /** The stored edges of the node, at most `maxEdges`; empty where the run has stored none. */
   edges(of: NodeOfRun): Promise<readonly NodeEdge[]>
-  /** The nodes directly inside it, in source order; empty where the run has stored no edges. */
   inside(of: NodeOfRun): Promise<readonly NodeId[]>
   /**
    * The other files that the node is related to: first those it needs, then those that need it, each group by its number

@@ -69,7 +69,6 @@ function rejectedOf({ byChangeSet }: Decisions): ReadonlySet<string> {
 
 type Within = Pick<Attempt, 'projectId' | 'runId' | 'generation'>
 
-/** Reads change sets of runs. Those that were read last are cached: many operations start from the same ones. */
 function openSetReader({ ledger, objects }: StartDeps) {
   const cache = openCachedAnswers<readonly ChangeSet[]>({ maxSize: cachedBytes, sizeOf: sizeOfSets })
 
@@ -100,7 +99,6 @@ function openSetReader({ ledger, objects }: StartDeps) {
     return ids.map((id) => originals.get(id) ?? id)
   }
 
-  /** Returns the sets in the order of `ids`; those that are not there are left out. */
   async function byId(ids: readonly string[], { projectId, runId }: Within): Promise<ChangeSet[]> {
     const sets = new Map<string, ChangeSet>()
     const makers = (await ledger.operationsOfSets(runId, ids)).filter((id) => id !== undefined)

@@ -131,10 +131,7 @@ const WireResult = z.object({
   error: z.string().nullish(),
 })
 
-/**
- * A script's return value as a tool result. A text may hold the result as JSON, whole or in its last line, as programs
- * print it. Any other value is kept as `raw_output`, with the outcome `partial`.
- */
+/** Reads a script's value as a result; a text may hold it as JSON, whole or in its last line. Any other value is `raw_output`, as `partial`. */
 export function toolResult(value: unknown): ToolResult {
   const parsed = WireResult.safeParse(typeof value === 'string' ? writtenIn(value) : value)
   if (!parsed.success) {
@@ -146,7 +143,6 @@ export function toolResult(value: unknown): ToolResult {
   return typeof error === 'string' ? { ...base, error } : base
 }
 
-/** The JSON value of the text, else of its last non-blank line; undefined when neither is JSON. */
 function writtenIn(text: string): unknown {
   const whole = text.trim()
   return parseJson(whole) ?? parseJson(whole.slice(whole.lastIndexOf('\n') + 1))

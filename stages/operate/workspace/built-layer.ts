@@ -13,7 +13,6 @@ export type BuiltLayer = BaseLayer & {
   /** Lists those that it has. A set that collides with an earlier one is left out. */
   sets: readonly ChangeSet[]
   paths: readonly RepoPath[]
-  /** Returns undefined for a file that the sets do not change. */
   changed(path: string): ChangedFile | undefined
   /** Turns changes of this layer into changes of the snapshot. WORK_001 for one that undoes what a set does to a whole file. */
   onSnapshot(changes: readonly FileChange[]): SnapshotChanges
@@ -25,7 +24,6 @@ export type ChangedFile = { before: Uint8Array | undefined; after: Uint8Array | 
 /** `replaced`: the ids of the sets of which a change replaces an edit or a whole file. */
 export type SnapshotChanges = { files: FileChange[]; replaced: ReadonlySet<string> }
 
-/** `wasExecutable`: in the snapshot. */
 type BuiltFile = ChangedFile & { result: FileResult; hash: string; executable: boolean; wasExecutable: boolean }
 
 export async function openBuiltLayer(base: BaseLayer, sets: readonly ChangeSet[]): Promise<BuiltLayer> {
@@ -73,7 +71,6 @@ async function builtFile(result: FileResult, base: BaseLayer): Promise<BuiltFile
   return { ...of, after, edits: result.kind === 'edit' ? result.edits : [], hash: sha256(after) }
 }
 
-/** Adds the sets that the change replaces to `replaced`. */
 function onSnapshot(change: FileChange, file: BuiltFile | undefined, replaced: Set<string>): FileChange {
   if (file === undefined) return change
   const { result, before, wasExecutable } = file

@@ -6,11 +6,7 @@ import { findDocstringSite, outermost } from '#languages/python/docstring-site.t
 import type { LoadedLanguage } from '#languages/syntax/parser.ts'
 import type { BuiltLayer, ChangedFile } from './built-layer.ts'
 
-/**
- * The node in a layer that changes its file; undefined when it is not there any more. A definition of Python is found by its
- * kind and its name, where the changes have moved it to. The range of any other node moves with the changes, and its name must
- * still be in it: a worker has no query packs.
- */
+/** Finds the node in a layer that changes its file: a Python definition by kind and name, another by its moved range, with its name still in it. */
 export function movedNode(
   node: CodeNode,
   layer: BuiltLayer,
@@ -69,7 +65,6 @@ function movedPython(node: CodeNode, file: ChangedFile, python: Pick<LoadedLangu
 
 type Definition = { kind: 'function' | 'class'; name: string; end: number }
 
-/** The definition that starts at a byte, decorators included, and the byte where it ends. */
 function definitionAt(text: Buffer, byte: number, python: Pick<LoadedLanguage, 'read'>): Definition | undefined {
   const source = text.toString()
   const index = text.subarray(0, byte).toString().length

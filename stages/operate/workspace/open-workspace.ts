@@ -17,9 +17,7 @@ export type Workspace = {
   readText(path: string): Promise<string>
   /** The texts of at most `maxFiles` files by path. Throws WorkspaceFault too-large for more files or bytes. */
   readTexts(paths: readonly string[]): Promise<Map<RepoPath, string>>
-  /** Reads the UTF-8 text of a file of the base. Throws WorkspaceFault not-text. */
   readBase(path: string): Promise<string>
-  /** Reads a file of the base, which may be no text. */
   readBaseBytes(path: string): Promise<Uint8Array>
   /** Keeps the executable bit unless `executable` says otherwise. WorkspaceFault too-large, or not-text. */
   writeText(path: string, text: string, executable?: boolean): Promise<void>
@@ -28,7 +26,6 @@ export type Workspace = {
   deleteFile(path: string): Promise<void>
   /** Throws WorkspaceFault not-text for a file that is no text, refused when there is something at `to`. */
   renameFile(from: string, to: string): Promise<void>
-  /** The hash of a file's blob in the base. */
   baseHash(path: string): string
   exists(path: string): boolean
   list(folder: string): string[]
@@ -36,9 +33,7 @@ export type Workspace = {
   changes(): Promise<FileChange[]>
   changedPaths(): string[]
   reads(): ReadSet
-  /** Returns what was written and deleted, for a later attempt to start with. */
   written(): Written
-  /** The files that were written, with their bits as they are now. */
   writtenFiles(): WorkspaceFile[]
 }
 
@@ -210,10 +205,7 @@ function decode(path: RepoPath, bytes: Uint8Array): string {
   }
 }
 
-/**
- * Throws when a patch with a file at `path` could not be applied to the repository. `kindAt` includes what was written
- * so far. TOOL_007: a path in git's own folder or through a link. WorkspaceFault: something else is at the path.
- */
+/** Throws when no patch could write `path`: TOOL_007 in git's own folder or through a link, WorkspaceFault where something else is there. */
 function refuseWrite(path: RepoPath, kindAt: (path: RepoPath) => PathKind | undefined): void {
   if (path.split('/').some(isGitFolder)) throw new AppError('TOOL_007', `${path} is inside git's own folder`)
   for (const folder of foldersOf(path)) {
@@ -250,7 +242,6 @@ function openReadLog(start: ReadSet = { contents: {}, listings: {}, absences: []
   const listings = new Map(Object.entries(start.listings))
   const absences = new Set<string>(start.absences)
   return {
-    /** A file's content, by hash; undefined for a file that does not exist. */
     content(path: RepoPath, hash: string | undefined) {
       if (hash === undefined) absences.add(path)
       else contents.set(path, hash)

@@ -6,17 +6,13 @@ import { openThreadPool } from '#platform/thread-pool.ts'
 import { type Workspace, WorkspaceFault } from './open-workspace.ts'
 
 const maxPaths = 10_000
-/** Limits the files of one search. */
 const [maxFiles, maxBytes] = [2_000, 20_000_000]
 const readsAtOnce = 16
 const maxLines = 1_000
 const maxLineCharacters = 500
 const maxPatternCharacters = 1_000
 
-/**
- * The files whose paths match `pattern`, or lie in a folder that does, sorted; every file for an empty one. Throws
- * WorkspaceFault: refused for a pattern that is none, too-large for more than 10,000 files.
- */
+/** Lists files that match `pattern`, or lie in a folder that does, sorted; all for an empty one. WorkspaceFault too-large for more than 10,000. */
 export function findFiles(workspace: Pick<Workspace, 'list'>, pattern: string): string[] {
   const fault = faultOfGlobs([pattern])
   if (fault !== undefined) throw new WorkspaceFault('refused', fault)
@@ -54,11 +50,7 @@ export type SearchQuery = { text: string; isExpression: boolean; paths: string }
 
 export type FoundLine = { path: string; line: number; text: string }
 
-/**
- * The lines that the query finds, by path and line, without files that are no UTF-8 text. Throws WorkspaceFault: refused
- * for an expression that is none or takes too long, too-large for more than 1,000 lines, or than 2,000 files or 20 MB to
- * look at.
- */
+/** Finds lines in files that are text. WorkspaceFault: refused for a bad or slow expression, too-large for over 1,000 lines, 2,000 files or 20 MB. */
 export async function searchFiles(
   workspace: Pick<Workspace, 'list' | 'readText'>,
   { text, isExpression, paths }: SearchQuery,
@@ -87,7 +79,6 @@ async function readableTexts(workspace: Pick<Workspace, 'readText'>, paths: read
   return texts.flat()
 }
 
-/** Returns undefined for a file that is no text. */
 async function readIfText(workspace: Pick<Workspace, 'readText'>, path: string): Promise<string | undefined> {
   try {
     return await workspace.readText(path)

@@ -186,10 +186,7 @@ export function indentationAt(source: string, index: number): string {
   return /^(?:[ \t]*\f)*([ \t]*)/.exec(line)?.[1] ?? ''
 }
 
-/**
- * One level of indentation: that of the enclosing class, else of the file's first body on lines of its own, else four
- * spaces. Blocks are read from the tree, since lines of strings and continuation lines are indented freely.
- */
+/** Returns one level of indentation: the enclosing class's, else the first body's of the file, else four spaces. Strings are indented freely. */
 function indentUnit({ definition }: DocstringSite, source: string): string {
   const around = definition.parent?.type === 'decorated_definition' ? definition.parent.parent : definition.parent
   const blocks = [...(around?.type === 'block' ? [around] : []), ...definition.tree.rootNode.descendantsOfType('block')]

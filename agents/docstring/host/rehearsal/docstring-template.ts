@@ -25,10 +25,8 @@ const verbs = new Set(
   start stop store strip test update use validate verify wait walk wrap write`.split(/\s+/),
 )
 const predicates = new Set(['is', 'has', 'can', 'should', 'must', 'was', 'will'])
-/** After these words there is no room for an article. */
 const links = new Set(['all', 'as', 'at', 'by', 'for', 'from', 'in', 'into', 'of', 'on', 'or', 'to', 'up', 'with'])
 
-/** Writes one imperative sentence without its full stop, as pydocstyle asks for it. */
 function summaryOf(signature: Signature): string {
   const { name, kind, bases, yields } = signature
   const quoted = `\`${name}\``
@@ -70,7 +68,6 @@ function fromWords(signature: Signature): string | undefined {
   return parameter === undefined || parameter.name.startsWith('*') ? verb : `${verb} \`${parameter.name}\``
 }
 
-/** Classes, tests and properties have a summary only. */
 function sectionsOf(signature: Signature): Section[] {
   const isAttribute = hasDecorator(signature, 'property', 'cached_property', 'setter', 'deleter')
   if (typeKinds.has(signature.kind) || /^test(_|$)/.test(signature.name) || isAttribute) return []
@@ -146,12 +143,10 @@ function numpyEntry({ name, type, text }: Entry, width: number, indent: string):
   return [head === '' ? 'object' : head, ...wrap(text.split(' '), { width, first: indent, next: indent })]
 }
 
-/** The name alone, where the type is too long for its line. */
 function headOf(name: string, typed: string | undefined, max: number): string {
   return typed !== undefined && typed.length <= max ? typed : name
 }
 
-/** One or two fields, as pieces to wrap. */
 function sphinxFields(title: Section['title'], { name, type, text }: Entry): string[][] {
   const bare = name.replace(/^\*+/, '')
   const field = { Args: `:param ${bare}:`, Returns: ':returns:', Yields: ':yields:', Raises: `:raises ${name}:` }[title]
@@ -184,7 +179,6 @@ export function hasDecorator(signature: Signature, ...names: readonly string[]):
   })
 }
 
-/** The parameters a caller gives: all but `self`, and `cls` of a class method. */
 function givenParameters(signature: Signature): Parameter[] {
   const unnamed = ['self', '/', '*', ...(hasDecorator(signature, 'classmethod') ? ['cls'] : [])]
   return signature.parameters.filter(({ name }) => !unnamed.includes(name))

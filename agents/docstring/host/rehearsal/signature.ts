@@ -31,7 +31,6 @@ export const Signature = z.object({
   style: z.enum([...pythonStyles, ...commentStyles]).catch('google'),
   type_parameters: z.array(z.string()).default([]),
   types: z.boolean().default(true),
-  /** The longest summary line, and any other line. */
   summary_characters: z.int().default(70),
   line_characters: z.int().default(76),
   indent: z

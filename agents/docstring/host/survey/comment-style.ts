@@ -10,7 +10,6 @@ const prettierNames = /^(?:package\.json|\.prettierrc(?:\.(?:json5?|ya?ml|toml))
 const biomeNames = /^biome\.jsonc?$/
 const rustNames = /^\.?rustfmt\.toml$/
 const scriptLanguages = new Set(['typescript', 'tsx', 'javascript'])
-/** Prettier's own, where it is configured without one. */
 const prettierWidth = 80
 
 export function isFormatConfig(path: string): boolean {

@@ -142,10 +142,7 @@ export function outermost<Range extends ByteRange>(ranges: readonly Range[]): Ra
   return found
 }
 
-/**
- * Finds for each of `inner` the smallest of `outer` that contains it, the later one of two equals; an empty one between two belongs to
- * the second. Those that nothing contains are left out. One pass over both: a file may have tens of thousands of nodes and of faults.
- */
+/** Finds the smallest of `outer` around each of `inner`, the later one of two equals. One pass: a file may have tens of thousands of each. */
 export function innermostOf<Outer extends ByteRange, Inner extends ByteRange>(
   inner: readonly Inner[],
   outer: readonly Outer[],

@@ -112,7 +112,6 @@ function repeated(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text, at) => texts.indexOf(text) !== at))]
 }
 
-/** zod reads the schema, without code made from it. */
 function openCheck(schema: SampledSignature['schema']): (given: unknown) => ArgumentFault[] {
   const checked = z.fromJSONSchema(schema)
   return (given) => {

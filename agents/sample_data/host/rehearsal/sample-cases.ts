@@ -5,15 +5,11 @@ type Named = { words: string; value: unknown }
 type Case = { name: string; arguments: Record<string, unknown> }
 export type Cases = { valid: Case[]; invalid: (Case & { why: string })[] }
 
-/** Suffices, for each kind, to show the limits, and is no more than a person reads. */
 const maxCases = 8
 const maxDepth = 4
 const maxMembers = 3
 
-/**
- * Cases for a JSON Schema of arguments, for show: the usual values, then the limits of every parameter, and one wrong argument at a
- * time. `leftOut` are parameters that the schema does not have. They follow from the schema alone; what the values mean, only a model that has read the code could know.
- */
+/** Makes cases of usual values, of each parameter's limits and of one wrong argument at a time, from the schema alone; `leftOut` are not in it. */
 export function casesFor(schema: Schema, leftOut: readonly string[] = []): Cases {
   const parameters = propertiesOf(schema)
   const required = new Set(requiredOf(schema))
@@ -41,7 +37,6 @@ export function casesFor(schema: Schema, leftOut: readonly string[] = []): Cases
 
 type Around = { name: string; schema: Schema; depth?: number }
 
-/** A value as it may occur, by the type and, for texts, by the name. */
 function usual(own: Schema, around: Around): unknown {
   const { name, schema, depth = 0 } = around
   const inner = { ...around, depth: depth + 1 }

@@ -65,7 +65,6 @@ function quoteless(text: string): string {
 
 const longestLine = 79
 
-/** Undefined where the line would be long. */
 function namesInserted(base: string, { start, end }: ImportLine, names: readonly string[]): Insertion | undefined {
   const line = base.slice(start, end)
   const bracket = line.search(/[)}]/)

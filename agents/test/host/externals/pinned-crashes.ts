@@ -1,6 +1,5 @@
 import type { TestFunction } from '#stages/operate/evidence/test-functions.ts'
 
-/** What Python and JavaScript themselves raise where code is given what it was not made for. */
 const ofNonsense =
   /^(?:Exception|BaseException|(?:Type|Attribute|Key|Index|Name|UnboundLocal|Recursion|ZeroDivision|Reference|Range|Lookup|Arithmetic)Error)$/
 
@@ -27,14 +26,12 @@ export function pinnedCrashes(
   })
 }
 
-/** A handler that names no type takes whatever is raised. */
 function errorsInPython(body: string): string[] {
   return Array.from(body.matchAll(pythonErrors), ([, named = '']) =>
     named === ':' ? ['BaseException'] : Array.from(named.matchAll(/(?:\w+\.)*(\w+)/g), ([, name = '']) => name),
   ).flat()
 }
 
-/** A call that names no type takes whatever is thrown. */
 function scriptErrors(body: string): string[] {
   return Array.from(body.matchAll(scriptThrows), ({ 1: name, index }) => {
     return name ?? scriptType.exec(body.slice(index, index + 500))?.[1] ?? 'Exception'

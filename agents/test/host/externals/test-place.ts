@@ -16,9 +16,7 @@ export type TestPlace = Imports & {
   near: string[]
   naming: number
   style: TestStyle
-  /** The node's name, as no other definition of its module has it. */
   label: string
-  /** Whether the classes of tests are called `TestPrice` here, not `PriceTest`. */
   isPrefixed: boolean
 }
 
@@ -61,10 +59,8 @@ export async function testPlaceOf(target: Target, used: FoundRunner, { workspace
   return { path, base, near, naming: best.naming, style, label, isPrefixed, ...beginning }
 }
 
-/** So many of the nearest tests are looked at for how they are written. */
 const maxExamples = 5
 
-/** The file among those that has the tests of a module, by its name and by what it imports. */
 async function ownTests(
   source: string,
   near: readonly string[],
@@ -123,7 +119,6 @@ function mirrored(source: string, folder: string): number {
   return at === -1 ? (own ?? []).length : at
 }
 
-/** Where several definitions would have one name in lower case: which of them it is, but for the first. */
 function ordinalOf(qualifiedName: string, start: number, defined: readonly Definition[]): string {
   const key = (name: string) => name.replaceAll(/\W+/g, '_').toLowerCase()
   const same = defined.filter((one) => key(one.qualifiedName) === key(qualifiedName))

@@ -30,7 +30,6 @@ export type WritingDeps = LintDeps & {
 export type WrittenTests = { path: string; proof: TestProof; dropped: TestProof['failed']; kept: number }
 
 const maxCharacters = 40_000
-/** Of writing without the tests that have failed: without them others may fail. */
 const maxRounds = 3
 
 /**
@@ -73,7 +72,6 @@ function refusal(reason: string): WorkspaceFault {
   return new WorkspaceFault('refused', reason)
 }
 
-/** The text without the fence of a Markdown block around it, and with the imports that it needs and does not have. */
 function beginning(given: string, { imports, setup }: TestPlace, source: string): string {
   if (given.length > maxCharacters) throw refusal(`the text has more than ${maxCharacters} characters`)
   const lines = given.replaceAll(/\r\n?/g, '\n').trim().split('\n')
@@ -86,7 +84,6 @@ function beginning(given: string, { imports, setup }: TestPlace, source: string)
   return `${isSetUp ? '' : setup}${text}\n`
 }
 
-/** Without the tests that state a crash. Throws WorkspaceFault refused where no other is left. */
 async function withoutPinned(text: string, { path, source }: { path: string; source: string }, deps: WritingDeps) {
   const language = languageOf(path) ?? ''
   const tests = await testsIn(text, language, deps)
@@ -161,7 +158,6 @@ function provedTests(written: WrittenTests): WrittenTests {
   throw refusal(`the tests pass whatever the code does: none of these planted faults was noticed: ${survivors}`)
 }
 
-/** A text with its long lines wrapped, of Python, and with the linter's safe fixes. Throws WorkspaceFault refused for faults that are left. */
 async function lintedText(text: string, path: string, deps: WritingDeps): Promise<string> {
   const rules = await deps.rulesOf(path)
   const { lineLength } = rules.text

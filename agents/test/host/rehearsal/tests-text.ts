@@ -143,7 +143,6 @@ function quoted(title: string, room: number): string {
   return text.includes("'") || text.includes('\\') ? text : `'${text.slice(1, -1)}'`
 }
 
-/** A call on one line, else with each argument on a line of its own. */
 function argumentsIn(called: string, given: readonly string[], most: number): string[] {
   const line = `${called}(${given.join(', ')})`
   return line.length + 2 <= most ? [line] : [`${called}(`, ...given.map((one) => `  ${one},`), ')']

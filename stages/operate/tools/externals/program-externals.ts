@@ -59,7 +59,6 @@ export function shownResult({ ending, output, cutBytes, durationMs }: ProgramRes
   }
 }
 
-/** `tests` is null when there was no report. */
 function figuresOf(cases: readonly TestCase[] | undefined) {
   if (cases === undefined) return { tests: null }
   const count = (outcome: TestCase['outcome']) => cases.filter((one) => one.outcome === outcome).length

@@ -84,10 +84,7 @@ async function faultsLeft(
   return openFixes(diagnostics, { file, text }, deps).filter(({ code }) => codes.has(code)).length
 }
 
-/**
- * The edits of all sets; undefined when two overlap or are equal. An equal edit may be half of two different changes,
- * such as an import that one set removes and the other moves.
- */
+/** Composes the edits of all sets; undefined when two overlap, or are equal: an equal edit may be half of two different changes. */
 export function composedEdits(sets: readonly { edits: readonly Edit[] }[]): readonly Edit[] | undefined {
   let edits: readonly Edit[] = []
   for (const set of sets) {

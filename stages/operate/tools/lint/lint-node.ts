@@ -38,11 +38,7 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
   return { source, rules, diagnostics }
 }
 
-/**
- * One pass: makes the fixes of rule `code` (all rules when undefined) that do not touch each other. Two fixes can be
- * right alone and wrong together (each removes a statement from a body of two): when a pass would cause syntax errors,
- * half of it is tried, down to one fix. The next pass makes the rest.
- */
+/** Makes the fixes of one rule, or all, that do not touch each other. Two may be right alone and wrong together: then half is tried, down to one. */
 export async function applyFixes(lint: NodeLint, code: string | undefined, deps: LintDeps) {
   const before = await deps.linter.lint(lint.source, lint.rules)
   let open = separateFixes(lint.diagnostics.filter((one) => code === undefined || one.code === code))
@@ -104,7 +100,6 @@ export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: n
 
 const definitionTypes = new Set(['function_definition', 'class_definition', 'decorated_definition'])
 
-/** The outermost functions and classes, including those in `if` and `try` statements, with their decorators. */
 function definitionRanges(source: string, python: LoadedLanguage): Range[] {
   return python.read(source, (tree) => {
     const definitions: Range[] = []

@@ -28,10 +28,7 @@ export function withFixes(text: string, diagnostics: readonly Diagnostic[]): str
   return pieces.join('') + text.slice(end)
 }
 
-/**
- * An edit that deletes whole lines also deletes as many blank lines before them as follow them, so that the larger of
- * the two gaps remains. At the beginning and the end of the text no gap remains.
- */
+/** Deletes with whole lines as many blank lines before them as follow them, so that the larger gap remains; at the text's ends none. */
 function withGap(edit: TextEdit, text: string): TextEdit {
   const isFirst = edit.start === 0 || (edit.start === 1 && text.startsWith('\uFEFF'))
   const isWholeLines =

@@ -16,7 +16,6 @@ import type { OpenEnvironment } from './environments.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
 export type AttemptPrograms = {
-  /** Names the programs that `run_command` may start. */
   allowed: readonly string[]
   /** Runs a program over the attempt's files as they are now, at most `wallMs` long. What it does to files is gone with it. */
   run(program: AttemptProgram, options?: ProgramOptions): Promise<ProgramResult>
@@ -38,7 +37,6 @@ export type ProgramDeps = {
 }
 
 export type SnapshotPrograms = ProgramDeps & {
-  /** The most seconds of a gate. */
   gateLimitS: number
   snapshot(project: ProjectId, snapshotId: string): Promise<Pick<SnapshotView, 'find'>>
 }
@@ -48,7 +46,6 @@ export type StartedPrograms = {
   allowed: readonly string[]
   built: BuiltLayer | undefined
   workspace: Pick<Workspace, 'written' | 'writtenFiles' | 'exists' | 'baseHash'>
-  /** Returns what the run's setup has made. */
   environment(): Promise<RunEnvironment | null>
 }
 
@@ -78,7 +75,6 @@ export function attemptPrograms(
   }
 }
 
-/** Lists the attempt's files that differ from the snapshot: those it started from, and those it has changed. */
 function filesOver({ built, workspace }: StartedPrograms): Required<Omit<ProgramFiles, 'base'>> {
   const own = workspace.writtenFiles()
   const { deleted = [] } = workspace.written()

@@ -21,14 +21,12 @@ export type OpenEnvironment = (project: ProjectId, environment: RunEnvironment |
 
 export type EnvironmentsOptions = {
   objects: Pick<ObjectStore, 'getStream'>
-  /** Is shared by the workers of this machine. */
   dir: string
   keptBytes: number
   isRoot?: boolean
 }
 
 const maxEntries = 500_000
-/** Limits the refusals that are remembered, so that no attempt downloads the same result again. */
 const mostRefusals = 1_000
 /** One that a program has used within this time may still be in use. */
 const usedMs = 3_600_000
@@ -69,7 +67,6 @@ function failed({ command, reason, output }: Extract<RunEnvironment, { kind: 'fa
   return new AppError('SETUP_001', `the setup "${command}" failed: ${reason}${last === '' ? '' : `: ${last}`}`)
 }
 
-/** Returns undefined where there is none, or not a whole one. */
 async function markUsed(folder: string): Promise<z.infer<typeof Described> | undefined> {
   const path = join(folder, describedIn)
   const now = new Date()

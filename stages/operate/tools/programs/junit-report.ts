@@ -64,7 +64,6 @@ export function readJunitReport(xml: string): TestCase[] | undefined {
     })
 }
 
-/** Names that say only which runner it was. */
 const runners = new Set(['', 'pytest', 'unittest'])
 
 function parsedXml(xml: string): unknown {

@@ -25,11 +25,8 @@ const unittestClass = /^class \w+\([^)\n]*TestCase\b/m
 export type Shaping = {
   path: string
   style: TestStyle
-  /** The definition's own name, as no other of its module has it. */
   label: string
-  /** Says whether the repository's classes of tests are called `TestPrice` rather than `PriceTest`. */
   isPrefixed: boolean
-  /** Holds the names that the file binds already. */
   taken: ReadonlySet<string>
 }
 

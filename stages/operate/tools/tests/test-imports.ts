@@ -102,11 +102,9 @@ async function scriptImports({ path: target, qualifiedName }: Node, importing: I
   return { imports, importHere: lineFrom(from(''), true), setup }
 }
 
-/** So many of the nearest tests are looked at for how they begin. */
 const maxExamples = 5
 const directive = /^(?:#!.*\n)?(?:\s|\/\/.*\n|\/\*[\s\S]*?\*\/)*((['"])use strict\2;?)/
 
-/** The directive of the nearest test that has one, as it is written there. */
 async function strictness({ near, workspace }: Importing): Promise<string> {
   for (const path of near.slice(0, maxExamples)) {
     const found = directive.exec(await textOf(workspace, path))?.[1]
