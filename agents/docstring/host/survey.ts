@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import type { CommentVotes, DefinitionFacts, FileDocFacts, NodeBytes } from '#languages/comments/doc-facts.ts'
-import { noCommentVotes } from '#languages/comments/doc-facts.ts'
+import {
+  type CommentVotes,
+  type DefinitionFacts,
+  type FileDocFacts,
+  type NodeBytes,
+  noCommentVotes,
+} from '#languages/comments/doc-facts.ts'
 import { docLanguageOf } from '#languages/comments/doc-language.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
@@ -8,9 +13,15 @@ import { defaultTextStyle, type TextStyle } from '#domain/path-rules.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import { type DocstringScope, docstringScopes, outsideOfScope } from '#languages/python/docstring-survey.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
-import { isFormatConfig, lineLengths } from './survey/comment-style.ts'
 import { type SurveyedRepository, type SurveyRule, type WorkFinder, workUnless } from '#stages/plan/survey-rule.ts'
 import type { Survey } from '#stages/plan/survey/survey-repository.ts'
+import { isRecord } from '#domain/json.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import { lengthOf, nameOf, readConfigTree, type ConfigFile } from '#languages/lint/configuration/config-tree.ts'
+import { readEditorConfig } from '#languages/lint/configuration/editorconfig.ts'
+import { parseJsonWithComments } from '#platform/json-with-comments.ts'
+import { readToml } from '#platform/toml-source.ts'
+import { readYaml } from '#platform/yaml-source.ts'
 
 /** There is work on definitions without a docstring, in the scope that the bundle's settings name. */
 export const noDocstring: SurveyRule = {
@@ -159,4 +170,70 @@ function stylesOf(
       ]
     }),
   )
+}
+
+const prettierNames = /^(?:package\.json|\.prettierrc(?:\.(?:json5?|ya?ml|toml))?)$/
+const biomeNames = /^biome\.jsonc?$/
+const rustNames = /^\.?rustfmt\.toml$/
+const scriptLanguages = new Set(['typescript', 'tsx', 'javascript'])
+const prettierWidth = 80
+
+function isFormatConfig(path: string): boolean {
+  const name = nameOf(path)
+  return name === '.editorconfig' || [prettierNames, biomeNames, rustNames].some((names) => names.test(name))
+}
+
+/** Returns the line length by the nearest formatter's configuration, else by `.editorconfig`. Configurations that are programs are not run. */
+function lineLengths(files: readonly ConfigFile[]): (path: string, language: string) => number | undefined {
+  const editor = readEditorConfig(
+    readConfigTree(
+      files.filter(({ path }) => nameOf(path) === '.editorconfig'),
+      () => {},
+    ),
+  )
+  const scripts = new Map<string, number>()
+  const rust = new Map<string, number>()
+  for (const { path, text } of files) {
+    const width = rustNames.test(nameOf(path)) ? undefined : scriptWidth(path, text)
+    if (width !== undefined) scripts.set(folderOf(path), Math.min(width, scripts.get(folderOf(path)) ?? width))
+    const rustWidth = rustNames.test(nameOf(path)) ? lengthOf(tableOf(text, 'toml')['max_width']) : undefined
+    if (rustWidth !== undefined) rust.set(folderOf(path), rustWidth)
+  }
+  return (path, language) => {
+    const folder = folderOf(path)
+    const known = scriptLanguages.has(language) ? scripts : language === 'rust' ? rust : undefined
+    const configured = foldersUp(folder).flatMap((one) => known?.get(one) ?? [])[0]
+    return configured ?? lengthOf(Number(editor(folder)?.(path).get('max_line_length')))
+  }
+}
+
+function scriptWidth(path: string, text: string): number | undefined {
+  const name = nameOf(path)
+  if (biomeNames.test(name)) {
+    const formatter = tableOf(text, 'json')['formatter']
+    return isRecord(formatter) ? lengthOf(formatter['lineWidth']) : undefined
+  }
+  if (!prettierNames.test(name)) return undefined
+  const table = tableOf(text, name.endsWith('.toml') ? 'toml' : /\.ya?ml$/.test(name) ? 'yaml' : 'json')
+  const own = name === 'package.json' ? table['prettier'] : table
+  return isRecord(own) ? (lengthOf(own['printWidth']) ?? prettierWidth) : undefined
+}
+
+function tableOf(text: string, form: 'toml' | 'yaml' | 'json'): Record<string, unknown> {
+  const value = form === 'toml' ? tomlOf(text) : form === 'json' ? jsonOf(text) : readYaml(text).value
+  return isRecord(value) ? value : {}
+}
+
+function tomlOf(text: string): unknown {
+  const read = readToml(text)
+  return 'table' in read ? read.table : undefined
+}
+
+/** YAML reads most of JSON5. */
+function jsonOf(text: string): unknown {
+  try {
+    return parseJsonWithComments(text)
+  } catch {
+    return readYaml(text).value
+  }
 }

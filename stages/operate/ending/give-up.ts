@@ -8,7 +8,7 @@ import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
 import { type AttemptJournal, isStoreFault } from '../attempt/attempt-journal.ts'
 import type { AgentEvent } from '../agent/journal.ts'
-import { findingsOf } from './findings-of.ts'
+import { findingsOf } from './settle-operation.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 /** Limits hand-backs for a store that is away, with a back-off that doubles up to a minute: from a second on, seven minutes cost nothing. */

@@ -5,10 +5,10 @@ import { putAttemptRecord, putUnfinishedAttempt } from '#store/objects/stored-re
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type AttemptRecord, changeSetsOf } from '#store/objects/attempt-record.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { type CodeFinding, placeOf, reportedFindings, wireFinding } from '#domain/code-finding.ts'
 import type { AgentEvent } from '../agent/journal.ts'
 import type { Suspension } from '../agent/run-agent.ts'
 import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
-import { findingsOf } from './findings-of.ts'
 import { onSnapshot } from './on-snapshot.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
@@ -117,4 +117,16 @@ export async function suspendOperation(
   const { n, events } = await journal.close()
   const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
   await ledger.suspend(attempt, n, { question, answerWithinMs, recordHash, spent: costSoFar(running), events })
+}
+
+/** Returns what the attempt has found, as the results stream has it, and as events. */
+export function findingsOf({ transcript }: Pick<RunningAttempt, 'transcript'>) {
+  const wire = reportedFindings(transcript.toolRuns.flatMap(({ externals }) => externals)).map(eventData)
+  const events = wire.map((data): AgentEvent => ({ event: 'finding.reported', phase: 'submission', data }))
+  return { wire, events }
+}
+
+function eventData(finding: CodeFinding): Record<string, unknown> {
+  const { line_text: _, ...shown } = wireFinding(finding)
+  return { ...shown, evidence_refs: [placeOf(finding)] }
 }

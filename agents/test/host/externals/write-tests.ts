@@ -11,12 +11,11 @@ import { type TestFunction, testNamed, withoutTests } from '#stages/operate/evid
 import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
 import { applyFixes, type LintDeps } from '#stages/operate/tools/lint/lint-node.ts'
 import type { TestProof, TestProofs } from '#stages/operate/tools/tests/prove-tests.ts'
-import { extendTests } from './extend-tests.ts'
-import { pinnedCrashes } from './pinned-crashes.ts'
 import { shapeTests } from '#stages/operate/tools/tests/shape-tests.ts'
 import { moduleName } from '#stages/operate/tools/tests/test-imports.ts'
-import type { TestPlace } from './test-place.ts'
 import { survivorsOf } from '#stages/operate/tools/tests/try-mutants.ts'
+import { extendTests } from './extend-tests.ts'
+import type { TestPlace } from './test-place.ts'
 
 export type WritingDeps = LintDeps & {
   linter: Pick<Linter, 'keepFormat'>
@@ -214,4 +213,42 @@ async function lintOf(text: string, rules: PathRules['lint'], { linter }: Writin
     if (hasCode(error, 'TOOL_006')) throw refusal(error.message)
     throw error
   }
+}
+
+const ofNonsense =
+  /^(?:Exception|BaseException|(?:Type|Attribute|Key|Index|Name|UnboundLocal|Recursion|ZeroDivision|Reference|Range|Lookup|Arithmetic)Error)$/
+
+/** A call that expects errors, or a handler of them in a test: it passes with each. */
+const pythonErrors =
+  /(?:\b(?:assertRaises|assertRaisesRegex|raises)\(\s*(?:(?:expected_)?exception\s*=\s*)?|^[ \t]*except\b[ \t]*)(\([^()]*\)|[\w.]+|:)/gm
+const scriptThrows = /(?:\b(?:throws|rejects)\s*\(|\.toThrow(?:Error)?\(\s*([A-Z]\w*)?)/g
+/** What is only spoken of is not thrown. */
+const scriptComments = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
+const scriptType = /,\s*(?:\{\s*name:\s*['"])?([A-Z]\w*Error)\b/
+
+/** Finds tests that state a crash: an error that nothing in the code's file raises, catches or names is no promise. */
+export function pinnedCrashes(
+  tests: readonly TestFunction[],
+  { text, source, isPython }: { text: string; source: string; isPython: boolean },
+): { test: TestFunction; error: string }[] {
+  const names = new Set((isPython ? source : source.replaceAll(scriptComments, '')).match(/\w+/g))
+  const isMeant = (error: string) => names.has(error) || (!isPython && names.has('throw'))
+  return tests.flatMap((test) => {
+    const body = text.slice(test.start, test.end)
+    const errors = isPython ? errorsInPython(body) : scriptErrors(body)
+    const error = errors.find((name) => ofNonsense.test(name) && !isMeant(name))
+    return error === undefined ? [] : [{ test, error }]
+  })
+}
+
+function errorsInPython(body: string): string[] {
+  return Array.from(body.matchAll(pythonErrors), ([, named = '']) =>
+    named === ':' ? ['BaseException'] : Array.from(named.matchAll(/(?:\w+\.)*(\w+)/g), ([, name = '']) => name),
+  ).flat()
+}
+
+function scriptErrors(body: string): string[] {
+  return Array.from(body.matchAll(scriptThrows), ({ 1: name, index }) => {
+    return name ?? scriptType.exec(body.slice(index, index + 500))?.[1] ?? 'Exception'
+  })
 }

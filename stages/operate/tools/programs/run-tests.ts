@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ProgramResult, SandboxedProgram } from '#sandbox/sandboxed-program.ts'
 import type { TestCase } from './junit-report.ts'
-import { readTestReport } from './read-test-report.ts'
+import { readTestReport } from './junit-report.ts'
 
 export const testRunners = ['auto', 'pytest', 'unittest', 'node', 'vitest'] as const
 export type TestRunner = (typeof testRunners)[number]
