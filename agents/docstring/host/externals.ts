@@ -2,7 +2,7 @@ import { hasCode } from '#domain/error.ts'
 import { DocstringStyle, isGoRules, type TextStyle } from '#domain/path-rules.ts'
 import { type DocstringSite, findDocstringSite } from '#languages/python/docstring-site.ts'
 import { isStub } from '#languages/python/python-file.ts'
-import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
+import { type Workspace, refusal } from '#stages/operate/workspace/open-workspace.ts'
 import { describeDefinition } from '#stages/operate/tools/externals/describe-definition.ts'
 import { docstringRoom } from './externals/docstring-text.ts'
 import { docstringIndent, indentationAt, insertDocstring } from './externals/insert-docstring.ts'
@@ -33,18 +33,18 @@ export function docstringExternals(workspace: Workspace, target: TargetNode, dep
           return { ...describeDefinition(site), ...docstringForm(site, source, target.rules.text) }
         })
       const facts = isPython() ? inPython() : await deps.syntax.describe(place(located))
-      if (facts === undefined) throw new WorkspaceFault('refused', 'the node is no function or class')
+      if (facts === undefined) throw refusal('the node is no function or class')
       return { ...facts, path: target.node.path, qualified_name: target.node.qualifiedName, kind: target.node.kind }
     },
     async insert_docstring([docstring, style]) {
       const located = await target.locate()
       const { source, start } = located
-      if (isStub(target.node.path)) throw new WorkspaceFault('refused', 'a stub file holds no docstrings')
+      if (isStub(target.node.path)) throw refusal('a stub file holds no docstrings')
       const wanted = { docstring: text(docstring, 'docstring'), style: styleNamed(style) }
       const answer = isPython()
         ? await insertDocstring({ source, index: start, ...wanted, rules: target.rules }, deps)
         : await deps.syntax.insert(place(located), wanted.docstring)
-      if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
+      if (answer.kind === 'refused') throw refusal(answer.reason)
       const written = await formattedAt(start, { source, written: answer.text }, target, deps)
       await workspace.writeText(target.node.path, written)
       return { path: target.node.path, characters: written.length - source.length }
@@ -78,7 +78,7 @@ function styleNamed(style: unknown): DocstringStyle | undefined {
   const named = DocstringStyle.safeParse(style)
   if (named.success) return named.data
   const choices = 'auto, google, numpy, sphinx or plain'
-  throw new WorkspaceFault('refused', `style must be ${choices}, got: ${JSON.stringify(style)}`)
+  throw refusal(`style must be ${choices}, got: ${JSON.stringify(style)}`)
 }
 
 function docstringForm(site: DocstringSite, source: string, style: TextStyle) {

@@ -11,7 +11,7 @@ import {
 } from '#domain/code-finding.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
 import { type ExternalFunction, ScriptError } from '#tool-scripts/script-call.ts'
-import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
+import { type Workspace, refusal } from '#stages/operate/workspace/open-workspace.ts'
 import { optionalInteger, text } from '#stages/operate/tools/externals/external-arguments.ts'
 
 /** Makes `report_finding`: it is about lines that exist, and is not repeated. `before`: what earlier attempts that this one continues have called. */
@@ -50,8 +50,8 @@ async function placeIn(
   const endLine = optionalInteger(last, 'end_line') ?? line
   const lines = linesOf(await workspace.readText(path))
   if (line < 1 || endLine > lines.length)
-    throw new WorkspaceFault('refused', `${path} has lines 1 to ${lines.length}, got ${line} to ${endLine}`)
-  if (line > endLine) throw new WorkspaceFault('refused', `line (${line}) must be <= end_line (${endLine})`)
+    throw refusal(`${path} has lines 1 to ${lines.length}, got ${line} to ${endLine}`)
+  if (line > endLine) throw refusal(`line (${line}) must be <= end_line (${endLine})`)
   const lineText = (lines[line - 1] ?? '').trim()
   return { line, endLine, lineText: lineText.length > maxLineCharacters ? '' : lineText }
 }

@@ -4,7 +4,7 @@ import type { ExternalFunction } from '#tool-scripts/script-call.ts'
 import type { PythonReader } from '#stages/operate/evidence/python-facts.ts'
 import { readSignature } from './checks.ts'
 import { faultsOfSamples, maxSampleBytes, readSamples, type Samples, writeSampleFile } from './checks/sample-file.ts'
-import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
+import { type Workspace, refusal } from '#stages/operate/workspace/open-workspace.ts'
 import { textReader } from '#stages/operate/workspace/search-files.ts'
 import type { AttemptPrograms } from '#stages/operate/tools/programs/attempt-programs.ts'
 import { trySamples } from './externals/try-samples.ts'
@@ -79,10 +79,6 @@ async function takenByCode(
     throw refusal(`the code itself refuses every valid case: ${shown.join('; ')}`)
   }
   return { taken: valid.filter((_, at) => !raised.has(at)), leftOut, called: tried }
-}
-
-function refusal(reason: string): WorkspaceFault {
-  return new WorkspaceFault('refused', reason)
 }
 
 async function signatureOf(

@@ -1,3 +1,4 @@
+import { getOrMake } from '#platform/cached-answers.ts'
 import { charactersPerToken, type Message, type ToolDefinition } from '#domain/turn.ts'
 
 export type HistoryLimits = {
@@ -88,11 +89,7 @@ function withNote(head: readonly Message[], note: string): Message[] {
 const countedTools = new WeakMap<readonly ToolDefinition[], number>()
 
 function toolCharactersOf(tools: readonly ToolDefinition[]): number {
-  const known = countedTools.get(tools)
-  if (known !== undefined) return known
-  const characters = tools.length === 0 ? 0 : JSON.stringify(tools).length
-  countedTools.set(tools, characters)
-  return characters
+  return getOrMake(countedTools, tools, () => (tools.length === 0 ? 0 : JSON.stringify(tools).length))
 }
 
 /** Has the head of a conversation (all before the first reply) and everything from `start` on. `characters`: of both, up to `end`. */
@@ -156,25 +153,19 @@ function charactersOf(message: Message): number {
   return characters
 }
 
-/** Tokens per character for one model: a guess until its server has counted a request. */
-type TokenRate = {
-  likely(): number
-  least(): number
-  counted(tokens: number, characters: number): void
-}
-
 const guessed = 1 / charactersPerToken
 /** No tokenizer makes fewer tokens of code and prose; only runs of blanks may have fewer. */
 const leastGuessed = 1 / 8
 /** A count outside of this range is of something else, such as the tokens the server had not cached. */
 const plausible = { least: 1 / 16, most: 2 }
 
-function openTokenRate(): TokenRate {
+/** Guesses tokens per character until a server has counted a request; `least` is a lower bound. */
+function openTokenRate() {
   let rate: number | undefined
   return {
     likely: () => rate ?? guessed,
     least: () => rate ?? leastGuessed,
-    counted(tokens, characters) {
+    counted(tokens: number, characters: number) {
       const share = tokens / characters
       if (share >= plausible.least && share <= plausible.most) rate = share
     },

@@ -68,14 +68,9 @@ async function verified(
   return { kind: 'overstated', code: 'AGENT_005', reason: found.reason }
 }
 
-const refusalPrefix = {
-  refused: 'Submission refused: ',
-  unverified: 'Verification failed: ',
-  overstated: 'Verification failed: ',
-} as const
-
 function textForModel(answer: SubmissionAnswer, read: ReadSubmission): string {
-  if (answer.kind !== 'accepted') return `${refusalPrefix[answer.kind]}${answer.reason}`
+  if (answer.kind === 'refused') return `Submission refused: ${answer.reason}`
+  if (answer.kind !== 'accepted') return `Verification failed: ${answer.reason}`
   return read.kind === 'valid' && read.statusGiven !== undefined
     ? `Submitted. The status ${JSON.stringify(read.statusGiven)} was taken as "${answer.submission.status}".`
     : 'Submitted.'

@@ -8,7 +8,7 @@ import type { Linter } from '#languages/lint/linter.ts'
 import { hasCode, undefinedOn } from '#domain/error.ts'
 import type { LintReport } from '#languages/lint/lint-report.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
-import { parametersDocumented, saysSomething } from './parameters-documented.ts'
+import { documentedAs } from './parameters-documented.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
 import { lineLengthKept } from './line-length.ts'
@@ -17,7 +17,7 @@ import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
 import { parsesAsBefore } from './parses.ts'
 import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
-import { changedRuns, linesOf } from '#platform/changed-ranges.ts'
+
 import {
   type ComparedFacts,
   type CheckResult,
@@ -204,12 +204,11 @@ function openScriptEvidence(
     const { path, before, after } = file
     const rules = file.rules.lint.suffix === undefined ? { ...file.rules, lint: defaultRulesOf(path).lint } : file.rules
     const proveOther = other(file, language)
-    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
     return async (check: PythonCheck): Promise<Evidence> => {
       if (check === 'lint_before_after') {
         const tool = linter.scriptVersion
         return evidenceOf({ check, path, tool }, async () =>
-          lintBeforeAfter(...(await lintBoth({ ...file, rules }, linter.lint)), lines()),
+          lintBeforeAfter(...(await lintBoth({ ...file, rules }, linter.lint))),
         )
       }
       if (!isScriptCheck(check)) return proveOther(check)
@@ -230,7 +229,6 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
   return (file: TextFile) => {
     const { path, before, after } = file
     const tool = linter.go.version
-    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
     const formatted = async () => ({
       before: before === undefined ? undefined : ((await linter.go.formatted(before)) ?? before),
       after: (await linter.go.formatted(after)) ?? after,
@@ -240,7 +238,7 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
       if (check === 'parses')
         return evidenceOf(proof, async () => parsesAsBefore(...(await lintBoth(file, linter.lint))))
       if (check === 'lint_before_after')
-        return evidenceOf(proof, async () => lintBeforeAfter(...(await lintBoth(file, linter.lint)), lines()))
+        return evidenceOf(proof, async () => lintBeforeAfter(...(await lintBoth(file, linter.lint))))
       if (checkRow(check).proof !== 'harmless') return other(file, 'go')(check)
       const texts = await formatted().catch(undefinedOn('TOOL_006'))
       if (texts === undefined) return other(file, 'go')(check)
@@ -259,8 +257,8 @@ const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | '
   line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
   bodies_kept: (facts) => bodiesKept(facts),
   operands_kept: (facts) => operandsKept(facts),
-  parameters_documented: ({ before, after }) => parametersDocumented(before.docs(), after.docs()),
-  says_something: ({ before, after }) => saysSomething(before.docs(), after.docs()),
+  parameters_documented: ({ before, after }) => documentedAs('parameters_documented', before.docs(), after.docs()),
+  says_something: ({ before, after }) => documentedAs('says_something', before.docs(), after.docs()),
 }
 
 async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, makeCheck: () => Promise<CheckResult>) {

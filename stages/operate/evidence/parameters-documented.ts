@@ -8,27 +8,16 @@ export type DocumentedDefinition = {
   empty: string | undefined
 }
 
-/** Holds each docstring that is written to the signature: exactly its parameters, in its order, or none. */
-export function parametersDocumented(
+/**
+ * Holds each docstring that the change writes: to exactly the parameters of the signature, in its order, or none of them; or to
+ * something that the signature does not say.
+ */
+export function documentedAs(
+  check: 'parameters_documented' | 'says_something',
   before: readonly DocumentedDefinition[],
   after: readonly DocumentedDefinition[],
 ): CheckResult {
-  return resultIn(before, after, ({ fault }) => fault)
-}
-
-/** Each docstring that the change writes or rewrites says something that the signature does not say. */
-export function saysSomething(
-  before: readonly DocumentedDefinition[],
-  after: readonly DocumentedDefinition[],
-): CheckResult {
-  return resultIn(before, after, ({ empty }) => empty)
-}
-
-function resultIn(
-  before: readonly DocumentedDefinition[],
-  after: readonly DocumentedDefinition[],
-  faultOf: (doc: DocumentedDefinition) => string | undefined,
-): CheckResult {
+  const faultOf = ({ fault, empty }: DocumentedDefinition) => (check === 'says_something' ? empty : fault)
   const left = Map.groupBy(before, ({ content }) => content)
   const written = after.filter(({ content }) => left.get(content)?.pop() === undefined)
   const wrong = written.find((doc) => faultOf(doc) !== undefined)

@@ -53,7 +53,7 @@ export type CheckResult = { fault: string | undefined; before?: number; after?: 
 const usualCachedLength = 2_000_000
 const cachedTexts = 500
 
-type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
+type OpenFacts = Omit<PythonFacts, 'list'> & ReadText
 
 /** Facts are cached by text, since every operation on a file starts from the same one. `cachedLength` bounds all texts together. */
 export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>, cachedLength = usualCachedLength) {
@@ -68,12 +68,19 @@ export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>, cachedLeng
     cache.set(text, facts)
     return facts
   }
-  return (before: string, after: string): ComparedFacts => {
-    const [was, now] = [factsOf(before), factsOf(after)]
-    const list = () => now.list(was.list().parts)
-    const pairs = once(() => pairStatements(was.list().statements, list().statements))
-    const lineRuns = once(() => changedRuns(was.lines(), now.lines()))
-    return { before: was, after: { ...now, list }, pairs, lineRuns }
+  return (before: string, after: string): ComparedFacts => comparedTexts(factsOf(before), factsOf(after))
+}
+
+type ReadText = { list(known?: KnownParts): ReturnType<typeof readStatements>; lines(): readonly string[] }
+
+/** Pairs the facts of two texts of one language; parts that are equal are read once. */
+export function comparedTexts<Facts extends ReadText>(before: Facts, now: Facts) {
+  const list = () => now.list(before.list().parts)
+  return {
+    before,
+    after: { ...now, list },
+    pairs: once(() => pairStatements(before.list().statements, list().statements)),
+    lineRuns: once(() => changedRuns(before.lines(), now.lines())),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
 import { bisect } from '#platform/changed-ranges.ts'
-import { operationsIn, type Operation } from './operations.ts'
+import { operationsIn, type Operation, type OperationGrammar, pythonOperations } from './operations.ts'
 
 /** Says what a grammar calls the parts of statements. */
 export type StatementGrammar = {
@@ -14,7 +14,7 @@ export type StatementGrammar = {
   isNoCode(type: string): boolean
   /** The body of a class of the module, whose members are parts of their own. */
   classBody(node: Node): Node | null
-  operationsIn(root: Node, until?: Node): { start: number; operation: Operation }[]
+  operations: OperationGrammar
 }
 
 /** Is a simple statement, a decorator, or the head of a compound one (`if x:`, `else:`, `def f():`), whose body has statements of its own. */
@@ -111,7 +111,7 @@ const pythonStatements: StatementGrammar = {
     const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node
     return definition?.type === 'class_definition' ? definition.childForFieldName('body') : null
   },
-  operationsIn,
+  operations: pythonOperations,
 }
 
 function countsInBody(
@@ -163,7 +163,7 @@ function readPart(
     const head = drafts[draft.owner]
     if (head !== undefined && countsInBody(draft, grammar)) head.doesSomething = true
   }
-  for (const { start, operation } of grammar.operationsIn(node, until))
+  for (const { start, operation } of operationsIn(node, until, grammar.operations))
     draftAt(drafts, start)?.operations.push(operation)
   return { statements: drafts.map((draft) => statementOf(draft, placeOf)), comments }
 }

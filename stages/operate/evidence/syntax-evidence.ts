@@ -11,7 +11,7 @@ import { commentFault } from './code-and-comments.ts'
 import { lineLengthKept } from './line-length.ts'
 import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
-import { parametersDocumented, saysSomething } from './parameters-documented.ts'
+import { documentedAs } from './parameters-documented.ts'
 import type { CheckResult } from './python-facts.ts'
 import type { ScriptQuestion } from './scripts/script-evidence.ts'
 import type { Definition, TestFunction } from './test-functions.ts'
@@ -63,9 +63,7 @@ function resultOf(check: TextCheck, { file, language, facts: [was, now] }: Compa
   if (check === 'parses') return parsed(was, now)
   if (check === 'comments_kept') return { ...figures, fault }
   if (check === 'docstring_only') return { ...figures, fault: isSameCode ? (fault ?? hidden) : 'the code changes' }
-  if (check === 'parameters_documented' || check === 'says_something') {
-    return check === 'says_something' ? saysSomething(was.docs, now.docs) : parametersDocumented(was.docs, now.docs)
-  }
+  if (check === 'parameters_documented' || check === 'says_something') return documentedAs(check, was.docs, now.docs)
   if (!isSameCode || fault !== undefined) return undefined
   if (check === 'line_length') return commentLines(file, [was, now])
   return { fault: undefined, says: 'the code is the same: only comments change' }

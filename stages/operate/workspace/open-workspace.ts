@@ -147,7 +147,7 @@ function writeMethods({ base, overlay, log }: Layers, { readText }: Pick<Workspa
     async renameFile(rawFrom: string, rawTo: string) {
       const [from, to] = [inside(rawFrom), inside(rawTo)]
       const text = await readText(from)
-      if (overlay.kindAt(to) === 'file') throw new WorkspaceFault('refused', `${to} exists`)
+      if (overlay.kindAt(to) === 'file') throw refusal(`${to} exists`)
       if (base.find(to) === undefined) log.content(to, undefined)
       allOrNothing(() => {
         write(to, text, overlay.isExecutable(from))
@@ -211,12 +211,12 @@ function refuseWrite(path: RepoPath, kindAt: (path: RepoPath) => PathKind | unde
   for (const folder of foldersOf(path)) {
     const kind = kindAt(folder)
     refuseLink(folder, kind)
-    if (kind === 'file' || kind === 'skipped') throw new WorkspaceFault('refused', `${folder} is no folder to write in`)
+    if (kind === 'file' || kind === 'skipped') throw refusal(`${folder} is no folder to write in`)
   }
   const kind = kindAt(path)
   refuseLink(path, kind)
-  if (kind === 'folder') throw new WorkspaceFault('refused', `${path} is a folder`)
-  if (kind === 'skipped') throw new WorkspaceFault('refused', `${path} exists, but is not part of this snapshot`)
+  if (kind === 'folder') throw refusal(`${path} is a folder`)
+  if (kind === 'skipped') throw refusal(`${path} exists, but is not part of this snapshot`)
 }
 
 function refuseLink(path: string, kind: PathKind | undefined): void {
@@ -232,6 +232,11 @@ export class WorkspaceFault extends Error {
     super(message, options)
     this.kind = kind
   }
+}
+
+/** Makes the fault for a request that a model can correct, with the reason. */
+export function refusal(reason: string): WorkspaceFault {
+  return new WorkspaceFault('refused', reason)
 }
 
 type ReadLog = ReturnType<typeof openReadLog>

@@ -3,7 +3,7 @@ import { RepoPath } from '#domain/repo-path.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
-import { type Workspace, WorkspaceFault } from './open-workspace.ts'
+import { type Workspace, WorkspaceFault, refusal } from './open-workspace.ts'
 
 const maxPaths = 10_000
 const [maxFiles, maxBytes] = [2_000, 20_000_000]
@@ -15,7 +15,7 @@ const maxPatternCharacters = 1_000
 /** Lists files that match `pattern`, or lie in a folder that does, sorted; all for an empty one. WorkspaceFault too-large for more than 10,000. */
 export function findFiles(workspace: Pick<Workspace, 'list'>, pattern: string): string[] {
   const fault = faultOfGlobs([pattern])
-  if (fault !== undefined) throw new WorkspaceFault('refused', fault)
+  if (fault !== undefined) throw refusal(fault)
   const isWanted = pathGlobs([pattern])
   const found: string[] = []
   for (const path of filesBelow(workspace, folderNamedBy(pattern))) {
@@ -56,9 +56,9 @@ export async function searchFiles(
   { text, isExpression, paths }: SearchQuery,
   searcher: Pick<LineSearcher, 'find'>,
 ): Promise<FoundLine[]> {
-  if (text === '') throw new WorkspaceFault('refused', 'there is nothing to look for')
+  if (text === '') throw refusal('there is nothing to look for')
   if (text.length > maxPatternCharacters)
-    throw new WorkspaceFault('refused', `what is looked for has more than ${maxPatternCharacters} characters`)
+    throw refusal(`what is looked for has more than ${maxPatternCharacters} characters`)
   const found = findFiles(workspace, paths)
   if (found.length > maxFiles) throw tooMany(`${maxFiles} files to look at`)
   const lines = await searcher.find({ text, isExpression }, () => readableTexts(workspace, found))
@@ -141,7 +141,7 @@ export function openLineSearcher({ limitMs = 2_000 }: { limitMs?: number } = {})
       try {
         const answer = await pool.ask({ ...wanted, texts: await readTexts() })
         if (answer.kind === 'report') return answer.report
-        throw new WorkspaceFault('refused', `this cannot be looked for: ${answer.why}`)
+        throw refusal(`this cannot be looked for: ${answer.why}`)
       } finally {
         giveBack()
       }
@@ -155,6 +155,6 @@ function requireExpression(expression: string): void {
     RegExp(expression)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new WorkspaceFault('refused', reason, { cause })
+    throw refusal(reason, { cause })
   }
 }

@@ -8,7 +8,7 @@ import { namesInBody } from '#change-sets/test-text.ts'
 import type { SyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { hasNewFault } from '#stages/operate/evidence/parses.ts'
 import { type TestFunction, testNamed, withoutTests } from '#stages/operate/evidence/test-functions.ts'
-import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
+import { refusal, type Workspace } from '#stages/operate/workspace/open-workspace.ts'
 import { applyFixes, type LintDeps } from '#stages/operate/tools/lint/lint-node.ts'
 import type { TestProof, TestProofs } from '#stages/operate/tools/tests/prove-tests.ts'
 import { shapeTests } from '#stages/operate/tools/tests/shape-tests.ts'
@@ -65,10 +65,6 @@ async function shaped(text: string, place: TestPlace, deps: WritingDeps): Promis
   const tests = await testsIn(text, languageOf(path) ?? '', deps)
   const taken = new Set(base === undefined ? [] : namesInBody(path, base))
   return shapeTests(text, tests, { ...place, taken })
-}
-
-function refusal(reason: string): WorkspaceFault {
-  return new WorkspaceFault('refused', reason)
 }
 
 function beginning(given: string, { imports, setup }: TestPlace, source: string): string {

@@ -3,13 +3,13 @@ import type { EvidenceCheck } from '#domain/checks.ts'
 import type { TextStyle } from '#domain/path-rules.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { LoadedLanguage } from '#languages/syntax/parser.ts'
-import { changedRuns, linesOf } from '#platform/changed-ranges.ts'
+import { linesOf } from '#platform/changed-ranges.ts'
 import { bodiesKept } from '../bodies-kept.ts'
 import { commentsKept } from '../comments-kept.ts'
 import { evaluationsIn, scriptEvaluations } from '../evaluations.ts'
 import { lineLengthKept } from '../line-length.ts'
 import { operandsKept } from '../operands-kept.ts'
-import { type CheckResult, once, pairStatements } from '../python-facts.ts'
+import { type CheckResult, comparedTexts, once } from '../python-facts.ts'
 import { type KnownParts, readStatements, type Statement } from '../statements.ts'
 import { scriptNamesOf } from './script-bindings.ts'
 import { scriptImportsKept, scriptNamesKept } from './script-names-kept.ts'
@@ -84,12 +84,5 @@ function scriptFacts(text: string, loaded: Pick<LoadedLanguage, 'read'>) {
 }
 
 function compared(before: ScriptFacts, now: ScriptFacts) {
-  const list = () => now.list(before.list().parts)
-  return {
-    before,
-    after: { ...now, list },
-    pairs: once(() => pairStatements(before.list().statements, list().statements)),
-    lineRuns: once(() => changedRuns(before.lines(), now.lines())),
-    names: () => ({ before: before.names(), after: now.names() }),
-  }
+  return { ...comparedTexts(before, now), names: () => ({ before: before.names(), after: now.names() }) }
 }

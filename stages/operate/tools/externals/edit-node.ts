@@ -2,7 +2,7 @@ import type { Node, Tree } from 'web-tree-sitter'
 import { hasCode } from '#domain/error.ts'
 import { findDocstringSite, outermost } from '#languages/python/docstring-site.ts'
 import { isTrivia } from '#languages/python/python-nodes.ts'
-import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { type Workspace, refusal } from '../../workspace/open-workspace.ts'
 import type { LintDeps } from '../lint/lint-node.ts'
 import { linesOfNode, type LocatedNode, type TargetNode } from '../target-node.ts'
 import { optionalInteger, text } from './external-arguments.ts'
@@ -34,10 +34,6 @@ export function editNode(workspace: Workspace, target: TargetNode, deps: LintDep
     await workspace.writeText(target.node.path, edited)
     return { path: target.node.path, lines: written.split('\n').length }
   }
-}
-
-function refusal(reason: string): WorkspaceFault {
-  return new WorkspaceFault('refused', reason)
 }
 
 function newlineOf({ source, start, end }: LocatedNode): string {
