@@ -49,8 +49,8 @@ export async function readSystemMounts(
 
 /** Go finds the rest of its toolchain from where its program really is, so that is shown where it is. */
 async function goMounts(searchPath: string, isRoot: boolean): Promise<string[]> {
-  const found = await findProgram('go', searchPath)
-  const go = found === undefined ? '' : await realpath(found)
+  const program = await findProgram('go', searchPath)
+  const go = program === undefined ? '' : await realpath(program)
   const root = dirname(dirname(go))
   // Each release has this file; a program that only starts another `go` is no use here.
   const isToolchain = basename(go) === 'go' && (await stat(join(root, 'VERSION')).catch(() => undefined)) !== undefined

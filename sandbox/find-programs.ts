@@ -21,9 +21,9 @@ export function openProgramSearch(
     return { names: [...output.split('\n').filter((name) => name !== ''), ...outside] }
   }
   return async () => {
-    const found = await last?.catch(() => undefined)
-    const isOld = found?.lack !== undefined && performance.now() - lookedAt > triedAgainMs
-    if (found !== undefined && !isOld) return found
+    const report = await last?.catch(() => undefined)
+    const isOld = report?.lack !== undefined && performance.now() - lookedAt > triedAgainMs
+    if (report !== undefined && !isOld) return report
     lookedAt = performance.now()
     last = look()
     return last

@@ -42,11 +42,11 @@ type Runtime = { name: RuntimeName; run: Sandbox['run']; wrapper: Sandbox['wrapp
 
 export function openSandbox(options: SandboxOptions): Sandbox {
   const places = openSemaphore(options.places ?? availableParallelism())
-  let found: Promise<Runtime> | undefined
+  let working: Promise<Runtime> | undefined
   /** A sandbox that does not work is tried again for the next program: it may have been slow, or installed since. */
   const tried = () =>
-    (found ??= findRuntime(options).catch((error: unknown) => {
-      found = undefined
+    (working ??= findRuntime(options).catch((error: unknown) => {
+      working = undefined
       throw error
     }))
   return {
@@ -92,11 +92,11 @@ async function bubblewrapRuntime(options: SandboxOptions): Promise<Runtime> {
   const { searchPath, paths = [], isRoot = process.getuid?.() === 0 } = options
   const path = options.bubblewrap ?? (await findProgram(bubblewrap.names[0], searchPath))
   if (path === undefined) throw new AppError('TOOL_005', 'bubblewrap is not installed')
-  const found = { path, isRoot, mounts: await readSystemMounts({ paths, searchPath }, isRoot) }
-  const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, found, signal)
+  const bwrap = { path, isRoot, mounts: await readSystemMounts({ paths, searchPath }, isRoot) }
+  const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, bwrap, signal)
   const { ending } = await run({ command: ['true'], files: {}, limits: idleLimits }, new AbortController().signal)
   if (ending.kind === 'exited' && ending.code === 0) {
-    const wrapper = (folders: readonly string[]) => workingWrapper(isolatingCommand(path, found.mounts, folders))
+    const wrapper = (folders: readonly string[]) => workingWrapper(isolatingCommand(path, bwrap.mounts, folders))
     return { name: 'bubblewrap', run, wrapper }
   }
   const how = ending.kind === 'exited' ? `exit code ${ending.code}` : `stopped by its limit of ${ending.reason}`

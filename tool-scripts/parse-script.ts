@@ -33,11 +33,11 @@ export async function parseScript(text: string, profile: ScriptProfile = 'defaul
   }
 }
 
-function unread(source: string, found: RuleFaults): ParsedScript {
+function unread(source: string, rules: RuleFaults): ParsedScript {
   return {
     source,
     declarations: { inputs: [], externals: [] },
-    ...found,
+    ...rules,
     runEdits: [],
     typeEdits: [],
     uses: { outside: new Set(), functions: [] },
@@ -78,13 +78,14 @@ function withoutGrail(statement: SyntaxNode): string | undefined {
 
 function duplicates({ inputs, externals }: ScriptDeclarations): LocatedFault[] {
   const seen = new Set<string>()
-  return [...inputs.map((one) => ['E008', one] as const), ...externals.map((one) => ['E006', one] as const)].flatMap(
-    ([code, declared]) => {
-      const isKnown = seen.has(declared.name)
-      seen.add(declared.name)
-      return isKnown ? [faultAt(declared, code, `${declared.name} is declared twice`)] : []
-    },
-  )
+  return [
+    ...inputs.map((input) => ['E008', input] as const),
+    ...externals.map((external) => ['E006', external] as const),
+  ].flatMap(([code, declared]) => {
+    const isKnown = seen.has(declared.name)
+    seen.add(declared.name)
+    return isKnown ? [faultAt(declared, code, `${declared.name} is declared twice`)] : []
+  })
 }
 
 const definitions = new Set(['function_definition', 'decorated_definition'])

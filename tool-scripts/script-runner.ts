@@ -150,8 +150,8 @@ function finish(runner: Runner, call: ScriptCall, ended: FromScriptProcess & { t
 }
 
 function removeCall(runner: Runner, call: ScriptCall): void {
-  const place = runner.calls.indexOf(call)
-  if (place !== -1) runner.calls.splice(place, 1)
+  const index = runner.calls.indexOf(call)
+  if (index !== -1) runner.calls.splice(index, 1)
 }
 
 function drop(runner: Runner, call: ScriptCall): void {
@@ -183,7 +183,7 @@ function watch(runner: Runner): void {
 function processEnded(runner: Runner, lastWords: string): void {
   const { hung, closing } = runner
   const blamed = runner.ready ? runner.steps[0]?.call : undefined
-  const asked = new Set(runner.steps.map(({ call }) => call))
+  const running = new Set(runner.steps.map(({ call }) => call))
   runner.stopWatch?.()
   Object.assign(runner, { process: undefined, ready: false, steps: [], stopWatch: undefined, hung: undefined })
   const calls = runner.calls.splice(0)
@@ -195,7 +195,7 @@ function processEnded(runner: Runner, lastWords: string): void {
     if (call === blamed) continue
     if (blamed === undefined) call.lostProcesses += 1
     if (call.lostProcesses > maxLostProcesses) call.resolve(crashedEnding(lastWords))
-    else if (asked.has(call)) runner.requeue(call)
+    else if (running.has(call)) runner.requeue(call)
     else runner.orphaned.add(call) // `answer` requeues it
   }
   runner.onFree()

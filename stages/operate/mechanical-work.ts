@@ -60,10 +60,10 @@ async function withoutRivals(sets: readonly Fixes[], { placed, prove }: Joining)
   for (const set of sets) {
     let added = placed(set)
     for (;;) {
-      const rival = kept.find((one) => exclude(one.changes, added.changes))
+      const rival = kept.find((fixes) => exclude(fixes.changes, added.changes))
       const joined = rival && (await joinedFixes([rival, added], prove))
       if (joined === undefined) break
-      kept = kept.filter((one) => one !== rival)
+      kept = kept.filter((fixes) => fixes !== rival)
       added = placed(joined)
     }
     kept.push(added)
@@ -71,8 +71,8 @@ async function withoutRivals(sets: readonly Fixes[], { placed, prove }: Joining)
   return kept
 }
 
-function exclude(one: OnSnapshot, other: OnSnapshot): boolean {
-  const [edits, others] = [one, other].map(({ files: [file] }) => (file?.kind === 'edit' ? file.edits : undefined))
+function exclude(left: OnSnapshot, right: OnSnapshot): boolean {
+  const [edits, others] = [left, right].map(({ files: [file] }) => (file?.kind === 'edit' ? file.edits : undefined))
   return edits === undefined || others === undefined || composeEdits(edits, others).kind === 'conflict'
 }
 

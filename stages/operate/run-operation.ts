@@ -186,10 +186,10 @@ async function faultOfModel(
   { running, stop }: Pick<Faulted, 'running' | 'stop'>,
   { model }: Pick<OperationDeps, 'model'>,
 ): Promise<unknown> {
-  const asked = running.transcript.exchanges.at(-1)
-  if (!stop.isTimeUp || asked?.error === undefined || model.health === undefined) return error
-  if (await model.health.works(asked.model)) return error
-  const message = `no answer from the model "${asked.model}" when the time was up`
+  const exchange = running.transcript.exchanges.at(-1)
+  if (!stop.isTimeUp || exchange?.error === undefined || model.health === undefined) return error
+  if (await model.health.works(exchange.model)) return error
+  const message = `no answer from the model "${exchange.model}" when the time was up`
   return new ModelUnavailable(message, { cause: error, kind: 'doubtful', isAway: true })
 }
 

@@ -18,7 +18,7 @@ export type DocstringDeps = LintDeps & { syntax: Pick<SyntaxChecker, 'describe' 
 /** `describe_definition` and `insert_docstring` on the attempt's node; in other languages than Python a docstring is a doc comment. */
 export function docstringExternals(workspace: Workspace, target: TargetNode, deps: DocstringDeps) {
   const isPython = () => target.node.language === 'python'
-  const place = ({ source, start, end }: LocatedNode) => {
+  const docPlace = ({ source, start, end }: LocatedNode) => {
     const { rules, node } = target
     return { language: node.language, source, range: { start, end }, text: rules.text }
   }
@@ -32,7 +32,7 @@ export function docstringExternals(workspace: Workspace, target: TargetNode, dep
           if (site === undefined) return undefined
           return { ...describeDefinition(site), ...docstringForm(site, source, target.rules.text) }
         })
-      const facts = isPython() ? inPython() : await deps.syntax.describe(place(located))
+      const facts = isPython() ? inPython() : await deps.syntax.describe(docPlace(located))
       if (facts === undefined) throw refusal('the node is no function or class')
       return { ...facts, path: target.node.path, qualified_name: target.node.qualifiedName, kind: target.node.kind }
     },
@@ -43,7 +43,7 @@ export function docstringExternals(workspace: Workspace, target: TargetNode, dep
       const wanted = { docstring: text(docstring, 'docstring'), style: styleNamed(style) }
       const answer = isPython()
         ? await insertDocstring({ source, index: start, ...wanted, rules: target.rules }, deps)
-        : await deps.syntax.insert(place(located), wanted.docstring)
+        : await deps.syntax.insert(docPlace(located), wanted.docstring)
       if (answer.kind === 'refused') throw refusal(answer.reason)
       const written = await formattedAt(start, { source, written: answer.text }, target, deps)
       await workspace.writeText(target.node.path, written)
@@ -63,7 +63,7 @@ async function formattedAt(start: number, { source, written }: Written, target: 
     const { diagnostics } = await deps.linter.lint(written, rules)
     return withFixes(
       written,
-      diagnostics.filter((one) => start <= one.start && one.end <= end),
+      diagnostics.filter((diagnostic) => start <= diagnostic.start && diagnostic.end <= end),
     )
   } catch (error) {
     // A worker without gofmt writes the text all the same: its evidence says what could not be checked.

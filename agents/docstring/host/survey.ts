@@ -37,7 +37,7 @@ function docstringWork(
   survey: Survey | undefined,
   comments: CommentSurvey | undefined,
 ): WorkFinder {
-  const scope = docstringScopes.find((one) => one === settings['scope']?.default) ?? 'public'
+  const scope = docstringScopes.find((known) => known === settings['scope']?.default) ?? 'public'
   return ({ path, startByte, language }) => {
     if (language !== 'python') {
       return comments === undefined || docLanguageOf(language) === undefined
@@ -83,9 +83,9 @@ export async function surveyDocComments(
     if (!isUtf8(bytes)) return void unread.set(path, 'its file is not UTF-8')
     const own = commented.get(path) ?? []
     const docs = { source: bytes.toString(), language: languageIn(own), nodes: own.map(bytesOf) }
-    const found = await surveys.docsIn({ docs })
-    if ('unreadable' in found) unread.set(path, `its file cannot be read: ${found.unreadable}`)
-    else facts.set(path, found)
+    const answer = await surveys.docsIn({ docs })
+    if ('unreadable' in answer) unread.set(path, `its file cannot be read: ${answer.unreadable}`)
+    else facts.set(path, answer)
   })
   signal.throwIfAborted()
   const isWaived = openWaivers(
@@ -98,10 +98,10 @@ export async function surveyDocComments(
     reasonToSkip(path, startByte, scope) {
       const unreadable = unread.get(path)
       if (unreadable !== undefined) return unreadable
-      const found = places.get(path)?.get(startByte)
-      if (found === undefined) return 'is nothing that a doc comment is written for'
-      if (found.hasDoc) return 'has a docstring'
-      return outsideOfScope(path, found, scope) ?? isWaived(path) ?? found.exempt
+      const definition = places.get(path)?.get(startByte)
+      if (definition === undefined) return 'is nothing that a doc comment is written for'
+      if (definition.hasDoc) return 'has a docstring'
+      return outsideOfScope(path, definition, scope) ?? isWaived(path) ?? definition.exempt
     },
   }
 }
@@ -115,7 +115,7 @@ function bytesOf({ startByte, endByte }: CommentedNode): NodeBytes {
 }
 
 function byStart(definitions: readonly DefinitionFacts[]): Map<number, DefinitionFacts> {
-  return new Map(definitions.map((one) => [one.startByte, one]))
+  return new Map(definitions.map((definition) => [definition.startByte, definition]))
 }
 
 function isTypeConfig(path: string): boolean {
@@ -129,7 +129,7 @@ function openWaivers(files: readonly SourceFile[], configs: readonly { text: str
     if (/\.d\.[cm]?ts$/.test(path)) return 'needs no docstring: it is in a declaration file'
     const [, stem, ending] = /^(.*)\.([cm]?)jsx?$/.exec(path) ?? []
     if (stem === undefined) return undefined
-    if ([`${stem}.d.${ending ?? ''}ts`, `${stem}.d.ts`].some((one) => paths.has(one)))
+    if ([`${stem}.d.${ending ?? ''}ts`, `${stem}.d.ts`].some((beside) => paths.has(beside)))
       return 'needs no docstring: a declaration file beside it describes it'
     return readsTypes ? 'is left alone: TypeScript takes types from its comments (checkJs)' : undefined
   }
@@ -138,7 +138,7 @@ function openWaivers(files: readonly SourceFile[], configs: readonly { text: str
 function stylesOf(
   facts: ReadonlyMap<string, FileDocFacts>,
   commented: ReadonlyMap<string, readonly CommentedNode[]>,
-  lengthOf: ReturnType<typeof lineLengths>,
+  widthOf: ReturnType<typeof lineLengths>,
 ): Map<string, TextStyle> {
   const votes = new Map<string, CommentVotes>()
   const styleName = (path: string) => docLanguageOf(languageIn(commented.get(path)))?.style ?? ''
@@ -157,7 +157,7 @@ function stylesOf(
     [...facts.keys()].map((path) => {
       const language = languageIn(commented.get(path))
       const { typed, untyped, dash, noDash, oneLine, manyLines } = votes.get(styleName(path)) ?? noCommentVotes
-      const lineLength = lengthOf(path, language) ?? docLanguageOf(language)?.lineLength ?? defaultTextStyle.lineLength
+      const lineLength = widthOf(path, language) ?? docLanguageOf(language)?.lineLength ?? defaultTextStyle.lineLength
       return [
         path,
         {
@@ -202,7 +202,7 @@ function lineLengths(files: readonly ConfigFile[]): (path: string, language: str
   return (path, language) => {
     const folder = folderOf(path)
     const known = scriptLanguages.has(language) ? scripts : language === 'rust' ? rust : undefined
-    const configured = foldersUp(folder).flatMap((one) => known?.get(one) ?? [])[0]
+    const configured = foldersUp(folder).flatMap((above) => known?.get(above) ?? [])[0]
     return configured ?? lengthOf(Number(editor(folder)?.(path).get('max_line_length')))
   }
 }

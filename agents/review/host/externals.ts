@@ -22,10 +22,10 @@ export function reportFinding(
   const known = new Set(reportedFindings(before).map(findingKey))
   return async ([claim, path, line, confidence, endLine, severity, rule]) => {
     const stated = { claim: text(claim, 'claim').trim(), path: parseRepoPath(text(path, 'path'), 'TOOL_007') }
-    const place = await placeIn(workspace, stated.path, [line, endLine])
+    const lines = await placeIn(workspace, stated.path, [line, endLine])
     const finding = CodeFinding.safeParse({
       ...stated,
-      ...place,
+      ...lines,
       severity: severity ?? 'warning',
       confidence,
       rule: rule ?? null,

@@ -68,7 +68,7 @@ export async function surveyTests({ nodes, files, read }: SurveyInput): Promise<
       const [owner = '', ...inside] = node.qualifiedName.split('.')
       const needed = inside.length === 0 ? [node.name] : [node.name, owner]
       const family = familyOf(node.path)
-      return words.some((one) => one.family === family && needed.every((word) => one.words.has(word)))
+      return words.some((testFile) => testFile.family === family && needed.every((word) => testFile.words.has(word)))
     },
   }
   const runners = await runnersOf(
@@ -89,8 +89,8 @@ async function runnersOf(
   textAt: (path: string) => Promise<string>,
 ): Promise<ReadonlyMap<string, ScriptRunner>> {
   const firsts = new Map(paths.map((path) => [folderOf(path), path]))
-  const found = [...firsts].map(async ([folder, path]) => [folder, await scriptTestRunnerOf(path, textAt)] as const)
-  return new Map(await Promise.all(found))
+  const runners = [...firsts].map(async ([folder, path]) => [folder, await scriptTestRunnerOf(path, textAt)] as const)
+  return new Map(await Promise.all(runners))
 }
 
 type Known = {

@@ -68,9 +68,9 @@ async function askOnce(run: ModelAsker, turn: number, sent: Sent, signal: AbortS
   const { messages, leftOut } = sent
   const toolChoice = toolChoiceOf(run, turn)
   const choice = typeof toolChoice === 'string' ? toolChoice : toolChoice.name
-  const asked = { turn, messages: messages.length, tools: tools.definitions.length, tool_choice: choice }
+  const request = { turn, messages: messages.length, tools: tools.definitions.length, tool_choice: choice }
   const trimmed = leftOut === 0 ? {} : { left_out: leftOut }
-  journal.emit({ event: 'model.requested', phase: 'model', data: { ...asked, ...trimmed, model: settings.model } })
+  journal.emit({ event: 'model.requested', phase: 'model', data: { ...request, ...trimmed, model: settings.model } })
   const exchange = { turn, startedAt: Date.now(), toolChoice: choice, messages: messages.length, leftOut }
   const start = performance.now()
   try {

@@ -33,7 +33,7 @@ export function replayedEvents(messages: readonly Message[], toolRuns: readonly 
       open = [...message.toolCalls]
     } else if (message.role === 'tool') {
       const call = open.find(({ id }) => id === message.toolCallId)
-      open = open.filter((one) => one !== call)
+      open = open.filter((other) => other !== call)
       if (call === undefined) continue
       const run = runs.get(runKey({ turn, callId: call.id, name: call.name }))?.shift()
       events.push(...replayedAnswer(turn, call, run))

@@ -37,9 +37,9 @@ export function repeatedCall(
   return undefined
 }
 
-function isSameCall(one: MadeCall, other: MadeCall): boolean {
-  if (one.name !== other.name) return false
-  return one.arguments === other.arguments || isDeepStrictEqual(argumentsOf(one), argumentsOf(other))
+function isSameCall(left: MadeCall, right: MadeCall): boolean {
+  if (left.name !== right.name) return false
+  return left.arguments === right.arguments || isDeepStrictEqual(argumentsOf(left), argumentsOf(right))
 }
 
 function argumentsOf({ arguments: given }: MadeCall): unknown {

@@ -152,8 +152,8 @@ function callsOf(calls: readonly Pick<RequestedCall, 'name' | 'arguments'>[], me
 const maxSummary = 4000
 
 function submissionOfResult({ outcome, summary, error = summary }: ToolResult) {
-  const told = { summary: summary.slice(0, maxSummary) || 'done' }
+  const short = { summary: summary.slice(0, maxSummary) || 'done' }
   return outcome === 'error'
-    ? { status: 'failed', ...told, error: error.slice(0, maxSummary) }
-    : { status: 'success', ...told }
+    ? { status: 'failed', ...short, error: error.slice(0, maxSummary) }
+    : { status: 'success', ...short }
 }

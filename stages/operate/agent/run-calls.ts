@@ -78,11 +78,11 @@ async function runTogether(run: CallRunner, { turn, calls, answered }: Batch, si
   const { ended, stopped } = alone
     ? { ended: [await runCall(run, { turn, call: first, answered }, signal)] }
     : await runAtOnce(run, { turn, calls }, signal)
-  for (const one of ended) {
-    if (isWaiting(one)) break
-    const { call: made, ...ran } = one.ran
+  for (const outcome of ended) {
+    if (isWaiting(outcome)) break
+    const { call: made, ...ran } = outcome.ran
     const repeats = repeatsOf({ ...ran, ...made }, run.transcript.toolRuns, run.tools)
-    run.transcript.addToolResult(one.ran, { note: repeats > 0 ? repeatNote : undefined })
+    run.transcript.addToolResult(outcome.ran, { note: repeats > 0 ? repeatNote : undefined })
   }
   stopped?.throwIfAborted()
   return ended
@@ -110,7 +110,10 @@ async function runAtOnce(
   })
   const settled = await Promise.allSettled(running)
   if (signal.aborted) stop.abort(signal.reason)
-  return { ended: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])), stopped: stop.signal }
+  return {
+    ended: settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+    stopped: stop.signal,
+  }
 }
 
 function isWaiting(ended: RanCall): ended is SuspendedCall {

@@ -61,11 +61,11 @@ async function verified(
 ): Promise<SubmissionAnswer> {
   const accepted = { kind: 'accepted' as const, submission, claimedUnchanged: [] }
   if (run.verify === undefined || submission.status !== 'success') return accepted
-  const found = await run.verify(submission, signal)
-  if (found.kind === 'holds') return accepted
-  if (found.kind === 'fails') return { kind: 'unverified', code: found.code, reason: found.reason }
-  if (isLast) return { ...accepted, claimedUnchanged: found.claimedUnchanged }
-  return { kind: 'overstated', code: 'AGENT_005', reason: found.reason }
+  const verification = await run.verify(submission, signal)
+  if (verification.kind === 'holds') return accepted
+  if (verification.kind === 'fails') return { kind: 'unverified', code: verification.code, reason: verification.reason }
+  if (isLast) return { ...accepted, claimedUnchanged: verification.claimedUnchanged }
+  return { kind: 'overstated', code: 'AGENT_005', reason: verification.reason }
 }
 
 function textForModel(answer: SubmissionAnswer, read: ReadSubmission): string {

@@ -60,8 +60,8 @@ function bareOf({ event, phase, origin, ageMs = 0 }: NewEvent): NewEvent {
 
 function fitting(pending: readonly BoundedEvent[]): number {
   let [count, bytes] = [0, 0]
-  for (const one of pending) {
-    bytes += one.bytes
+  for (const event of pending) {
+    bytes += event.bytes
     if (count === maxEvents || (count > 0 && bytes > maxBytes)) break
     count++
   }

@@ -64,7 +64,7 @@ export function foldContext(events: Iterable<ContextEvent>, scope: ContextScope 
   }
   const rankOf = ({ nodeId }: EarlierResult) => ranks.get(nodeId) ?? 0
   const relevant = [...results.values()].filter(isRelevant)
-  const longTrack = relevant.toSorted((one, other) => rankOf(one) - rankOf(other))
+  const longTrack = relevant.toSorted((left, right) => rankOf(left) - rankOf(right))
   return { ...own.folded(), longTrack }
 }
 

@@ -108,10 +108,10 @@ async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUp
   const { events: reported } = findingsOf(running)
   const { projectId, runId, operationId } = running.attempt
   try {
-    const told = reported.length === 0 ? outcome : { ...outcome, findings: reported.length }
-    const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome: told }
+    const reportedOutcome = reported.length === 0 ? outcome : { ...outcome, findings: reported.length }
+    const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome: reportedOutcome }
     const recordHash = await putAttemptRecord(deps.objects, projectId, record)
-    return { outcome: { ...told, recordHash }, reported }
+    return { outcome: { ...reportedOutcome, recordHash }, reported }
   } catch (error) {
     const note = storeAtFault(error) === undefined ? deps.log.warn : deps.log.debug
     note('attempt record not stored', { run_id: runId, operation_id: operationId, error })

@@ -63,9 +63,10 @@ async function evidenceOf(
     evidence.push(...asWritten(await deps.evidence.check(file, checks), transcript))
   }
   signal.throwIfAborted()
-  const asked = bundle.bundle.file.evidence.filter(isTestCheck)
+  const testChecks = bundle.bundle.file.evidence.filter(isTestCheck)
   const paths = changes.map(({ path }) => path)
-  if (asked.length > 0 && paths.length > 0) evidence.push(...(await deps.tests.evidence(paths, asked, signal)))
+  if (testChecks.length > 0 && paths.length > 0)
+    evidence.push(...(await deps.tests.evidence(paths, testChecks, signal)))
   return evidence
 }
 
@@ -99,14 +100,14 @@ function startIn({ start, end, text }: Edit, { startByte, language, base }: Edit
 function asWritten(evidence: readonly Evidence[], { exchanges }: Proven['transcript']): Evidence[] {
   if (!exchanges.some(({ model }) => model === rehearsalLabel)) return [...evidence]
   const failed = { ok: false, detail: `the ${rehearsalLabel} wrote it` }
-  return evidence.map((one) => (one.check === 'says_something' ? { ...one, ...failed } : one))
+  return evidence.map((proof) => (proof.check === 'says_something' ? { ...proof, ...failed } : proof))
 }
 
 /** The failed checks of harm, in words for the model and the outcome; undefined when none failed. */
 export function evidenceFault(evidence: readonly Evidence[]): { code: ErrorCode; reason: string } | undefined {
-  const failed = evidence.filter((one) => !one.ok && checkRow(checkOf(one)).proof !== 'worth')
+  const failed = evidence.filter((proof) => !proof.ok && checkRow(checkOf(proof)).proof !== 'worth')
   if (failed.length === 0) return undefined
-  const code = failed.some((one) => one.check === 'parses') ? 'WORK_004' : 'WORK_005'
+  const code = failed.some((proof) => proof.check === 'parses') ? 'WORK_004' : 'WORK_005'
   return { code, reason: failed.map(faultText).join('; ') }
 }
 

@@ -11,9 +11,11 @@ export function bodiesKept({ before, after, pairs }: ComparedStatements): CheckR
     const problem = problemOf(statement, counterpart, forward)
     if (problem !== undefined) return { ...figures, fault: faultOf(statement, problem) }
   }
-  const idle = now.statements.find((one, at) => {
+  const idle = now.statements.find((statement, at) => {
     const counterpart = was.statements[back[at] ?? -1]
-    return counterpart?.key !== one.key && isIdle(one) && (counterpart === undefined || !isIdle(counterpart))
+    return (
+      counterpart?.key !== statement.key && isIdle(statement) && (counterpart === undefined || !isIdle(counterpart))
+    )
   })
   return { ...figures, fault: idle && faultOf(idle, 'does nothing') }
 }

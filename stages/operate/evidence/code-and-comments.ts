@@ -120,19 +120,20 @@ export function commentFault(
       other.text === comment.text &&
       (!isSameCode || (other.token === comment.token && other.isTrailing === comment.isTrailing))
     const at = now.findIndex((other, place) => place >= next && isCounterpart(other))
-    const found = now[at]
-    if (found === undefined) {
+    const counterpart = now[at]
+    if (counterpart === undefined) {
       const isThere = now.some(({ text }) => text === comment.text)
       return `${named(comment)} is ${isThere ? 'not at its code any more' : 'gone'}`
     }
-    if (isSameCode && isDirective(comment.text) && found.linesToCode !== comment.linesToCode)
+    if (isSameCode && isDirective(comment.text) && counterpart.linesToCode !== comment.linesToCode)
       return `${named(comment)} is not on the line of the same code`
-    const isMoved = !isPreamble(comment, language) || found.linesToCode !== comment.linesToCode
-    if (isPreamble(found, language) && isMoved) return `${named(comment)} is at import "C" now: cgo compiles it as C`
-    taken.add(found)
+    const isMoved = !isPreamble(comment, language) || counterpart.linesToCode !== comment.linesToCode
+    if (isPreamble(counterpart, language) && isMoved)
+      return `${named(comment)} is at import "C" now: cgo compiles it as C`
+    taken.add(counterpart)
     next = at + 1
   }
-  const added = now.filter((one) => !taken.has(one))
+  const added = now.filter((comment) => !taken.has(comment))
   const obeyed = isSameCode ? added.find(({ text }) => isDirective(text)) : undefined
   return obeyed === undefined ? trapFault(added, language) : `${named(obeyed)} is new, and a tool obeys it`
 }

@@ -27,8 +27,8 @@ export function commentsKept({ before, after, pairs }: ComparedStatements, pragm
   return { ...figures, fault: pragmaFault(matched, { ...texts, pragma }) }
 }
 
-function isSameText(one: Comment, other: Comment): boolean {
-  return one.text.trimEnd() === other.text.trimEnd()
+function isSameText(left: Comment, right: Comment): boolean {
+  return left.text.trimEnd() === right.text.trimEnd()
 }
 
 function lossOf(comment: Comment, now: readonly Comment[]): string {
@@ -125,7 +125,7 @@ function isSplit(statement: number, { first, last }: { first: number; last: numb
 
 type MatchedComment = { before: Comment; after: Comment }
 
-type TokenPlaces = (one: Statement, other: Statement) => Int32Array
+type TokenPlaces = (before: Statement, after: Statement) => Int32Array
 
 const pythonPragma =
   /#\s*(?:type:|noqa\b|pragma:|pylint:|fmt:|yapf:|isort:|nosec\b|nosemgrep|mypy:|pyright:|pyre-|pytype:|ruff:|flake8:|noinspection\b|NOSONAR|lint:|cython:|doctest:|spell-?checker:|codespell:)/i
@@ -168,17 +168,17 @@ function keyOf({ statement, token }: Code): string {
 const punctuation = /^[()[\]{},:;]$/
 
 function codeOnLine(comment: Comment, { statements }: StatementList): Code[] {
-  const found: Code[] = []
+  const codes: Code[] = []
   for (let at = comment.statement; at >= 0; at--) {
     const { row, tokens } = statements[at] ?? { row: 0, tokens: [] }
     const last = at === comment.statement ? comment.token : tokens.length - 1
     for (let token = last; token >= 0; token--) {
-      const one = tokens[token]
-      if (one === undefined || row + one.endRow < comment.row) return found
-      if (!punctuation.test(one.text)) found.push({ statement: at, token })
+      const code = tokens[token]
+      if (code === undefined || row + code.endRow < comment.row) return codes
+      if (!punctuation.test(code.text)) codes.push({ statement: at, token })
     }
   }
-  return found
+  return codes
 }
 
 type Mapping = { from: StatementList; to: StatementList; map: Int32Array; places: TokenPlaces }
@@ -187,8 +187,8 @@ function counterpartOf({ statement, token }: Code, { from, to, map, places }: Ma
   const paired = map[statement] ?? -1
   const [one, other] = [from.statements[statement], to.statements[paired]]
   if (one === undefined || other === undefined) return undefined
-  const place = one.key === other.key ? token : (places(one, other)[token] ?? -1)
-  return place < 0 ? undefined : { statement: paired, token: place }
+  const index = one.key === other.key ? token : (places(one, other)[token] ?? -1)
+  return index < 0 ? undefined : { statement: paired, token: index }
 }
 
 /** Limits the comparison: with more edits no token is matched, and a comment on the line of such a token counts as moved. */
@@ -196,9 +196,9 @@ const maxEditLength = 1000
 
 function openTokenPlaces(): TokenPlaces {
   const known = new Map<Statement, Int32Array>()
-  return (one, other) => {
-    const places = known.get(one) ?? tokenPlaces(one, other)
-    known.set(one, places)
+  return (before, after) => {
+    const places = known.get(before) ?? tokenPlaces(before, after)
+    known.set(before, places)
     return places
   }
 }

@@ -69,12 +69,12 @@ export function evaluationsIn(
   const find = (types: readonly string[]) =>
     types.length === 0 ? [] : root.descendantsOfType([...types], root.startPosition, body?.startPosition)
   const isDeferred = insideFinder(find(grammar.deferred))
-  const isStatement = insideFinder(find(grammar.statements).filter((one) => one.id !== root.id))
-  const found = find([...grammar.calls, ...grammar.reads])
+  const isStatement = insideFinder(find(grammar.statements).filter((node) => node.id !== root.id))
+  const nodes = find([...grammar.calls, ...grammar.reads])
     .filter((node) => node.isNamed && !isStatement(node))
-    .toSorted((one, other) => one.endIndex - other.endIndex)
+    .toSorted((left, right) => left.endIndex - right.endIndex)
   const { text, startIndex } = root
-  return inOrder(found, find(Object.keys(grammar.turned)), grammar).map((node) => {
+  return inOrder(nodes, find(Object.keys(grammar.turned)), grammar).map((node) => {
     const code = codeOf(text.slice(node.startIndex - startIndex, node.endIndex - startIndex))
     const called = grammar.calls.includes(node.type) ? { called: calledBy(node) } : {}
     return { code, ...called, isDeferred: isDeferred(node) }
@@ -97,9 +97,9 @@ function insideFinder(nodes: readonly Node[]): (node: Node) => boolean {
 }
 
 /** `found` is sorted by the ends. Inner nodes are turned first, and stay together when an outer one is. */
-function inOrder(found: readonly Node[], turned: readonly Node[], grammar: EvaluationGrammar): Node[] {
-  const ordered = [...found]
-  const placeOf = (index: number) => bisect(found.length, (at) => (found[at]?.endIndex ?? 0) <= index)
+function inOrder(nodes: readonly Node[], turned: readonly Node[], grammar: EvaluationGrammar): Node[] {
+  const ordered = [...nodes]
+  const placeOf = (index: number) => bisect(nodes.length, (at) => (nodes[at]?.endIndex ?? 0) <= index)
   for (const node of turned.toReversed()) {
     const { first, last } = grammar.turned[node.type]?.(node) ?? {}
     if (!first || !last || last.startIndex > first.startIndex) continue

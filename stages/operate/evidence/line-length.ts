@@ -11,7 +11,7 @@ export function lineLengthKept({ before, after, lineRuns }: ComparedLines, limit
   const figures = { before: was.size, after: now.size }
   for (const run of lineRuns()) {
     const longBefore = [...was].filter(([row]) => row >= run.before.start && row < run.before.end)
-    const lengths = longBefore.map(([, { length }]) => length).toSorted((one, other) => other - one)
+    const lengths = longBefore.map(([, { length }]) => length).toSorted((left, right) => right - left)
     const longNow = [...now].filter(([row]) => row >= run.after.start && row < run.after.end)
     // The longest first: each long line before the change allows one after it.
     for (const [row, { length, limit }] of longNow.toSorted(([, one], [, other]) => other.length - one.length)) {

@@ -46,7 +46,7 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
     }
     const takeFrom = (candidates: Diagnostic[], fault: Diagnostic) => {
       while (candidates[0] !== undefined && taken.has(candidates[0])) candidates.shift()
-      const own = candidates.find((one) => !taken.has(one) && measureOf(one) >= measureOf(fault))
+      const own = candidates.find((candidate) => !taken.has(candidate) && measureOf(candidate) >= measureOf(fault))
       if (own !== undefined) taken.add(own)
       return own !== undefined
     }
@@ -54,8 +54,8 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
   }
   // Faults at the same place are matched first, so that no other fault takes their counterpart.
   let fresh = [...after]
-  for (const place of [places.same, places.inRun, places.onMovedLine, places.onMovedImport]) {
-    if (fresh.length > 0) fresh = withoutCounterpart(fresh, place)
+  for (const keys of [places.same, places.inRun, places.onMovedLine, places.onMovedImport]) {
+    if (fresh.length > 0) fresh = withoutCounterpart(fresh, keys)
   }
   return fresh
 }
@@ -96,7 +96,7 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
     return `${kindOf(fault)} in run ${run.before.start}:${run.after.start} ${isLineByLine ? row : ''}`
   }
   const runAfter = (row: number) => {
-    const run = lastFrom(runs, (one) => one.after.start <= row)
+    const run = lastFrom(runs, ({ after: now }) => now.start <= row)
     return run === undefined || row >= run.after.end ? undefined : run
   }
   const onLine = lineKeys()
@@ -166,7 +166,7 @@ function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number;
   return (row) => {
     const before = known.get(row)
     if (before !== undefined) return before
-    const last = lastFrom(runs, (one) => one.before.start <= row)
+    const last = lastFrom(runs, (run) => run.before.start <= row)
     const isInside = last !== undefined && row < last.before.end
     const moved = isInside ? { run: last } : { row: row + (last === undefined ? 0 : last.after.end - last.before.end) }
     known.set(row, moved)

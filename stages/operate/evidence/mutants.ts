@@ -149,31 +149,33 @@ export function mutantsOf(
       byOperator.get(name)?.push({ ...planted, line: node.startPosition.row + 1, what })
     }
   }
-  return chosen([...byOperator.values()], most).toSorted((one, other) => one.start - other.start || one.end - other.end)
+  return chosen([...byOperator.values()], most).toSorted(
+    (left, right) => left.start - right.start || left.end - right.end,
+  )
 }
 
 /** Chooses one of each operator in turn, each time in the middle of its largest part without one. */
 function chosen(groups: readonly (readonly Mutant[])[], most: number): Mutant[] {
   const spread = groups.map((group) => spreadOut(group))
-  const found: Mutant[] = []
-  for (let round = 0; found.length < most && spread.some((group) => group.length > round); round++)
-    found.push(...spread.flatMap((group) => group[round] ?? []))
-  return found.slice(0, most)
+  const mutants: Mutant[] = []
+  for (let round = 0; mutants.length < most && spread.some((group) => group.length > round); round++)
+    mutants.push(...spread.flatMap((group) => group[round] ?? []))
+  return mutants.slice(0, most)
 }
 
 function spreadOut(group: readonly Mutant[]): Mutant[] {
-  const found: Mutant[] = []
+  const mutants: Mutant[] = []
   let parts: (readonly Mutant[])[] = [group]
   while (parts.length > 0) {
     const halves: (readonly Mutant[])[] = []
     for (const part of parts) {
       const middle = part.length >> 1
-      found.push(...part.slice(middle, middle + 1))
+      mutants.push(...part.slice(middle, middle + 1))
       if (part.length > 1) halves.push(part.slice(0, middle), part.slice(middle + 1))
     }
     parts = halves.filter((half) => half.length > 0)
   }
-  return found
+  return mutants
 }
 
 function* nodesIn(tree: Tree, start: number, end: number): Generator<Node> {

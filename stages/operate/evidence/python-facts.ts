@@ -112,8 +112,8 @@ function readFacts(
 }
 
 export function once<Found>(find: () => Found): () => Found {
-  let found: { value: Found } | undefined
-  return () => (found ??= { value: find() }).value
+  let known: { value: Found } | undefined
+  return () => (known ??= { value: find() }).value
 }
 
 /** Holds, for each statement, the index of its counterpart in the text after the change or before it; -1 for none. */
@@ -125,15 +125,15 @@ const maxTokens = 1_000_000
 /** Pairs statements in order: equal ones, then those that share most code. A head pairs only with one of its kind. */
 export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
   const pairs = { forward: new Int32Array(before.length).fill(-1), back: new Int32Array(after.length).fill(-1) }
-  const pair = (one: number, other: number) => {
-    pairs.forward[one] = other
-    pairs.back[other] = one
+  const pair = (left: number, right: number) => {
+    pairs.forward[left] = right
+    pairs.back[right] = left
   }
   let shift = 0
   let next = 0
   for (const run of changedRuns(keysOf(before), keysOf(after))) {
     for (let at = next; at < run.before.start; at++) pair(at, at + shift)
-    for (const [one, other] of pairsOfRun(run, before, after)) pair(one, other)
+    for (const [left, right] of pairsOfRun(run, before, after)) pair(left, right)
     next = run.before.end
     shift = run.after.end - run.before.end
   }
@@ -200,9 +200,9 @@ function likeness(one: Statement | undefined, other: Statement | undefined): num
   return shared >= leastLikeness ? shared : 0
 }
 
-function sharedShare(one: readonly Token[], other: readonly Token[]): number {
-  const left = Map.groupBy(one, ({ text }) => text)
-  const shared = other.filter(({ text }) => left.get(text)?.pop() !== undefined)
-  const size = one.length + other.length
+function sharedShare(before: readonly Token[], after: readonly Token[]): number {
+  const left = Map.groupBy(before, ({ text }) => text)
+  const shared = after.filter(({ text }) => left.get(text)?.pop() !== undefined)
+  const size = before.length + after.length
   return size === 0 ? 1 : (2 * shared.length) / size
 }

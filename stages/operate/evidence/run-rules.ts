@@ -98,10 +98,10 @@ function openNewFileRules(rules: RepositoryRules, { read, linter }: NewFileDeps)
       return { ...usual, lint: { ...lint, path }, text }
     }
     if (scriptSuffixOf(path) === undefined) return usual
-    const found = await places.get(path, async () =>
+    const repository = await places.get(path, async () =>
       readRepositoryLint({ paths: [], files: await configs(), scripts: [path] }, linter),
     )
-    const { lint, style } = found.rulesFor(path)
+    const { lint, style } = repository.rulesFor(path)
     return { ...usual, lint, text: textStyle(usual.text, style) }
   }
 }
@@ -112,5 +112,7 @@ function isPython(path: string): boolean {
 
 function nearestOf(paths: readonly string[], folder: string): string | undefined {
   const above = foldersUp(folder)
-  return above.map((one) => paths.find((path) => folderOf(path) === one)).find((path) => path !== undefined)
+  return above
+    .map((aboveFolder) => paths.find((path) => folderOf(path) === aboveFolder))
+    .find((path) => path !== undefined)
 }

@@ -85,11 +85,11 @@ function append(all: StatementList, part: StatementList, at: Place): void {
       token: follows ? comment.token : lastToken,
     })
   }
-  for (const one of part.statements) {
-    const owner = one.owner < 0 ? at.head : one.owner + first
-    all.statements.push({ ...one, owner, row: one.row + at.row, column: columnOf(one) })
-    const head = one.owner < 0 ? all.statements[at.head] : undefined
-    if (head !== undefined && countsInBody(one, at.grammar)) head.doesSomething = true
+  for (const statement of part.statements) {
+    const owner = statement.owner < 0 ? at.head : statement.owner + first
+    all.statements.push({ ...statement, owner, row: statement.row + at.row, column: columnOf(statement) })
+    const head = statement.owner < 0 ? all.statements[at.head] : undefined
+    if (head !== undefined && countsInBody(statement, at.grammar)) head.doesSomething = true
   }
 }
 

@@ -19,7 +19,7 @@ export function closestEdges(node: Around, edges: readonly NodeEdge[]): NodeEdge
     (direction === 'in' ? 100 : 0) + kinds.indexOf(kind) * 10 + (certainty === 'exact' ? 0 : 1)
   const ranked = edges.filter((edge) => edge.node.kind !== 'file' && !isInside(node, edge))
   const closest = new Map<string, NodeEdge>()
-  for (const edge of ranked.toSorted((one, other) => rankOf(one) - rankOf(other))) {
+  for (const edge of ranked.toSorted((left, right) => rankOf(left) - rankOf(right))) {
     if (!closest.has(edge.node.nodeId)) closest.set(edge.node.nodeId, edge)
   }
   return [...closest.values()]

@@ -39,10 +39,10 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
     if (generation === 1) return ''
     const rejections = await rejectionsIn(runId)
     const ids = recordIds(originalId(attempt), generation)
-    const said = ids.flatMap((id) => rejections.get(id) ?? []).toSorted((one, other) => one.version - other.version)
-    const last = said.slice(-mostShown)
+    const spoken = ids.flatMap((id) => rejections.get(id) ?? []).toSorted((left, right) => left.version - right.version)
+    const last = spoken.slice(-mostShown)
     if (last.length === 0) return ''
-    const sets = await Promise.all(last.map((one) => readSet(projectId, one)))
+    const sets = await Promise.all(last.map((decision) => readSet(projectId, decision)))
     const reasons = last.map(({ reason, note }) => {
       const word = (reason ?? '').trim()
       return beginningOf(note === undefined ? word : `${note}: ${word}`, maxReason)
@@ -60,7 +60,9 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
 }
 
 function rejectionsOf({ byChangeSet }: Decisions): Rejections {
-  const rejected = [...byChangeSet.values()].filter((one) => one.verdict === 'rejected' && one.reason !== null)
+  const rejected = [...byChangeSet.values()].filter(
+    (decision) => decision.verdict === 'rejected' && decision.reason !== null,
+  )
   return Map.groupBy(rejected, ({ operationId }) => operationId)
 }
 

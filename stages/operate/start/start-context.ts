@@ -89,10 +89,10 @@ async function earlierEvents(
   const others = ids.filter((id) => id !== own).slice(0, maxAsked)
   const { runId, generation } = attempt
   const before = generation === 1 ? [] : recordIds(own, generation - 1)
-  const asked = [...before, ...others.flatMap((id) => recordIds(id, generation))]
-  const ended = asked.length === 0 ? [] : await ledger.endedOperations(runId, asked)
+  const records = [...before, ...others.flatMap((id) => recordIds(id, generation))]
+  const ended = records.length === 0 ? [] : await ledger.endedOperations(runId, records)
   // Whichever record it is, it is the same work.
-  const works = new Map(ended.map((one) => [originalId(one), one]))
+  const works = new Map(ended.map((operation) => [originalId(operation), operation]))
   return [...works].map(([id, one]) => endedEvent({ ...one, operationId: id }))
 }
 

@@ -61,9 +61,9 @@ export async function openBuiltLayer(base: BaseLayer, sets: readonly ChangeSet[]
 
 async function builtFile(result: FileResult, base: BaseLayer): Promise<BuiltFile & { path: RepoPath }> {
   const { path } = result
-  const found = base.find(path)
-  const before = found === undefined ? undefined : await base.read(found.hash)
-  const wasExecutable = found?.executable ?? false
+  const file = base.find(path)
+  const before = file === undefined ? undefined : await base.read(file.hash)
+  const wasExecutable = file?.executable ?? false
   const of = { path, result, before, executable: result.executable ?? wasExecutable, wasExecutable }
   if (result.kind === 'delete') return { ...of, after: undefined, edits: [], hash: '' }
   const after =
@@ -108,12 +108,12 @@ function editOnSnapshot(
   const editsOf = ({ files }: ChangeSet) => {
     return files.flatMap((file) => (file.kind === 'edit' && file.path === change.path ? file.edits : []))
   }
-  const isLive = (edit: Edit) => result.edits.some((one) => isSameEdit(one, edit))
+  const isLive = (edit: Edit) => result.edits.some((live) => isSameEdit(live, edit))
   // An edit that another set has replaced: a change at the same place is built on both of these sets.
   const isBeside = (edit: Edit) =>
     !isLive(edit) &&
     rebased.edits.some((made) => isSamePlace(made, edit)) &&
-    !rebased.replaced.some((one) => isWithin(edit, one))
+    !rebased.replaced.some((gone) => isWithin(edit, gone))
   const places = result.sets.flatMap(editsOf).filter(isBeside)
   // Where the file was deleted and made anew, an edit of it is none of the file that it was before.
   const isAnew = result.sets.some(({ files }) =>
@@ -121,7 +121,7 @@ function editOnSnapshot(
   )
   for (const set of result.sets) {
     const edits = editsOf(set)
-    const isReplaced = edits.some((edit) => rebased.replaced.some((one) => isSameEdit(one, edit)))
+    const isReplaced = edits.some((edit) => rebased.replaced.some((gone) => isSameEdit(gone, edit)))
     const isAtPlace = edits.some((edit) => places.some((place) => isWithin(place, edit)))
     const setsBit = change.executable !== undefined && statesBit(set, change.path)
     if (isAnew || isReplaced || isAtPlace || setsBit) replaced.add(set.changeSetId)
@@ -133,8 +133,8 @@ function statesBit({ files }: ChangeSet, path: string): boolean {
   return files.some((file) => file.path === path && file.executable !== undefined)
 }
 
-function isSamePlace(one: Edit, other: Edit): boolean {
-  return composeEdits([one], [other]).kind === 'conflict' || isSameEdit(one, other)
+function isSamePlace(left: Edit, right: Edit): boolean {
+  return composeEdits([left], [right]).kind === 'conflict' || isSameEdit(left, right)
 }
 
 function isWithin({ start, end }: Edit, other: Edit): boolean {

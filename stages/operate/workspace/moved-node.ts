@@ -55,9 +55,9 @@ function movedPython(node: CodeNode, file: ChangedFile, python: Pick<LoadedLangu
   const inserted = edits.find((edit) => edit.start === node.startByte && edit.end === node.startByte)
   const starts = inserted === undefined ? [start] : [start + Buffer.byteLength(inserted.text), start]
   for (const at of starts) {
-    const found = definitionAt(now, at, python)
-    if (found?.name === definition.name && found.kind === definition.kind) {
-      return { start: at, end: found.end }
+    const moved = definitionAt(now, at, python)
+    if (moved?.name === definition.name && moved.kind === definition.kind) {
+      return { start: at, end: moved.end }
     }
   }
   return undefined
@@ -68,11 +68,11 @@ type Definition = { kind: 'function' | 'class'; name: string; end: number }
 function definitionAt(text: Buffer, byte: number, python: Pick<LoadedLanguage, 'read'>): Definition | undefined {
   const source = text.toString()
   const index = text.subarray(0, byte).toString().length
-  const found = python.read(source, (tree: Tree) => {
+  const definition = python.read(source, (tree: Tree) => {
     const site = findDocstringSite(tree, index)
     if (site === undefined) return undefined
     const name = site.definition.childForFieldName('name')?.text ?? ''
     return { kind: site.kind, name, end: outermost(site.definition).endIndex }
   })
-  return found && { ...found, end: Buffer.byteLength(source.slice(0, found.end)) }
+  return definition && { ...definition, end: Buffer.byteLength(source.slice(0, definition.end)) }
 }

@@ -17,13 +17,13 @@ export function findFiles(workspace: Pick<Workspace, 'list'>, pattern: string): 
   const fault = faultOfGlobs([pattern])
   if (fault !== undefined) throw refusal(fault)
   const isWanted = pathGlobs([pattern])
-  const found: string[] = []
+  const matches: string[] = []
   for (const path of filesBelow(workspace, folderNamedBy(pattern))) {
     if (!isWanted(path)) continue
-    if (found.length === maxPaths) throw tooMany(`${maxPaths} files match`)
-    found.push(path)
+    if (matches.length === maxPaths) throw tooMany(`${maxPaths} files match`)
+    matches.push(path)
   }
-  return found.toSorted()
+  return matches.toSorted()
 }
 
 function* filesBelow(workspace: Pick<Workspace, 'list'>, folder: string): Generator<string> {
@@ -59,9 +59,9 @@ export async function searchFiles(
   if (text === '') throw refusal('there is nothing to look for')
   if (text.length > maxPatternCharacters)
     throw refusal(`what is looked for has more than ${maxPatternCharacters} characters`)
-  const found = findFiles(workspace, paths)
-  if (found.length > maxFiles) throw tooMany(`${maxFiles} files to look at`)
-  const lines = await searcher.find({ text, isExpression }, () => readableTexts(workspace, found))
+  const files = findFiles(workspace, paths)
+  if (files.length > maxFiles) throw tooMany(`${maxFiles} files to look at`)
+  const lines = await searcher.find({ text, isExpression }, () => readableTexts(workspace, files))
   if (lines.length > maxLines) throw tooMany(`${maxLines} lines found`)
   return lines
 }
@@ -100,15 +100,15 @@ export function textReader(
 
 /** Returns one more line than may be found, when there are more. */
 export function linesIn(texts: Texts, isWanted: (line: string) => boolean): FoundLine[] {
-  const found: FoundLine[] = []
+  const lines: FoundLine[] = []
   for (const { path, text } of texts) {
     for (const [at, line] of text.split(/\r\n|\n|\r/).entries()) {
       if (!isWanted(line)) continue
-      found.push({ path, line: at + 1, text: line.slice(0, maxLineCharacters).toWellFormed() })
-      if (found.length > maxLines) return found
+      lines.push({ path, line: at + 1, text: line.slice(0, maxLineCharacters).toWellFormed() })
+      if (lines.length > maxLines) return lines
     }
   }
-  return found
+  return lines
 }
 
 type Wanted = Pick<SearchQuery, 'text' | 'isExpression'>

@@ -166,14 +166,14 @@ function fixedUntil(lines: readonly string[], at: number, style: DocstringStyle)
   if (line.trimStart().startsWith('>>>')) return lineAfter(lines, at, (next) => next.trim() === '')
   if (opensCode.test(line)) return lineAfter(lines, at, isOutdented(indentOf(line).length + 1))
   // A literal block of reStructuredText: the paragraph before it ends in two colons.
-  const before = lines.slice(0, at).findLast((one) => one.trim() !== '') ?? ''
+  const before = lines.slice(0, at).findLast((above) => above.trim() !== '') ?? ''
   const isLiteral = before.trimEnd().endsWith('::') && indentOf(line).length > indentOf(before).length
   return isLiteral ? lineAfter(lines, at, isOutdented(indentOf(before).length + 1)) : undefined
 }
 
 function lineAfter(lines: readonly string[], from: number, isWanted: (line: string) => boolean): number {
-  const found = lines.findIndex((line, at) => at > from && isWanted(line))
-  return found === -1 ? lines.length : found
+  const next = lines.findIndex((line, at) => at > from && isWanted(line))
+  return next === -1 ? lines.length : next
 }
 
 function isOutdented(margin: number): (line: string) => boolean {
@@ -214,7 +214,7 @@ function wrapped({ lines, head, indent }: Block, width: number): string[] {
   const filled: string[] = []
   let line = start
   let isFresh = head === ''
-  for (const word of text.split(/\s+/).filter((one) => one !== '')) {
+  for (const word of text.split(/\s+/).filter((part) => part !== '')) {
     const next = isFresh ? `${line}${word}` : `${line} ${word}`
     if (next.length <= width || line.trim() === '') line = next
     else {

@@ -18,7 +18,7 @@ export function docstringFor(signature: Signature): string {
 /** The summary alone, in one of the shorter forms where there is no room for the first one. */
 export function summaryFor(signature: Signature): string {
   const short = [`Handle \`${signature.name}\`.`, 'Do what the name says.']
-  const choices = [`${summaryOf(signature)}.`, ...short].map((one) => inVoice(one, signature))
+  const choices = [`${summaryOf(signature)}.`, ...short].map((text) => inVoice(text, signature))
   return choices.find((choice) => choice.length <= signature.summary_characters) ?? 'Do it.'
 }
 
@@ -37,7 +37,7 @@ function summaryOf(signature: Signature): string {
   const { name, kind, bases, yields } = signature
   const quoted = `\`${name}\``
   if (typeKinds.has(kind)) {
-    const isError = kind === 'class' && [name, ...bases].some((one) => /(?:Error|Exception|Warning)$/.test(one))
+    const isError = kind === 'class' && [name, ...bases].some((base) => /(?:Error|Exception|Warning)$/.test(base))
     return isError ? `Signal the error ${quoted}` : `Define the ${kind} ${quoted}`
   }
   if (kind === 'constructor') return `Create a ${quoted}`
@@ -87,7 +87,9 @@ function sectionsOf(signature: Signature): Section[] {
   const sections: Section[] = [
     {
       title: 'Args',
-      entries: givenParameters(signature).map((one) => parameterEntry(one, isCommentStyle(signature.style) ? '`' : '')),
+      entries: givenParameters(signature).map((parameter) =>
+        parameterEntry(parameter, isCommentStyle(signature.style) ? '`' : ''),
+      ),
     },
     { title: 'Returns', entries: yields || !returnsSomething(signature) ? [] : [result] },
     { title: 'Yields', entries: yields ? [item] : [] },

@@ -5,7 +5,7 @@ const commentStyles = ['tsdoc', 'jsdoc', 'godoc', 'rustdoc', 'javadoc'] as const
 export type CommentStyle = (typeof commentStyles)[number]
 
 export function isCommentStyle(style: Signature['style']): style is CommentStyle {
-  return commentStyles.some((one) => one === style)
+  return commentStyles.some((known) => known === style)
 }
 
 const Parameter = z.object({

@@ -23,10 +23,10 @@ export async function trySamples(
   const code = await readFile(program, 'utf8')
   const args = [report, of.importHere, of.qualifiedName, JSON.stringify(of.cases)]
   const lines = await reported(() => run({ command: ['python3', '-c', code, ...args], report }, { wallMs }))
-  const found = lines.filter((line) => line.case >= 0 && line.case < of.cases.length)
+  const called = lines.filter((line) => line.case >= 0 && line.case < of.cases.length)
   return {
-    tried: new Set(found.map((line) => line.case)).size,
-    raised: new Map(found.flatMap(({ case: at, raises }) => (raises === undefined ? [] : [[at, raises] as const]))),
+    tried: new Set(called.map((line) => line.case)).size,
+    raised: new Map(called.flatMap(({ case: at, raises }) => (raises === undefined ? [] : [[at, raises] as const]))),
   }
 }
 

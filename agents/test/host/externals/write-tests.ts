@@ -60,11 +60,11 @@ export async function writeTests(
 
 type Based = Pick<TestPlace, 'path' | 'base'>
 
-async function shaped(text: string, place: TestPlace, deps: WritingDeps): Promise<string> {
-  const { path, base } = place
+async function shaped(text: string, file: TestPlace, deps: WritingDeps): Promise<string> {
+  const { path, base } = file
   const tests = await testsIn(text, languageOf(path) ?? '', deps)
   const taken = new Set(base === undefined ? [] : namesInBody(path, base))
-  return shapeTests(text, tests, { ...place, taken })
+  return shapeTests(text, tests, { ...file, taken })
 }
 
 function beginning(given: string, { imports, setup }: TestPlace, source: string): string {
@@ -130,8 +130,8 @@ async function testsIn(text: string, language: string, { syntax }: WritingDeps):
 
 /** Undefined where something failed that is none of them, such as what is done before all tests. */
 function failedTests({ failed }: TestProof, tests: readonly TestFunction[]): Set<TestFunction> | undefined {
-  const found = failed.map(({ name }) => testNamed(name, tests))
-  return found.every((test) => test !== undefined) ? new Set(found) : undefined
+  const named = failed.map(({ name }) => testNamed(name, tests))
+  return named.every((test) => test !== undefined) ? new Set(named) : undefined
 }
 
 const shownFailures = 5
@@ -162,11 +162,11 @@ async function lintedText(text: string, path: string, deps: WritingDeps): Promis
     const { diagnostics, guards, syntaxErrors } = await lintOf(linted, rules.lint, deps)
     const [error] = syntaxErrors
     if (error !== undefined) throw refusal(`the text does not parse: line ${error.line}: ${error.message}`)
-    const faults = [...diagnostics, ...guards.filter((one) => !diagnostics.some((own) => isSame(one, own)))]
+    const faults = [...diagnostics, ...guards.filter((guard) => !diagnostics.some((own) => isSame(guard, own)))]
     if (faults.length === 0) break
     const file = { path, text: linted, keptNames: [], ownModules: rules.ownModules }
     const fixable = new Set(fixableFaults(faults, file, deps.python))
-    const fixes = faults.map((one) => (fixable.has(one) ? one : { ...one, fix: undefined }))
+    const fixes = faults.map((fault) => (fixable.has(fault) ? fault : { ...fault, fix: undefined }))
     const fixed = await applyFixes({ source: linted, rules: rules.lint, diagnostics: fixes }, undefined, deps)
     if (fixed.applied.length === 0) {
       const shown = faults.slice(0, shownFailures).map(({ line, code, message }) => `line ${line}: ${code} ${message}`)
@@ -189,8 +189,8 @@ async function extended(text: string, { path, base }: Based & { base: string }, 
   return (await applyFixes({ source: merged, rules: rules.lint, diagnostics: unsorted }, undefined, deps)).source
 }
 
-function isSame(one: Diagnostic, other: Diagnostic): boolean {
-  return one.code === other.code && one.start === other.start
+function isSame(left: Diagnostic, right: Diagnostic): boolean {
+  return left.code === right.code && left.start === right.start
 }
 
 /** The first line of code that is longer, in words. Comments are left to the evidence, which lets long addresses be. */

@@ -64,8 +64,8 @@ const pythonTypes = {
 } as const
 
 function askUser([question, choices]: readonly unknown[]): never {
-  const asked = AskedQuestion.safeParse({ text: question, choices: choices ?? null })
-  if (asked.success) throw new ScriptSuspended(asked.data)
+  const parsed = AskedQuestion.safeParse({ text: question, choices: choices ?? null })
+  if (parsed.success) throw new ScriptSuspended(parsed.data)
   const limits = 'a question has 1 to 3,000 characters and at most 20 different choices of 1 to 100 characters each'
   throw new ScriptError('ValueError', limits)
 }

@@ -41,7 +41,7 @@ function writingExternals(workspace: Workspace) {
     async write_files([files]) {
       const texts = textsByKey(files, 'files')
       await workspace.writeTexts(texts)
-      return { files: texts.size, bytes: texts.values().reduce((sum, one) => sum + Buffer.byteLength(one), 0) }
+      return { files: texts.size, bytes: texts.values().reduce((sum, content) => sum + Buffer.byteLength(content), 0) }
     },
     async delete_file([path]) {
       await workspace.deleteFile(text(path, 'path'))

@@ -48,10 +48,10 @@ export async function makeFixSet(codes: readonly string[], making: Making): Prom
     signal.throwIfAborted()
     const report = await deps.linter.lint(made.text, file.rules.lint)
     const open = openFixes(report.diagnostics, { file, text: made.text }, deps)
-    const pass = separateFixes(open.filter((one) => codes.includes(one.code) && !hasFailed(one, failed)))
+    const pass = separateFixes(open.filter((fault) => codes.includes(fault.code) && !hasFailed(fault, failed)))
     if (pass.length === 0) break
     const sound = await soundPart(pass, made.text, making)
-    failed = failed.map((one) => ({ ...one, range: movedRange(one.range, made.text, sound.text) }))
+    failed = failed.map((failure) => ({ ...failure, range: movedRange(failure.range, made.text, sound.text) }))
     if (sound.failed !== undefined) failed.push(leftBecause(sound.failed, file.source, made.text))
     if (sound.text !== made.text) made = { ...sound, fixed: made.fixed + sound.fixed }
   }

@@ -55,19 +55,19 @@ export function attemptPrograms(
   signal: AbortSignal,
 ): AttemptPrograms {
   const { projectId, snapshotId } = started.attempt
-  const found = async () => environmentOf(projectId, await started.environment())
+  const surroundings = async () => environmentOf(projectId, await started.environment())
   return {
     allowed: started.allowed,
     async require() {
       const state = await sandbox.state()
       if (state.kind === 'lacking') throw new AppError('TOOL_005', state.reason)
-      await found()
+      await surroundings()
     },
     async run(program, { wallMs = limits.wallMs, instead = new Map() } = {}) {
       const over = filesOver(started)
       const changed = [...over.changed.filter(({ path }) => !instead.has(path)), ...textFiles(instead)]
       const files = { ...over, changed, base: () => archive(projectId, snapshotId) }
-      const around = await found()
+      const around = await surroundings()
       const own = { ...limits, wallMs: Math.min(wallMs, limits.wallMs) }
       const environment = { ...around.environment, ...program.environment }
       return sandbox.run({ ...around, ...program, environment, files, limits: own }, signal)
@@ -82,14 +82,14 @@ function filesOver({ built, workspace }: StartedPrograms): Required<Omit<Program
   const changed = own.map(({ text, ...file }) => ({ ...file, content: Buffer.from(text) }))
   const gone: string[] = [...deleted]
   for (const path of built?.paths ?? []) {
-    const found = built?.find(path)
+    const file = built?.find(path)
     // A program may read every file, so what comes of it is built on every change that was there.
-    if (found === undefined) workspace.exists(path)
+    if (file === undefined) workspace.exists(path)
     else workspace.baseHash(path)
     if (ownPaths.has(path)) continue
     const content = built?.changed(path)?.after
     if (content === undefined) gone.push(path)
-    else changed.push({ path, content: Buffer.from(content), executable: found?.executable ?? false })
+    else changed.push({ path, content: Buffer.from(content), executable: file?.executable ?? false })
   }
   return { changed, deleted: gone }
 }

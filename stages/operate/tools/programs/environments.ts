@@ -127,12 +127,12 @@ async function forgetOldest(dir: string, keptBytes: number): Promise<void> {
     }),
   )
   let bytes = all.reduce((sum, one) => sum + one.bytes, 0)
-  for (const one of all.toSorted((a, b) => a.usedAt - b.usedAt)) {
-    if (one.usedAt > Date.now() - usedMs) return
-    if (bytes <= keptBytes && !one.isLeft) continue
-    bytes -= one.bytes
-    const gone = join(dir, `${one.name.split('.')[0]}.${randomUUID()}`)
-    await rename(join(dir, one.name), gone).catch(() => {}) // so that nobody finds half of it
+  for (const kept of all.toSorted((a, b) => a.usedAt - b.usedAt)) {
+    if (kept.usedAt > Date.now() - usedMs) return
+    if (bytes <= keptBytes && !kept.isLeft) continue
+    bytes -= kept.bytes
+    const gone = join(dir, `${kept.name.split('.')[0]}.${randomUUID()}`)
+    await rename(join(dir, kept.name), gone).catch(() => {}) // so that nobody finds half of it
     await rm(gone, { recursive: true, force: true })
   }
 }

@@ -78,7 +78,10 @@ function parsedXml(xml: string): unknown {
 
 function casesOf({ '@name': own, testcase = [], testsuite = [] }: Suite, around: readonly string[]): TestCase[] {
   const suites = runners.has(own) ? around : [...around, own]
-  return [...testcase.map((one) => caseOf(one, suites)), ...testsuite.flatMap((suite) => casesOf(suite, suites))]
+  return [
+    ...testcase.map((testCase) => caseOf(testCase, suites)),
+    ...testsuite.flatMap((suite) => casesOf(suite, suites)),
+  ]
 }
 
 /** Returns the classes around a test of a Python file, as pytest names it: `tests/test_a.py::TestB::test_c`. */
@@ -87,8 +90,8 @@ function classesOf(file: string, owner: string): string[] {
   return file.endsWith('.py') && owner.startsWith(`${module}.`) ? owner.slice(module.length + 1).split('.') : []
 }
 
-function caseOf(one: Case, suites: readonly string[]): TestCase {
-  const { '@name': name, '@classname': owner, '@file': file, failure, error, skipped } = one
+function caseOf(testCase: Case, suites: readonly string[]): TestCase {
+  const { '@name': name, '@classname': owner, '@file': file, failure, error, skipped } = testCase
   const where = file === undefined ? (owner === 'test' ? '' : owner) : [file, ...classesOf(file, owner)].join('::')
   const named = { name: [where, ...suites.filter((suite) => suite !== where), name].filter(Boolean).join('::') }
   const of = (outcome: TestOutcome, [fault]: z.infer<typeof Fault> = []): TestCase => {
