@@ -82,11 +82,11 @@ function failed(fault: string): ReadSource {
 /** The `.pym` files in a folder and its subfolders, sorted. Ignores links and unreadable folders. */
 export async function scriptsUnder(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const found: string[] = []
+  const scripts: string[] = []
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) found.push(...(await scriptsUnder(path)))
-    else if (entry.name.endsWith('.pym')) found.push(path)
+    if (entry.isDirectory()) scripts.push(...(await scriptsUnder(path)))
+    else if (entry.name.endsWith('.pym')) scripts.push(path)
   }
-  return found.toSorted()
+  return scripts.toSorted()
 }

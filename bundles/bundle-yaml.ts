@@ -7,7 +7,6 @@ import { AppError } from '#domain/error.ts'
 export type BundleFault = { file: string; line: number; column: number; code: string; message: string }
 
 export type BundleYaml = Pick<YamlSource, 'placeOf' | 'placeInText'> & {
-  /** Is undefined for a file with faults. */
   file: BundleFile | undefined
   faults: BundleFault[]
 }
@@ -22,9 +21,12 @@ export function readBundleYaml(path: string, source: string): BundleYaml {
   if (parsed.success) return { ...none, file: parsed.data, faults: [] }
   const described = firstFaults(
     schemaFaults(parsed.error),
-    (one) => {
-      const message = `${one.at.join('.') || 'the bundle'}: ${one.message}`
-      return fault(placeOf(one.at), one.isUnknownKey ? describeUnknownKey(BundleFile, one) : message)
+    (schemaFault) => {
+      const message = `${schemaFault.at.join('.') || 'the bundle'}: ${schemaFault.message}`
+      return fault(
+        placeOf(schemaFault.at),
+        schemaFault.isUnknownKey ? describeUnknownKey(BundleFile, schemaFault) : message,
+      )
     },
     (more, next) => fault(placeOf(next.at), `and ${more} more faults`),
   )

@@ -53,7 +53,6 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
   return items.length === 0 ? [neither(path, 'it holds no bundle and no .pym file')] : items
 }
 
-/** Reads the bundles that come with Remora: the bundles of a user are used together with them. */
 async function shippedBundles(): Promise<Pick<ReadBundle, 'file'>[]> {
   const folders = [...(await agentFolders(undefined)).values()]
   return Promise.all(

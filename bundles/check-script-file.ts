@@ -51,7 +51,7 @@ export async function bundleOfScript(script: string) {
   const { dir, source } = near
   const yaml = readBundleYaml(join(dir, 'bundle.yaml'), source)
   const path = relative(dir, resolve(script)).split(sep).join('/')
-  const tool = yaml.file?.tools.find((one) => 'script' in one && one.script.replace(/^\.\//, '') === path)
+  const tool = yaml.file?.tools.find((entry) => 'script' in entry && entry.script.replace(/^\.\//, '') === path)
   return { dir, yaml, tool: tool !== undefined && 'script' in tool ? tool.name : undefined }
 }
 

@@ -1,10 +1,7 @@
 import type { BundleFile } from '#domain/agent-bundle.ts'
 import { findTemplateFaults, namesIn } from './template.ts'
 
-/**
- * Variables of both prompts for context in addition to the node: each is a section with a heading, or empty. Those that
- * neither prompt uses are appended to `node_context`, in this order.
- */
+/** Name sections of both prompts, with a heading or empty. Those that neither prompt uses are appended to `node_context`, in this order. */
 export const contextVariables = ['feedback', 'last_error', 'earlier_results', 'related_code'] as const
 export type ContextVariable = (typeof contextVariables)[number]
 

@@ -165,7 +165,7 @@ function checkOneTurn(reading: Reading): void {
     { name: oneTurn.carry_out, at: ['one_turn', 'carry_out'], takesNone: false },
   ]
   for (const { name, at, takesNone } of named) {
-    const tool = tools.find((one) => one.name === name && name !== submitToolName)
+    const tool = tools.find((definition) => definition.name === name && name !== submitToolName)
     const required = tool?.parameters['required']
     if (tool === undefined) report(reading, at, `one_turn names ${name}, which is no tool with a script of this bundle`)
     else if (takesNone && Array.isArray(required) && required.length > 0)

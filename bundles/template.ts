@@ -15,7 +15,6 @@ export function compileTemplate(source: string) {
   const template = new nunjucks.Template(source, environment, 'template', true)
   return {
     names: namesIn(source),
-    /** Throws AGENT_001 when the template outputs a variable that has no value. */
     render(variables: Readonly<Record<string, unknown>>): string {
       try {
         return template.render(variables)

@@ -16,7 +16,6 @@ import { systemCallFilter } from './system-call-filter.ts'
 /** Lists, as arguments of bwrap, what a sandbox shows of this machine. It is the same for all programs. */
 export type SystemMounts = readonly string[]
 
-/** These folders hold programs and libraries, on systems with and without a merged /usr. */
 const systemFolders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 /** Programs read these of /etc, which say nothing about this machine's users or network. */
 const systemFiles = [
@@ -29,17 +28,13 @@ const systemFiles = [
   '/etc/protocols',
   '/etc/services',
 ]
-/** Holds the programs of this machine that are shown besides the system's: Node and Go. */
 const ownPrograms = '/remora/bin'
 export const ownNode = `${ownPrograms}/node`
 const sandboxUser = 1000
 /** Is added to the limit on data, since Node maps so much and never uses it; the memory of all processes is watched as well. */
 const unusedBytes = 1024 ** 3
 
-/**
- * Shows the system, read-only, and this process's `node` and the Go of the search path, which root's programs do without where nobody else
- * could read them. `paths` are shown where they are, read-only.
- */
+/** Shows the system, this process's `node`, the Go of the search path and `paths`, read-only; root gets no program that others could not read. */
 export async function readSystemMounts(
   { paths, searchPath }: { paths: readonly string[]; searchPath: string },
   isRoot: boolean,
@@ -54,8 +49,8 @@ export async function readSystemMounts(
 
 /** Go finds the rest of its toolchain from where its program really is, so that is shown where it is. */
 async function goMounts(searchPath: string, isRoot: boolean): Promise<string[]> {
-  const found = await findProgram('go', searchPath)
-  const go = found === undefined ? '' : await realpath(found)
+  const program = await findProgram('go', searchPath)
+  const go = program === undefined ? '' : await realpath(program)
   const root = dirname(dirname(go))
   // Each release has this file; a program that only starts another `go` is no use here.
   const isToolchain = basename(go) === 'go' && (await stat(join(root, 'VERSION')).catch(() => undefined)) !== undefined
@@ -128,10 +123,7 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
   ].flat()
 }
 
-/**
- * Returns a command that starts the rest of its arguments with as little as a program can have that reads the code in `folders`, and Node:
- * no network, no privilege, no other process to be seen, nothing to be written.
- */
+/** Starts the rest of its arguments without network, privileges, sight of other processes or anything to write: it reads `folders` and Node. */
 export function isolatingCommand(bwrap: string, mounts: SystemMounts, folders: readonly string[]): Wrapper {
   const shown = [process.execPath, ...folders].flatMap((path) => ['--ro-bind', path, path])
   const kernel = ['--proc', '/proc', ...coveredFiles, '--dev', '/dev', '--remount-ro', '/dev']

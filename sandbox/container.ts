@@ -37,7 +37,6 @@ const onlyOf = {
   podman: ['--no-hosts', '--read-only-tmpfs=false', '--image-volume=ignore'],
 }
 
-/** `seccompFile` has the engine's `seccomp`. */
 type Started = {
   name: string
   label: string

@@ -1,11 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { failureOf, findProgram, isSuccess, runProgram } from '#platform/run-program.ts'
 import type { Env } from '#platform/env.ts'
+import { parseJson } from '#domain/json.ts'
 import { type ContainerEngine, engineNames, memoryOf } from './container.ts'
 import { removeLeftContainers } from './left-containers.ts'
-import { strictSeccomp } from './podman-seccomp.ts'
 import { runInContainer } from './run-in-container.ts'
 import type { SandboxLimits } from './sandboxed-program.ts'
+import { namespaceFlags, refusedNames } from './system-call-filter.ts'
 
 export type ContainerOptions = {
   image: string | undefined
@@ -16,10 +19,7 @@ export type ContainerOptions = {
 
 const commandMs = 20_000
 
-/**
- * Finds the first engine that has the image and holds a program to its limits, tried once. Without one TOOL_005 with what each lacks. What killed
- * workers have left in it is removed.
- */
+/** Finds the first engine that has the image and holds a program to its limits, tried once; else TOOL_005 with what each lacks. */
 export async function findContainer(
   { image, searchPath, env, paths }: ContainerOptions,
   limits: SandboxLimits,
@@ -82,3 +82,33 @@ async function lackOfLimits(engine: ContainerEngine, limits: SandboxLimits): Pro
   if (!status.includes('Seccomp:2')) return 'it does not filter system calls (its seccomp profile is off)'
   return undefined
 }
+
+const Profile = z.looseObject({ syscalls: z.array(z.looseObject({ names: z.array(z.string()), action: z.string() })) })
+
+/** Includes calls for containers in containers, which Podman's own profile allows: namespaces, mounts and keys. */
+const refused = [...refusedNames, 'clone3', 'umount']
+
+/**
+ * Returns Podman's seccomp profile without what bubblewrap's filter refuses, as JSON. A call that no rule allows is refused as unknown, so
+ * that libraries use the older `clone`, whose flags can be looked at. Undefined when there is no profile to be read.
+ */
+async function strictSeccomp({ path, env }: Pick<ContainerEngine, 'path' | 'env'>): Promise<string | undefined> {
+  const command = [path, 'info', '--format', '{{.Host.Security.SECCOMPProfilePath}}'] as const
+  const end = await runProgram(command, { limitMs: commandMs, signal: new AbortController().signal, env })
+  const file = end.kind === 'ended' ? end.out.trim() : ''
+  const { data: profile } = Profile.safeParse(parseJson(await readFile(file, 'utf8').catch(() => '')))
+  if (profile === undefined) return undefined
+  const syscalls = profile.syscalls.map((rule) => ({
+    ...rule,
+    names: rule.names.filter((name) => rule.action !== allow || (name !== 'clone' && !refused.includes(name))),
+  }))
+  const clone = {
+    names: ['clone'],
+    action: allow,
+    args: [{ index: 0, value: namespaceFlags, valueTwo: 0, op: maskedEqual }],
+  }
+  return JSON.stringify({ ...profile, syscalls: [...syscalls.filter(({ names }) => names.length > 0), clone] })
+}
+
+const allow = 'SCMP_ACT_ALLOW'
+const maskedEqual = 'SCMP_CMP_MASKED_EQ'

@@ -6,10 +6,7 @@ const script = 'for name; do ! command -v "$name" >/dev/null || echo "$name"; do
 /** Somebody may install a sandbox while a worker runs. */
 const triedAgainMs = 60_000
 
-/**
- * Returns a function that says which of the sought programs the sandbox has, and whether there is a gofmt outside of it. It looks once,
- * and each minute while there is no sandbox.
- */
+/** Returns a function that says which sought programs are there, gofmt also outside the sandbox. It looks once, and each minute without a sandbox. */
 export function openProgramSearch(
   sandbox: Pick<Sandbox, 'run' | 'state'>,
   gofmt: { lack(): Promise<string | undefined> },
@@ -24,9 +21,9 @@ export function openProgramSearch(
     return { names: [...output.split('\n').filter((name) => name !== ''), ...outside] }
   }
   return async () => {
-    const found = await last?.catch(() => undefined)
-    const isOld = found?.lack !== undefined && performance.now() - lookedAt > triedAgainMs
-    if (found !== undefined && !isOld) return found
+    const report = await last?.catch(() => undefined)
+    const isOld = report?.lack !== undefined && performance.now() - lookedAt > triedAgainMs
+    if (report !== undefined && !isOld) return report
     lookedAt = performance.now()
     last = look()
     return last

@@ -5,7 +5,6 @@ import { identify, isAlive, ProcessIdentity } from '#platform/process-identity.t
 import { runProgram } from '#platform/run-program.ts'
 import { type ContainerEngine, ownerLabel } from './container.ts'
 
-/** Says which process waits for a container, and until when at most. */
 const Owner = z.object({
   /** Names the boot and the namespace of processes: in others the same number is another process. */
   namespace: z.string(),
@@ -24,10 +23,7 @@ export async function labelOf(wallMs: number): Promise<string> {
   return JSON.stringify(owner)
 }
 
-/**
- * Ends and removes what killed workers have left: containers of a process of this machine that is no more, and those whose time is
- * over. Containers that are not Remora's have no such label. What does not succeed is left to the next start.
- */
+/** Removes containers of processes of this machine that are no more, and those whose time is over; what fails is left to the next start. */
 export async function removeLeftContainers({ path, env }: Pick<ContainerEngine, 'path' | 'env'>): Promise<void> {
   const running = { limitMs: commandMs, signal: new AbortController().signal, env }
   const ask = async (...args: string[]) => {

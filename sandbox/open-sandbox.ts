@@ -13,10 +13,7 @@ import type { ProgramResult, SandboxedProgram } from './sandboxed-program.ts'
 
 /** Programs of a repository run here, and nowhere else. */
 export type Sandbox = {
-  /**
-   * Runs a program once a place is free. TOOL_005 where there is no sandbox; the reason of `signal` when that is aborted. How
-   * the program ends, and which limit ended it, is the result.
-   */
+  /** Runs a program once a place is free. TOOL_005 where there is no sandbox; how the program ends, and by which limit, is the result. */
   run(program: SandboxedProgram, signal: AbortSignal): Promise<ProgramResult>
   /** Tells whether programs can be run, which is tried once with a program that does nothing. */
   state(): Promise<SandboxState>
@@ -30,12 +27,10 @@ type RuntimeName = 'bubblewrap' | ContainerEngine['name']
 export type SandboxOptions = {
   /** `auto`: bubblewrap where that works, else a container where an image is named. `none`: no program is run. */
   runtime?: 'auto' | 'bubblewrap' | 'container' | 'none'
-  /** The path of bwrap; without it the one on the search path. */
   bubblewrap?: string | undefined
   /** Names the image that containers are started from; the engine of this machine must have it. */
   image?: string | undefined
   searchPath: string
-  /** Is the environment of this process, for the command of a container engine. */
   env?: Env
   /** Folders of this machine that programs may read besides the system's, at the same place. */
   paths?: readonly string[]
@@ -47,11 +42,11 @@ type Runtime = { name: RuntimeName; run: Sandbox['run']; wrapper: Sandbox['wrapp
 
 export function openSandbox(options: SandboxOptions): Sandbox {
   const places = openSemaphore(options.places ?? availableParallelism())
-  let found: Promise<Runtime> | undefined
+  let working: Promise<Runtime> | undefined
   /** A sandbox that does not work is tried again for the next program: it may have been slow, or installed since. */
   const tried = () =>
-    (found ??= findRuntime(options).catch((error: unknown) => {
-      found = undefined
+    (working ??= findRuntime(options).catch((error: unknown) => {
+      working = undefined
       throw error
     }))
   return {
@@ -78,7 +73,6 @@ export function openSandbox(options: SandboxOptions): Sandbox {
 }
 
 const mebibyte = 1024 ** 2
-/** Suffices for a program that does nothing, which shows whether a sandbox works. */
 const idleLimits = { wallMs: 30_000, memoryBytes: 64 * mebibyte, diskBytes: 16 * mebibyte, processes: 16 }
 
 /** Throws TOOL_005 with what is missing. */
@@ -98,11 +92,11 @@ async function bubblewrapRuntime(options: SandboxOptions): Promise<Runtime> {
   const { searchPath, paths = [], isRoot = process.getuid?.() === 0 } = options
   const path = options.bubblewrap ?? (await findProgram(bubblewrap.names[0], searchPath))
   if (path === undefined) throw new AppError('TOOL_005', 'bubblewrap is not installed')
-  const found = { path, isRoot, mounts: await readSystemMounts({ paths, searchPath }, isRoot) }
-  const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, found, signal)
+  const bwrap = { path, isRoot, mounts: await readSystemMounts({ paths, searchPath }, isRoot) }
+  const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, bwrap, signal)
   const { ending } = await run({ command: ['true'], files: {}, limits: idleLimits }, new AbortController().signal)
   if (ending.kind === 'exited' && ending.code === 0) {
-    const wrapper = (folders: readonly string[]) => workingWrapper(isolatingCommand(path, found.mounts, folders))
+    const wrapper = (folders: readonly string[]) => workingWrapper(isolatingCommand(path, bwrap.mounts, folders))
     return { name: 'bubblewrap', run, wrapper }
   }
   const how = ending.kind === 'exited' ? `exit code ${ending.code}` : `stopped by its limit of ${ending.reason}`

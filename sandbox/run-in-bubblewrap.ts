@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { msSince } from '#platform/clock.ts'
+import { msSince, delay } from '#platform/clock.ts'
 import { plainTar } from '#platform/gzipped-tar.ts'
-import { killWithChildren } from '#platform/process-tree.ts'
+import { killWithChildren, childrenOf } from '#platform/process-tree.ts'
 import { bubblewrapArgs, descriptors, ownFiles, type SystemMounts } from './bubblewrap.ts'
 import { changesOf, type ProgramResult, type SandboxedProgram, type StopReason } from './sandboxed-program.ts'
 import { systemCallFilter } from './system-call-filter.ts'
-import { type ProcessUse, watchProcesses } from './watch-processes.ts'
 import { watchProgram } from './watch-program.ts'
 
 export type Bubblewrap = { path: string; mounts: SystemMounts; isRoot: boolean }
@@ -16,10 +15,7 @@ export type Bubblewrap = { path: string; mounts: SystemMounts; isRoot: boolean }
 /** Is the user in place of root, for whom limits on processes do not hold, and whose files are not a program's to read. */
 const nobody = 65_534
 
-/**
- * Runs a program in a sandbox of its own, of which nothing is left when it ends. Throws TOOL_005 where bwrap does not work, the reason
- * of `signal` when that is aborted, and what reading the program's files throws. Everything else is a result.
- */
+/** Runs a program in a sandbox of its own. TOOL_005 where bwrap does not work, and the reason of `signal`; everything else is a result. */
 export async function runInBubblewrap(
   program: SandboxedProgram,
   { path, mounts, isRoot }: Bubblewrap,
@@ -80,8 +76,52 @@ function overuse(
   else if (processes > limits.processes + 3) stop('processes')
 }
 
-/** Passes the result on until the program has ended, or `result` takes no more, which the program then notices. */
 async function passOn(child: ChildProcess, result: Writable | undefined): Promise<void> {
   const from = child.stdio.at(descriptors.result)
   if (result !== undefined && from instanceof Readable) await pipeline(from, result).catch(() => {})
+}
+
+type ProcessUse = { processes: number; bytes: number }
+
+const pollMs = 50
+/** A look at many processes takes milliseconds of the loop that renews leases: it is rested for so many times as long. */
+const restShare = 20
+/** No more are counted: that many are over any limit that they could be under. */
+const mostCounted = 5_000
+const kibibyte = 1024
+
+/** Calls `onUse` every 50 ms with what the process and its descendants use, until the returned function is called. Files count while mapped. */
+function watchProcesses(pid: number, onUse: (use: ProcessUse) => void): () => void {
+  const stop = new AbortController()
+  void watchUntil(stop.signal, () => onUse(useOf(pid)))
+  return () => stop.abort()
+}
+
+async function watchUntil(signal: AbortSignal, look: () => void): Promise<void> {
+  while (!signal.aborted) {
+    const start = performance.now()
+    look()
+    await delay(Math.max(pollMs, restShare * msSince(start)), signal).catch(() => undefined)
+  }
+}
+
+function useOf(root: number): ProcessUse {
+  const use = { processes: 0, bytes: 0 }
+  const rest = [root]
+  for (let pid = rest.pop(); pid !== undefined && use.processes < mostCounted; pid = rest.pop()) {
+    use.processes += 1
+    use.bytes += residentBytes(pid)
+    rest.push(...childrenOf(pid))
+  }
+  return use
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const sizes = status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)
+    return sizes.reduce((sum, [, kibibytes]) => sum + Number(kibibytes), 0) * kibibyte
+  } catch {
+    return 0
+  }
 }

@@ -14,10 +14,7 @@ import { labelOf } from './left-containers.ts'
 import { changesOf, type ProgramResult, type SandboxedProgram } from './sandboxed-program.ts'
 import { type Launched, watchProgram } from './watch-program.ts'
 
-/**
- * Runs a program in a container of its own, of which nothing is left when it ends. Throws TOOL_005 where the engine does not start it
- * or loses it, the reason of `signal` when that is aborted, and what reading the program's files throws. Everything else is a result.
- */
+/** Runs a program in a container of its own. TOOL_005 where the engine does not start or loses it; everything else is a result. */
 export async function runInContainer(
   program: SandboxedProgram,
   engine: ContainerEngine,
@@ -74,7 +71,6 @@ async function* tars(base: number | undefined, changes: readonly Uint8Array[]): 
 const killMs = 10_000
 const killTries = 5
 
-/** A function that ends the container, once however often it is called, and does nothing when the engine's command has ended. */
 function openKill(child: ChildProcess, name: string, engine: ContainerEngine): () => void {
   let isKilled = false
   return () => {

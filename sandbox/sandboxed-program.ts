@@ -64,7 +64,6 @@ export type ProgramResult = {
   output: string
   cutBytes: number
   report: Uint8Array | undefined
-  /** Is true when the report was longer than `maxReportBytes`, and so is cut. */
   isReportCut: boolean
   durationMs: number
 }
@@ -108,15 +107,11 @@ export function changesOf({ changed = [], deleted = [] }: ProgramFiles): TarItem
 
 /** Says how runtimes differ: in shell commands, and in the limits that a program's processes themselves are to be held to. */
 export type Launch = {
-  /** Runs before anything else. */
   prepare?: string
-  /** Unpacks the base into the working folder. */
   unpackBase: string
   /** Unpacks the tar of changes into the folder that `-C` names. */
   unpackChanges: string
-  /** Runs when the files are there. */
   guard?: string
-  /** Options of prlimit. */
   limits: readonly string[]
 }
 

@@ -26,10 +26,7 @@ export type SnapshotArchives = {
 const maxArchives = 8
 const readAhead = 16
 
-/**
- * Tars of snapshots, made once each, as files of this machine that have no name: nothing is left of them when this process ends,
- * however it ends, and no path of a repository is ever one of this machine.
- */
+/** Keeps tars of snapshots as files without a name: nothing is left of them however this process ends. */
 export function openSnapshotArchives(
   readFiles: (project: ProjectId, snapshotId: string) => Promise<ArchiveFiles>,
 ): SnapshotArchives {
@@ -71,7 +68,6 @@ export function storedFiles(
   }
 }
 
-/** Throws TOOL_004 where this machine has no room for it. */
 async function writeArchive(files: ArchiveFiles): Promise<FileHandle> {
   const file = await openNameless()
   try {

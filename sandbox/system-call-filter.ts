@@ -1,6 +1,5 @@
 import { AppError } from '#domain/error.ts'
 
-/** Numbers of a system call on x86-64 and on arm64. */
 type Numbers = readonly [x64: number, arm64: number]
 
 /**
@@ -62,7 +61,6 @@ const processors = [
   { node: 'arm64', audit: 0xc000_00b7, at: 1 },
 ] as const
 
-/** Codes of classic BPF: load a word of the call, jump by a comparison, return. */
 const bpf = { load: 0x20, jumpIfEqual: 0x15, jumpIfAtLeast: 0x35, jumpIfAnyBit: 0x45, return: 0x06 }
 /** A call has them at these offsets: struct seccomp_data. The first argument's lower half comes first on both processors. */
 const data = { number: 0, processor: 4, firstArgument: 16 }
@@ -88,7 +86,6 @@ export function systemCallFilter(processor: string = process.arch): Uint8Array {
   ])
 }
 
-/** Builds the filter for one processor; each way through it ends in a verdict. */
 function blockOf(at: 0 | 1): Instruction[] {
   const numberOf = (numbers: Numbers | number) => (typeof numbers === 'number' ? numbers : numbers[at])
   const refused = Object.values(refusedCalls).map(numberOf)
@@ -113,7 +110,6 @@ function blockOf(at: 0 | 1): Instruction[] {
   return [{ code: bpf.load, value: data.number }, ...jumps, ...tail]
 }
 
-/** Writes them as the kernel reads them (struct sock_filter): both processors write the lower byte first. */
 function encode(instructions: readonly Instruction[]): Uint8Array {
   const program = Buffer.alloc(instructions.length * 8)
   for (const [place, { code, value, yes = 0, no = 0 }] of instructions.entries()) {

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
-import { openBoundedOutput } from './bounded-output.ts'
 import {
   endingOfExit,
   endMarks,
@@ -19,7 +18,6 @@ import {
 /** A launcher on its way: its stdout and stderr are those of the process that a runtime has started. */
 export type Launched = {
   child: ChildProcess
-  /** Goes to the launcher's stdin. */
   input: AsyncIterable<Uint8Array>
   /** Is true where the stdin stays open as long as the program may run. */
   holdsInput?: boolean
@@ -34,10 +32,7 @@ export type Watched = Omit<ProgramResult, 'durationMs'> & {
   isWhole: boolean
 }
 
-/**
- * Waits until the program has ended, within its limits on time and output. TOOL_005 when the launcher did not start it, the reason of
- * `signal` when that is aborted.
- */
+/** Waits until the program has ended, within its time and output. TOOL_005 when it was not started; the reason of `signal` when aborted. */
 export async function watchProgram(
   { child, input, holdsInput = false, kill, watch = () => () => {} }: Launched,
   limits: SandboxLimits,
@@ -101,7 +96,6 @@ async function feed(
   )
 }
 
-/** Reads what the launcher says: its marks and the report, or what went wrong before the program started. */
 function openControl(onFlood: () => void) {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -113,7 +107,6 @@ function openControl(onFlood: () => void) {
       if (bytes > maxReportBytes + 64 * 1024) onFlood()
     },
     text: () => text().toString().trim(),
-    /** Returns undefined when the program has not started. */
     read(): { end: keyof typeof endMarks | undefined; report: Buffer } | undefined {
       const all = text()
       const at = all.indexOf(startedMark)
@@ -128,11 +121,53 @@ function openControl(onFlood: () => void) {
   }
 }
 
-/** The files were too many, or there is no sandbox at all. */
 function notStarted(words: string, why = 'it says nothing'): Watched {
   if (words.endsWith(filesMark.trimEnd())) {
     const nothing = { output: '', cutBytes: 0, report: undefined, isReportCut: false, isWhole: true }
     return { ending: { kind: 'stopped', reason: 'files' }, ...nothing }
   }
   throw new AppError('TOOL_005', `the sandbox did not start: ${words === '' ? why : words.slice(-500)}`)
+}
+
+const headBytes = 32 * 1024
+const tailBytes = 96 * 1024
+
+type BoundedOutput = {
+  add(chunk: Buffer): void
+  bytes(): number
+  /** Decodes UTF-8; where something is missing, a line says how much. */
+  text(): { text: string; cutBytes: number }
+}
+
+/** Keeps the beginning and the end of what a program writes, and counts the rest. */
+function openBoundedOutput(): BoundedOutput {
+  const head: Buffer[] = []
+  let tail: Buffer[] = []
+  let [all, inHead, inTail] = [0, 0, 0]
+  return {
+    add(chunk) {
+      all += chunk.length
+      const first = chunk.subarray(0, headBytes - inHead)
+      if (first.length > 0) head.push(first)
+      inHead += first.length
+      if (first.length === chunk.length) return
+      tail.push(chunk.subarray(first.length))
+      inTail += chunk.length - first.length
+      if (inTail <= 2 * tailBytes) return
+      tail = [lastOf(tail)]
+      inTail = tailBytes
+    },
+    bytes: () => all,
+    text() {
+      const end = lastOf(tail)
+      const cutBytes = all - inHead - end.length
+      const start = Buffer.concat(head)
+      if (cutBytes === 0) return { text: Buffer.concat([start, end]).toString(), cutBytes }
+      return { text: `${start.toString()}\n[${cutBytes} bytes left out]\n${end.toString()}`, cutBytes }
+    },
+  }
+}
+
+function lastOf(chunks: readonly Buffer[]): Buffer {
+  return Buffer.concat(chunks).subarray(-tailBytes)
 }

@@ -9,10 +9,7 @@ import { ScriptSuspended } from './script-ending.ts'
 
 type ExternalCall = Pick<FromScriptProcess & { t: 'call' }, 'name' | 'args'>
 
-/**
- * Answers one call of a script by its external and adds the answer to the journal. Returns the line to send; undefined
- * when the script's run ended: by an error of the external, at a limit, by an abort meanwhile, or to wait for a person.
- */
+/** Answers one call of a script and adds the answer to the journal. Returns the line to send; undefined when the script's run ended. */
 export async function answerExternal(call: ScriptCall, asked: ExternalCall): Promise<string | undefined> {
   try {
     const calls = call.journal.length + 1
@@ -52,10 +49,7 @@ async function entryOf(call: ScriptCall, { name, args }: ExternalCall): Promise<
   }
 }
 
-/**
- * The answer as plain JSON. A script may catch the error for an answer that is too large. An answer that does not match
- * the declaration is the external's fault, which no `except` of a script may hide.
- */
+/** Returns the answer as plain JSON. A script may catch one that is too large, not one off its declaration, which is the external's fault. */
 function plainAnswer(declared: ExternalDeclaration, answer: unknown, maxSize: number): unknown {
   try {
     const value = plainValue(answer, maxSize)
@@ -70,7 +64,6 @@ function plainAnswer(declared: ExternalDeclaration, answer: unknown, maxSize: nu
   }
 }
 
-/** Replaces an answer that is too large by a ValueError. */
 function fitting(call: ScriptCall, entry: JournalEntry): { entry: JournalEntry; line: string } {
   const line = answerLine(call, entry)
   if (line.length <= call.limits.valueBytes) return { entry, line }

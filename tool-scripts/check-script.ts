@@ -12,14 +12,10 @@ export type ScriptCheckOptions = {
   /** The externals there are. Without it, E013 is not checked. */
   knownExternals?: ReadonlyMap<string, ExternalSignature>
   profile?: ScriptProfile | undefined
-  /** Checks types (E100); when it is absent, these are not checked. */
   typeChecker?: Pick<TypeChecker, 'faults'>
 }
 
-/**
- * Checks one script against the rules of docs/guide/tool-scripts.md. Never throws on a bad script. Finds all faults at
- * once, sorted by line and column; in a text that is not Python, those up to the syntax error.
- */
+/** Checks one script, and never throws on a bad one. Finds all faults, sorted by place; in a text that is no Python, those up to the syntax error. */
 export async function checkScript(source: string, path: string, options: ScriptCheckOptions = {}) {
   const script = await parseScript(source, options.profile)
   const isSubmit = basename(path) === 'submit_result.pym'
@@ -38,33 +34,32 @@ async function faultsOfCode(
   const warnings = shapeWarnings(script, isSubmit)
   return [
     ...refused,
-    ...warnings.filter((found) => !repeating.has(found.code) || outsideOf(refused, [found]).length > 0),
+    ...warnings.filter((warning) => !repeating.has(warning.code) || outsideOf(refused, [warning]).length > 0),
     ...externalFaults(script, isSubmit, knownExternals),
     ...outsideOf(refused, (await typeChecker?.faults(script)) ?? []),
   ]
 }
 
-/** Warnings that would only repeat the refusal of a construct. */
 const repeating: ReadonlySet<string> = new Set(['W005', 'W007'])
 
 /** Leaves out what another parser found inside a construct that is refused anyway. */
-function outsideOf<T extends ScriptFault>(refused: readonly LocatedFault[], found: readonly T[]): T[] {
-  return found.filter(({ line }) => !refused.some((fault) => line >= fault.line && line <= fault.endLine))
+function outsideOf<T extends ScriptFault>(refused: readonly LocatedFault[], faults: readonly T[]): T[] {
+  return faults.filter(({ line }) => !refused.some((fault) => line >= fault.line && line <= fault.endLine))
 }
 
 function sandboxFaults({ source, runEdits }: ParsedScript): LocatedFault[] {
-  const found = montySyntaxFault(applySourceEdits(source, runEdits))
-  return found === undefined ? [] : [faultAt(found, 'E000', found.message)]
+  const fault = montySyntaxFault(applySourceEdits(source, runEdits))
+  return fault === undefined ? [] : [faultAt(fault, 'E000', fault.message)]
 }
 
 /** Monty's message for a syntax error is better than the tree's, except for a bracket or string that is not closed. */
 function withMontyMessage({ faults, source, tooDeep }: ParsedScript): ScriptFault[] {
-  const found = tooDeep ? undefined : montySyntaxFault(source)
+  const fault = tooDeep ? undefined : montySyntaxFault(source)
   const last = faults.at(-1)
-  if (last === undefined || found?.isSyntax !== true) return faults
-  const place = found.message.includes('unexpected EOF') ? last : found
-  const message = place === last ? 'invalid syntax: what begins here does not end' : found.message
-  return [...faults.slice(0, -1), { ...last, line: place.line, column: place.column, message }]
+  if (last === undefined || fault?.isSyntax !== true) return faults
+  const position = fault.message.includes('unexpected EOF') ? last : fault
+  const message = position === last ? 'invalid syntax: what begins here does not end' : fault.message
+  return [...faults.slice(0, -1), { ...last, line: position.line, column: position.column, message }]
 }
 
 function externalFaults(
@@ -84,7 +79,6 @@ function externalFaults(
 
 const maxLines = 200
 
-/** Finds W001 to W007: code that is allowed but probably not intended. */
 function shapeWarnings(script: ParsedScript, isSubmit: boolean): ScriptFault[] {
   const { declarations, source, uses } = script
   const names = usedNames(uses)
@@ -94,8 +88,10 @@ function shapeWarnings(script: ParsedScript, isSubmit: boolean): ScriptFault[] {
   const tooLong = `the script has ${lines} lines, more than ${maxLines}; split the tool`
   const noSubmit = 'a submit_result.pym has to call submit_result(status, summary, …), and this one never does'
   return [
-    ...unused(declarations.externals).map((one) => faultAt(one, 'W002', `external ${one.name} is never used`)),
-    ...unused(declarations.inputs).map((one) => faultAt(one, 'W003', `input ${one.name} is never used`)),
+    ...unused(declarations.externals).map((external) =>
+      faultAt(external, 'W002', `external ${external.name} is never used`),
+    ),
+    ...unused(declarations.inputs).map((input) => faultAt(input, 'W003', `input ${input.name} is never used`)),
     ...(lines > maxLines ? [faultAt({ line: maxLines + 1, column: 1 }, 'W004', tooLong)] : []),
     ...hiddenWork(script),
     ...(isSubmit && !names.has('submit_result') ? [faultAt({ line: 1, column: 1 }, 'W006', noSubmit)] : []),

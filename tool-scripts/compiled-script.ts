@@ -22,10 +22,7 @@ export async function compileScript(
   return { path: file.path, hash, montyCode: montyCode(script), declarations: script.declarations }
 }
 
-/**
- * The code that Monty runs: the script without the grail import and the declarations, with the same line numbers.
- * Inputs become Monty's inputs; each external becomes a wrapper that calls the function of its `mangledName`.
- */
+/** Returns what Monty runs: the script without its declarations, on the same lines; each external is a wrapper around its `mangledName`. */
 export function montyCode(script: ParsedScript): string {
   return applySourceEdits(script.source, script.runEdits)
 }

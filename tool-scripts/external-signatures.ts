@@ -48,10 +48,7 @@ export async function readSignatures(source: string): Promise<ReadonlyMap<string
   return new Map(declarations.externals.map((external) => [external.name, external]))
 }
 
-/**
- * Says how a declared external differs from the known one; undefined when the worker can answer every call that the
- * declaration allows: the same leading parameters with the same types, all others optional, the same result.
- */
+/** Says how a declared external differs from the known one; undefined when the worker can answer every call that the declaration allows. */
 export function signatureFault(declared: ExternalSignature, known: ExternalSignature): string | undefined {
   for (const [index, parameter] of declared.parameters.entries()) {
     const expected = known.parameters[index]

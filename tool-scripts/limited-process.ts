@@ -11,12 +11,10 @@ export type LimitedProcess = {
   pid: number | undefined
   /** Queues one line; those for a busy process are sent together. Does nothing when the process has ended. */
   send(line: string, options?: { isBusy: boolean }): void
-  /** `onExit` follows. */
   kill(): void
 }
 
 type LimitedProgram<Message> = {
-  /** Reads lines from its stdin and writes lines to its stdout (line-channel.ts). */
   file: string
   message: z.ZodType<Message>
   /** A command that starts the rest of its arguments in a sandbox (sandbox); none by default. */
@@ -46,7 +44,6 @@ function modulesAround(path: string): string {
   return /^.*?\/node_modules(?=\/)/.exec(path)?.[0] ?? dirname(path)
 }
 
-/** It reads its code, loads Monty, and may do nothing else: no other file, no process, no thread. */
 const permissions = [
   '--permission',
   ...codeFolders.map((folder) => `--allow-fs-read=${folder}`),

@@ -71,7 +71,6 @@ function framesOf(error: MontyError, externals: readonly string[]): { line: numb
   return line === undefined ? [] : [{ line, functionName: '<module>' }]
 }
 
-/** Syntax errors of Monty have their line only in the text of the traceback. */
 function syntaxErrorLine(error: MontyError): number | undefined {
   const text = String(Reflect.apply(error.display, error, ['traceback']))
   const line = /, line (\d+)/.exec(text)?.[1]

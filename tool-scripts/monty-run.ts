@@ -23,7 +23,6 @@ export type MontyRun = {
   printed: PrintedText
   replay: JournalReplay
   waiting: MontySnapshot | undefined
-  /** Counts running time, without waiting. */
   ownMs: number
   /** Counts waiting time since Monty's clock was last reset. */
   pausedMs: number

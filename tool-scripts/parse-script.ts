@@ -11,7 +11,6 @@ export type ParsedScript = RuleFaults &
   DeclaredParts & {
     /** The author's text without a byte order mark, every line break as `\n`. Every position and edit refers to it. */
     source: string
-    /** Covers the code without the declarations. */
     uses: ScriptUses
     last: LastStatement
   }
@@ -34,11 +33,11 @@ export async function parseScript(text: string, profile: ScriptProfile = 'defaul
   }
 }
 
-function unread(source: string, found: RuleFaults): ParsedScript {
+function unread(source: string, rules: RuleFaults): ParsedScript {
   return {
     source,
     declarations: { inputs: [], externals: [] },
-    ...found,
+    ...rules,
     runEdits: [],
     typeEdits: [],
     uses: { outside: new Set(), functions: [] },
@@ -55,7 +54,6 @@ function readModule(source: string, root: SyntaxNode, profile: ScriptProfile): P
   return { ...script, uses: findUses(code), last: lastStatement(root) }
 }
 
-/** Adds what the statement declares to `script`; false when it is ordinary code. */
 function readDeclaration(statement: SyntaxNode, script: ParsedScript): boolean {
   const imported = withoutGrail(statement)
   if (imported !== undefined) {
@@ -67,7 +65,6 @@ function readDeclaration(statement: SyntaxNode, script: ParsedScript): boolean {
   return addInput(statement, script) || addExternal(statement, script)
 }
 
-/** The import without `grail` and `__future__`; undefined when it imports neither. */
 function withoutGrail(statement: SyntaxNode): string | undefined {
   if (statement.type === 'future_import_statement') return 'pass'
   if (statement.type === 'import_from_statement')
@@ -81,13 +78,14 @@ function withoutGrail(statement: SyntaxNode): string | undefined {
 
 function duplicates({ inputs, externals }: ScriptDeclarations): LocatedFault[] {
   const seen = new Set<string>()
-  return [...inputs.map((one) => ['E008', one] as const), ...externals.map((one) => ['E006', one] as const)].flatMap(
-    ([code, declared]) => {
-      const isKnown = seen.has(declared.name)
-      seen.add(declared.name)
-      return isKnown ? [faultAt(declared, code, `${declared.name} is declared twice`)] : []
-    },
-  )
+  return [
+    ...inputs.map((input) => ['E008', input] as const),
+    ...externals.map((external) => ['E006', external] as const),
+  ].flatMap(([code, declared]) => {
+    const isKnown = seen.has(declared.name)
+    seen.add(declared.name)
+    return isKnown ? [faultAt(declared, code, `${declared.name} is declared twice`)] : []
+  })
 }
 
 const definitions = new Set(['function_definition', 'decorated_definition'])
@@ -139,7 +137,6 @@ function forwardNames(statements: readonly SyntaxNode[]): string[] {
   return [...forward]
 }
 
-/** The module-level names that a statement binds, including those bound in its blocks. */
 function namesBoundBy(statement: SyntaxNode): string[] {
   if (definitions.has(statement.type)) {
     const definition = statement.childForFieldName('definition') ?? statement
@@ -153,7 +150,6 @@ function namesBoundBy(statement: SyntaxNode): string[] {
   return names.filter((name) => !builtins.has(name))
 }
 
-/** Returns the names that a target such as `a, (b, *c)` binds; `d.e` and `f[g]` bind none. */
 function namesOf(target: SyntaxNode): string[] {
   if (target.type === 'identifier') return [target.text]
   return patterns.has(target.type) ? partsOf(target).flatMap(namesOf) : []

@@ -1,4 +1,3 @@
-/** Nesting beyond this is refused in both directions. */
 const maxDepth = 64
 /** Python has the same limit: it refuses to convert a longer integer to decimal digits. */
 const maxDigits = 4_300
@@ -83,7 +82,6 @@ function plainArray(value: readonly unknown[], depth: number, room: Room): unkno
   return Array.from(value, (item) => plain(item, depth, room))
 }
 
-/** A dict key as a string; a tuple becomes its JSON. */
 function plainKey(key: unknown, depth: number, room: Room): string {
   if (typeof key !== 'string') return JSON.stringify(plain(key, depth, room))
   take(room, key.length)

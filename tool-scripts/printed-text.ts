@@ -20,7 +20,6 @@ export function openPrintedText(maxBytes: number) {
       cut += text.length - piece.length
       return undefined
     },
-    /** More was printed than a process can hold: then `add` throws. */
     get isOver() {
       return held > mostPrinted.heldBytes
     },

@@ -64,7 +64,6 @@ function joined(strings: readonly (PythonLiteral | undefined)[]): PythonLiteral 
   return values && { value: values.join('') }
 }
 
-/** Returns undefined when one of them is. */
 function valuesOf(literals: readonly (PythonLiteral | undefined)[]): { value: unknown[] } | undefined {
   const known = literals.filter((literal) => literal !== undefined)
   return known.length === literals.length ? { value: known.map(({ value }) => value) } : undefined

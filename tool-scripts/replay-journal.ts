@@ -19,8 +19,8 @@ export function replayJournal(entries: readonly JournalEntry[]) {
       if (entry.name === name && isDeepStrictEqual(entry.args, args)) {
         return 'error' in entry ? entry.error : { value: entry.answer }
       }
-      const asked = entry.name === name ? `calls ${name} with other arguments` : `calls ${name}, not ${entry.name},`
-      throw new JournalDiverged(`the script ${asked} than before, in its external call ${next}`)
+      const call = entry.name === name ? `calls ${name} with other arguments` : `calls ${name}, not ${entry.name},`
+      throw new JournalDiverged(`the script ${call} than before, in its external call ${next}`)
     },
     missing(): JournalDiverged | undefined {
       const entry = entries[next]

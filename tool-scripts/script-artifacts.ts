@@ -71,9 +71,13 @@ function stubs({ inputs, externals }: ScriptDeclarations): string {
 
 /** Puts `*` before the first parameter without a default that follows one with a default, as Python demands. */
 function stubParameters(parameters: readonly ExternalParameter[]): string {
-  const firstDefault = parameters.findIndex((one) => 'default' in one)
-  const star = parameters.findIndex((one, at) => firstDefault >= 0 && at > firstDefault && !('default' in one))
-  const texts = parameters.map((one) => `${one.name}: ${one.type}${'default' in one ? ' = ...' : ''}`)
+  const firstDefault = parameters.findIndex((parameter) => 'default' in parameter)
+  const star = parameters.findIndex(
+    (parameter, at) => firstDefault >= 0 && at > firstDefault && !('default' in parameter),
+  )
+  const texts = parameters.map(
+    (parameter) => `${parameter.name}: ${parameter.type}${'default' in parameter ? ' = ...' : ''}`,
+  )
   return (star < 0 ? texts : texts.toSpliced(star, 0, '*')).join(', ')
 }
 

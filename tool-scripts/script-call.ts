@@ -9,11 +9,7 @@ import type { ChosenLimits, ScriptLimits } from './script-limits.ts'
 import { type ExternalDeclaration, inputSchema, type ObjectSchema } from './script-declarations.ts'
 import { validateArguments, valueFaults } from './tool-arguments.ts'
 
-/**
- * An external: answers one call of a script. The arguments are plain JSON in the order of the declared parameters. It
- * may throw ScriptError, to raise an exception in the script, or ScriptSuspended, to let the script wait for a person.
- * Any other error ends the script and rejects its run.
- */
+/** Answers one call, with arguments in the order of the parameters. ScriptError is raised in the script, ScriptSuspended waits; others reject its run. */
 export type ExternalFunction = (args: unknown[]) => unknown
 
 /** Is raised in the script as the Python exception `pythonType`, or as RuntimeError when Python has no such type. */
@@ -45,12 +41,10 @@ export type ScriptCall = {
   readonly limits: ScriptLimits
   /** The answers so far: another process that takes over the call starts with them. */
   readonly journal: JournalEntry[]
-  /** Its size, as counted by `journalSize`. */
   journalBytes: number
   starts: number
   /** Processes that ended under this call for no known cause. */
   lostProcesses: number
-  /** The figures of the whole run, from the process in which it ended. */
   reported: { ownMs: number; printedChars: number } | undefined
   settled: boolean
   resolve(ending: ScriptEnding | SuspendedEnding): void
@@ -59,10 +53,7 @@ export type ScriptCall = {
 
 const schemas = new WeakMap<CompiledScript, ObjectSchema>()
 
-/**
- * The inputs with their defaults, as plain JSON. TOOL_002 for inputs that do not fit the declarations, AGENT_001 for an
- * external that the request does not have, ASK_004 for a journal whose answers do not fit.
- */
+/** Returns the inputs with their defaults. TOOL_002 for wrong inputs, AGENT_001 for a missing external, ASK_004 for a journal that does not fit. */
 export function checkedInputs(
   script: CompiledScript,
   request: ScriptRequest,

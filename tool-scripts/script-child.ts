@@ -82,10 +82,7 @@ const bytesPerCollection = 8 * 1024 * 1024
 let messages = 0
 let heldBytes = 0
 
-/**
- * Frees Monty's unused native memory after a message that transferred `bytes`: Node frees it between turns of the event
- * loop, after a garbage collection, and V8 does not know how much there is. Returns a promise when a turn is due.
- */
+/** Frees Monty's native memory after `bytes` were transferred: V8 does not know how much there is. Returns a promise when a turn is due. */
 function freeMemory(bytes: number): Promise<void> | undefined {
   messages += 1
   heldBytes += bytes

@@ -2,10 +2,7 @@ import { z } from 'zod'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 
-/**
- * Says how a script ended. `limit` names the limit that was hit; `line` is the author's line; `diverged` means that the
- * script did not make the calls of the journal over which it ran.
- */
+/** Says how a script ended. `line` is the author's; `diverged`: it did not make the calls of the journal over which it ran. */
 export const ScriptEnding = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('returned'), value: z.unknown(), printed: z.string() }),
   z.object({

@@ -10,9 +10,7 @@ export type RunFigures = {
   ownMs?: number
   /** Calls to externals, including those answered from a journal. */
   externalCalls: number
-  /** Counts UTF-16 units, kept or not; absent like `ownMs`. */
   printedChars?: number
-  /** Is more than one when a process died under it. */
   processes: number
 }
 

@@ -25,7 +25,6 @@ const common = {
   journalBytes: 32 * mebibyte,
 }
 
-/** The presets of docs/guide/tool-scripts.md. */
 const scriptLimitPresets = {
   strict: { memoryBytes: 8 * mebibyte, durationMs: 500, recursionDepth: 120, ...common },
   default: { memoryBytes: 16 * mebibyte, durationMs: 2_000, recursionDepth: 200, ...common },

@@ -111,7 +111,6 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
   return promise
 }
 
-/** Starts queued calls, oldest first, in the process with the fewest calls. */
 function dispatch(pool: Pool): void {
   while (!pool.closed && pool.queue.length > 0) {
     const runner = pool.runners.reduce((least, other) => (other.load() < least.load() ? other : least))
@@ -122,7 +121,6 @@ function dispatch(pool: Pool): void {
   }
 }
 
-/** Queues a call that lost its process. It goes first, since it has waited before. */
 function requeue(pool: Pool, call: ScriptCall): void {
   if (call.settled) return
   pool.queue.unshift(call)

@@ -62,10 +62,7 @@ export type RuleFaults = {
   tooDeep: boolean
 }
 
-/**
- * Faults of syntax, and constructs and imports that no script may contain, in source order. Stops at the first syntax
- * error, since most faults after it are its consequences.
- */
+/** Finds faults of syntax and forbidden constructs, in source order. Stops at the first syntax error: most faults after it are its consequences. */
 export function findRuleFaults(root: SyntaxNode, profile: ScriptProfile): RuleFaults {
   const faults: LocatedFault[] = []
   for (const { node, level } of walkLevels(root)) {
@@ -134,7 +131,6 @@ function isOwnDecorator(node: SyntaxNode): boolean {
 
 const declaring = ['grail', 'typing', '__future__']
 
-/** The modules that a script may import, by profile. `monty` allows all that the sandbox supports. */
 const importable: Readonly<Record<ScriptProfile, ReadonlySet<string>>> = {
   default: new Set(declaring),
   monty: new Set([...declaring, 'asyncio', 'datetime', 'json', 'math', 'pathlib', 're', 'sys']),

@@ -8,11 +8,7 @@ import type { ScriptEnding } from './script-ending.ts'
 import type { LimitedProcess } from './limited-process.ts'
 import { type FromScriptProcess, startScriptProcess, type ToScriptProcess } from './script-process.ts'
 
-/**
- * One process and the calls in it. The process executes one step of one script at a time, in the order it gets them, so
- * the first of `steps` is the script that is running, and the one to blame when the process hangs or dies. Scripts that
- * wait for the host cost the process nothing, so many can share it.
- */
+/** Is one process and its calls. It executes one step at a time, in order, so the first of `steps` is to blame when it hangs or dies. */
 export type ScriptRunner = ReturnType<typeof openScriptRunner>
 
 type RunnerDeps = {
@@ -32,7 +28,6 @@ type Runner = RunnerDeps & {
   orphaned: Set<ScriptCall>
   /** Steps that the process was asked for and has not answered. */
   steps: { call: ScriptCall; ticks: number }[]
-  /** The scripts the process knows, by hash, and when each was last used. */
   known: Map<string, number>
   stopWatch: (() => void) | undefined
   hung: ScriptCall | undefined
@@ -155,8 +150,8 @@ function finish(runner: Runner, call: ScriptCall, ended: FromScriptProcess & { t
 }
 
 function removeCall(runner: Runner, call: ScriptCall): void {
-  const place = runner.calls.indexOf(call)
-  if (place !== -1) runner.calls.splice(place, 1)
+  const index = runner.calls.indexOf(call)
+  if (index !== -1) runner.calls.splice(index, 1)
 }
 
 function drop(runner: Runner, call: ScriptCall): void {
@@ -165,7 +160,6 @@ function drop(runner: Runner, call: ScriptCall): void {
   runner.onFree()
 }
 
-/** Nobody waits for the call any more: its slot is freed as soon as its script is not running. */
 function abandon(runner: Runner, call: ScriptCall): void {
   const isWaiting = runner.calls.includes(call) && !runner.steps.some((step) => step.call === call)
   if (isWaiting) drop(runner, call)
@@ -189,7 +183,7 @@ function watch(runner: Runner): void {
 function processEnded(runner: Runner, lastWords: string): void {
   const { hung, closing } = runner
   const blamed = runner.ready ? runner.steps[0]?.call : undefined
-  const asked = new Set(runner.steps.map(({ call }) => call))
+  const running = new Set(runner.steps.map(({ call }) => call))
   runner.stopWatch?.()
   Object.assign(runner, { process: undefined, ready: false, steps: [], stopWatch: undefined, hung: undefined })
   const calls = runner.calls.splice(0)
@@ -201,7 +195,7 @@ function processEnded(runner: Runner, lastWords: string): void {
     if (call === blamed) continue
     if (blamed === undefined) call.lostProcesses += 1
     if (call.lostProcesses > maxLostProcesses) call.resolve(crashedEnding(lastWords))
-    else if (asked.has(call)) runner.requeue(call)
+    else if (running.has(call)) runner.requeue(call)
     else runner.orphaned.add(call) // `answer` requeues it
   }
   runner.onFree()

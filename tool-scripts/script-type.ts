@@ -16,10 +16,7 @@ const simple: Readonly<Record<string, JsonSchema>> = {
   Dict: { type: 'object' },
 }
 
-/**
- * The JSON Schema of a type annotation: str, int, float, bool, None, Any, list[T], dict[str, T], Optional[T], Union,
- * `A | B`, Literal, nested in any way. Undefined for other types, such as a tuple or a forward reference.
- */
+/** Returns the JSON Schema of a type annotation; undefined for types that have none, such as a tuple or a forward reference. */
 export function typeSchema(node: SyntaxNode, depth = 0): JsonSchema | undefined {
   if (depth > maxDepth) return undefined
   switch (node.type) {
@@ -111,7 +108,6 @@ function literal(args: readonly SyntaxNode[]): JsonSchema | undefined {
   return { ...(types.size === 1 ? { type } : {}), enum: [...new Set(values)] }
 }
 
-/** The JSON type of a value a Literal may have: strings, booleans, integers and None. */
 function literalType(value: unknown): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : undefined

@@ -8,7 +8,6 @@ export type DefinedFunction = SourcePosition & {
   inside: DefinedFunction | undefined
   /** A decorator or a class gets it, and may call it. */
   isHandedOver: boolean
-  /** The names that its code uses, without those of nested functions. */
   names: Set<string>
 }
 
@@ -16,10 +15,7 @@ export type ScriptUses = { outside: ReadonlySet<string>; functions: readonly Def
 
 type Open = { node: SyntaxNode; inside: DefinedFunction | undefined; isHandedOver: boolean }
 
-/**
- * The names that the code uses, outside of functions and in each function. Names of attributes, keyword arguments,
- * parameters, imports and assignments are not uses. Scopes are ignored: equal names mean the same thing.
- */
+/** Lists names that the code uses, outside of functions and in each. Scopes are ignored: equal names mean the same thing. */
 export function findUses(statements: readonly SyntaxNode[]): ScriptUses {
   const outside = new Set<string>()
   const functions: DefinedFunction[] = []

@@ -34,7 +34,6 @@ export function grailName(node: SyntaxNode | null | undefined): 'Input' | 'exter
   return name.text === 'Input' || name.text === 'external' ? name.text : undefined
 }
 
-/** Messages quote the source, which may be long. */
 const maxMessage = 300
 
 export function scriptFault(node: SyntaxNode, code: ScriptFaultCode, message: string): LocatedFault {

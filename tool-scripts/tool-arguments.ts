@@ -55,13 +55,13 @@ function checkValue(schema: JsonSchema, value: unknown, path: string, faults: st
 
 function checkAlternatives(schemas: readonly JsonSchema[], value: unknown, path: string, faults: string[]): unknown {
   const attempts = schemas.map((schema) => {
-    const found: string[] = []
-    return { found, value: checkValue(schema, value, path, found), schema }
+    const ownFaults: string[] = []
+    return { ownFaults, value: checkValue(schema, value, path, ownFaults), schema }
   })
-  const accepted = attempts.find((attempt) => attempt.found.length === 0)
+  const accepted = attempts.find((attempt) => attempt.ownFaults.length === 0)
   if (accepted !== undefined) return accepted.value
   const near = attempts.find(({ schema }) => typesOf(schema).some((type) => hasType(value, type)))
-  faults.push(...(near?.found ?? [expected(path, schemas.flatMap(typesOf), value)]))
+  faults.push(...(near?.ownFaults ?? [expected(path, schemas.flatMap(typesOf), value)]))
   return value
 }
 

@@ -8,10 +8,7 @@ import { startLimitedProcess } from './limited-process.ts'
 import { applySourceEdits, sourceIndex } from './source-edit.ts'
 
 export type TypeChecker = {
-  /**
-   * E100 for every type error of the script, at the author's line and column; a single one at line 1 when the checker
-   * cannot handle the script. Takes about 30 ms. Rejects with AGENT_010 after `close`.
-   */
+  /** Reports type errors as E100, one at line 1 when the checker cannot handle the script. Takes about 30 ms. AGENT_010 after `close`. */
   faults(script: ParsedScript): Promise<ScriptFault[]>
   close(): Promise<void>
 }
@@ -29,7 +26,6 @@ export const FromTypeCheckProcess = z.discriminatedUnion('t', [
 ])
 export type FromTypeCheckProcess = z.infer<typeof FromTypeCheckProcess>
 
-/** After `hung` and `ended` the process no longer exists. */
 type TypeCheckAnswer =
   | { kind: 'checked'; diagnostics: TypeDiagnostic[] }
   | { kind: 'hung' }
@@ -37,10 +33,7 @@ type TypeCheckAnswer =
 
 type Checker = { limitMs: number; process: ReturnType<typeof startTypeCheckProcess> | undefined; closed: boolean }
 
-/**
- * Monty's type checker, in its own process, since some scripts keep it busy for ever or use up all memory. Checks one
- * script after another, each for at most `limitMs`.
- */
+/** Runs Monty's type checker in a process of its own, since some scripts keep it busy for ever. Each script has `limitMs`. */
 export function openTypeChecker({ limitMs = 5_000 }: { limitMs?: number } = {}): TypeChecker {
   const checker: Checker = { limitMs, process: startTypeCheckProcess(limitMs), closed: false }
   let last: Promise<unknown> = Promise.resolve()
@@ -118,7 +111,6 @@ function startTypeCheckProcess(limitMs: number) {
   }
 }
 
-/** `code` is the script with the declared types of inputs and externals. The faults are placed in the author's text. */
 function faultsOf(script: ParsedScript, code: string, answer: TypeCheckAnswer, limitMs: number): ScriptFault[] {
   if (answer.kind === 'checked') {
     const starts = lineStarts(code)

@@ -12,13 +12,9 @@ import { utf16Ranges } from './tools/lint/text-fixes.ts'
 
 type Fixing = Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>
 
-/** Says what a mechanical operation did: change sets with their evidence, and the faults it left alone. */
 type MechanicalWork = { sets: ChangeSet[]; fixed: { rules: string[]; count: number }[]; leftAlone: LeftAlone[] }
 
-/**
- * Makes the safe lint fixes of the attempt's file without a model, outside the nodes that agents of the run work on.
- * TOOL_006 for a file that cannot be linted.
- */
+/** Makes the safe lint fixes of a file outside the nodes that agents work on. TOOL_006 for a file that cannot be linted. */
 export async function makeLintFixes(
   { attempt, bundle, workspace, rules, built }: Fixing & Pick<RunningAttempt, 'built'>,
   deps: FixDeps,
@@ -54,24 +50,20 @@ export async function makeLintFixes(
 
 type Fixes = Pick<FixSet, 'rules' | 'evidence'> & { edits: readonly Edit[] }
 
-/** `changes`: what the fixes are on the snapshot. */
 type PlacedFixes = Fixes & { changes: OnSnapshot }
 
 type Joining = { placed(fixes: Fixes): PlacedFixes; prove(edits: readonly Edit[]): Promise<Evidence[]> }
 
-/**
- * The fixes of several rules within one edit that they are built on replace all of it, each with a text of its own, so that only one
- * of them could be in a patch: these become one set. Where together they fail their proof, they stay apart.
- */
+/** Joins fixes of several rules that replace one edit they are built on, of which only one could be in a patch; unless they fail together. */
 async function withoutRivals(sets: readonly Fixes[], { placed, prove }: Joining): Promise<PlacedFixes[]> {
   let kept: PlacedFixes[] = []
   for (const set of sets) {
     let added = placed(set)
     for (;;) {
-      const rival = kept.find((one) => exclude(one.changes, added.changes))
+      const rival = kept.find((fixes) => exclude(fixes.changes, added.changes))
       const joined = rival && (await joinedFixes([rival, added], prove))
       if (joined === undefined) break
-      kept = kept.filter((one) => one !== rival)
+      kept = kept.filter((fixes) => fixes !== rival)
       added = placed(joined)
     }
     kept.push(added)
@@ -79,8 +71,8 @@ async function withoutRivals(sets: readonly Fixes[], { placed, prove }: Joining)
   return kept
 }
 
-function exclude(one: OnSnapshot, other: OnSnapshot): boolean {
-  const [edits, others] = [one, other].map(({ files: [file] }) => (file?.kind === 'edit' ? file.edits : undefined))
+function exclude(left: OnSnapshot, right: OnSnapshot): boolean {
+  const [edits, others] = [left, right].map(({ files: [file] }) => (file?.kind === 'edit' ? file.edits : undefined))
   return edits === undefined || others === undefined || composeEdits(edits, others).kind === 'conflict'
 }
 
@@ -91,7 +83,6 @@ async function joinedFixes(fixes: readonly Fixes[], prove: Joining['prove']): Pr
   return { rules: fixes.flatMap(({ rules }) => rules).toSorted(), edits, evidence }
 }
 
-/** Limits how many reasons why faults were left alone a summary names, and how many places for each of them. */
 const [namedReasons, namedPlaces] = [3, 3]
 
 /** Ends a mechanical operation like an agent's: with its record, then one atomic commit. */
@@ -132,11 +123,7 @@ function someOf(places: readonly string[], most: number): string {
   return `${places.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/**
- * Makes the safe fixes in the agent's part of the node before the agent begins, so that the agent is asked only for the
- * rest. Parts of the node that belong to another node's agent are left to that agent. Returns how many fixes were made: 0
- * for nodes that the plan did not give to an agent because of their faults.
- */
+/** Makes the safe fixes in the agent's own part of the node, so that it is asked only for the rest; returns how many. */
 export async function fixBeforeAgent(
   { attempt, bundle, workspace, rules }: Fixing,
   deps: FixDeps,

@@ -42,11 +42,7 @@ export type OperationDeps = SettleDeps &
     log: Pick<Log, 'debug' | 'warn' | 'error'>
   }
 
-/**
- * Handles one delivery of one operation: claims it, runs its agent in a workspace, and settles it or lets it wait for a
- * person. A delivery that is stale or belongs to another worker does nothing. A delivery handled twice settles once, since
- * the ledger checks the token. `signal` is aborted when this worker stops; the operation is then handed back.
- */
+/** Handles one delivery of an operation: a stale one does nothing, one handled twice settles once. On `signal` the operation is handed back. */
 export async function runOperation(job: OperationJob, deps: OperationDeps, signal: AbortSignal): Promise<void> {
   const answer = await deps.ledger.claim(job, newToken())
   if (answer.kind !== 'claimed') return // ended, or another worker has it; should that one be lost, the sweeper notices
@@ -95,10 +91,7 @@ function patientDeps(deps: OperationDeps, { through, layer }: StorePatience): Op
   }
 }
 
-/**
- * Runs the agent and returns its ending, or does and settles mechanical work, which needs no model, and returns
- * undefined. A fault of either is an ending too, unless another attempt should have the operation: then it is thrown.
- */
+/** Runs the agent and returns its ending, or settles mechanical work. Throws a fault where another attempt should have the operation. */
 async function workOn(
   running: RunningAttempt,
   deps: OperationDeps & { patience: StorePatience },
@@ -193,10 +186,10 @@ async function faultOfModel(
   { running, stop }: Pick<Faulted, 'running' | 'stop'>,
   { model }: Pick<OperationDeps, 'model'>,
 ): Promise<unknown> {
-  const asked = running.transcript.exchanges.at(-1)
-  if (!stop.isTimeUp || asked?.error === undefined || model.health === undefined) return error
-  if (await model.health.works(asked.model)) return error
-  const message = `no answer from the model "${asked.model}" when the time was up`
+  const exchange = running.transcript.exchanges.at(-1)
+  if (!stop.isTimeUp || exchange?.error === undefined || model.health === undefined) return error
+  if (await model.health.works(exchange.model)) return error
+  const message = `no answer from the model "${exchange.model}" when the time was up`
   return new ModelUnavailable(message, { cause: error, kind: 'doubtful', isAway: true })
 }
 

@@ -2,7 +2,7 @@ import { hasCode } from '#domain/error.ts'
 import { DocstringStyle, isGoRules, type TextStyle } from '#domain/path-rules.ts'
 import { type DocstringSite, findDocstringSite } from '#languages/python/docstring-site.ts'
 import { isStub } from '#languages/python/python-file.ts'
-import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
+import { type Workspace, refusal } from '#stages/operate/workspace/open-workspace.ts'
 import { describeDefinition } from '#stages/operate/tools/externals/describe-definition.ts'
 import { docstringRoom } from './externals/docstring-text.ts'
 import { docstringIndent, indentationAt, insertDocstring } from './externals/insert-docstring.ts'
@@ -18,7 +18,7 @@ export type DocstringDeps = LintDeps & { syntax: Pick<SyntaxChecker, 'describe' 
 /** `describe_definition` and `insert_docstring` on the attempt's node; in other languages than Python a docstring is a doc comment. */
 export function docstringExternals(workspace: Workspace, target: TargetNode, deps: DocstringDeps) {
   const isPython = () => target.node.language === 'python'
-  const place = ({ source, start, end }: LocatedNode) => {
+  const docPlace = ({ source, start, end }: LocatedNode) => {
     const { rules, node } = target
     return { language: node.language, source, range: { start, end }, text: rules.text }
   }
@@ -32,19 +32,19 @@ export function docstringExternals(workspace: Workspace, target: TargetNode, dep
           if (site === undefined) return undefined
           return { ...describeDefinition(site), ...docstringForm(site, source, target.rules.text) }
         })
-      const facts = isPython() ? inPython() : await deps.syntax.describe(place(located))
-      if (facts === undefined) throw new WorkspaceFault('refused', 'the node is no function or class')
+      const facts = isPython() ? inPython() : await deps.syntax.describe(docPlace(located))
+      if (facts === undefined) throw refusal('the node is no function or class')
       return { ...facts, path: target.node.path, qualified_name: target.node.qualifiedName, kind: target.node.kind }
     },
     async insert_docstring([docstring, style]) {
       const located = await target.locate()
       const { source, start } = located
-      if (isStub(target.node.path)) throw new WorkspaceFault('refused', 'a stub file holds no docstrings')
+      if (isStub(target.node.path)) throw refusal('a stub file holds no docstrings')
       const wanted = { docstring: text(docstring, 'docstring'), style: styleNamed(style) }
       const answer = isPython()
         ? await insertDocstring({ source, index: start, ...wanted, rules: target.rules }, deps)
-        : await deps.syntax.insert(place(located), wanted.docstring)
-      if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
+        : await deps.syntax.insert(docPlace(located), wanted.docstring)
+      if (answer.kind === 'refused') throw refusal(answer.reason)
       const written = await formattedAt(start, { source, written: answer.text }, target, deps)
       await workspace.writeText(target.node.path, written)
       return { path: target.node.path, characters: written.length - source.length }
@@ -63,7 +63,7 @@ async function formattedAt(start: number, { source, written }: Written, target: 
     const { diagnostics } = await deps.linter.lint(written, rules)
     return withFixes(
       written,
-      diagnostics.filter((one) => start <= one.start && one.end <= end),
+      diagnostics.filter((diagnostic) => start <= diagnostic.start && diagnostic.end <= end),
     )
   } catch (error) {
     // A worker without gofmt writes the text all the same: its evidence says what could not be checked.
@@ -78,7 +78,7 @@ function styleNamed(style: unknown): DocstringStyle | undefined {
   const named = DocstringStyle.safeParse(style)
   if (named.success) return named.data
   const choices = 'auto, google, numpy, sphinx or plain'
-  throw new WorkspaceFault('refused', `style must be ${choices}, got: ${JSON.stringify(style)}`)
+  throw refusal(`style must be ${choices}, got: ${JSON.stringify(style)}`)
 }
 
 function docstringForm(site: DocstringSite, source: string, style: TextStyle) {
@@ -89,7 +89,6 @@ function docstringForm(site: DocstringSite, source: string, style: TextStyle) {
     types: style.docstringTypes ?? true,
     summary_characters: room.single,
     line_characters: room.line,
-    /** Is one level of indentation, as used in sections. */
     indent: indent.slice(indentationAt(source, site.definition.startIndex).length) || '    ',
   }
 }

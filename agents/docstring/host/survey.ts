@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import type { CommentVotes, DefinitionFacts, FileDocFacts, NodeBytes } from '#languages/comments/doc-facts.ts'
-import { noCommentVotes } from '#languages/comments/doc-facts.ts'
+import {
+  type CommentVotes,
+  type DefinitionFacts,
+  type FileDocFacts,
+  type NodeBytes,
+  noCommentVotes,
+} from '#languages/comments/doc-facts.ts'
 import { docLanguageOf } from '#languages/comments/doc-language.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
@@ -8,9 +13,15 @@ import { defaultTextStyle, type TextStyle } from '#domain/path-rules.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import { type DocstringScope, docstringScopes, outsideOfScope } from '#languages/python/docstring-survey.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
-import { isFormatConfig, lineLengths } from './survey/comment-style.ts'
 import { type SurveyedRepository, type SurveyRule, type WorkFinder, workUnless } from '#stages/plan/survey-rule.ts'
 import type { Survey } from '#stages/plan/survey/survey-repository.ts'
+import { isRecord } from '#domain/json.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import { lengthOf, nameOf, readConfigTree, type ConfigFile } from '#languages/lint/configuration/config-tree.ts'
+import { readEditorConfig } from '#languages/lint/configuration/editorconfig.ts'
+import { parseJsonWithComments } from '#platform/json-with-comments.ts'
+import { readToml } from '#platform/toml-source.ts'
+import { readYaml } from '#platform/yaml-source.ts'
 
 /** There is work on definitions without a docstring, in the scope that the bundle's settings name. */
 export const noDocstring: SurveyRule = {
@@ -26,7 +37,7 @@ function docstringWork(
   survey: Survey | undefined,
   comments: CommentSurvey | undefined,
 ): WorkFinder {
-  const scope = docstringScopes.find((one) => one === settings['scope']?.default) ?? 'public'
+  const scope = docstringScopes.find((known) => known === settings['scope']?.default) ?? 'public'
   return ({ path, startByte, language }) => {
     if (language !== 'python') {
       return comments === undefined || docLanguageOf(language) === undefined
@@ -45,7 +56,6 @@ type CommentedNode = Pick<CodeNode, 'path' | 'language' | 'startByte' | 'endByte
 
 export type CommentSurvey = {
   styles: ReadonlyMap<string, TextStyle>
-  /** Answers as `DocstringSurvey.reasonToSkip` does. */
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
 }
 
@@ -73,9 +83,9 @@ export async function surveyDocComments(
     if (!isUtf8(bytes)) return void unread.set(path, 'its file is not UTF-8')
     const own = commented.get(path) ?? []
     const docs = { source: bytes.toString(), language: languageIn(own), nodes: own.map(bytesOf) }
-    const found = await surveys.docsIn({ docs })
-    if ('unreadable' in found) unread.set(path, `its file cannot be read: ${found.unreadable}`)
-    else facts.set(path, found)
+    const answer = await surveys.docsIn({ docs })
+    if ('unreadable' in answer) unread.set(path, `its file cannot be read: ${answer.unreadable}`)
+    else facts.set(path, answer)
   })
   signal.throwIfAborted()
   const isWaived = openWaivers(
@@ -88,10 +98,10 @@ export async function surveyDocComments(
     reasonToSkip(path, startByte, scope) {
       const unreadable = unread.get(path)
       if (unreadable !== undefined) return unreadable
-      const found = places.get(path)?.get(startByte)
-      if (found === undefined) return 'is nothing that a doc comment is written for'
-      if (found.hasDoc) return 'has a docstring'
-      return outsideOfScope(path, found, scope) ?? isWaived(path) ?? found.exempt
+      const definition = places.get(path)?.get(startByte)
+      if (definition === undefined) return 'is nothing that a doc comment is written for'
+      if (definition.hasDoc) return 'has a docstring'
+      return outsideOfScope(path, definition, scope) ?? isWaived(path) ?? definition.exempt
     },
   }
 }
@@ -105,7 +115,7 @@ function bytesOf({ startByte, endByte }: CommentedNode): NodeBytes {
 }
 
 function byStart(definitions: readonly DefinitionFacts[]): Map<number, DefinitionFacts> {
-  return new Map(definitions.map((one) => [one.startByte, one]))
+  return new Map(definitions.map((definition) => [definition.startByte, definition]))
 }
 
 function isTypeConfig(path: string): boolean {
@@ -119,17 +129,16 @@ function openWaivers(files: readonly SourceFile[], configs: readonly { text: str
     if (/\.d\.[cm]?ts$/.test(path)) return 'needs no docstring: it is in a declaration file'
     const [, stem, ending] = /^(.*)\.([cm]?)jsx?$/.exec(path) ?? []
     if (stem === undefined) return undefined
-    if ([`${stem}.d.${ending ?? ''}ts`, `${stem}.d.ts`].some((one) => paths.has(one)))
+    if ([`${stem}.d.${ending ?? ''}ts`, `${stem}.d.ts`].some((beside) => paths.has(beside)))
       return 'needs no docstring: a declaration file beside it describes it'
     return readsTypes ? 'is left alone: TypeScript takes types from its comments (checkJs)' : undefined
   }
 }
 
-/** Counts the votes of the whole repository for files of one style; a few more votes than none decide. */
 function stylesOf(
   facts: ReadonlyMap<string, FileDocFacts>,
   commented: ReadonlyMap<string, readonly CommentedNode[]>,
-  lengthOf: ReturnType<typeof lineLengths>,
+  widthOf: ReturnType<typeof lineLengths>,
 ): Map<string, TextStyle> {
   const votes = new Map<string, CommentVotes>()
   const styleName = (path: string) => docLanguageOf(languageIn(commented.get(path)))?.style ?? ''
@@ -148,7 +157,7 @@ function stylesOf(
     [...facts.keys()].map((path) => {
       const language = languageIn(commented.get(path))
       const { typed, untyped, dash, noDash, oneLine, manyLines } = votes.get(styleName(path)) ?? noCommentVotes
-      const lineLength = lengthOf(path, language) ?? docLanguageOf(language)?.lineLength ?? defaultTextStyle.lineLength
+      const lineLength = widthOf(path, language) ?? docLanguageOf(language)?.lineLength ?? defaultTextStyle.lineLength
       return [
         path,
         {
@@ -161,4 +170,70 @@ function stylesOf(
       ]
     }),
   )
+}
+
+const prettierNames = /^(?:package\.json|\.prettierrc(?:\.(?:json5?|ya?ml|toml))?)$/
+const biomeNames = /^biome\.jsonc?$/
+const rustNames = /^\.?rustfmt\.toml$/
+const scriptLanguages = new Set(['typescript', 'tsx', 'javascript'])
+const prettierWidth = 80
+
+function isFormatConfig(path: string): boolean {
+  const name = nameOf(path)
+  return name === '.editorconfig' || [prettierNames, biomeNames, rustNames].some((names) => names.test(name))
+}
+
+/** Returns the line length by the nearest formatter's configuration, else by `.editorconfig`. Configurations that are programs are not run. */
+function lineLengths(files: readonly ConfigFile[]): (path: string, language: string) => number | undefined {
+  const editor = readEditorConfig(
+    readConfigTree(
+      files.filter(({ path }) => nameOf(path) === '.editorconfig'),
+      () => {},
+    ),
+  )
+  const scripts = new Map<string, number>()
+  const rust = new Map<string, number>()
+  for (const { path, text } of files) {
+    const width = rustNames.test(nameOf(path)) ? undefined : scriptWidth(path, text)
+    if (width !== undefined) scripts.set(folderOf(path), Math.min(width, scripts.get(folderOf(path)) ?? width))
+    const rustWidth = rustNames.test(nameOf(path)) ? lengthOf(tableOf(text, 'toml')['max_width']) : undefined
+    if (rustWidth !== undefined) rust.set(folderOf(path), rustWidth)
+  }
+  return (path, language) => {
+    const folder = folderOf(path)
+    const known = scriptLanguages.has(language) ? scripts : language === 'rust' ? rust : undefined
+    const configured = foldersUp(folder).flatMap((above) => known?.get(above) ?? [])[0]
+    return configured ?? lengthOf(Number(editor(folder)?.(path).get('max_line_length')))
+  }
+}
+
+function scriptWidth(path: string, text: string): number | undefined {
+  const name = nameOf(path)
+  if (biomeNames.test(name)) {
+    const formatter = tableOf(text, 'json')['formatter']
+    return isRecord(formatter) ? lengthOf(formatter['lineWidth']) : undefined
+  }
+  if (!prettierNames.test(name)) return undefined
+  const table = tableOf(text, name.endsWith('.toml') ? 'toml' : /\.ya?ml$/.test(name) ? 'yaml' : 'json')
+  const own = name === 'package.json' ? table['prettier'] : table
+  return isRecord(own) ? (lengthOf(own['printWidth']) ?? prettierWidth) : undefined
+}
+
+function tableOf(text: string, form: 'toml' | 'yaml' | 'json'): Record<string, unknown> {
+  const value = form === 'toml' ? tomlOf(text) : form === 'json' ? jsonOf(text) : readYaml(text).value
+  return isRecord(value) ? value : {}
+}
+
+function tomlOf(text: string): unknown {
+  const read = readToml(text)
+  return 'table' in read ? read.table : undefined
+}
+
+/** YAML reads most of JSON5. */
+function jsonOf(text: string): unknown {
+  try {
+    return parseJsonWithComments(text)
+  } catch {
+    return readYaml(text).value
+  }
 }

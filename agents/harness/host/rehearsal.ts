@@ -2,7 +2,6 @@ import { isRecord } from '#domain/json.ts'
 import type { Conversation } from '#rehearsal/conversation.ts'
 import { call, type Rule } from '#rehearsal/rule.ts'
 
-/** The tools of `remora harness` and of the bundle of that name, which offer some of them at a time. */
 const harnessTools = new Set([
   'report_node',
   'open_file',
@@ -16,7 +15,6 @@ const harnessTools = new Set([
   'find_symbol',
   'restart_server',
 ])
-/** Words in many tool names, and in many requests about something else. */
 const vagueWords = new Set(['set', 'add', 'name'])
 const tries = 2
 
@@ -43,18 +41,18 @@ export const harness: Rule = {
 
 function closestTool({ tools, userText }: Conversation): string | undefined {
   const words = withoutValues(userText).toLowerCase()
-  const said = new Set(words.match(/[a-z]+/g))
+  const requested = new Set(words.match(/[a-z]+/g))
   const rated = [...tools]
     .filter(([name]) => name !== 'submit_result')
-    .map(([name, schema]) => ({ name, shared: wordsOf(name, schema).filter((word) => said.has(word)).length }))
-    .toSorted((one, other) => other.shared - one.shared)
+    .map(([name, schema]) => ({ name, shared: wordsOf(name, schema).filter((word) => requested.has(word)).length }))
+    .toSorted((left, right) => right.shared - left.shared)
   const [best] = rated
   return best === undefined || best.shared === 0 ? undefined : best.name
 }
 
 function wordsOf(name: string, schema: unknown): string[] {
   const properties = isRecord(schema) && isRecord(schema['properties']) ? Object.keys(schema['properties']) : []
-  const words = [name, ...properties].flatMap((one) => one.split('_'))
+  const words = [name, ...properties].flatMap((identifier) => identifier.split('_'))
   return [...new Set(words)].filter((word) => !vagueWords.has(word))
 }
 
@@ -111,8 +109,8 @@ function readValue(name: string, property: unknown, words: Words): unknown {
 }
 
 function namedChoice(choices: readonly unknown[], text: string): unknown {
-  const said = text.toLowerCase().match(/\w+/g) ?? []
-  return said.map((word) => choices.find((choice) => choice === word)).find((choice) => choice !== undefined)
+  const words = text.toLowerCase().match(/\w+/g) ?? []
+  return words.map((word) => choices.find((choice) => choice === word)).find((choice) => choice !== undefined)
 }
 
 function onOrOff(text: string): boolean | undefined {

@@ -63,6 +63,6 @@ function failed(summary: string): Conclusion {
   return { status: 'failed', summary, changedFiles: [] }
 }
 
-function count(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`
+function count(n: number, single: string, many: string): string {
+  return `${n} ${n === 1 ? single : many}`
 }

@@ -17,9 +17,9 @@ export const lintFaults: SurveyRule = {
       const linted = file.settings['scope']?.default === 'all' ? survey : withoutTestData(survey)
       const work = lintWork(taken, linted, { depth: lintDepth(file, labels), isMechanical })
       const find: WorkFinder = (node) => {
-        const found = work.find(node)
-        const isLacking = found.works.length > 0 && isGo(node.path) && !hasGofmt
-        return isLacking ? { works: [], reason: 'no worker has gofmt' } : found
+        const nodeWork = work.find(node)
+        const isLacking = nodeWork.works.length > 0 && isGo(node.path) && !hasGofmt
+        return isLacking ? { works: [], reason: 'no worker has gofmt' } : nodeWork
       }
       const notices = [...leftNotice(file.name, work.left), ...offeredNotice(file.name, work.offered)]
       return { find, agentRanges: work.agentRanges, notices }
@@ -36,7 +36,6 @@ function withoutTestData({ faults, unlinted, isTestData }: Survey): Pick<Survey,
   }
 }
 
-/** The bundle's setting; `auto` asks a model where there is a real one. */
 function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['labels']): LintDepth {
   const depth = settings['depth']?.default
   if (depth === 'safe' || depth === 'model') return depth
@@ -48,8 +47,8 @@ const namedRules = 6
 /** Names the rules that the linter's own output calls fixable, since a user would compare the two. */
 function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string[] {
   if (faults === 0) return []
-  const found = `${counted(faults, 'lint fault')} in ${counted(files, 'file')}`
-  const left = `${name}: ${found} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}`
+  const faultsInFiles = `${counted(faults, 'lint fault')} in ${counted(files, 'file')}`
+  const left = `${name}: ${faultsInFiles} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}`
   const { ours, unsafe } = withheld
   const why = [
     ...(ours.size === 0
@@ -62,9 +61,9 @@ function leftNotice(name: string, { faults, files, withheld }: LintWork['left'])
 
 function offeredNotice(name: string, { faults, files }: LintWork['offered']): string[] {
   if (faults === 0) return []
-  const found = `${counted(faults, 'unused import')} in ${counted(files, 'file')}`
+  const imports = `${counted(faults, 'unused import')} in ${counted(files, 'file')}`
   const why = `others may import what ${faults === 1 ? 'it binds' : 'they bind'} from a public module`
-  return [`${name}: ${found} left: ${why}; once __all__ lists what a module offers, the rest may go`]
+  return [`${name}: ${imports} left: ${why}; once __all__ lists what a module offers, the rest may go`]
 }
 
 function counted(count: number, what: string): string {

@@ -11,14 +11,10 @@ import {
 } from '#domain/code-finding.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
 import { type ExternalFunction, ScriptError } from '#tool-scripts/script-call.ts'
-import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
+import { type Workspace, refusal } from '#stages/operate/workspace/open-workspace.ts'
 import { optionalInteger, text } from '#stages/operate/tools/externals/external-arguments.ts'
 
-/**
- * `report_finding`: what the agent has found about some lines of a file. It is grounded: the file exists, and it has those lines. What
- * was reported before, in the same words about the same lines, is not reported twice. `before`: what earlier attempts that this one
- * continues have called.
- */
+/** Makes `report_finding`: it is about lines that exist, and is not repeated. `before`: what earlier attempts that this one continues have called. */
 export function reportFinding(
   workspace: Pick<Workspace, 'readText'>,
   before: readonly JournalEntry[],
@@ -26,10 +22,10 @@ export function reportFinding(
   const known = new Set(reportedFindings(before).map(findingKey))
   return async ([claim, path, line, confidence, endLine, severity, rule]) => {
     const stated = { claim: text(claim, 'claim').trim(), path: parseRepoPath(text(path, 'path'), 'TOOL_007') }
-    const place = await placeIn(workspace, stated.path, [line, endLine])
+    const lines = await placeIn(workspace, stated.path, [line, endLine])
     const finding = CodeFinding.safeParse({
       ...stated,
-      ...place,
+      ...lines,
       severity: severity ?? 'warning',
       confidence,
       rule: rule ?? null,
@@ -54,13 +50,12 @@ async function placeIn(
   const endLine = optionalInteger(last, 'end_line') ?? line
   const lines = linesOf(await workspace.readText(path))
   if (line < 1 || endLine > lines.length)
-    throw new WorkspaceFault('refused', `${path} has lines 1 to ${lines.length}, got ${line} to ${endLine}`)
-  if (line > endLine) throw new WorkspaceFault('refused', `line (${line}) must be <= end_line (${endLine})`)
+    throw refusal(`${path} has lines 1 to ${lines.length}, got ${line} to ${endLine}`)
+  if (line > endLine) throw refusal(`line (${line}) must be <= end_line (${endLine})`)
   const lineText = (lines[line - 1] ?? '').trim()
   return { line, endLine, lineText: lineText.length > maxLineCharacters ? '' : lineText }
 }
 
-/** A newline at the end of the file begins no further line. */
 function linesOf(content: string): string[] {
   return content.replace(/(?:\r\n|\r|\n)$/, '').split(/\r\n|\r|\n/)
 }

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { lastResult } from '#rehearsal/conversation.ts'
 import { call, offering, type Rule } from '#rehearsal/rule.ts'
 
-/** The rehearsal model knows these faults: patterns of single lines, each with what is always true of it. */
 const patterns = [
   {
     rule: 'bare-except',
@@ -35,7 +34,6 @@ const patterns = [
     claim: 'A comment says that something is not done yet.',
   },
 ] as const
-/** These rules look at one line without its surroundings. */
 const confidence = 0.6
 
 const ReadCode = z.object({ path: z.string(), node: z.string(), code: z.string() })
@@ -58,14 +56,14 @@ export const review: Rule = {
     if (lastResult(conversation, 'read_code') === undefined)
       return { status: 'failed', summary: 'The node could not be read.', changedFiles: [] }
     const { length } = conversation.steps.filter(({ tool, failed }) => tool === 'report_finding' && !failed)
-    const found = length === 0 ? 'nothing' : `${length} ${length === 1 ? 'finding' : 'findings'}`
-    return { status: 'success', summary: `Reported ${found}.`, changedFiles: [] }
+    const counted = length === 0 ? 'nothing' : `${length} ${length === 1 ? 'finding' : 'findings'}`
+    return { status: 'success', summary: `Reported ${counted}.`, changedFiles: [] }
   },
 }
 
 function faultsIn(code: string): Fault[] {
   return code.split('\n').flatMap((numbered) => {
     const [, line = '', text = ''] = /^(\d+): (.*)$/.exec(numbered) ?? []
-    return patterns.flatMap((one) => (one.pattern.test(text) ? [{ ...one, line: Number(line) }] : []))
+    return patterns.flatMap((known) => (known.pattern.test(text) ? [{ ...known, line: Number(line) }] : []))
   })
 }

@@ -3,7 +3,6 @@ import { sampledSignature, type SignatureAnswer } from '#languages/python/sample
 import type { CheckResult, PythonReader, ReadFile } from '#stages/operate/evidence/python-facts.ts'
 import { faultsOfSamples, readSampleFile, sampledDefinition } from './checks/sample-file.ts'
 
-/** The most files that imports are followed through. */
 const maxFiles = 200
 const maxRounds = 12
 const maxCharacters = 1_000_000

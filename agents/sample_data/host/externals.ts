@@ -4,7 +4,7 @@ import type { ExternalFunction } from '#tool-scripts/script-call.ts'
 import type { PythonReader } from '#stages/operate/evidence/python-facts.ts'
 import { readSignature } from './checks.ts'
 import { faultsOfSamples, maxSampleBytes, readSamples, type Samples, writeSampleFile } from './checks/sample-file.ts'
-import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
+import { type Workspace, refusal } from '#stages/operate/workspace/open-workspace.ts'
 import { textReader } from '#stages/operate/workspace/search-files.ts'
 import type { AttemptPrograms } from '#stages/operate/tools/programs/attempt-programs.ts'
 import { trySamples } from './externals/try-samples.ts'
@@ -19,7 +19,7 @@ export function sampleExternals(workspace: Workspace, target: Pick<TargetNode, '
     async describe_parameters([format]) {
       const { node } = target
       const { signature, schema, unconstrained, leftOut } = await signatureOf(workspace, target, deps)
-      const place = placeOf(workspace, target, format)
+      const file = placeOf(workspace, target, format)
       return {
         path: node.path,
         qualified_name: node.qualifiedName,
@@ -28,15 +28,15 @@ export function sampleExternals(workspace: Workspace, target: Pick<TargetNode, '
         schema,
         unconstrained,
         left_out: leftOut,
-        samples: existing(workspace, place) ?? null,
-        format: place.format,
+        samples: existing(workspace, file) ?? null,
+        format: file.format,
       }
     },
     async write_samples([valid, invalid, format]) {
       const { node } = target
       const signature = await signatureOf(workspace, target, deps)
-      const place = placeOf(workspace, target, format)
-      const there = existing(workspace, place)
+      const targetFile = placeOf(workspace, target, format)
+      const there = existing(workspace, targetFile)
       if (there !== undefined) throw refusal(`there are samples already, in ${there}, which stay as they are`)
       const read = readSamples({ valid, invalid })
       const faults = read.kind === 'faulty' ? read.faults : faultsOfSamples(read.value, signature)
@@ -44,15 +44,15 @@ export function sampleExternals(workspace: Workspace, target: Pick<TargetNode, '
       const textOf = (cases: Samples['valid']) => {
         const whole = { ...read.value, valid: cases }
         const file = { source: `${node.path}::${node.qualifiedName}`, signature: signature.signature, ...whole }
-        return writeSampleFile(file, signature, place.format)
+        return writeSampleFile(file, signature, targetFile.format)
       }
       const bytes = Buffer.byteLength(textOf(read.value.valid))
       if (bytes > maxSampleBytes)
         throw refusal(`the file would have ${bytes} bytes; at most ${maxSampleBytes} are allowed`)
       const { taken, leftOut, called } = await takenByCode(read.value, { node, workspace }, deps)
-      await workspace.writeText(place.path, textOf(taken))
+      await workspace.writeText(targetFile.path, textOf(taken))
       const counts = { valid: taken.length, invalid: read.value.invalid.length, called }
-      return { path: place.path, ...counts, left_out: leftOut }
+      return { path: targetFile.path, ...counts, left_out: leftOut }
     },
   } satisfies Record<string, ExternalFunction>
 }
@@ -67,7 +67,7 @@ async function takenByCode(
 ): Promise<Taken> {
   const importHere = pythonImport(node, workspace)
   if (importHere === undefined) return { taken: valid, leftOut: [], called: 0 }
-  const cases = valid.map((one) => one.arguments)
+  const cases = valid.map((sample) => sample.arguments)
   const of = { importHere, qualifiedName: node.qualifiedName, cases }
   const { tried, raised } = await trySamples(of, programs.run)
   const leftOut = valid.flatMap(({ name }, at) => {
@@ -79,10 +79,6 @@ async function takenByCode(
     throw refusal(`the code itself refuses every valid case: ${shown.join('; ')}`)
   }
   return { taken: valid.filter((_, at) => !raised.has(at)), leftOut, called: tried }
-}
-
-function refusal(reason: string): WorkspaceFault {
-  return new WorkspaceFault('refused', reason)
 }
 
 async function signatureOf(

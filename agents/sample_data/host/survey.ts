@@ -21,7 +21,7 @@ export const noSamples: SurveyRule = {
   open: async ({ survey }) => {
     const samples = survey && foldSamples(survey)
     return ({ settings }) => {
-      const scope = sampleScopes.find((one) => one === settings['scope']?.default) ?? 'auto'
+      const scope = sampleScopes.find((known) => known === settings['scope']?.default) ?? 'auto'
       return { find: samples === undefined ? always : (node) => workUnless(samples.reasonToSkip(node, scope)) }
     }
   },
@@ -94,7 +94,6 @@ function limitsLittle({ type, items, additionalProperties, default: _, descripti
   return Object.keys(more).length === 0 && (isLoose || (isScalar && inner === undefined))
 }
 
-/** Limits the classes that are looked at for one method, as far as its class inherits from them. */
 const maxClasses = 500
 
 function overridesMethod(
@@ -109,19 +108,18 @@ function overridesMethod(
   const definition = module?.definitions[owner]
   if (module === null || definition?.kind !== 'class') return false
   return definition.bases.some((base) => {
-    const found = resolveType(base, { path, module, at: moduleAt, unread: new Set() })
-    if (found.kind !== 'definition') return false
-    const inherited = { path: found.scope.path, qualifiedName: `${found.name}.${method}` }
+    const resolved = resolveType(base, { path, module, at: moduleAt, unread: new Set() })
+    if (resolved.kind !== 'definition') return false
+    const inherited = { path: resolved.scope.path, qualifiedName: `${resolved.name}.${method}` }
     // By their names, classes may inherit from themselves: `from base import Field` and `class Field(Field)`.
     if (seen.has(`${inherited.path}:${inherited.qualifiedName}`) || seen.size >= maxClasses) return false
     return (
-      Object.hasOwn(found.scope.module.definitions, inherited.qualifiedName) ||
+      Object.hasOwn(resolved.scope.module.definitions, inherited.qualifiedName) ||
       overridesMethod(inherited, moduleAt, seen)
     )
   })
 }
 
-/** Names in a folder of the repository, those of folders with `/` at their end. */
 function openListing(paths: ReadonlySet<string>): (folder: string) => readonly string[] {
   const names = new Map<string, Set<string>>()
   for (const path of paths) {

@@ -29,14 +29,14 @@ export type TestExternalDeps = Omit<WritingDeps, 'workspace' | 'tests'> & {
 /** `describe_tests`, `run_snippet` and `write_tests`: what an agent needs to write the tests of its node. */
 export function testExternals(workspace: Workspace, target: TargetNode, deps: TestExternalDeps) {
   const { tests, signal } = deps
-  const place = async () => {
+  const testFile = async () => {
     const used = await tests.runner(target.node.language, signal)
     return { used, place: await testPlaceOf(target, used, { workspace, syntax: deps.syntax }) }
   }
   return {
     async describe_tests() {
-      const { used, place: found } = await place()
-      return describeTests(await target.locate(), { target, used, found, workspace }, deps)
+      const { used, place: file } = await testFile()
+      return describeTests(await target.locate(), { target, used, file, workspace }, deps)
     },
     async run_snippet([code]) {
       const given = text(code, 'code')
@@ -47,22 +47,22 @@ export function testExternals(workspace: Workspace, target: TargetNode, deps: Te
       )
     },
     async write_tests([given]) {
-      const { place: found } = await place()
-      const written = { place: found, source: target.node.path }
+      const { place: file } = await testFile()
+      const written = { place: file, source: target.node.path }
       return writtenView(await writeTests(text(given, 'text'), written, { ...deps, workspace }, signal))
     },
   } satisfies Record<string, ExternalFunction>
 }
 
-type Described = { target: TargetNode; used: FoundRunner; found: TestPlace; workspace: Workspace }
+type Described = { target: TargetNode; used: FoundRunner; file: TestPlace; workspace: Workspace }
 
 async function describeTests(
   { source, start, end }: LocatedNode,
-  { target: { node }, used, found, workspace }: Described,
+  { target: { node }, used, file, workspace }: Described,
   deps: Pick<TestExternalDeps, 'python' | 'rulesOf'>,
 ) {
-  const { text: style } = await deps.rulesOf(found.path)
-  const [example] = found.near
+  const { text: style } = await deps.rulesOf(file.path)
+  const [example] = file.near
   const shown = example === undefined ? null : { path: example, text: await textOf(workspace, example) }
   return {
     name: node.name,
@@ -74,14 +74,14 @@ async function describeTests(
     signature: node.language === 'python' ? signatureOf(source, start, deps) : null,
     runner: used.tool,
     runner_version: used.version,
-    test_path: found.path,
-    style: found.style,
-    imports: found.imports,
-    import_here: found.importHere,
+    test_path: file.path,
+    style: file.style,
+    imports: file.imports,
+    import_here: file.importHere,
     // A suite that is put around them indents them.
-    line_length: style.lineLength - (found.style === 'suites' ? 2 : 0),
-    tests_naming_it: found.near.slice(0, Math.min(found.naming, shownPaths)),
-    tests_near: found.near.slice(0, shownPaths),
+    line_length: style.lineLength - (file.style === 'suites' ? 2 : 0),
+    tests_naming_it: file.near.slice(0, Math.min(file.naming, shownPaths)),
+    tests_near: file.near.slice(0, shownPaths),
     example: shown && { ...shown, text: clip(shown.text, maxExample) },
   }
 }
@@ -107,7 +107,6 @@ function signatureOf(source: string, start: number, { python }: Pick<TestExterna
   })
 }
 
-/** Its modules are found as the runner of the tests finds them. */
 const pythonSnippet =
   'import os, sys; sys.path[:0] = [os.getcwd(), os.path.abspath("src")]; exec(compile(sys.argv[1], "snippet", "exec"), {"__name__": "__main__"})'
 

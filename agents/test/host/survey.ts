@@ -21,7 +21,6 @@ export const untested: SurveyRule = {
 export type TestSurvey = {
   /** Says why no test is to be written for a node; undefined for one that tests can reach and none names. */
   reasonToSkip(node: CodeNode): string | undefined
-  /** Names what runs the tests of a file of JavaScript or TypeScript that has such nodes. */
   runnerOf(path: string): ScriptRunner | undefined
 }
 
@@ -33,7 +32,6 @@ type SurveyInput = {
 }
 
 const atOnce = 8
-/** Larger files of tests are data, for the most part. */
 const maxTestBytes = 1_000_000
 const maxFileBytes = 4_000_000
 const families: Readonly<Record<string, string>> = {
@@ -70,7 +68,7 @@ export async function surveyTests({ nodes, files, read }: SurveyInput): Promise<
       const [owner = '', ...inside] = node.qualifiedName.split('.')
       const needed = inside.length === 0 ? [node.name] : [node.name, owner]
       const family = familyOf(node.path)
-      return words.some((one) => one.family === family && needed.every((word) => one.words.has(word)))
+      return words.some((testFile) => testFile.family === family && needed.every((word) => testFile.words.has(word)))
     },
   }
   const runners = await runnersOf(
@@ -91,8 +89,8 @@ async function runnersOf(
   textAt: (path: string) => Promise<string>,
 ): Promise<ReadonlyMap<string, ScriptRunner>> {
   const firsts = new Map(paths.map((path) => [folderOf(path), path]))
-  const found = [...firsts].map(async ([folder, path]) => [folder, await scriptTestRunnerOf(path, textAt)] as const)
-  return new Map(await Promise.all(found))
+  const runners = [...firsts].map(async ([folder, path]) => [folder, await scriptTestRunnerOf(path, textAt)] as const)
+  return new Map(await Promise.all(runners))
 }
 
 type Known = {

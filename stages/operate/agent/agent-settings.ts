@@ -9,14 +9,9 @@ export type AgentSettings = HistoryLimits &
     /** Applies to every turn except the last, which must submit. */
     toolChoice: 'required' | 'auto'
     maxTurns: number
-    /**
-     * The model answers once, with a call of `carryOut`; code calls the tools of `gather` before it, and submits. `answer` is
-     * that tool with what its arguments are held to besides.
-     */
+    /** Is set where the model answers once, with `carryOut`; code calls `gather` before it. `answer`: the form that its arguments are held to. */
     oneTurn?: { gather: readonly string[]; carryOut: string; answer?: ToolDefinition | undefined } | undefined
-    /** Limits the calls of one reply, to tools that only read, that may run at the same time. */
     parallelTools: number
-    /** Counts how often a submission that fails its verification is given back. */
     verifyAttempts: number
   }
 
@@ -58,7 +53,6 @@ function oneTurn({ gather, carry_out: carryOut, answer }: Around, tools: AgentBu
   return { oneTurn: { gather, carryOut, answer: form }, maxTurns: turnsOfOne, verifyAttempts: 0, parallelCalls: false }
 }
 
-/** Keeps an answer's form by the tool of the bundle: what is derived from a definition is cached by the definition. */
 const answers = new WeakMap<ToolDefinition, ToolDefinition>()
 
 function answerForm(tool: ToolDefinition, answer: Around['answer']): ToolDefinition {

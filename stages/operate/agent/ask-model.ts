@@ -29,18 +29,13 @@ export type AskedModel = {
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
   /** Returns how many tokens a request and its reply may have together; undefined where no server reports it. */
   contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>
-  /** Tells what each server of the model takes. */
   probe?(model: string, signal: AbortSignal): Promise<readonly Pick<Capabilities, 'structuredOutputs'>[]>
   health?: {
-    /** Judges now whether any of the model's servers works. */
     works(model: string): Promise<boolean>
   }
 }
 
-/**
- * Sends one turn's request with as much of the conversation as fits, and once more with half of it when the server finds
- * it too long. AGENT_007 when that is too long as well, or when the limits leave no room for the least that must be sent.
- */
+/** Sends one turn's request with as much of the conversation as fits, and once more with half of it. AGENT_007 when that is too long as well. */
 export async function askModel(
   run: ModelAsker,
   { turn, history }: { turn: number; history: History },
@@ -68,15 +63,14 @@ function tooLong({ tokens, maxTokens }: NonNullable<Sent['tooLong']>): AppError 
   })
 }
 
-/** Emits two events and records the exchange in the transcript, however the request ends. */
 async function askOnce(run: ModelAsker, turn: number, sent: Sent, signal: AbortSignal): Promise<ModelReply> {
   const { transcript, tools, settings, journal } = run
   const { messages, leftOut } = sent
   const toolChoice = toolChoiceOf(run, turn)
   const choice = typeof toolChoice === 'string' ? toolChoice : toolChoice.name
-  const asked = { turn, messages: messages.length, tools: tools.definitions.length, tool_choice: choice }
+  const request = { turn, messages: messages.length, tools: tools.definitions.length, tool_choice: choice }
   const trimmed = leftOut === 0 ? {} : { left_out: leftOut }
-  journal.emit({ event: 'model.requested', phase: 'model', data: { ...asked, ...trimmed, model: settings.model } })
+  journal.emit({ event: 'model.requested', phase: 'model', data: { ...request, ...trimmed, model: settings.model } })
   const exchange = { turn, startedAt: Date.now(), toolChoice: choice, messages: messages.length, leftOut }
   const start = performance.now()
   try {
@@ -126,7 +120,6 @@ function exchangeOf({ model, endpoint, tries, usage, finishReason, ...more }: Mo
   }
 }
 
-/** The event's data. Tokens per second are counted from the first token on, where its time is known. */
 function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ...more }: ModelReply) {
   const { latencyMs, firstTokenMs, workarounds = [], failedTries, queueMs = 0 } = more
   const writingMs = latencyMs - (firstTokenMs ?? 0)

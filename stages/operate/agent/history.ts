@@ -1,3 +1,4 @@
+import { getOrMake } from '#platform/cached-answers.ts'
 import { charactersPerToken, type Message, type ToolDefinition } from '#domain/turn.ts'
 
 export type HistoryLimits = {
@@ -15,9 +16,7 @@ export type Sent = {
 
 /** Decides how much of a growing conversation each request holds. */
 export type History = {
-  /** The messages to send now; the conversation itself while it is within its limits. */
   fit(): Sent
-  /** Takes the server's token count of the last request, to learn how many characters a token has. */
   counted(promptTokens: number): void
   /** Leaves out half of the conversation, when the last request was too long for the server. False when nothing more can be left out. */
   halve(): boolean
@@ -25,7 +24,6 @@ export type History = {
 
 export type HistoryOptions = HistoryLimits & {
   tools: readonly ToolDefinition[]
-  /** The text that replaces what is left out. Called whenever more is left out. */
   note(leftOut: readonly Message[]): string
 }
 
@@ -88,39 +86,26 @@ function withNote(head: readonly Message[], note: string): Message[] {
   )
 }
 
-/** Caches by the array of definitions, which lives as long as its bundle. */
 const countedTools = new WeakMap<readonly ToolDefinition[], number>()
 
 function toolCharactersOf(tools: readonly ToolDefinition[]): number {
-  const known = countedTools.get(tools)
-  if (known !== undefined) return known
-  const characters = tools.length === 0 ? 0 : JSON.stringify(tools).length
-  countedTools.set(tools, characters)
-  return characters
+  return getOrMake(countedTools, tools, () => (tools.length === 0 ? 0 : JSON.stringify(tools).length))
 }
 
-/**
- * The part of a conversation that is sent: its head (everything before the first reply), and everything from `start` on.
- * `characters` is the length of both, up to `end`.
- */
+/** Has the head of a conversation (all before the first reply) and everything from `start` on. `characters`: of both, up to `end`. */
 type HistoryWindow = { head: number; start: number; end: number; characters: number }
 
 type WindowLimits = { messages: number; characters: number }
 
-/**
- * A window is trimmed to this share of its limits. The next requests then begin like the last one, which is fast on servers
- * with a prefix cache, instead of each leaving out one more reply.
- */
+/** Is the share of its limits to which a window is trimmed: the next requests then begin alike, which prefix caches reward. */
 const trimmedShare = 3 / 4
 
-/** A window over the whole conversation. Only its head is counted yet. */
 function wholeWindow(messages: readonly Message[]): HistoryWindow {
   const reply = messages.findIndex(({ role }) => role === 'assistant')
   const head = reply === -1 ? messages.length : reply
   return { head, start: head, end: head, characters: charactersIn(messages, 0, head) }
 }
 
-/** The window with the messages added since, trimmed when they exceed a limit. Reads only the new messages. */
 function fitWindow(messages: readonly Message[], window: HistoryWindow, limits: WindowLimits): HistoryWindow {
   const { end, characters } = window
   const added = charactersIn(messages, end, messages.length)
@@ -132,10 +117,7 @@ function fitWindow(messages: readonly Message[], window: HistoryWindow, limits: 
   })
 }
 
-/**
- * The window without its oldest replies, until it is within `limits`. A reply goes together with its calls' results and
- * the loop's answer to it. The head and the newest reply stay, however long they are.
- */
+/** Drops the oldest replies, each with its calls' results, until the window is within `limits`. The head and the newest reply stay. */
 function trimWindow(messages: readonly Message[], window: HistoryWindow, limits: WindowLimits): HistoryWindow {
   let fitted = window
   while (!isWithin(fitted, limits)) {
@@ -162,7 +144,6 @@ function charactersIn(messages: readonly Message[], from: number, to: number): n
   return characters
 }
 
-/** Estimates how many characters a chat template writes around a message or a call. */
 const wrapping = 16
 
 function charactersOf(message: Message): number {
@@ -172,26 +153,19 @@ function charactersOf(message: Message): number {
   return characters
 }
 
-/** Tokens per character for one model: a guess until its server has counted a request. */
-type TokenRate = {
-  likely(): number
-  /** A lower bound. */
-  least(): number
-  counted(tokens: number, characters: number): void
-}
-
 const guessed = 1 / charactersPerToken
 /** No tokenizer makes fewer tokens of code and prose; only runs of blanks may have fewer. */
 const leastGuessed = 1 / 8
 /** A count outside of this range is of something else, such as the tokens the server had not cached. */
 const plausible = { least: 1 / 16, most: 2 }
 
-function openTokenRate(): TokenRate {
+/** Guesses tokens per character until a server has counted a request; `least` is a lower bound. */
+function openTokenRate() {
   let rate: number | undefined
   return {
     likely: () => rate ?? guessed,
     least: () => rate ?? leastGuessed,
-    counted(tokens, characters) {
+    counted(tokens: number, characters: number) {
       const share = tokens / characters
       if (share >= plausible.least && share <= plausible.most) rate = share
     },

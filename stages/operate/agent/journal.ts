@@ -10,7 +10,6 @@ export type AgentEvent = Omit<NewEvent, 'origin' | 'operationId' | 'nodeId' | 'a
 /** Takes the events of the loop. Emitting never waits and never throws. */
 export type Journal = {
   emit(event: AgentEvent): void
-  /** Emits an event with status `error`, the error's message, and its code if it is an AppError. */
   emitError(event: AgentEvent['event'], phase: AgentEvent['phase'], error: unknown, data: AgentEvent['data']): void
 }
 

@@ -7,13 +7,9 @@ import { calledEvent, returnedEvent, turnWithoutCall, type AgentEvent } from './
 import type { Transcript } from './open-transcript.ts'
 import { replayedSubmission } from './submission.ts'
 
-/** Messages are left out to make room, so the note that replaces them is short. */
 const maxTokens = 500
 
-/**
- * The text that replaces messages that are left out: what was done in them, and what the attempt has learned and what
- * failed last, up to now. The same conversation and the same part of it give the same text.
- */
+/** Says what was done in the messages that are left out, what has been learned and what failed last. The same conversation gives the same text. */
 export function leftOutNote(
   { messages, toolRuns }: Pick<Transcript, 'messages' | 'toolRuns'>,
   leftOut: readonly Message[],
@@ -25,10 +21,7 @@ export function leftOutNote(
   return joinSections([`(${leftOut.length} messages that followed are left out here.)`, track])
 }
 
-/**
- * The events of an attempt's calls, rebuilt from its record: an attempt that continues another one never received that
- * one's events. `messages` may be the beginning of a conversation, or a part of it that begins with its first reply.
- */
+/** Rebuilds the events of an attempt's calls from its record: an attempt that continues another one never received that one's events. */
 export function replayedEvents(messages: readonly Message[], toolRuns: readonly ToolRun[]): AgentEvent[] {
   const runs = Map.groupBy(toolRuns, runKey)
   const events: AgentEvent[] = []
@@ -40,7 +33,7 @@ export function replayedEvents(messages: readonly Message[], toolRuns: readonly 
       open = [...message.toolCalls]
     } else if (message.role === 'tool') {
       const call = open.find(({ id }) => id === message.toolCallId)
-      open = open.filter((one) => one !== call)
+      open = open.filter((other) => other !== call)
       if (call === undefined) continue
       const run = runs.get(runKey({ turn, callId: call.id, name: call.name }))?.shift()
       events.push(...replayedAnswer(turn, call, run))
@@ -56,7 +49,6 @@ function runKey({ turn, callId, name }: Pick<ToolRun, 'turn' | 'callId' | 'name'
   return `${turn} ${name} ${callId}`
 }
 
-/** Returns nothing for a call that was not run. */
 function replayedAnswer(turn: number, call: RequestedCall, run: ToolRun | undefined): AgentEvent[] {
   if (call.name === submitToolName) return [replayedSubmission(turn, call, run) ?? []].flat()
   return run === undefined ? [] : [calledEvent(turn, call), returnedEvent({ ...run, call })]

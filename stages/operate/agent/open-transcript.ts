@@ -28,7 +28,6 @@ export type Transcript = {
   readonly toolRuns: readonly ToolRun[]
   readonly usage: Readonly<TokenUsage>
   readonly turns: number
-  /** The model's name as the server gave it last. */
   readonly model: string
   addReply(reply: Pick<ModelReply, 'model' | 'content' | 'toolCalls' | 'raw'>): void
   addCalls(calls: readonly RequestedCall[]): void
@@ -106,7 +105,6 @@ function textForModel(result: ToolResult, note: string | undefined): string {
 
 const shortenedNote = 'The answer was too long and is shortened. Ask for a part of it, for example for fewer lines.'
 
-/** The answer with a shortened result where it is too long; its JSON stays valid. */
 function shortened<Answer extends { result: unknown; note?: string }>(answer: Answer): Answer & { note?: string } {
   if (JSON.stringify(answer).length <= maxShownCharacters) return answer
   const { result, ...rest } = answer

@@ -12,9 +12,7 @@ export type PreparedBundle = {
   scripts: ReadonlyMap<string, CompiledScript>
   systemPrompt: Template
   nodeContext: Template
-  /** The end of the system prompt, where the worker is configured to list the tools there as well. */
   toolGuide: string | undefined
-  /** The defaults of the bundle's settings. */
   settings: Readonly<Record<string, unknown>>
 }
 

@@ -14,11 +14,7 @@ export type ReadReply = { reply: ModelReply; fault?: ReplyFault | undefined }
 
 type ReadBy = Pick<AgentSettings, 'toolChoice' | 'maxTokens' | 'oneTurn'>
 
-/**
- * Reads the calls of a reply. With `auto`, content that is a valid submission and nothing else is taken as a call and
- * flagged; plain text never is. A call that the token limit cut short is dropped, also from the history, since servers
- * refuse to read it again; the complete calls before it are run. A model with one turn has one call, of one tool. `messages` is the conversation so far.
- */
+/** Reads the calls of a reply; with `auto`, content that is just a valid submission is one. A call cut short is dropped, since servers refuse to read it again. */
 export function readReply(reply: ModelReply, messages: readonly Message[], settings: ReadBy): ReadReply {
   const isCut = reply.finishReason === 'length'
   if (reply.toolCalls.length > 0) {

@@ -6,17 +6,12 @@ import type { ToolSet } from '../tools/tool-set.ts'
 
 type MadeCall = Pick<ToolRun, 'turn' | 'name' | 'arguments' | 'result'>
 
-/** Limits the earlier turns in which the same call may have brought the same answer before the agent may only submit. */
 const maxRepeats = 2
 
 export const repeatNote =
   'You have made this call already, and its answer is the same. Making it again will not help: do something else, or call submit_result.'
 
-/**
- * Counts the earlier turns in which this call was made with the same answer, since the last of them whose answer was
- * another, and since another call wrote something. Submissions are not counted: they have a limit of their own. Read
- * from the record of an attempt, so an attempt that continues it counts the same.
- */
+/** Counts the earlier turns with the same call and answer, since its answer was another or a call wrote something. It goes by the record alone. */
 export function repeatsOf(call: MadeCall, earlier: readonly MadeCall[], tools: Pick<ToolSet, 'get'>): number {
   if (call.name === submitToolName) return 0
   const turns = new Set<number>()
@@ -42,12 +37,11 @@ export function repeatedCall(
   return undefined
 }
 
-function isSameCall(one: MadeCall, other: MadeCall): boolean {
-  if (one.name !== other.name) return false
-  return one.arguments === other.arguments || isDeepStrictEqual(argumentsOf(one), argumentsOf(other))
+function isSameCall(left: MadeCall, right: MadeCall): boolean {
+  if (left.name !== right.name) return false
+  return left.arguments === right.arguments || isDeepStrictEqual(argumentsOf(left), argumentsOf(right))
 }
 
-/** Arguments that are no JSON are only the same as the same text. */
 function argumentsOf({ arguments: given }: MadeCall): unknown {
   return parseJson(given) ?? given
 }

@@ -62,7 +62,6 @@ export async function runCalls(
   return answer
 }
 
-/** The call at `at`, with the following ones that may run at the same time. */
 function batchAt(calls: readonly RequestedCall[], at: number, tools: ToolSet): readonly RequestedCall[] {
   const onlyReads = ({ name }: RequestedCall) => name !== submitToolName && tools.get(name)?.effects === 'reads'
   let end = at
@@ -79,20 +78,17 @@ async function runTogether(run: CallRunner, { turn, calls, answered }: Batch, si
   const { ended, stopped } = alone
     ? { ended: [await runCall(run, { turn, call: first, answered }, signal)] }
     : await runAtOnce(run, { turn, calls }, signal)
-  for (const one of ended) {
-    if (isWaiting(one)) break
-    const { call: made, ...ran } = one.ran
+  for (const outcome of ended) {
+    if (isWaiting(outcome)) break
+    const { call: made, ...ran } = outcome.ran
     const repeats = repeatsOf({ ...ran, ...made }, run.transcript.toolRuns, run.tools)
-    run.transcript.addToolResult(one.ran, { note: repeats > 0 ? repeatNote : undefined })
+    run.transcript.addToolResult(outcome.ran, { note: repeats > 0 ? repeatNote : undefined })
   }
   stopped?.throwIfAborted()
   return ended
 }
 
-/**
- * Runs at most `parallelTools` calls at a time. When one throws, which is a fault of ours or an abort, the others are stopped
- * and waited for, and `stopped` is aborted with that error.
- */
+/** Runs at most `parallelTools` calls at a time. When one throws, the others are stopped and waited for, and `stopped` is aborted with that error. */
 async function runAtOnce(
   run: CallRunner,
   { turn, calls }: Omit<Batch, 'answered'>,
@@ -114,7 +110,10 @@ async function runAtOnce(
   })
   const settled = await Promise.allSettled(running)
   if (signal.aborted) stop.abort(signal.reason)
-  return { ended: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])), stopped: stop.signal }
+  return {
+    ended: settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+    stopped: stop.signal,
+  }
 }
 
 function isWaiting(ended: RanCall): ended is SuspendedCall {
@@ -125,7 +124,6 @@ function refusalOf(answer: SubmissionAnswer | undefined): SuspendedLoop['refusal
   return answer === undefined || answer.kind === 'accepted' ? null : answer
 }
 
-/** Runs one call, or continues one with its answer, and emits two events; a call that waits has only the first one. */
 async function runCall(
   { tools, journal }: ToolRunner,
   { turn, call, answered }: { turn: number; call: RequestedCall; answered?: AnsweredScript | undefined },

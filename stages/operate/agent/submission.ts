@@ -61,21 +61,16 @@ async function verified(
 ): Promise<SubmissionAnswer> {
   const accepted = { kind: 'accepted' as const, submission, claimedUnchanged: [] }
   if (run.verify === undefined || submission.status !== 'success') return accepted
-  const found = await run.verify(submission, signal)
-  if (found.kind === 'holds') return accepted
-  if (found.kind === 'fails') return { kind: 'unverified', code: found.code, reason: found.reason }
-  if (isLast) return { ...accepted, claimedUnchanged: found.claimedUnchanged }
-  return { kind: 'overstated', code: 'AGENT_005', reason: found.reason }
+  const verification = await run.verify(submission, signal)
+  if (verification.kind === 'holds') return accepted
+  if (verification.kind === 'fails') return { kind: 'unverified', code: verification.code, reason: verification.reason }
+  if (isLast) return { ...accepted, claimedUnchanged: verification.claimedUnchanged }
+  return { kind: 'overstated', code: 'AGENT_005', reason: verification.reason }
 }
 
-const refusalPrefix = {
-  refused: 'Submission refused: ',
-  unverified: 'Verification failed: ',
-  overstated: 'Verification failed: ',
-} as const
-
 function textForModel(answer: SubmissionAnswer, read: ReadSubmission): string {
-  if (answer.kind !== 'accepted') return `${refusalPrefix[answer.kind]}${answer.reason}`
+  if (answer.kind === 'refused') return `Submission refused: ${answer.reason}`
+  if (answer.kind !== 'accepted') return `Verification failed: ${answer.reason}`
   return read.kind === 'valid' && read.statusGiven !== undefined
     ? `Submitted. The status ${JSON.stringify(read.statusGiven)} was taken as "${answer.submission.status}".`
     : 'Submitted.'
@@ -102,11 +97,7 @@ function submissionFields(read: ReadSubmission): Record<string, unknown> {
   return { status, ...given, summary }
 }
 
-/**
- * Rebuilds the event of a submission that was given back, from its call and its recorded `run`. Without a run it is undefined,
- * unless the call itself is off the schema: the submission was accepted. The code of an unverified submission is left
- * out, since the note to the model does not show it.
- */
+/** Rebuilds the event of a submission that was given back, from its call and its recorded `run`; undefined for one that was accepted. */
 export function replayedSubmission(
   turn: number,
   call: RequestedCall,
@@ -124,7 +115,6 @@ type ReadSubmission =
   | {
       kind: 'valid'
       submission: Submission
-      /** The status as the model wrote it, when it was taken for another. */
       statusGiven?: string
     }
   | { kind: 'refused'; code: ErrorCode; reason: string }
@@ -143,7 +133,6 @@ const WireSubmission = z.object({
   error: z.string().max(4000).nullish(),
 })
 
-/** Words that models use for a status. Any other word is refused. */
 const statusWords: Readonly<Record<Submission['status'], readonly string[]>> = {
   success: ['done', 'ok', 'completed', 'complete', 'finished', 'added', 'fixed', 'updated', 'changed'],
   skipped: ['skip', 'unchanged', 'nothing_to_do', 'no_change', 'not_needed'],

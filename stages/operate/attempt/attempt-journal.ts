@@ -14,12 +14,8 @@ export type AttemptJournal = Journal & {
   readonly signal: AbortSignal
   /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
   readonly stopped: 'cancelled' | 'lost' | undefined
-  /** Asks the ledger now, instead of at the next heartbeat, whether to stop. */
   askNow(): void
-  /**
-   * Ends the heartbeats and returns the last batch, which goes with the command that settles the attempt. `closing`: events that say that
-   * something counts; they come with that command or not at all.
-   */
+  /** Ends the heartbeats and returns the last batch, for the command that settles. `closing`: events that come with that command or not at all. */
   close(closing?: readonly AgentEvent[]): Promise<EventBatch>
 }
 
@@ -86,10 +82,7 @@ async function appendNext(attempt: Attempt, batches: EventBatches, { ledger, log
 
 type Beat = { soon(ms: number): void; stop(): Promise<void> }
 
-/**
- * Calls `send` every `everyMs`, or sooner when asked, and never twice at the same time. A failed call is repeated at the
- * next beat.
- */
+/** Calls `send` every `everyMs`, or sooner when asked, never twice at a time. A failed call is repeated at the next beat. */
 function openBeat(send: () => Promise<void>, everyMs: number): Beat {
   let sending: Promise<void> | undefined
   let cancel: (() => void) | undefined

@@ -3,12 +3,7 @@ import { after } from '#platform/clock.ts'
 
 export type AttemptStop = ReturnType<typeof openAttemptStop>
 
-/**
- * One signal for everything that can stop an attempt. Its time does not run while no server works on its request, as
- * `progress` says: not while it waits for a slot or for its next try, nor in a try that fails. Written by hand, because
- * `AbortSignal.any` over `AbortSignal.timeout` keeps 2.5 kB of every attempt in memory until its timeout fires, minutes after
- * it has ended.
- */
+/** Is one signal for all that stops an attempt; its time runs only while a server works on it. `AbortSignal.any` would keep 2.5 kB until its timeout. */
 export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number) {
   const stop = new AbortController()
   let isTimeUp = false
@@ -36,9 +31,7 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
     answered: time.goOn,
     /** Stops the attempt's time while the attempt waits for something that is not its own work. */
     time: { pause: time.pause, goOn: time.goOn },
-    /** Counts how long the time has not run. */
     waitedMs: time.pausedMs,
-    /** Clears the timer and the listeners. */
     release() {
       time.release()
       for (const unfollow of leave) unfollow()
@@ -46,7 +39,6 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
   }
 }
 
-/** Calls `work` when it has run for `limitMs`, without the time it was paused. */
 function openRunningTime(limitMs: number, work: () => void) {
   const openedAt = performance.now()
   let countedMs = 0

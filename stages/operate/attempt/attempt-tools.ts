@@ -69,7 +69,6 @@ function calledBefore({ transcript, from }: Pick<RunningAttempt, 'transcript' | 
   return [...transcript.toolRuns.flatMap(({ externals }) => externals), ...asking]
 }
 
-/** The current values of those script inputs that the worker fills in instead of the model; only the named ones are read. */
 async function inputValues(
   names: readonly string[],
   { attempt, bundle, workspace, target }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target'>,

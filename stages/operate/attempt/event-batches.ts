@@ -9,10 +9,7 @@ export type EventBatch = { n: number; events: NewEvent[] }
 const maxEvents = 128
 const maxBytes = 256 * 1024
 
-/**
- * The events of one attempt on their way to the ledger, in numbered batches of a bounded size. A batch is sent again until
- * it is known to have arrived, or to be refused for good.
- */
+/** Numbers an attempt's events in batches of a bounded size. One is sent again until it has arrived, or is refused for good. */
 export type EventBatches = ReturnType<typeof openEventBatches>
 
 export function openEventBatches(workerId: string) {
@@ -22,7 +19,6 @@ export function openEventBatches(workerId: string) {
   let last = 0
   return {
     add: (event: AgentEvent) => void pending.push({ ...boundedEvent(event), at: performance.now() }),
-    /** The batch in flight, or a new one of the pending events. */
     next(): EventBatch {
       if (batch !== undefined) return batch
       const now = performance.now()
@@ -33,15 +29,11 @@ export function openEventBatches(workerId: string) {
       batch = { n: last, events }
       return batch
     },
-    /**
-     * The batch in flight, or a new one of the pending events, with events that are true only once the command is carried out that it goes
-     * with. They are in no batch before or after it.
-     */
+    /** Returns the next batch with events that are true only once the command is carried out that it goes with. */
     lastWith(closing: readonly AgentEvent[]): EventBatch {
       const { n, events } = this.next()
       return { n, events: [...events, ...closing.map((event) => ({ ...boundedEvent(event).event, origin, ageMs: 0 }))] }
     },
-    /** The batch in flight has arrived. */
     arrived() {
       batch = undefined
     },
@@ -54,7 +46,6 @@ export function openEventBatches(workerId: string) {
     get inFlight() {
       return batch !== undefined
     },
-    /** Is true while events wait behind the batch in flight. */
     get waiting() {
       return pending.length > 0
     },
@@ -67,18 +58,16 @@ function bareOf({ event, phase, origin, ageMs = 0 }: NewEvent): NewEvent {
   return { event, phase, origin, ageMs, data: bare }
 }
 
-/** Counts the pending events that fit in one batch; at least one. */
 function fitting(pending: readonly BoundedEvent[]): number {
   let [count, bytes] = [0, 0]
-  for (const one of pending) {
-    bytes += one.bytes
+  for (const event of pending) {
+    bytes += event.bytes
     if (count === maxEvents || (count > 0 && bytes > maxBytes)) break
     count++
   }
   return count
 }
 
-/** An event whose data is known to be JSON of this size. */
 type BoundedEvent = { event: AgentEvent; bytes: number }
 
 const maxDataBytes = 16 * 1024
@@ -91,10 +80,7 @@ const rooms = [
   { text: 50, parts: 20 },
 ]
 
-/**
- * An event within the allowed size (domain/event.ts), whatever a model or a tool wrote in it. A larger one keeps the
- * beginnings of its values, lists and objects as JSON text, and is marked as `shortened`.
- */
+/** Bounds an event (domain/event.ts), whatever a model wrote in it: a larger one keeps the beginnings of its values and is marked as `shortened`. */
 function boundedEvent(event: AgentEvent): BoundedEvent {
   const bytes = bytesOf(event.data)
   const { toolName } = event

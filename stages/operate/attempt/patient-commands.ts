@@ -7,11 +7,7 @@ type AttemptCommands = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
 /** Is shorter than what is left of any lease: one is renewed three times before it runs out. */
 const pauseMs = 500
 
-/**
- * `ledger`, whose commands about running attempts are sent again while Redis refuses them, as one does that is full. One that is away
- * lets them wait anyway: so no attempt is lost for a refusal that is over before its lease. Each command may be sent twice. When
- * `closing` is aborted they fail with STORE_001.
- */
+/** Sends commands about running attempts again while Redis refuses them, as one does that is full; until `closing` is aborted (STORE_001). */
 export function patientCommands<Given extends AttemptCommands>(ledger: Given, closing: AbortSignal): Given {
   const patient =
     <Args extends unknown[], Answer>(command: (...args: Args) => Promise<Answer>) =>

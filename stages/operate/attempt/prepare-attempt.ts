@@ -42,10 +42,7 @@ export type PreparedAttempt = Omit<
   'startedAt' | 'waitedMs' | 'journal' | 'prove' | 'tests' | 'checkpoint'
 >
 
-/**
- * Opens a new workspace and transcript, or those of the attempt that this one continues, over the snapshot and the changes of
- * the operations that it waited for.
- */
+/** Opens a new workspace and transcript, or those of the attempt that this one continues, over the snapshot and what it waited for. */
 export async function prepareAttempt(
   claimed: Attempt,
   deps: PrepareDeps,

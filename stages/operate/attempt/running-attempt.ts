@@ -24,21 +24,15 @@ export type RunningAttempt = {
   workspace: Workspace
   target: TargetNode
   rules: RunRules
-  /** Is undefined where the attempt started from the snapshot alone. */
   built: BuiltStart | undefined
-  /** Is true when its node is not there any more in what it would start from. */
   isGone: boolean
   transcript: Transcript
   journal: AttemptJournal
-  /** The changes made so far, with their evidence. */
   prove(signal: AbortSignal): Promise<Proof>
-  /** Says what running the tests of its files shows. */
   tests: TestProofs
   /** Counts the safe lint fixes that were made in the node before the agent began. */
   fixedFirst: number
-  /** Says where the agent continues from an earlier attempt. */
   from: AgentRun['from']
-  /** The turns of the attempts that this one continues. */
   turnsBefore: number
   /** The loop at its last request, and how long the conversation was then. */
   checkpoint: { loop: LoopState; messages: number } | undefined
@@ -52,7 +46,6 @@ export function costSoFar(running: TimedAttempt & Pick<RunningAttempt, 'transcri
 
 type TimedAttempt = Pick<RunningAttempt, 'startedAt' | 'spentMs' | 'waitedMs'>
 
-/** Counts how long the operation has run, without the time it waited for a person or for a model server. */
 function runningMs({ startedAt, spentMs, waitedMs }: TimedAttempt): number {
   return spentMs + Math.max(0, Date.now() - startedAt - waitedMs())
 }

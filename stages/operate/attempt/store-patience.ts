@@ -21,14 +21,9 @@ type Patience = {
   note?: NoteStoreWait | undefined
 }
 
-/** Limits how long an attempt still pauses when the store is back. */
 const longestPauseMs = 10_000
 
-/**
- * Makes an attempt wait while the object store is away or full: it keeps all it has in memory, and its slot, until the
- * store works. Handed back instead, its next attempt would pay every turn anew. A refusal that no time mends, as of one
- * that is too large, is thrown at once.
- */
+/** Makes an attempt wait, with all it has, while the object store is away or full: its next attempt would pay every turn anew. */
 export function openStorePatience({ ends, firstPauseMs, note = () => () => {} }: Patience): StorePatience {
   let time = { pause: () => {}, goOn: () => {} }
   let reads = 0

@@ -6,10 +6,7 @@ export type Section = {
   cut?: 'first' | 'last'
 }
 
-/**
- * The section in at most `room` UTF-16 units, with a line that counts the missing entries. Empty when there are no entries,
- * or no room for the heading and that line.
- */
+/** Writes at most `room` UTF-16 units, with a line that counts the missing entries; empty without entries, or without room for these. */
 export function boundedSection({ heading, entries, more = 0, cut = 'last' }: Section, room: number): string {
   const written = (shown: readonly string[]) => {
     const missing = more + entries.length - shown.length

@@ -8,7 +8,6 @@ export type ContextEvent = Pick<NewEvent, 'event' | 'data'> &
 /** One call of an attempt. Without `outcome` it has no answer yet. */
 export type Action = {
   tool: string
-  /** Holds them as the model sent them. */
   arguments: string
   outcome?: string
   errorCode?: string
@@ -65,13 +64,12 @@ export function foldContext(events: Iterable<ContextEvent>, scope: ContextScope 
   }
   const rankOf = ({ nodeId }: EarlierResult) => ranks.get(nodeId) ?? 0
   const relevant = [...results.values()].filter(isRelevant)
-  const longTrack = relevant.toSorted((one, other) => rankOf(one) - rankOf(other))
+  const longTrack = relevant.toSorted((left, right) => rankOf(left) - rankOf(right))
   return { ...own.folded(), longTrack }
 }
 
 const statusesOfWork = new Set(['succeeded', 'failed', 'blocked'])
 
-/** Leaves out what did nothing; that nothing had to be changed is relevant for the own node alone. */
 function isRelevant({ node, status }: EarlierResult): boolean {
   return statusesOfWork.has(status) || (status === 'unchanged' && node === undefined)
 }
@@ -93,7 +91,6 @@ function openOwnTrack() {
   const actions = openActions()
   const knowledge = new Map<string, unknown>()
   let lastError: LastError | undefined
-  /** An error counts until the same thing succeeds. */
   const noteError = (of: string, { status, errorCode, data }: ContextEvent) => {
     if (status === 'error') lastError = { of, ...codeOf(errorCode), reason: firstText(data, reasonFields) }
     else if (lastError?.of === of) lastError = undefined
@@ -127,7 +124,6 @@ function openOwnTrack() {
   }
 }
 
-/** The fields with an error's reason, then the one with a summary of what was done. */
 const reasonFields = ['refused', 'unverified', 'reason', 'summary']
 
 function firstText(data: ContextEvent['data'], names: readonly string[]): string {

@@ -16,10 +16,7 @@ export type OperationEnding = Ending | { kind: 'gone' }
 
 export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
 
-/**
- * Decides the outcome of an attempt from its ending and its changes. A success without a change is `unchanged`; a change
- * counts only with all the evidence that its bundle asks for.
- */
+/** Decides the outcome of an attempt: without a change it is `unchanged`; a change counts only with all the evidence that its bundle asks for. */
 export function decideOutcome(
   attempt: Changing,
   ending: OperationEnding,
@@ -39,7 +36,6 @@ export function decideOutcome(
   return { verdict: { status: 'succeeded', summary }, changeSet }
 }
 
-/** Says with `onSnapshot` what changes that are not of the snapshot are there. */
 type ProvedChanges = Proof & {
   model: string
   fixedFirst?: number
@@ -71,7 +67,6 @@ function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>):
   return status === undefined ? decided : { ...decided, verdict: { ...decided.verdict, status } }
 }
 
-/** Endings that are no failure of the agent. */
 const statusOfCode: Partial<Record<ErrorCode, Verdict['status']>> = {
   AGENT_010: 'cancelled',
   TOOL_005: 'blocked',

@@ -8,19 +8,13 @@ import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
 import { type AttemptJournal, isStoreFault } from '../attempt/attempt-journal.ts'
 import type { AgentEvent } from '../agent/journal.ts'
-import { findingsOf } from './findings-of.ts'
+import { findingsOf } from './settle-operation.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
-/**
- * An unreachable store is no fault of the agent: an operation is handed back this many times, with a back-off that doubles
- * up to a minute. With a first back-off of a second, an outage of seven minutes costs nothing.
- */
+/** Limits hand-backs for a store that is away, with a back-off that doubles up to a minute: from a second on, seven minutes cost nothing. */
 const maxStoreFaults = 12
 const maxBackOffMs = 60_000
-/**
- * A request that breaks its server would take the model from all others again and again. An operation that may be the reason
- * is handed back at most this many times in a row, without a turn in between; one that cannot be, without limit.
- */
+/** Limits hand-backs in a row, without a turn between, of an operation whose request may break its server for all others. */
 const maxModelFaults = 5
 /**
  * Busy servers are no fault of the operation, but some refuse a request for ever in that way: one that needs more tokens than
@@ -48,11 +42,7 @@ export type GiveUpDeps = {
   handBackMs: number
 }
 
-/**
- * Ends an attempt that threw. It is handed back when its worker stops, a store is unreachable or no model server can answer,
- * and dropped when another worker has the operation by now. Otherwise it fails with the error's code, and its record says
- * what it did.
- */
+/** Ends an attempt that threw: hands it back when its worker stops, a store or the models are away, drops one that another worker has, else fails it. */
 export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): Promise<void> {
   const { attempt, journal } = given
   const fault = asAppError(error, 'TOOL_004', 'execution')
@@ -70,7 +60,6 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   if (handBack !== undefined) await deps.ledger.release(attempt, n, { ...handBack, resume, events })
 }
 
-/** Returns undefined when the attempt fails. */
 function handBackFor(
   { attempt, signal, running }: GivenUp,
   fault: AppError,
@@ -93,10 +82,7 @@ function hasProgress({ transcript, turnsBefore }: RunningAttempt): boolean {
   return transcript.turns > turnsBefore
 }
 
-/**
- * Stores the turns of this attempt, so that the next one does not pay them again. Undefined when there are none, when it
- * stopped within a turn, or when the store is unreachable: the next attempt then begins where this one did.
- */
+/** Stores the turns, so that the next attempt does not pay them again; undefined for none, within a turn, or when the store is away. */
 async function storeProgress({ running }: GivenUp, deps: GiveUpDeps): Promise<Release['resume']> {
   if (running === undefined || !hasProgress(running)) return undefined
   const { checkpoint, transcript } = running
@@ -111,7 +97,6 @@ async function storeProgress({ running }: GivenUp, deps: GiveUpDeps): Promise<Re
   }
 }
 
-/** `reported`: the events of what it has found, if its record has that. */
 type Failed = { outcome: Outcome; reported: readonly AgentEvent[] }
 
 async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUpDeps): Promise<Failed> {
@@ -123,10 +108,10 @@ async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUp
   const { events: reported } = findingsOf(running)
   const { projectId, runId, operationId } = running.attempt
   try {
-    const told = reported.length === 0 ? outcome : { ...outcome, findings: reported.length }
-    const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome: told }
+    const reportedOutcome = reported.length === 0 ? outcome : { ...outcome, findings: reported.length }
+    const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome: reportedOutcome }
     const recordHash = await putAttemptRecord(deps.objects, projectId, record)
-    return { outcome: { ...told, recordHash }, reported }
+    return { outcome: { ...reportedOutcome, recordHash }, reported }
   } catch (error) {
     const note = storeAtFault(error) === undefined ? deps.log.warn : deps.log.debug
     note('attempt record not stored', { run_id: runId, operation_id: operationId, error })

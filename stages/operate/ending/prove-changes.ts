@@ -28,10 +28,7 @@ type Proven = {
 
 type ProofDeps = { evidence: EvidenceChecker; tests: Pick<TestProofs, 'evidence'> }
 
-/**
- * Returns a function that proves the attempt's current changes. As long as nothing more is written, it returns the last
- * proof. Throws the reason of an aborted signal before it checks another file, and TOOL_005 where tests are to be run and cannot.
- */
+/** Returns a function that proves the current changes, each state once. TOOL_005 where tests are to be run and cannot. */
 export function openProof(proven: Proven, deps: ProofDeps): (signal: AbortSignal) => Promise<Proof> {
   const { workspace } = proven
   let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
@@ -66,13 +63,13 @@ async function evidenceOf(
     evidence.push(...asWritten(await deps.evidence.check(file, checks), transcript))
   }
   signal.throwIfAborted()
-  const asked = bundle.bundle.file.evidence.filter(isTestCheck)
+  const testChecks = bundle.bundle.file.evidence.filter(isTestCheck)
   const paths = changes.map(({ path }) => path)
-  if (asked.length > 0 && paths.length > 0) evidence.push(...(await deps.tests.evidence(paths, asked, signal)))
+  if (testChecks.length > 0 && paths.length > 0)
+    evidence.push(...(await deps.tests.evidence(paths, testChecks, signal)))
   return evidence
 }
 
-/** Tells whether the change is within the node, or within the node's own statements where the operation covers only these. */
 function isInNode(
   change: FileChange,
   base: Uint8Array | undefined,
@@ -91,10 +88,7 @@ function isInNode(
 
 type EditedNode = { startByte: number; language: string; base: Uint8Array | undefined }
 
-/**
- * Lines that are inserted above a node begin with its indentation: the same text comes of inserting, at the node's start, the
- * lines without it and then the indentation. Directives of Go between the lines and the node are the end of its doc comment.
- */
+/** Finds the start of lines inserted above a node: they begin with its indentation, and Go's directives between belong to its doc comment. */
 function startIn({ start, end, text }: Edit, { startByte, language, base }: EditedNode): number {
   if (start !== end || start >= startByte || base === undefined) return start
   const between = Buffer.from(base.subarray(start, startByte)).toString()
@@ -106,14 +100,14 @@ function startIn({ start, end, text }: Edit, { startByte, language, base }: Edit
 function asWritten(evidence: readonly Evidence[], { exchanges }: Proven['transcript']): Evidence[] {
   if (!exchanges.some(({ model }) => model === rehearsalLabel)) return [...evidence]
   const failed = { ok: false, detail: `the ${rehearsalLabel} wrote it` }
-  return evidence.map((one) => (one.check === 'says_something' ? { ...one, ...failed } : one))
+  return evidence.map((proof) => (proof.check === 'says_something' ? { ...proof, ...failed } : proof))
 }
 
 /** The failed checks of harm, in words for the model and the outcome; undefined when none failed. */
 export function evidenceFault(evidence: readonly Evidence[]): { code: ErrorCode; reason: string } | undefined {
-  const failed = evidence.filter((one) => !one.ok && checkRow(checkOf(one)).proof !== 'worth')
+  const failed = evidence.filter((proof) => !proof.ok && checkRow(checkOf(proof)).proof !== 'worth')
   if (failed.length === 0) return undefined
-  const code = failed.some((one) => one.check === 'parses') ? 'WORK_004' : 'WORK_005'
+  const code = failed.some((proof) => proof.check === 'parses') ? 'WORK_004' : 'WORK_005'
   return { code, reason: failed.map(faultText).join('; ') }
 }
 

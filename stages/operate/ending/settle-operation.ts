@@ -5,17 +5,16 @@ import { putAttemptRecord, putUnfinishedAttempt } from '#store/objects/stored-re
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type AttemptRecord, changeSetsOf } from '#store/objects/attempt-record.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { type CodeFinding, placeOf, reportedFindings, wireFinding } from '#domain/code-finding.ts'
 import type { AgentEvent } from '../agent/journal.ts'
 import type { Suspension } from '../agent/run-agent.ts'
 import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
-import { findingsOf } from './findings-of.ts'
 import { onSnapshot } from './on-snapshot.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 export type SettleDeps = {
   ledger: Pick<Ledger, 'settle' | 'suspend'>
   objects: ObjectStore
-  /** Versions for the record: linter, sandbox, this program. */
   versions: Readonly<Record<string, string>>
 }
 
@@ -59,7 +58,6 @@ function detailsOf(ending: OperationEnding): Record<string, unknown> {
 
 export type Settlement = {
   outcome: Outcome
-  /** The part of the record that says what the attempt made. */
   made: Pick<AttemptRecord, 'changeSet' | 'changeSets' | 'leftAlone'>
   details: Record<string, unknown>
   evidence: readonly Evidence[]
@@ -90,7 +88,6 @@ export async function commitOutcome(
   await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })
 }
 
-/** Lists, by the id of a set that others are built on, these others. */
 function setsBySupport(sets: readonly ChangeSet[]): Map<string, string[]> {
   const built = new Map<string, string[]>()
   for (const { changeSetId, builtOn = [] } of sets) {
@@ -108,10 +105,7 @@ function changeSetEvent(set: ChangeSet): AgentEvent {
   return { event: 'change_set.created', phase: 'submission', data }
 }
 
-/**
- * Lets an operation wait for a person: stores the attempt's state as one object, then asks the question and frees the slot
- * in one atomic command. The answer makes the operation ready again.
- */
+/** Stores the attempt's state as one object, then asks the question and frees the slot in one command. The answer makes it ready again. */
 export async function suspendOperation(
   running: RunningAttempt,
   { question, loop, waiting }: Suspension,
@@ -123,4 +117,16 @@ export async function suspendOperation(
   const { n, events } = await journal.close()
   const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
   await ledger.suspend(attempt, n, { question, answerWithinMs, recordHash, spent: costSoFar(running), events })
+}
+
+/** Returns what the attempt has found, as the results stream has it, and as events. */
+export function findingsOf({ transcript }: Pick<RunningAttempt, 'transcript'>) {
+  const wire = reportedFindings(transcript.toolRuns.flatMap(({ externals }) => externals)).map(eventData)
+  const events = wire.map((data): AgentEvent => ({ event: 'finding.reported', phase: 'submission', data }))
+  return { wire, events }
+}
+
+function eventData(finding: CodeFinding): Record<string, unknown> {
+  const { line_text: _, ...shown } = wireFinding(finding)
+  return { ...shown, evidence_refs: [placeOf(finding)] }
 }

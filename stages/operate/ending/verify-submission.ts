@@ -3,10 +3,7 @@ import { parseRepoPath } from '#domain/repo-path.ts'
 import type { Verification } from '../agent/submission.ts'
 import { evidenceFault, type Proof } from './prove-changes.ts'
 
-/**
- * Checks a claimed success against the changes made and the evidence that the bundle asks for. What was proved about the
- * changes, or that there are none, counts for more than what the submission says.
- */
+/** Checks a claimed success: what was proved about the changes, or that there are none, counts for more than what the submission says. */
 export function verifySubmission({ changedFiles }: Pick<Submission, 'changedFiles'>, proof: Proof): Verification {
   const changed = [...new Set(proof.changes.map(({ path }) => path))]
   const claimedUnchanged = unchangedClaims(changedFiles, changed)
@@ -29,11 +26,7 @@ function listed(paths: readonly string[]): string {
   return [...paths.slice(0, shownPaths).map((path) => path.slice(0, 200)), ...more].join(', ')
 }
 
-/**
- * The files that a model claims to have changed and did not, by the names it used. `changed` are the paths that were changed.
- * Models name a file as in a diff (`a/…`), by an absolute path, or by the end of its path, which counts when only one changed
- * file ends so.
- */
+/** Lists files claimed and not changed. Models name one as in a diff (`a/…`), by an absolute path, or by the end of its path where only one fits. */
 export function unchangedClaims(claims: readonly string[], changed: readonly string[]): string[] {
   return [...new Set(claims.map(normalPath))].filter((claim) => !isOneOf(claim, changed))
 }
@@ -45,7 +38,6 @@ function isOneOf(claim: string, changed: readonly string[]): boolean {
   return changed.filter((path) => path.endsWith(`/${claim}`)).length === 1
 }
 
-/** The path as the workspace names it; a text that is no path inside the workspace stays as it is. */
 function normalPath(raw: string): string {
   const slashed = raw.trim().replaceAll('\\', '/')
   try {

@@ -1,10 +1,7 @@
 import type { ComparedStatements, CheckResult } from './python-facts.ts'
 import type { Statement, StatementList } from './statements.ts'
 
-/**
- * No function, class, branch, loop, handler or `with` was removed or emptied, no statement moved from one body to
- * another, and none was reduced to an unused value (`x = []` to `[]`). `pass`, `...` or a docstring alone is empty.
- */
+/** Finds heads removed or emptied, statements moved to another body, and ones reduced to an unused value (`x = []` to `[]`). */
 export function bodiesKept({ before, after, pairs }: ComparedStatements): CheckResult {
   const [was, now] = [before.list(), after.list()]
   const { forward, back } = pairs()
@@ -14,9 +11,11 @@ export function bodiesKept({ before, after, pairs }: ComparedStatements): CheckR
     const problem = problemOf(statement, counterpart, forward)
     if (problem !== undefined) return { ...figures, fault: faultOf(statement, problem) }
   }
-  const idle = now.statements.find((one, at) => {
+  const idle = now.statements.find((statement, at) => {
     const counterpart = was.statements[back[at] ?? -1]
-    return counterpart?.key !== one.key && isIdle(one) && (counterpart === undefined || !isIdle(counterpart))
+    return (
+      counterpart?.key !== statement.key && isIdle(statement) && (counterpart === undefined || !isIdle(counterpart))
+    )
   })
   return { ...figures, fault: idle && faultOf(idle, 'does nothing') }
 }
@@ -35,7 +34,6 @@ function problemOf(was: Statement, now: Statement | undefined, forward: Int32Arr
 /** Names, numbers and comparisons. Code with brackets or dots may have an effect: a call, a missing key, a property. */
 const valueToken = /^(?:(?!await$|yield$)[A-Za-z_]\w*|\d[\w.]*|[<>]=?|[=!]=)$/
 
-/** Tells whether it is an unused value. A string alone may be a docstring, and `...` a body. */
 function isIdle({ kind, doesSomething, tokens }: Statement): boolean {
   if (kind !== 'expression_statement') return false
   if (doesSomething) return tokens.every(({ text }) => valueToken.test(text))

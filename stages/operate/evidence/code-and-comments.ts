@@ -6,16 +6,12 @@ import { sha256 } from '#domain/ids.ts'
 /** A comment with its place among the tokens of the code. */
 export type PlacedComment = {
   text: string
-  /** Counts from 1. */
   line: number
   endLine: number
-  /** Counts the tokens of the code before it. */
   token: number
-  /** It begins on a line with code before it. */
   isTrailing: boolean
   /** The lines from its end to the next code: a directive is about the code on a certain line. */
   linesToCode: number
-  /** Holds the beginning of that code. */
   next: string
 }
 
@@ -78,7 +74,6 @@ export function codeAndComments(tree: Tree, source: string): CodeAndComments {
 
 type Visit = {
   comment(node: Node): void
-  /** A node without children, or one whose text is all code. */
   token(node: Node, text: string): void
   open(type: string): void
   close(): void
@@ -112,10 +107,7 @@ function walk(root: Node, visit: Visit): void {
 
 type Compared = { isSameCode: boolean; language: string }
 
-/**
- * Says what of the comments is not as it was; undefined where only others were added, none of them a directive, and
- * none that a compiler of the language reads as something else.
- */
+/** Says what of the comments is not as it was; undefined where only others were added that no tool or compiler obeys. */
 export function commentFault(
   was: readonly PlacedComment[],
   now: readonly PlacedComment[],
@@ -128,19 +120,20 @@ export function commentFault(
       other.text === comment.text &&
       (!isSameCode || (other.token === comment.token && other.isTrailing === comment.isTrailing))
     const at = now.findIndex((other, place) => place >= next && isCounterpart(other))
-    const found = now[at]
-    if (found === undefined) {
+    const counterpart = now[at]
+    if (counterpart === undefined) {
       const isThere = now.some(({ text }) => text === comment.text)
       return `${named(comment)} is ${isThere ? 'not at its code any more' : 'gone'}`
     }
-    if (isSameCode && isDirective(comment.text) && found.linesToCode !== comment.linesToCode)
+    if (isSameCode && isDirective(comment.text) && counterpart.linesToCode !== comment.linesToCode)
       return `${named(comment)} is not on the line of the same code`
-    const isMoved = !isPreamble(comment, language) || found.linesToCode !== comment.linesToCode
-    if (isPreamble(found, language) && isMoved) return `${named(comment)} is at import "C" now: cgo compiles it as C`
-    taken.add(found)
+    const isMoved = !isPreamble(comment, language) || counterpart.linesToCode !== comment.linesToCode
+    if (isPreamble(counterpart, language) && isMoved)
+      return `${named(comment)} is at import "C" now: cgo compiles it as C`
+    taken.add(counterpart)
     next = at + 1
   }
-  const added = now.filter((one) => !taken.has(one))
+  const added = now.filter((comment) => !taken.has(comment))
   const obeyed = isSameCode ? added.find(({ text }) => isDirective(text)) : undefined
   return obeyed === undefined ? trapFault(added, language) : `${named(obeyed)} is new, and a tool obeys it`
 }

@@ -2,11 +2,7 @@ import { diffArrays } from 'diff'
 import type { ComparedStatements, CheckResult, StatementPairs } from './python-facts.ts'
 import { type Comment, isLeading, type Statement, type StatementList } from './statements.ts'
 
-/**
- * Every comment is still there, in the same order, at the same statement and in the same position (after it, above it,
- * inside it, or at the end of its block), however that statement was edited. A pragma, a comment that tools read (`#
- * type: ignore`, `# noqa`; matched by `pragma`), is on the line of the same code, and none was added.
- */
+/** Finds comments gone or at another statement or position, however that was edited; pragmas on the line of other code, and new ones. */
 export function commentsKept({ before, after, pairs }: ComparedStatements, pragma = pythonPragma): CheckResult {
   const [was, now] = [before.list(), after.list()]
   const figures = { before: was.comments.length, after: now.comments.length }
@@ -31,8 +27,8 @@ export function commentsKept({ before, after, pairs }: ComparedStatements, pragm
   return { ...figures, fault: pragmaFault(matched, { ...texts, pragma }) }
 }
 
-function isSameText(one: Comment, other: Comment): boolean {
-  return one.text.trimEnd() === other.text.trimEnd()
+function isSameText(left: Comment, right: Comment): boolean {
+  return left.text.trimEnd() === right.text.trimEnd()
 }
 
 function lossOf(comment: Comment, now: readonly Comment[]): string {
@@ -47,17 +43,12 @@ function named({ row, text }: Comment): string {
 
 /** Says what a comment belongs to. `statement` is the index of a statement in the text, -1 for none. */
 type Anchor =
-  /** The comment is on a line with code of the statement before it. */
   | { kind: 'trailing'; statement: number }
-  /** The comment is on a line of its own in the middle of a statement. */
   | { kind: 'inside'; statement: number }
   | { kind: 'above'; statement: number }
   /** The comment is at the end of a block or of the file, below the last statement of its depth. */
   | { kind: 'below'; statement: number }
-  /**
-   * The comment is separated from the next statement by blank lines, or is one of the first two lines, which belong to
-   * the file; `statement` is the one before it, `head` the one whose body it is in.
-   */
+  /** Is apart from the next statement, or one of the file's first two lines; `statement` is the one before it, `head` the one around. */
   | { kind: 'apart'; statement: number; head: number }
 
 function anchorsOf(list: StatementList): Anchor[] {
@@ -74,7 +65,6 @@ function anchorsOf(list: StatementList): Anchor[] {
   return anchors.toReversed()
 }
 
-/** A comment between marks may have several lines. */
 function lastRowOf({ row, text }: Comment): number {
   return row + (text.match(/\n/g)?.length ?? 0)
 }
@@ -125,10 +115,7 @@ function isSameGap(before: Apart, after: Apart, forward: Int32Array): boolean {
   return above <= after.statement && after.statement < below
 }
 
-/**
- * Tells whether the statements from `first` up to `last`, the statement's counterpart, consist only of the statement's
- * code: `import a, b` may become two statements, and the comment above it stays above the first.
- */
+/** Tells whether statements before the counterpart hold only code of the one: `import a, b` may become two, below the same comment. */
 function isSplit(statement: number, { first, last }: { first: number; last: number }, { was, now, pairs }: Texts) {
   if (first < 0 || first > last) return false
   const code = new Set(was.statements[statement]?.tokens.map(({ text }) => text))
@@ -138,16 +125,12 @@ function isSplit(statement: number, { first, last }: { first: number; last: numb
 
 type MatchedComment = { before: Comment; after: Comment }
 
-/** Returns the indices that the tokens of a statement have in its counterpart; -1 for a removed token. */
-type TokenPlaces = (one: Statement, other: Statement) => Int32Array
+type TokenPlaces = (before: Statement, after: Statement) => Int32Array
 
 const pythonPragma =
   /#\s*(?:type:|noqa\b|pragma:|pylint:|fmt:|yapf:|isort:|nosec\b|nosemgrep|mypy:|pyright:|pyre-|pytype:|ruff:|flake8:|noinspection\b|NOSONAR|lint:|cython:|doctest:|spell-?checker:|codespell:)/i
 
-/**
- * The first pragma that is no longer on the line of the same code: some of that moved to another line, or other code
- * moved to the pragma's line. Brackets, commas and colons do not count. A shebang or encoding stays on its line.
- */
+/** Finds the first pragma that is not on the line of the same code any more; brackets, commas and colons do not count. */
 function pragmaFault(
   matched: readonly MatchedComment[],
   { pragma, ...texts }: Texts & { pragma: RegExp },
@@ -176,7 +159,6 @@ function hasOtherCode(before: Comment, after: Comment, { was, now, pairs, places
   return origins.some((code) => !thereKeys.has(keyOf(code)))
 }
 
-/** A token, by the index of its statement and its own index there. */
 type Code = { statement: number; token: number }
 
 function keyOf({ statement, token }: Code): string {
@@ -185,19 +167,18 @@ function keyOf({ statement, token }: Code): string {
 
 const punctuation = /^[()[\]{},:;]$/
 
-/** The tokens on the comment's line; all of them are before the comment. */
 function codeOnLine(comment: Comment, { statements }: StatementList): Code[] {
-  const found: Code[] = []
+  const codes: Code[] = []
   for (let at = comment.statement; at >= 0; at--) {
     const { row, tokens } = statements[at] ?? { row: 0, tokens: [] }
     const last = at === comment.statement ? comment.token : tokens.length - 1
     for (let token = last; token >= 0; token--) {
-      const one = tokens[token]
-      if (one === undefined || row + one.endRow < comment.row) return found
-      if (!punctuation.test(one.text)) found.push({ statement: at, token })
+      const code = tokens[token]
+      if (code === undefined || row + code.endRow < comment.row) return codes
+      if (!punctuation.test(code.text)) codes.push({ statement: at, token })
     }
   }
-  return found
+  return codes
 }
 
 type Mapping = { from: StatementList; to: StatementList; map: Int32Array; places: TokenPlaces }
@@ -206,8 +187,8 @@ function counterpartOf({ statement, token }: Code, { from, to, map, places }: Ma
   const paired = map[statement] ?? -1
   const [one, other] = [from.statements[statement], to.statements[paired]]
   if (one === undefined || other === undefined) return undefined
-  const place = one.key === other.key ? token : (places(one, other)[token] ?? -1)
-  return place < 0 ? undefined : { statement: paired, token: place }
+  const index = one.key === other.key ? token : (places(one, other)[token] ?? -1)
+  return index < 0 ? undefined : { statement: paired, token: index }
 }
 
 /** Limits the comparison: with more edits no token is matched, and a comment on the line of such a token counts as moved. */
@@ -215,9 +196,9 @@ const maxEditLength = 1000
 
 function openTokenPlaces(): TokenPlaces {
   const known = new Map<Statement, Int32Array>()
-  return (one, other) => {
-    const places = known.get(one) ?? tokenPlaces(one, other)
-    known.set(one, places)
+  return (before, after) => {
+    const places = known.get(before) ?? tokenPlaces(before, after)
+    known.set(before, places)
     return places
   }
 }

@@ -2,10 +2,7 @@ import type { Node, Tree } from 'web-tree-sitter'
 import { bisect } from '#platform/changed-ranges.ts'
 import type { Statement } from './statements.ts'
 
-/**
- * A call, an attribute or an item, as code, token by token: each may run code of the program. `called` is the last name of what a call
- * calls, `isDeferred` says that it stands in a function of one expression, which is called later, if at all.
- */
+/** Holds one call, attribute or item, which may run code. `called`: the last name of what is called. `isDeferred`: in a function of one expression. */
 export type Evaluation = { code: string; called?: string; isDeferred: boolean }
 
 /** Says how a language names what may run code, and where it does not evaluate in the order of the text. */
@@ -16,7 +13,6 @@ export type EvaluationGrammar = {
   deferred: readonly string[]
   /** Nodes within a statement that are statements of their own. */
   statements: readonly string[]
-  /** The bodies of heads. */
   bodies: readonly string[]
   /** Nodes of which one part comes first in the text, and another is evaluated first. */
   turned: Readonly<Record<string, (node: Node) => { first: Node | null | undefined; last: Node | null | undefined }>>
@@ -60,10 +56,7 @@ function bodyLast(node: Node) {
 /** Limits the code of an evaluation: of a longer one both ends are compared, since a chain of calls grows with each link. */
 const longestCode = 400
 
-/**
- * Lists what a statement evaluates, in the order in which it does, without the bodies of a head. An expression is
- * evaluated when its parts are, so what ends first comes first, but for the parts that are turned round.
- */
+/** Lists what a statement evaluates, in that order, without a head's bodies: what ends first comes first, but for parts that are turned round. */
 export function evaluationsIn(
   tree: Tree,
   { kind, row, column }: Pick<Statement, 'kind' | 'row' | 'column'>,
@@ -76,26 +69,24 @@ export function evaluationsIn(
   const find = (types: readonly string[]) =>
     types.length === 0 ? [] : root.descendantsOfType([...types], root.startPosition, body?.startPosition)
   const isDeferred = insideFinder(find(grammar.deferred))
-  const isStatement = insideFinder(find(grammar.statements).filter((one) => one.id !== root.id))
-  const found = find([...grammar.calls, ...grammar.reads])
+  const isStatement = insideFinder(find(grammar.statements).filter((node) => node.id !== root.id))
+  const nodes = find([...grammar.calls, ...grammar.reads])
     .filter((node) => node.isNamed && !isStatement(node))
-    .toSorted((one, other) => one.endIndex - other.endIndex)
+    .toSorted((left, right) => left.endIndex - right.endIndex)
   const { text, startIndex } = root
-  return inOrder(found, find(Object.keys(grammar.turned)), grammar).map((node) => {
+  return inOrder(nodes, find(Object.keys(grammar.turned)), grammar).map((node) => {
     const code = codeOf(text.slice(node.startIndex - startIndex, node.endIndex - startIndex))
     const called = grammar.calls.includes(node.type) ? { called: calledBy(node) } : {}
     return { code, ...called, isDeferred: isDeferred(node) }
   })
 }
 
-/** The last name of what is called; for `await` and `yield`, these. */
 function calledBy(node: Node): string {
   const callee = node.childForFieldName('function') ?? node.childForFieldName('constructor')
   const member = callee?.childForFieldName('attribute') ?? callee?.childForFieldName('property') ?? callee
   return member?.text.slice(0, longestCode) ?? node.type
 }
 
-/** Finds whether a node lies in one of `nodes`, which are in the order of the text, outer ones first. */
 function insideFinder(nodes: readonly Node[]): (node: Node) => boolean {
   const outermost: Node[] = []
   for (const node of nodes) if (node.endIndex > (outermost.at(-1)?.endIndex ?? -1)) outermost.push(node)
@@ -106,9 +97,9 @@ function insideFinder(nodes: readonly Node[]): (node: Node) => boolean {
 }
 
 /** `found` is sorted by the ends. Inner nodes are turned first, and stay together when an outer one is. */
-function inOrder(found: readonly Node[], turned: readonly Node[], grammar: EvaluationGrammar): Node[] {
-  const ordered = [...found]
-  const placeOf = (index: number) => bisect(found.length, (at) => (found[at]?.endIndex ?? 0) <= index)
+function inOrder(nodes: readonly Node[], turned: readonly Node[], grammar: EvaluationGrammar): Node[] {
+  const ordered = [...nodes]
+  const placeOf = (index: number) => bisect(nodes.length, (at) => (nodes[at]?.endIndex ?? 0) <= index)
   for (const node of turned.toReversed()) {
     const { first, last } = grammar.turned[node.type]?.(node) ?? {}
     if (!first || !last || last.startIndex > first.startIndex) continue

@@ -8,7 +8,7 @@ import type { Linter } from '#languages/lint/linter.ts'
 import { hasCode, undefinedOn } from '#domain/error.ts'
 import type { LintReport } from '#languages/lint/lint-report.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
-import { parametersDocumented, saysSomething } from './parameters-documented.ts'
+import { documentedAs } from './parameters-documented.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
 import { lineLengthKept } from './line-length.ts'
@@ -17,7 +17,7 @@ import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
 import { parsesAsBefore } from './parses.ts'
 import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
-import { changedRuns, linesOf } from '#platform/changed-ranges.ts'
+
 import {
   type ComparedFacts,
   type CheckResult,
@@ -27,10 +27,7 @@ import {
 } from './python-facts.ts'
 import { samplesMatch } from '#agents/sample_data/host/checks.ts'
 
-/**
- * One file before and after a change: `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits
- * are in the node. `executable` is that of its `FileChange`.
- */
+/** Holds a file before and after a change; `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits are in the node. */
 export type CheckedFile = {
   path: string
   before: string | undefined
@@ -43,10 +40,7 @@ export type CheckedFile = {
 }
 
 export type EvidenceChecker = {
-  /**
-   * Makes the checks and returns one entry for each, in the same order. For a file that cannot be linted or parsed, `ok` is false and
-   * `detail` is the reason.
-   */
+  /** Makes the checks, in the same order. Of a file that cannot be linted or parsed, `ok` is false and `detail` is the reason. */
   check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
 }
 
@@ -110,11 +104,7 @@ export function checksOfFile(
   return [...new Set([...asked.filter(isTextCheck), ...own])]
 }
 
-/**
- * Says what is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that
- * is gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out,
- * for Python; that they do not is never proved.
- */
+/** Judges a deletion as such; undefined for a check that compares with an empty file. That others need it can be found out, that none does never. */
 function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evidence | undefined {
   const proof = { check, path, tool: 'deletion' }
   switch (check) {
@@ -182,10 +172,7 @@ function openPythonEvidence(deps: PythonDeps) {
   }
 }
 
-/**
- * The code is the same but for docstrings and comments, and in these nothing is run. A `pass` or `...` that was a whole body may go where a docstring
- * makes it needless; `detail` says so then, since it is no documentation.
- */
+/** Allows other docstrings and comments in which nothing is run. A `pass` or `...` may go that a docstring makes needless; `detail` says so. */
 function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 'detail'> {
   if (before.structure() !== after.structure()) return { ok: false }
   const trap = addedCharacter(before.text, after.text) ?? docstringTrap(after.text, before.text)
@@ -209,7 +196,6 @@ async function samplesEvidence({ path, after, readFile }: TextFile, python: Pyth
   return evidenceOf({ check, path, tool: treeSitter }, () => samplesMatch({ path, after }, readFile, python))
 }
 
-/** Makes the checks of JavaScript and TypeScript; those that any language has are left to `other`. */
 function openScriptEvidence(
   { linter, syntax }: Pick<PythonDeps, 'linter'> & OtherDeps,
   other: ReturnType<typeof openSyntaxEvidence>,
@@ -218,12 +204,11 @@ function openScriptEvidence(
     const { path, before, after } = file
     const rules = file.rules.lint.suffix === undefined ? { ...file.rules, lint: defaultRulesOf(path).lint } : file.rules
     const proveOther = other(file, language)
-    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
     return async (check: PythonCheck): Promise<Evidence> => {
       if (check === 'lint_before_after') {
         const tool = linter.scriptVersion
         return evidenceOf({ check, path, tool }, async () =>
-          lintBeforeAfter(...(await lintBoth({ ...file, rules }, linter.lint)), lines()),
+          lintBeforeAfter(...(await lintBoth({ ...file, rules }, linter.lint))),
         )
       }
       if (!isScriptCheck(check)) return proveOther(check)
@@ -244,7 +229,6 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
   return (file: TextFile) => {
     const { path, before, after } = file
     const tool = linter.go.version
-    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
     const formatted = async () => ({
       before: before === undefined ? undefined : ((await linter.go.formatted(before)) ?? before),
       after: (await linter.go.formatted(after)) ?? after,
@@ -254,7 +238,7 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
       if (check === 'parses')
         return evidenceOf(proof, async () => parsesAsBefore(...(await lintBoth(file, linter.lint))))
       if (check === 'lint_before_after')
-        return evidenceOf(proof, async () => lintBeforeAfter(...(await lintBoth(file, linter.lint)), lines()))
+        return evidenceOf(proof, async () => lintBeforeAfter(...(await lintBoth(file, linter.lint))))
       if (checkRow(check).proof !== 'harmless') return other(file, 'go')(check)
       const texts = await formatted().catch(undefinedOn('TOOL_006'))
       if (texts === undefined) return other(file, 'go')(check)
@@ -266,7 +250,6 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
 
 type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => CheckResult
 
-/** The checks of Python that compare the facts of both texts. */
 const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
   comments_kept: (facts) => commentsKept(facts),
   names_kept: (facts, { rules }) => namesKept(facts, rules),
@@ -274,8 +257,8 @@ const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | '
   line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
   bodies_kept: (facts) => bodiesKept(facts),
   operands_kept: (facts) => operandsKept(facts),
-  parameters_documented: ({ before, after }) => parametersDocumented(before.docs(), after.docs()),
-  says_something: ({ before, after }) => saysSomething(before.docs(), after.docs()),
+  parameters_documented: ({ before, after }) => documentedAs('parameters_documented', before.docs(), after.docs()),
+  says_something: ({ before, after }) => documentedAs('says_something', before.docs(), after.docs()),
 }
 
 async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, makeCheck: () => Promise<CheckResult>) {

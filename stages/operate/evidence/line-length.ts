@@ -2,20 +2,16 @@ import type { TextStyle } from '#domain/path-rules.ts'
 import type { ComparedFacts, CheckResult, PythonFacts } from './python-facts.ts'
 
 type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
-/** A text of any language; the rows of its docstrings, or of its comments. */
 type Lines = Pick<PythonFacts, 'lines' | 'docstringRows'>
 type ComparedLines = Pick<ComparedFacts, 'lineRuns'> & { before: Lines; after: Lines }
 
-/**
- * No line is longer than the repository allows, unless it replaces a line that was at least as long. Docstrings, and
- * comments on lines of their own, have a separate limit if the repository sets one.
- */
+/** Finds a line that is longer than the repository allows and than any that it replaces. Docstrings and comments may have a limit of their own. */
 export function lineLengthKept({ before, after, lineRuns }: ComparedLines, limits: Limits): CheckResult {
   const [was, now] = [excessOf(before, limits), excessOf(after, limits)]
   const figures = { before: was.size, after: now.size }
   for (const run of lineRuns()) {
     const longBefore = [...was].filter(([row]) => row >= run.before.start && row < run.before.end)
-    const lengths = longBefore.map(([, { length }]) => length).toSorted((one, other) => other - one)
+    const lengths = longBefore.map(([, { length }]) => length).toSorted((left, right) => right - left)
     const longNow = [...now].filter(([row]) => row >= run.after.start && row < run.after.end)
     // The longest first: each long line before the change allows one after it.
     for (const [row, { length, limit }] of longNow.toSorted(([, one], [, other]) => other.length - one.length)) {

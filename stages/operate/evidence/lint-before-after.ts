@@ -4,12 +4,8 @@ import type { CheckResult } from './python-facts.ts'
 
 export type Linted = { text: string; report: LintReport }
 
-/**
- * Every fault after the change was there before it, at the corresponding place: under the repository's rules and,
- * whatever these are, under the guard rules (undefined names, unused imports …). Faults are compared one by one, so
- * that a fixed fault does not make up for a new one. `runs` are the changed lines.
- */
-export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): CheckResult {
+/** Finds faults that were not there before at the corresponding place, by the repository's rules and the guard rules. A fixed one makes up for none. */
+export function lintBeforeAfter(before: Linted, after: Linted, runs?: readonly ChangedRun[]): CheckResult {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
   const fresh = faultsMade(before, after, runs)
   const texts = new Set(fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`))
@@ -50,7 +46,7 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
     }
     const takeFrom = (candidates: Diagnostic[], fault: Diagnostic) => {
       while (candidates[0] !== undefined && taken.has(candidates[0])) candidates.shift()
-      const own = candidates.find((one) => !taken.has(one) && measureOf(one) >= measureOf(fault))
+      const own = candidates.find((candidate) => !taken.has(candidate) && measureOf(candidate) >= measureOf(fault))
       if (own !== undefined) taken.add(own)
       return own !== undefined
     }
@@ -58,16 +54,13 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
   }
   // Faults at the same place are matched first, so that no other fault takes their counterpart.
   let fresh = [...after]
-  for (const place of [places.same, places.inRun, places.onMovedLine, places.onMovedImport]) {
-    if (fresh.length > 0) fresh = withoutCounterpart(fresh, place)
+  for (const keys of [places.same, places.inRun, places.onMovedLine, places.onMovedImport]) {
+    if (fresh.length > 0) fresh = withoutCounterpart(fresh, keys)
   }
   return fresh
 }
 
-/**
- * The rule and its message, without line numbers, without the figures of an exceeded limit, and without quoted code,
- * which the fix of another rule may have edited. Quoted names stay.
- */
+/** Names the rule and its message without line numbers, figures of a limit and quoted code, which another fix may have edited. */
 function kindOf({ code, message }: Diagnostic): string {
   const words = message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')
   return `${code} ${words.replaceAll(/`[^`]*[\s()[\]=][^`]*`/g, '``')}`
@@ -103,7 +96,7 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
     return `${kindOf(fault)} in run ${run.before.start}:${run.after.start} ${isLineByLine ? row : ''}`
   }
   const runAfter = (row: number) => {
-    const run = lastFrom(runs, (one) => one.after.start <= row)
+    const run = lastFrom(runs, ({ after: now }) => now.start <= row)
     return run === undefined || row >= run.after.end ? undefined : run
   }
   const onLine = lineKeys()
@@ -160,7 +153,6 @@ function lineKeys(): (fault: Diagnostic, lines: readonly string[]) => string {
   }
 }
 
-/** The last of the runs, which are in order, for which `begins` holds. */
 function lastFrom(runs: readonly ChangedRun[], begins: (run: ChangedRun) => boolean): ChangedRun | undefined {
   const next = bisect(runs.length, (at) => {
     const run = runs[at]
@@ -169,13 +161,12 @@ function lastFrom(runs: readonly ChangedRun[], begins: (run: ChangedRun) => bool
   return runs[next - 1]
 }
 
-/** Returns the row after the change that a row corresponds to, or the changed run that it is in. */
 function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number; run?: ChangedRun } {
   const known = new Map<number, { row?: number; run?: ChangedRun }>()
   return (row) => {
     const before = known.get(row)
     if (before !== undefined) return before
-    const last = lastFrom(runs, (one) => one.before.start <= row)
+    const last = lastFrom(runs, (run) => run.before.start <= row)
     const isInside = last !== undefined && row < last.before.end
     const moved = isInside ? { run: last } : { row: row + (last === undefined ? 0 : last.after.end - last.before.end) }
     known.set(row, moved)

@@ -121,7 +121,6 @@ const operators: readonly Operator[] = [
   },
 ]
 
-/** These nodes are not run, or say nothing about what the code does. */
 const leftOut = new Set([
   'comment',
   'decorator',
@@ -133,10 +132,7 @@ const leftOut = new Set([
   'import_from_statement',
 ])
 
-/**
- * Returns at most `most` mutants of the code from `start` to `end`: as many operators as there are, spread over the
- * code. The same text gives the same ones, in the order of the text. Empty for a language without operators.
- */
+/** Returns at most `most` mutants between `start` and `end`, of as many operators as there are, in the order of the text, always the same ones. */
 export function mutantsOf(
   tree: Tree,
   { language, start, end, most }: { language: string; start: number; end: number; most: number },
@@ -153,32 +149,33 @@ export function mutantsOf(
       byOperator.get(name)?.push({ ...planted, line: node.startPosition.row + 1, what })
     }
   }
-  return chosen([...byOperator.values()], most).toSorted((one, other) => one.start - other.start || one.end - other.end)
+  return chosen([...byOperator.values()], most).toSorted(
+    (left, right) => left.start - right.start || left.end - right.end,
+  )
 }
 
 /** Chooses one of each operator in turn, each time in the middle of its largest part without one. */
 function chosen(groups: readonly (readonly Mutant[])[], most: number): Mutant[] {
   const spread = groups.map((group) => spreadOut(group))
-  const found: Mutant[] = []
-  for (let round = 0; found.length < most && spread.some((group) => group.length > round); round++)
-    found.push(...spread.flatMap((group) => group[round] ?? []))
-  return found.slice(0, most)
+  const mutants: Mutant[] = []
+  for (let round = 0; mutants.length < most && spread.some((group) => group.length > round); round++)
+    mutants.push(...spread.flatMap((group) => group[round] ?? []))
+  return mutants.slice(0, most)
 }
 
-/** The middle first, then the middles of its halves, and so on. */
 function spreadOut(group: readonly Mutant[]): Mutant[] {
-  const found: Mutant[] = []
+  const mutants: Mutant[] = []
   let parts: (readonly Mutant[])[] = [group]
   while (parts.length > 0) {
     const halves: (readonly Mutant[])[] = []
     for (const part of parts) {
       const middle = part.length >> 1
-      found.push(...part.slice(middle, middle + 1))
+      mutants.push(...part.slice(middle, middle + 1))
       if (part.length > 1) halves.push(part.slice(0, middle), part.slice(middle + 1))
     }
     parts = halves.filter((half) => half.length > 0)
   }
-  return found
+  return mutants
 }
 
 function* nodesIn(tree: Tree, start: number, end: number): Generator<Node> {
@@ -206,7 +203,6 @@ function returnedBy(node: Node): Node | undefined {
   return body === null || body.type === 'statement_block' ? undefined : body
 }
 
-/** A docstring, or another text that is a statement. */
 function isLoneText(node: Node): boolean {
   return node.parent?.type === 'expression_statement'
 }

@@ -3,11 +3,7 @@ import type { Binding, ModuleBindings } from '#languages/python/module-bindings.
 import type { ImportedHere } from '#languages/python/import-facts.ts'
 import type { ComparedFacts, CheckResult, ImportingFile } from './python-facts.ts'
 
-/**
- * Checks that what other files may use of the module is still bound: names that others use, or may import
- * (`keptNames`), those in `__all__`, every function and class, every public name that is not an import, and all names
- * of classes.
- */
+/** Finds names that others may use and that are no longer bound: those in `keptNames` or `__all__`, functions, classes, public names, members. */
 export function namesKept({ before, after }: ComparedFacts, { keptNames }: Pick<PathRules, 'keptNames'>): CheckResult {
   const [was, now] = [before.names(), after.names()]
   const figures = { before: was.bindings.length, after: now.bindings.length }

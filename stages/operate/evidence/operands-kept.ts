@@ -18,7 +18,7 @@ export function operandsKept({ before, after, pairs }: ComparedStatements): Chec
   const figures = { before: operationsIn(was), after: operationsIn(now) }
   const isChanged = (statement: Statement, at: number) => was[back[at] ?? -1]?.key !== statement.key
   const moved = once(
-    () => new Set(now.filter(isChanged).flatMap((one) => after.evaluations(one).map(({ code }) => code))),
+    () => new Set(now.filter(isChanged).flatMap((statement) => after.evaluations(statement).map(({ code }) => code))),
   )
   for (const [at, statement] of was.entries()) {
     const counterpart = now[forward[at] ?? -1]
@@ -40,7 +40,7 @@ function operationsIn(statements: readonly Statement[]): number {
 /** Compares, within one statement, each operation with its counterpart, if there are as many of its kind. */
 function swappedIn(was: readonly Operation[], now: readonly Operation[]): Operation | undefined {
   for (const kind of ['comparison', 'and', 'or'] as const) {
-    const [before, after] = [was, now].map((all) => all.filter((one) => one.kind === kind))
+    const [before, after] = [was, now].map((all) => all.filter((operation) => operation.kind === kind))
     if (before === undefined || after === undefined || before.length !== after.length) continue
     const swapped = before.find(({ operands }, at) => isReordered(operands, after[at]?.operands ?? []))
     if (swapped !== undefined) return swapped
@@ -55,7 +55,7 @@ function isReordered(before: readonly Operand[], after: readonly Operand[]): boo
   if (before.length <= maxCompared) return isSwapped(before, after)
   const places = new Map(after.map((operand, at) => [operand.join(' '), at]))
   const left = before.flatMap((operand) => places.get(operand.join(' ')) ?? [])
-  return left.some((place, at) => place < (left[at - 1] ?? 0))
+  return left.some((index, at) => index < (left[at - 1] ?? 0))
 }
 
 /** Tells whether two operands are more like each other's counterpart than like their own. */
@@ -69,11 +69,11 @@ function isSwapped(before: readonly Operand[], after: readonly Operand[]): boole
   )
 }
 
-function likeness(one: Operand, other: Operand): number {
-  if (one.join(' ') === other.join(' ')) return 2
-  const left = Map.groupBy(other, (token) => token)
-  const shared = one.filter((token) => left.get(token)?.pop() !== undefined)
-  return (2 * shared.length) / (one.length + other.length)
+function likeness(before: Operand, after: Operand): number {
+  if (before.join(' ') === after.join(' ')) return 2
+  const left = Map.groupBy(after, (token) => token)
+  const shared = before.filter((token) => left.get(token)?.pop() !== undefined)
+  return (2 * shared.length) / (before.length + after.length)
 }
 
 /** Finds, between statements, an operation that was removed while one with two of its operands exchanged was added. */
@@ -83,11 +83,10 @@ function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]):
   const keys = now.flatMap(({ operations }) => operations.map(keyOf))
   const fresh = new Set(keys.filter((key) => left.get(key)?.pop() === undefined))
   if (fresh.size === 0) return undefined
-  const isRemoved = (one: Operation) => (left.get(keyOf(one)) ?? []).length > 0
-  return before.find((one) => isRemoved(one) && ordersOf(one).some((order) => fresh.has(order)))
+  const isRemoved = (operation: Operation) => (left.get(keyOf(operation)) ?? []).length > 0
+  return before.find((operation) => isRemoved(operation) && ordersOf(operation).some((order) => fresh.has(order)))
 }
 
-/** The keys of all exchanges of two operands; none for a long chain. */
 function ordersOf({ kind, operands }: Operation): string[] {
   if (operands.length > maxCompared) return []
   return operands.flatMap((one, at) =>
@@ -108,7 +107,7 @@ type Evaluated = { before: readonly Evaluation[]; after: readonly Evaluation[] }
 function evaluationFault({ before, after }: Evaluated): string | undefined {
   const now = Map.groupBy(after, ({ code }) => code)
   const kept = new Set<string>()
-  for (const [code, all] of Map.groupBy(before, (one) => one.code)) {
+  for (const [code, all] of Map.groupBy(before, (evaluation) => evaluation.code)) {
     const there = now.get(code) ?? []
     if (there.length > all.length) return `${shown(code)} is evaluated more often`
     if (there.length === all.length) kept.add(code)
@@ -135,18 +134,15 @@ const replaceable = new Set(
   ).split(' '),
 )
 
-/**
- * A call that a statement had and that nothing stands for any more, in words. A statement that does nothing now, or that does not parse,
- * is a matter of other checks.
- */
+/** Names a call that nothing stands for any more. A statement that does nothing, or does not parse, is a matter of other checks. */
 function lostCall({ before, after }: Evaluated, now: Statement, moved: () => ReadonlySet<string>): string | undefined {
   if (!(now.doesSomething || now.isHead) || now.kind === 'ERROR') return undefined
   const [had, has] = [before, after].map((all) => new Set(all.map(({ code }) => code)))
   const fresh = after.filter(({ code, called }) => called !== undefined && had?.has(code) === false)
   const gone = before.filter(({ code, called }) => called !== undefined && has?.has(code) === false)
   const take = (at: number) => at >= 0 && fresh.splice(at, 1).length > 0
-  const unlike = gone.filter(({ called }) => !take(fresh.findIndex((one) => one.called === called)))
-  const lost = unlike.find((one) => !isExpressed(one, now) && !take(0) && !moved().has(one.code))
+  const unlike = gone.filter(({ called }) => !take(fresh.findIndex((evaluation) => evaluation.called === called)))
+  const lost = unlike.find((evaluation) => !isExpressed(evaluation, now) && !take(0) && !moved().has(evaluation.code))
   return lost && `${shown(lost.code)} is not called any more`
 }
 

@@ -5,34 +5,19 @@ export type DocumentedDefinition = {
   line: number
   content: string
   fault: string | undefined
-  /** Says why the comment tells nothing. */
   empty: string | undefined
 }
 
 /**
- * Each docstring that the change writes or rewrites describes exactly the parameters that the signature has, in its order. One
- * that describes none makes no claim, as in a style without sections.
+ * Holds each docstring that the change writes: to exactly the parameters of the signature, in its order, or none of them; or to
+ * something that the signature does not say.
  */
-export function parametersDocumented(
+export function documentedAs(
+  check: 'parameters_documented' | 'says_something',
   before: readonly DocumentedDefinition[],
   after: readonly DocumentedDefinition[],
 ): CheckResult {
-  return resultIn(before, after, ({ fault }) => fault)
-}
-
-/** Each docstring that the change writes or rewrites says something that the signature does not say. */
-export function saysSomething(
-  before: readonly DocumentedDefinition[],
-  after: readonly DocumentedDefinition[],
-): CheckResult {
-  return resultIn(before, after, ({ empty }) => empty)
-}
-
-function resultIn(
-  before: readonly DocumentedDefinition[],
-  after: readonly DocumentedDefinition[],
-  faultOf: (doc: DocumentedDefinition) => string | undefined,
-): CheckResult {
+  const faultOf = ({ fault, empty }: DocumentedDefinition) => (check === 'says_something' ? empty : fault)
   const left = Map.groupBy(before, ({ content }) => content)
   const written = after.filter(({ content }) => left.get(content)?.pop() === undefined)
   const wrong = written.find((doc) => faultOf(doc) !== undefined)

@@ -5,11 +5,7 @@ import type { DocumentedDefinition } from './parameters-documented.ts'
 import { foreignEncoding, isEncodedOtherwise, misencodedCharacters } from '#languages/python/python-file.ts'
 import type { CheckResult } from './python-facts.ts'
 
-/**
- * A Python file has no more syntax errors than before, and its characters can be read in the encoding that it declares, which is no new one:
- * in some, a comment is code.
- * A file that did not parse before may keep its errors.
- */
+/** Finds a Python file with more syntax errors than before, or whose characters its declared encoding reads otherwise: there, a comment may be code. */
 export function parsesAsBefore(before: Linted, after: Linted): CheckResult {
   const declared = foreignEncoding(after.text)
   const isNew = declared !== undefined && declared !== foreignEncoding(before.text)
@@ -23,18 +19,12 @@ export function parsesAsBefore(before: Linted, after: Linted): CheckResult {
   return { ...figures, fault: isWorse ? `line ${first.line}: ${first.message}` : undefined }
 }
 
-/**
- * The parts of a text that do not parse: the number of places, the node types of all stray tokens, and the first place.
- * Types rather than words, because a name may change within a region that a grammar cannot parse.
- */
+/** Lists what does not parse: types of stray tokens, since names may change within a region that a grammar cannot parse. */
 type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
 
 export type SyntaxFacts = CodeAndComments & { faults: SyntaxFaults; docs: DocumentedDefinition[] }
 
-/**
- * The faults of a tree. A token is stray when its parent is an ERROR node, not when it is in something inside that was
- * parsed: valid parts of a broken region may change without making another fault.
- */
+/** Reads the faults of a tree. A token is stray when its parent is an ERROR node: valid parts of a broken region may change. */
 export function syntaxFaultsOf(tree: Tree): SyntaxFaults {
   const faults: SyntaxFaults = { places: 0, tokens: [], first: undefined }
   const nodes = [tree.rootNode]

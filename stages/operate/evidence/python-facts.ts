@@ -25,7 +25,6 @@ export type PythonFacts = {
   docs(): PythonDoc[]
   /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
   structure(): string
-  /** Finds them as `loneFillersIn` does. */
   loneFillers(): (string | undefined)[]
 }
 
@@ -54,8 +53,7 @@ export type CheckResult = { fault: string | undefined; before?: number; after?: 
 const usualCachedLength = 2_000_000
 const cachedTexts = 500
 
-/** Parts of the text that are in `known` are not read again. */
-type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
+type OpenFacts = Omit<PythonFacts, 'list'> & ReadText
 
 /** Facts are cached by text, since every operation on a file starts from the same one. `cachedLength` bounds all texts together. */
 export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>, cachedLength = usualCachedLength) {
@@ -70,12 +68,19 @@ export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>, cachedLeng
     cache.set(text, facts)
     return facts
   }
-  return (before: string, after: string): ComparedFacts => {
-    const [was, now] = [factsOf(before), factsOf(after)]
-    const list = () => now.list(was.list().parts)
-    const pairs = once(() => pairStatements(was.list().statements, list().statements))
-    const lineRuns = once(() => changedRuns(was.lines(), now.lines()))
-    return { before: was, after: { ...now, list }, pairs, lineRuns }
+  return (before: string, after: string): ComparedFacts => comparedTexts(factsOf(before), factsOf(after))
+}
+
+type ReadText = { list(known?: KnownParts): ReturnType<typeof readStatements>; lines(): readonly string[] }
+
+/** Pairs the facts of two texts of one language; parts that are equal are read once. */
+export function comparedTexts<Facts extends ReadText>(before: Facts, now: Facts) {
+  const list = () => now.list(before.list().parts)
+  return {
+    before,
+    after: { ...now, list },
+    pairs: once(() => pairStatements(before.list().statements, list().statements)),
+    lineRuns: once(() => changedRuns(before.lines(), now.lines())),
   }
 }
 
@@ -107,8 +112,8 @@ function readFacts(
 }
 
 export function once<Found>(find: () => Found): () => Found {
-  let found: { value: Found } | undefined
-  return () => (found ??= { value: find() }).value
+  let known: { value: Found } | undefined
+  return () => (known ??= { value: find() }).value
 }
 
 /** Holds, for each statement, the index of its counterpart in the text after the change or before it; -1 for none. */
@@ -120,15 +125,15 @@ const maxTokens = 1_000_000
 /** Pairs statements in order: equal ones, then those that share most code. A head pairs only with one of its kind. */
 export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
   const pairs = { forward: new Int32Array(before.length).fill(-1), back: new Int32Array(after.length).fill(-1) }
-  const pair = (one: number, other: number) => {
-    pairs.forward[one] = other
-    pairs.back[other] = one
+  const pair = (left: number, right: number) => {
+    pairs.forward[left] = right
+    pairs.back[right] = left
   }
   let shift = 0
   let next = 0
   for (const run of changedRuns(keysOf(before), keysOf(after))) {
     for (let at = next; at < run.before.start; at++) pair(at, at + shift)
-    for (const [one, other] of pairsOfRun(run, before, after)) pair(one, other)
+    for (const [left, right] of pairsOfRun(run, before, after)) pair(left, right)
     next = run.before.end
     shift = run.after.end - run.before.end
   }
@@ -184,7 +189,6 @@ function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number)
   return pairs
 }
 
-/** The share of code that two statements of different kinds must have in common to be paired. */
 const leastLikeness = 0.25
 
 /** Goes from 0, nothing in common, to 1. Statements of one kind are always somewhat alike, heads of two kinds never. */
@@ -196,9 +200,9 @@ function likeness(one: Statement | undefined, other: Statement | undefined): num
   return shared >= leastLikeness ? shared : 0
 }
 
-function sharedShare(one: readonly Token[], other: readonly Token[]): number {
-  const left = Map.groupBy(one, ({ text }) => text)
-  const shared = other.filter(({ text }) => left.get(text)?.pop() !== undefined)
-  const size = one.length + other.length
+function sharedShare(before: readonly Token[], after: readonly Token[]): number {
+  const left = Map.groupBy(before, ({ text }) => text)
+  const shared = after.filter(({ text }) => left.get(text)?.pop() !== undefined)
+  const size = before.length + after.length
   return size === 0 ? 1 : (2 * shared.length) / size
 }

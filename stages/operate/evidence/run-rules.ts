@@ -18,10 +18,7 @@ export type ByteRange = { startByte: number; endByte: number }
 /** Bytes of its file that an operation's agent works on, and the ranges in them that another node's agent works on. */
 export type AgentParts = { own: readonly ByteRange[]; others: readonly ByteRange[] }
 
-/**
- * The parts of an operation; `own` is empty if it was planned for something other than lint faults. One that repeats another has
- * the parts of that: the rules are those of the plan.
- */
+/** Returns the ranges of an operation, or of the one that it repeats; `own` is empty where it was not planned for lint faults. */
 export function agentParts(
   rules: Pick<RunRules, 'agentRanges'>,
   { node, ...operation }: Pick<Operation, 'operationId' | 'repeats'> & { node: { path: string } },
@@ -71,7 +68,6 @@ export function runRules(rules: RepositoryRules | undefined, ofNew?: RulesOf) {
       ofNew === undefined || rules === undefined || Object.hasOwn(rules.files, path)
         ? pathRulesOf(rules, path)
         : ofNew(path),
-    /** Bytes of a file that agents work on, and that its mechanical fixes must not change. */
     agentRanges: (path: string) => rules?.files[path]?.agentRanges ?? [],
   }
 }
@@ -81,10 +77,7 @@ type NewFileDeps = { read(hash: string): Promise<Uint8Array>; linter: ConfigLint
 const cachedPlaces = 200
 const readAtOnce = 4
 
-/**
- * The rules of files that the snapshot does not have, from its configuration: as an existing file of the same name would have them. A
- * Python file has its neighbours' style, and Ruff looks at its path.
- */
+/** Gives files that the snapshot lacks the rules of an existing one of that name; a Python file has its neighbours' style. */
 function openNewFileRules(rules: RepositoryRules, { read, linter }: NewFileDeps): RulesOf {
   const texts = openCachedAnswers<ConfigFile[]>({ max: 1 })
   const places = openCachedAnswers<Awaited<ReturnType<typeof readRepositoryLint>>>({ max: cachedPlaces })
@@ -105,10 +98,10 @@ function openNewFileRules(rules: RepositoryRules, { read, linter }: NewFileDeps)
       return { ...usual, lint: { ...lint, path }, text }
     }
     if (scriptSuffixOf(path) === undefined) return usual
-    const found = await places.get(path, async () =>
+    const repository = await places.get(path, async () =>
       readRepositoryLint({ paths: [], files: await configs(), scripts: [path] }, linter),
     )
-    const { lint, style } = found.rulesFor(path)
+    const { lint, style } = repository.rulesFor(path)
     return { ...usual, lint, text: textStyle(usual.text, style) }
   }
 }
@@ -117,8 +110,9 @@ function isPython(path: string): boolean {
   return languageOf(path) === 'python'
 }
 
-/** A file of the folder, or of the nearest one above it that has some: its docstrings show how those of a new one are written. */
 function nearestOf(paths: readonly string[], folder: string): string | undefined {
   const above = foldersUp(folder)
-  return above.map((one) => paths.find((path) => folderOf(path) === one)).find((path) => path !== undefined)
+  return above
+    .map((aboveFolder) => paths.find((path) => folderOf(path) === aboveFolder))
+    .find((path) => path !== undefined)
 }

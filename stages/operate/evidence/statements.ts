@@ -1,32 +1,24 @@
 import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
 import { bisect } from '#platform/changed-ranges.ts'
-import { operationsIn, type Operation } from './operations.ts'
+import { operationsIn, type Operation, type OperationGrammar, pythonOperations } from './operations.ts'
 
 /** Says what a grammar calls the parts of statements. */
 export type StatementGrammar = {
-  /** Types of compound statements and of whatever else has a body of statements. */
   heads: ReadonlySet<string>
   /** Heads that continue another statement, and so are not part of what its body does. */
   continuations: ReadonlySet<string>
   isStatement(type: string): boolean
-  /** Is true for a node that is one token, whatever is in it. */
   isToken(type: string): boolean
-  /** Tokens of a statement without an effect. */
   quietTokens: ReadonlySet<string>
   /** Is true for what is no code: `;`, the backslash at the end of a line. */
   isNoCode(type: string): boolean
   /** The body of a class of the module, whose members are parts of their own. */
   classBody(node: Node): Node | null
-  /** The comparisons and logical operations up to the node `until`, in order; `start` counts from the tree's start. */
-  operationsIn(root: Node, until?: Node): { start: number; operation: Operation }[]
+  operations: OperationGrammar
 }
 
-/**
- * One statement of a text: a simple one, or the head of a compound one (`if x:`, `else:`, `def f():`), whose
- * body has statements of its own. A decorator counts as a statement.
- */
+/** Is a simple statement, a decorator, or the head of a compound one (`if x:`, `else:`, `def f():`), whose body has statements of its own. */
 export type Statement = {
-  /** The node type: `if_statement`, `else_clause`, `expression_statement`. */
   kind: string
   /** The index of the head whose body it is in; -1 at the top level. */
   owner: number
@@ -55,10 +47,7 @@ export function isLeading({ text, row }: Comment): boolean {
 
 export type StatementList = { statements: Statement[]; comments: Comment[] }
 
-/**
- * The parts of a text by their source, so that a part that did not change is not read again. A part is one statement of
- * the module, or of a class in it; its rows and indices count from its start.
- */
+/** Maps source to a part, one statement of the module or of a class in it, so that what did not change is not read again. */
 export type KnownParts = ReadonlyMap<string, StatementList>
 
 export function readStatements(tree: Tree, source: string, known?: KnownParts, grammar = pythonStatements) {
@@ -96,11 +85,11 @@ function append(all: StatementList, part: StatementList, at: Place): void {
       token: follows ? comment.token : lastToken,
     })
   }
-  for (const one of part.statements) {
-    const owner = one.owner < 0 ? at.head : one.owner + first
-    all.statements.push({ ...one, owner, row: one.row + at.row, column: columnOf(one) })
-    const head = one.owner < 0 ? all.statements[at.head] : undefined
-    if (head !== undefined && countsInBody(one, at.grammar)) head.doesSomething = true
+  for (const statement of part.statements) {
+    const owner = statement.owner < 0 ? at.head : statement.owner + first
+    all.statements.push({ ...statement, owner, row: statement.row + at.row, column: columnOf(statement) })
+    const head = statement.owner < 0 ? all.statements[at.head] : undefined
+    if (head !== undefined && countsInBody(statement, at.grammar)) head.doesSomething = true
   }
 }
 
@@ -122,10 +111,9 @@ const pythonStatements: StatementGrammar = {
     const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node
     return definition?.type === 'class_definition' ? definition.childForFieldName('body') : null
   },
-  operationsIn,
+  operations: pythonOperations,
 }
 
-/** Any compound statement counts, but not another branch of the head itself. */
 function countsInBody(
   { kind, isHead, doesSomething }: Pick<Statement, 'kind' | 'isHead' | 'doesSomething'>,
   { continuations }: StatementGrammar,
@@ -175,7 +163,7 @@ function readPart(
     const head = drafts[draft.owner]
     if (head !== undefined && countsInBody(draft, grammar)) head.doesSomething = true
   }
-  for (const { start, operation } of grammar.operationsIn(node, until))
+  for (const { start, operation } of operationsIn(node, until, grammar.operations))
     draftAt(drafts, start)?.operations.push(operation)
   return { statements: drafts.map((draft) => statementOf(draft, placeOf)), comments }
 }
@@ -188,7 +176,6 @@ function headAround(drafts: readonly Draft[], around: number): number {
   return drafts[around]?.isHead === true ? around : (drafts[around]?.owner ?? -1)
 }
 
-/** Collects code outside of any statement, in a text that does not parse. */
 function strayCode(drafts: Draft[], start: number): Draft {
   const draft = { kind: 'ERROR', owner: -1, start, tokens: [], operations: [], isHead: false, doesSomething: true }
   drafts.push(draft)
@@ -208,9 +195,7 @@ function statementOf({ start, tokens, ...draft }: Draft, placeOf: PlaceOf): Stat
 
 /** Indices count from the start of the root. */
 type Visit = {
-  /** Returns whether to visit the node's children. */
   enter(type: string, start: number, end: number): boolean
-  /** Is called for a node without children, or whose children are not visited. */
   token(type: string, start: number, end: number): void
   leave(): void
 }
@@ -237,7 +222,6 @@ function walk(root: Node, visit: Visit): void {
 
 type PlaceOf = (index: number) => { row: number; column: number }
 
-/** Returns rows and columns of indices; fast if these are asked for in order. */
 function openPlaces(text: string): PlaceOf {
   const starts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)

@@ -11,7 +11,7 @@ import { commentFault } from './code-and-comments.ts'
 import { lineLengthKept } from './line-length.ts'
 import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
-import { parametersDocumented, saysSomething } from './parameters-documented.ts'
+import { documentedAs } from './parameters-documented.ts'
 import type { CheckResult } from './python-facts.ts'
 import type { ScriptQuestion } from './scripts/script-evidence.ts'
 import type { Definition, TestFunction } from './test-functions.ts'
@@ -55,7 +55,6 @@ async function readBoth(
 type Proved = CheckResult & { says?: string | undefined }
 type Compared = { file: CheckedText; language: string; facts: readonly [SyntaxFacts, SyntaxFacts] }
 
-/** Returns undefined for a check that cannot be made. */
 function resultOf(check: TextCheck, { file, language, facts: [was, now] }: Compared): Proved | undefined {
   const figures = { before: was.comments.length, after: now.comments.length }
   const isSameCode = file.before !== undefined && was.code === now.code
@@ -64,9 +63,7 @@ function resultOf(check: TextCheck, { file, language, facts: [was, now] }: Compa
   if (check === 'parses') return parsed(was, now)
   if (check === 'comments_kept') return { ...figures, fault }
   if (check === 'docstring_only') return { ...figures, fault: isSameCode ? (fault ?? hidden) : 'the code changes' }
-  if (check === 'parameters_documented' || check === 'says_something') {
-    return check === 'says_something' ? saysSomething(was.docs, now.docs) : parametersDocumented(was.docs, now.docs)
-  }
+  if (check === 'parameters_documented' || check === 'says_something') return documentedAs(check, was.docs, now.docs)
   if (!isSameCode || fault !== undefined) return undefined
   if (check === 'line_length') return commentLines(file, [was, now])
   return { fault: undefined, says: 'the code is the same: only comments change' }
@@ -95,7 +92,6 @@ function rowsOf({ line, endLine }: { line: number; endLine: number }): number[] 
   return Array.from({ length: endLine - line + 1 }, (_, at) => line - 1 + at)
 }
 
-/** Records that `check` applies and cannot be made of this change, so that it is not taken for proved. */
 function notChecked(path: string, of: TextCheck, language: string): Evidence {
   const detail = `of ${fileKind(path, language)} only changes of comments can be checked for it`
   return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
@@ -121,12 +117,9 @@ export type SyntaxReport =
 /** Each throws TOOL_006 for a text that is too deep, too large or too slow for its grammar; the next text is unaffected. */
 export type SyntaxChecker = {
   read(text: Text): Promise<SyntaxFacts>
-  /** The tests that the text of a test file has. */
   tests(text: Text): Promise<TestFunction[]>
   definitions(text: Text): Promise<Definition[]>
-  /** Faults to plant in the text, from `start` to `end`. */
   mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
-  /** Makes a check of a change in JavaScript or TypeScript. */
   check(of: ScriptQuestion): Promise<CheckResult>
   /** Returns undefined where there is no definition that may have a doc comment. */
   describe(of: DocPlace): Promise<DescribedDefinition | undefined>

@@ -8,38 +8,37 @@ export type TestFunction = Named & { suites: readonly Named[] }
 
 /** The tests that a text of a test file has, in its order: of Python its functions `test…`, else calls of `test` and `it`. */
 export function testFunctionsOf(tree: Tree, language: string): TestFunction[] {
-  const found: TestFunction[] = []
+  const tests: TestFunction[] = []
   const find = language === 'python' ? findInPython : findInScript
-  find(tree.rootNode, [], found)
-  return found
+  find(tree.rootNode, [], tests)
+  return tests
 }
 
-function findInPython(around: Node, suites: readonly Named[], found: TestFunction[]): void {
+function findInPython(around: Node, suites: readonly Named[], tests: TestFunction[]): void {
   for (const node of childrenOf(around)) {
     const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node
     const name = definition?.childForFieldName('name')?.text ?? ''
     const body = definition?.childForFieldName('body')
     if (definition?.type === 'class_definition' && body)
-      findInPython(body, [...suites, { name, ...rangeOf(node) }], found)
+      findInPython(body, [...suites, { name, ...rangeOf(node) }], tests)
     else if (definition?.type === 'function_definition' && name.startsWith('test'))
-      found.push({ name, suites, ...rangeOf(node) })
+      tests.push({ name, suites, ...rangeOf(node) })
   }
 }
 
 const testCalls = new Set(['test', 'it'])
 const suiteCalls = new Set(['describe', 'suite'])
 
-function findInScript(around: Node, suites: readonly Named[], found: TestFunction[]): void {
+function findInScript(around: Node, suites: readonly Named[], tests: TestFunction[]): void {
   for (const node of childrenOf(around)) {
     const call = node.type === 'expression_statement' ? calledIn(node) : undefined
     if (call === undefined) continue
-    if (testCalls.has(call.name)) found.push({ name: call.title, suites, ...rangeOf(node) })
+    if (testCalls.has(call.name)) tests.push({ name: call.title, suites, ...rangeOf(node) })
     else if (suiteCalls.has(call.name) && call.body)
-      findInScript(call.body, [...suites, { name: call.title, ...rangeOf(node) }], found)
+      findInScript(call.body, [...suites, { name: call.title, ...rangeOf(node) }], tests)
   }
 }
 
-/** The function that a statement calls, the text that it gets first, and the body of the function that it gets last. */
 function calledIn(statement: Node): { name: string; title: string; body: Node | null } | undefined {
   const [first] = childrenOf(statement)
   const call = first?.type === 'await_expression' ? childrenOf(first)[0] : first
@@ -69,14 +68,14 @@ export function withoutTests(
   const isEmpty = ({ start, end }: Named) =>
     all.every((test) => dropped.has(test) || test.start < start || test.end > end)
   const cuts = new Map([...dropped].map((test) => test.suites.find(isEmpty) ?? test).map((cut) => [cut.start, cut]))
-  let left = text
-  for (const { start, end } of [...cuts.values()].toSorted((one, other) => other.start - one.start)) {
-    const lineStart = left.lastIndexOf('\n', start - 1) + 1
-    const from = left.slice(lineStart, start).trim() === '' ? lineStart : start
-    const after = /^[^\S\n]*\n(?:[^\S\n]*\n)*/.exec(left.slice(end))?.[0].length ?? 0
-    left = left.slice(0, from) + left.slice(end + after)
+  let kept = text
+  for (const { start, end } of [...cuts.values()].toSorted((left, right) => right.start - left.start)) {
+    const lineStart = kept.lastIndexOf('\n', start - 1) + 1
+    const from = kept.slice(lineStart, start).trim() === '' ? lineStart : start
+    const after = /^[^\S\n]*\n(?:[^\S\n]*\n)*/.exec(kept.slice(end))?.[0].length ?? 0
+    kept = kept.slice(0, from) + kept.slice(end + after)
   }
-  return `${left.trimEnd()}\n`
+  return `${kept.trimEnd()}\n`
 }
 
 /** A definition with the names of those around it, and where it starts. */
@@ -84,16 +83,16 @@ export type Definition = { qualifiedName: string; start: number }
 
 /** The functions, methods, classes and constants that a text defines, in its order, at any depth. */
 export function definitionsOf(tree: Tree): Definition[] {
-  const found: Definition[] = []
+  const definitions: Definition[] = []
   const open: { node: Node; around: string }[] = [{ node: tree.rootNode, around: '' }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, around } = next
     const name = /definition|declaration|declarator/.test(node.type) ? node.childForFieldName('name')?.text : undefined
     const qualifiedName = name === undefined ? around : `${around}${around === '' ? '' : '.'}${name}`
-    if (name !== undefined) found.push({ qualifiedName, start: node.startIndex })
+    if (name !== undefined) definitions.push({ qualifiedName, start: node.startIndex })
     for (const child of childrenOf(node).toReversed()) open.push({ node: child, around: qualifiedName })
   }
-  return found
+  return definitions
 }
 
 /** Finds the test that a report names, as pytest, unittest, node:test and vitest write it; undefined for none or several. */

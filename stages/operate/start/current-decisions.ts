@@ -7,11 +7,7 @@ export type DecisionsLedger = Pick<Ledger, 'lastDecision' | 'readDecisions'>
 
 const cachedRuns = 100
 
-/**
- * Reads what `digest` makes of the decisions on the change sets of a run, as they are when it is asked. It costs one
- * small read unless somebody has decided since. Their age does not tell: a run may be reopened a second after the rejection
- * that asked for it.
- */
+/** Reads what `digest` makes of a run's decisions as they are now, with one small read unless somebody has decided since. */
 export function openCurrentDecisions<T extends object>(
   ledger: DecisionsLedger,
   digest: (decisions: Decisions) => T,

@@ -19,17 +19,12 @@ export type PromptParts = {
   modelTokens: number | undefined
 }
 
-/** The start of the node including the indentation of its first line, so that all its lines are indented alike in a prompt. */
 function indentedStart(source: string, start: number): number {
   const lineStart = source.lastIndexOf('\n', start - 1) + 1
   return source.slice(lineStart, start).trim() === '' ? lineStart : start
 }
 
-/**
- * The bundle's prompts, filled in for one node. Context sections that neither prompt names are appended to the second one;
- * without such sections, both prompts are exactly the bundle's. The text of a node that is too large for the model is
- * shortened. When a prompt names the faults, a file or a large node is shown as the lines around its faults.
- */
+/** Fills in the prompts for one node; sections that neither names follow the second. A text too large for the model is shortened, or shown around its faults. */
 export async function promptsFor(
   { bundle, target, context, modelTokens }: PromptParts,
   deps: LintDeps,

@@ -13,17 +13,13 @@ const kinds: readonly EdgeKind[] = ['inherits', 'calls', 'tests', 'imports']
 
 type Around = Pick<CodeNode, 'path' | 'language' | 'startLine' | 'endLine'>
 
-/**
- * The edges to code worth showing with a node, closest first, one for each other node: first what it needs, then what needs
- * it; within these by kind (inherits, calls, tests, imports), exact edges before those found by name only. Files are left
- * out, since their first lines do not say what they are, and so is code inside the node, which is in its own text.
- */
+/** Lists edges to code worth showing, closest first, one for each node: what it needs, then what needs it, exact before found by name. No files, nothing inside. */
 export function closestEdges(node: Around, edges: readonly NodeEdge[]): NodeEdge[] {
   const rankOf = ({ direction, kind, certainty }: NodeEdge) =>
     (direction === 'in' ? 100 : 0) + kinds.indexOf(kind) * 10 + (certainty === 'exact' ? 0 : 1)
   const ranked = edges.filter((edge) => edge.node.kind !== 'file' && !isInside(node, edge))
   const closest = new Map<string, NodeEdge>()
-  for (const edge of ranked.toSorted((one, other) => rankOf(one) - rankOf(other))) {
+  for (const edge of ranked.toSorted((left, right) => rankOf(left) - rankOf(right))) {
     if (!closest.has(edge.node.nodeId)) closest.set(edge.node.nodeId, edge)
   }
   return [...closest.values()]
@@ -68,7 +64,6 @@ async function excerptOf(
   }
 }
 
-/** The first non-empty lines without their common indentation, with `…` where there are more. */
 function firstLines(lines: readonly string[], max: number): string {
   const texts = lines.map((line) => line.trimEnd()).filter((line) => line !== '')
   const indents = texts.map((line) => line.length - line.trimStart().length)

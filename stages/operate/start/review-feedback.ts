@@ -16,23 +16,16 @@ type FeedbackDeps = {
   objects: Pick<ObjectStore, 'get' | 'getRange'>
 }
 
-/** The last rejections; earlier ones have been answered by these. */
 const mostShown = 3
 const maxReason = 1_000
-/** Less of a change says nothing. */
 const leastChange = 80
 
 type Rejections = ReadonlyMap<OperationId, readonly Decision[]>
 
-/**
- * Reads what reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts;
- * empty in the first generation, and where nothing was said. What they said is whole, up to 1,000 characters
- * each; what it was said of gets the rest of `maxTokens`.
- */
+/** Reads what reviewers said of rejected changes, whole up to 1,000 characters each; what it was said of gets the rest of `maxTokens`. */
 export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   const rejectionsIn = openCurrentDecisions(ledger, rejectionsOf)
 
-  /** Returns undefined when it is not there any more. */
   async function readSet(projectId: ProjectId, { changeSetId, recordHash }: Decision): Promise<ChangeSet | undefined> {
     const sets = await getChangeSets(objects, projectId, recordHash).catch(undefinedOn('STORE_003'))
     return sets?.find((set) => set.changeSetId === changeSetId)
@@ -46,10 +39,10 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
     if (generation === 1) return ''
     const rejections = await rejectionsIn(runId)
     const ids = recordIds(originalId(attempt), generation)
-    const said = ids.flatMap((id) => rejections.get(id) ?? []).toSorted((one, other) => one.version - other.version)
-    const last = said.slice(-mostShown)
+    const spoken = ids.flatMap((id) => rejections.get(id) ?? []).toSorted((left, right) => left.version - right.version)
+    const last = spoken.slice(-mostShown)
     if (last.length === 0) return ''
-    const sets = await Promise.all(last.map((one) => readSet(projectId, one)))
+    const sets = await Promise.all(last.map((decision) => readSet(projectId, decision)))
     const reasons = last.map(({ reason, note }) => {
       const word = (reason ?? '').trim()
       return beginningOf(note === undefined ? word : `${note}: ${word}`, maxReason)
@@ -67,7 +60,9 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
 }
 
 function rejectionsOf({ byChangeSet }: Decisions): Rejections {
-  const rejected = [...byChangeSet.values()].filter((one) => one.verdict === 'rejected' && one.reason !== null)
+  const rejected = [...byChangeSet.values()].filter(
+    (decision) => decision.verdict === 'rejected' && decision.reason !== null,
+  )
   return Map.groupBy(rejected, ({ operationId }) => operationId)
 }
 

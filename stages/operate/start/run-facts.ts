@@ -11,11 +11,9 @@ import type { ObjectStore } from '#store/objects/object-store.ts'
 /** Facts that are the same for all operations of a generation of a run. */
 export type RunFacts = {
   bundles: readonly string[]
-  /** Weighs its share of the model servers, among the runs of its project. */
   weight: number
   rulesKey: Run['rulesKey']
   environment: Run['environment']
-  /** Is undefined where the run has stored no edges. */
   lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
 }
 
@@ -43,9 +41,7 @@ type RelatedNodesDeps = { runFacts: ReadRunFacts; objects: Pick<ObjectStore, 'ge
 type NodeOfRun = Pick<Attempt, 'runId' | 'generation' | 'node'>
 
 export type RelatedNodes = {
-  /** The stored edges of the node, at most `maxEdges`; empty where the run has stored none. */
   edges(of: NodeOfRun): Promise<readonly NodeEdge[]>
-  /** The nodes directly inside it, in source order; empty where the run has stored no edges. */
   inside(of: NodeOfRun): Promise<readonly NodeId[]>
   /**
    * The other files that the node is related to: first those it needs, then those that need it, each group by its number
@@ -65,9 +61,9 @@ export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): Relat
   const cache = openCachedAnswers<readonly NodeEdge[]>({ max: cachedNodes })
   const readEdges = async (of: NodeOfRun): Promise<readonly NodeEdge[]> => {
     const { lists } = await runFacts(of)
-    const place = lists && (await nodeLists.place(lists.nodes, of.node.nodeId))
-    if (lists === undefined || place === undefined) return []
-    return (await edgeLists.scan(lists.edges, place, { from: 0, limit: maxEdges })).edges
+    const index = lists && (await nodeLists.place(lists.nodes, of.node.nodeId))
+    if (lists === undefined || index === undefined) return []
+    return (await edgeLists.scan(lists.edges, index, { from: 0, limit: maxEdges })).edges
   }
   const edges = (of: NodeOfRun) => cache.get(`${of.runId} ${of.generation} ${of.node.nodeId}`, () => readEdges(of))
   return {
@@ -75,8 +71,8 @@ export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): Relat
     paths: async (of) => byCloseness((await edges(of)).filter((edge) => edge.node.path !== of.node.path)),
     async inside(of) {
       const { lists } = await runFacts(of)
-      const found = lists && (await nodeLists.find(lists.nodes, of.node.nodeId))
-      return found?.children ?? []
+      const node = lists && (await nodeLists.find(lists.nodes, of.node.nodeId))
+      return node?.children ?? []
     },
   }
 }
@@ -89,8 +85,8 @@ function byCloseness(edges: readonly NodeEdge[]): string[] {
     isNeeded: of.some(({ direction }) => direction === 'out'),
   }))
   ranked.sort(
-    (one, other) =>
-      Number(other.isNeeded) - Number(one.isNeeded) || other.edges - one.edges || (one.path < other.path ? -1 : 1),
+    (left, right) =>
+      Number(right.isNeeded) - Number(left.isNeeded) || right.edges - left.edges || (left.path < right.path ? -1 : 1),
   )
   return ranked.map(({ path }) => path)
 }

@@ -60,10 +60,7 @@ export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
   return { relatedPaths: related.paths, startContext, runFacts }
 }
 
-/**
- * The parent node, and the nodes inside for a bundle that works on inner nodes first; finding these costs a page of the node
- * list. In a run of one bundle whose operations do not wait for each other, the parent has no earlier results.
- */
+/** Lists the parent, and the nodes inside for a bundle that works on inner nodes first; no parent in a run where it has no earlier results. */
 async function containedNodes(
   attempt: Pick<Attempt, 'runId' | 'generation' | 'node'>,
   { containment }: ContextBundle,
@@ -78,13 +75,9 @@ async function containedNodes(
 
 type EndedOperation = Awaited<ReturnType<Ledger['endedOperations']>>[number]
 
-/** Limits the operations that are asked for, those on the closest nodes first. */
 const maxAsked = 64
 
-/**
- * The endings of earlier operations, as their events: how the same work ended before, and those of others on these nodes, of each work
- * the last. Takes one round trip, or none where there is nothing to ask for.
- */
+/** Returns how the same work ended before, and the last results of others on these nodes, as events, in one round trip at most. */
 async function earlierEvents(
   attempt: Pick<Attempt, 'runId' | 'operationId' | 'generation' | 'repeats'>,
   nodeIds: readonly NodeId[],
@@ -96,14 +89,13 @@ async function earlierEvents(
   const others = ids.filter((id) => id !== own).slice(0, maxAsked)
   const { runId, generation } = attempt
   const before = generation === 1 ? [] : recordIds(own, generation - 1)
-  const asked = [...before, ...others.flatMap((id) => recordIds(id, generation))]
-  const ended = asked.length === 0 ? [] : await ledger.endedOperations(runId, asked)
+  const records = [...before, ...others.flatMap((id) => recordIds(id, generation))]
+  const ended = records.length === 0 ? [] : await ledger.endedOperations(runId, records)
   // Whichever record it is, it is the same work.
-  const works = new Map(ended.map((one) => [originalId(one), one]))
+  const works = new Map(ended.map((operation) => [originalId(operation), operation]))
   return [...works].map(([id, one]) => endedEvent({ ...one, operationId: id }))
 }
 
-/** The event as the ledger writes it when an operation is settled. */
 function endedEvent({ operationId: id, bundle, node, outcome }: EndedOperation): ContextEvent {
   const { status, summary, reason, errorCode } = outcome
   const isError = status === 'failed' || status === 'blocked'

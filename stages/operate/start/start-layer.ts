@@ -64,12 +64,13 @@ export function openStartLayers({ ledger, objects }: StartDeps): OpenStartLayer 
 }
 
 function rejectedOf({ byChangeSet }: Decisions): ReadonlySet<string> {
-  return new Set([...byChangeSet.values()].flatMap((one) => (one.verdict === 'rejected' ? one.changeSetId : [])))
+  return new Set(
+    [...byChangeSet.values()].flatMap((decision) => (decision.verdict === 'rejected' ? decision.changeSetId : [])),
+  )
 }
 
 type Within = Pick<Attempt, 'projectId' | 'runId' | 'generation'>
 
-/** Reads change sets of runs. Those that were read last are cached: many operations start from the same ones. */
 function openSetReader({ ledger, objects }: StartDeps) {
   const cache = openCachedAnswers<readonly ChangeSet[]>({ maxSize: cachedBytes, sizeOf: sizeOfSets })
 
@@ -85,10 +86,10 @@ function openSetReader({ ledger, objects }: StartDeps) {
     const records = [...works].flatMap((id) => recordIds(id, generation))
     const ended = await endedInSlices(runId, records, ledger)
     const inOrder = ended.toSorted(
-      (one, other) => records.indexOf(one.operationId) - records.indexOf(other.operationId),
+      (left, right) => records.indexOf(left.operationId) - records.indexOf(right.operationId),
     )
     const replaced = replacedSets(inOrder)
-    const all = (await Promise.all(inOrder.map((one) => setsOf(one, projectId)))).flat()
+    const all = (await Promise.all(inOrder.map((operation) => setsOf(operation, projectId)))).flat()
     const sets = new Map(all.map((set) => [set.changeSetId, set]))
     return [...sets.values()].filter((set) => !replaced.has(set.changeSetId))
   }
@@ -96,11 +97,10 @@ function openSetReader({ ledger, objects }: StartDeps) {
   /** Names each work by its first record; the ids may be those of later ones. */
   async function worksOf(ids: readonly OperationId[], runId: RunId): Promise<OperationId[]> {
     const ended = await endedInSlices(runId, ids, ledger)
-    const originals = new Map(ended.map((one) => [one.operationId, originalId(one)]))
+    const originals = new Map(ended.map((operation) => [operation.operationId, originalId(operation)]))
     return ids.map((id) => originals.get(id) ?? id)
   }
 
-  /** Returns the sets in the order of `ids`; those that are not there are left out. */
   async function byId(ids: readonly string[], { projectId, runId }: Within): Promise<ChangeSet[]> {
     const sets = new Map<string, ChangeSet>()
     const makers = (await ledger.operationsOfSets(runId, ids)).filter((id) => id !== undefined)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
 import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import type { ExternalFunction, ScriptRequest } from '#tool-scripts/script-call.ts'
@@ -84,6 +85,16 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
     case 'returned':
       return { kind: 'done', result: toolResult(ending.value), externals, ...printed }
     case 'raised': {
+      const refusal = uncaughtRefusal(ending, externals)
+      if (refusal !== undefined) {
+        const result = {
+          outcome: 'error',
+          result: null,
+          summary: `${name} was refused: ${refusal}`,
+          error: refusal,
+        } as const
+        return { kind: 'done', result: { ...result, knowledgeDelta: {} }, externals, ...printed }
+      }
       const where = ending.line === undefined ? '' : ` (line ${ending.line})`
       return failed('TOOL_004', `raised ${ending.type}: ${ending.message}${where}`)
     }
@@ -100,19 +111,27 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
   }
 }
 
+/** Returns the reason when the script let the exception of its last external call pass: the external refused that call. */
+function uncaughtRefusal(
+  raised: Pick<Extract<RunEnding, { kind: 'raised' }>, 'type' | 'message'>,
+  externals: readonly JournalEntry[],
+): string | undefined {
+  const last = externals.at(-1)
+  if (last === undefined || !('error' in last) || last.error.type !== raised.type) return undefined
+  // The message of an ending is bounded, that of a journal is not.
+  return last.error.message.startsWith(raised.message) ? last.error.message : undefined
+}
+
 /** A result as scripts return it (docs/guide/tool-scripts.md). */
 const WireResult = z.object({
   result: z.unknown(),
   summary: z.string(),
   knowledge_delta: z.record(z.string(), z.unknown()).nullish(),
-  outcome: z.enum(['success', 'partial', 'error']),
+  outcome: z.enum(['success', 'partial', 'error']).default('success'),
   error: z.string().nullish(),
 })
 
-/**
- * A script's return value as a tool result. A text may hold the result as JSON, whole or in its last line, as programs
- * print it. Any other value is kept as `raw_output`, with the outcome `partial`.
- */
+/** Reads a script's value as a result; a text may hold it as JSON, whole or in its last line. Any other value is `raw_output`, as `partial`. */
 export function toolResult(value: unknown): ToolResult {
   const parsed = WireResult.safeParse(typeof value === 'string' ? writtenIn(value) : value)
   if (!parsed.success) {
@@ -124,7 +143,6 @@ export function toolResult(value: unknown): ToolResult {
   return typeof error === 'string' ? { ...base, error } : base
 }
 
-/** The JSON value of the text, else of its last non-blank line; undefined when neither is JSON. */
 function writtenIn(text: string): unknown {
   const whole = text.trim()
   return parseJson(whole) ?? parseJson(whole.slice(whole.lastIndexOf('\n') + 1))

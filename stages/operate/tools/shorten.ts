@@ -13,10 +13,7 @@ const cuts = [
 /** Deeper values become text: a tool's result may be nested too deeply for recursion. */
 const maxDepth = 60
 
-/**
- * Shortens `value` until its JSON has at most about `max` characters: long texts lose their middle and long lists their
- * end, each with a note of how much is missing. Returns a value that is short enough unchanged.
- */
+/** Shortens `value` until its JSON has about `max` characters: texts lose their middle and lists their end, each with a note. */
 export function fitValue(value: unknown, max: number): unknown {
   if (lengthOf(value) <= max) return value
   let shortened = value
@@ -60,10 +57,7 @@ function splitsPair(text: string, at: number): boolean {
   return (text.codePointAt(at - 1) ?? 0) > 0xff_ff
 }
 
-/**
- * The text of a node for a prompt: whole where it fits, else its first and last lines with a note of which lines are
- * left out. `firstLine` is the 1-based line of the file on which the text starts.
- */
+/** Returns the text, or its first and last lines with a note of those left out. `firstLine` is its 1-based line in the file. */
 export function nodeExcerpt(text: string, { firstLine, maxCharacters }: { firstLine: number; maxCharacters: number }) {
   if (text.length <= maxCharacters) return text
   const lines = text.split('\n')

@@ -13,7 +13,6 @@ export type BuiltLayer = BaseLayer & {
   /** Lists those that it has. A set that collides with an earlier one is left out. */
   sets: readonly ChangeSet[]
   paths: readonly RepoPath[]
-  /** Returns undefined for a file that the sets do not change. */
   changed(path: string): ChangedFile | undefined
   /** Turns changes of this layer into changes of the snapshot. WORK_001 for one that undoes what a set does to a whole file. */
   onSnapshot(changes: readonly FileChange[]): SnapshotChanges
@@ -25,7 +24,6 @@ export type ChangedFile = { before: Uint8Array | undefined; after: Uint8Array | 
 /** `replaced`: the ids of the sets of which a change replaces an edit or a whole file. */
 export type SnapshotChanges = { files: FileChange[]; replaced: ReadonlySet<string> }
 
-/** `wasExecutable`: in the snapshot. */
 type BuiltFile = ChangedFile & { result: FileResult; hash: string; executable: boolean; wasExecutable: boolean }
 
 export async function openBuiltLayer(base: BaseLayer, sets: readonly ChangeSet[]): Promise<BuiltLayer> {
@@ -63,9 +61,9 @@ export async function openBuiltLayer(base: BaseLayer, sets: readonly ChangeSet[]
 
 async function builtFile(result: FileResult, base: BaseLayer): Promise<BuiltFile & { path: RepoPath }> {
   const { path } = result
-  const found = base.find(path)
-  const before = found === undefined ? undefined : await base.read(found.hash)
-  const wasExecutable = found?.executable ?? false
+  const file = base.find(path)
+  const before = file === undefined ? undefined : await base.read(file.hash)
+  const wasExecutable = file?.executable ?? false
   const of = { path, result, before, executable: result.executable ?? wasExecutable, wasExecutable }
   if (result.kind === 'delete') return { ...of, after: undefined, edits: [], hash: '' }
   const after =
@@ -73,7 +71,6 @@ async function builtFile(result: FileResult, base: BaseLayer): Promise<BuiltFile
   return { ...of, after, edits: result.kind === 'edit' ? result.edits : [], hash: sha256(after) }
 }
 
-/** Adds the sets that the change replaces to `replaced`. */
 function onSnapshot(change: FileChange, file: BuiltFile | undefined, replaced: Set<string>): FileChange {
   if (file === undefined) return change
   const { result, before, wasExecutable } = file
@@ -111,12 +108,12 @@ function editOnSnapshot(
   const editsOf = ({ files }: ChangeSet) => {
     return files.flatMap((file) => (file.kind === 'edit' && file.path === change.path ? file.edits : []))
   }
-  const isLive = (edit: Edit) => result.edits.some((one) => isSameEdit(one, edit))
+  const isLive = (edit: Edit) => result.edits.some((live) => isSameEdit(live, edit))
   // An edit that another set has replaced: a change at the same place is built on both of these sets.
   const isBeside = (edit: Edit) =>
     !isLive(edit) &&
     rebased.edits.some((made) => isSamePlace(made, edit)) &&
-    !rebased.replaced.some((one) => isWithin(edit, one))
+    !rebased.replaced.some((gone) => isWithin(edit, gone))
   const places = result.sets.flatMap(editsOf).filter(isBeside)
   // Where the file was deleted and made anew, an edit of it is none of the file that it was before.
   const isAnew = result.sets.some(({ files }) =>
@@ -124,7 +121,7 @@ function editOnSnapshot(
   )
   for (const set of result.sets) {
     const edits = editsOf(set)
-    const isReplaced = edits.some((edit) => rebased.replaced.some((one) => isSameEdit(one, edit)))
+    const isReplaced = edits.some((edit) => rebased.replaced.some((gone) => isSameEdit(gone, edit)))
     const isAtPlace = edits.some((edit) => places.some((place) => isWithin(place, edit)))
     const setsBit = change.executable !== undefined && statesBit(set, change.path)
     if (isAnew || isReplaced || isAtPlace || setsBit) replaced.add(set.changeSetId)
@@ -136,8 +133,8 @@ function statesBit({ files }: ChangeSet, path: string): boolean {
   return files.some((file) => file.path === path && file.executable !== undefined)
 }
 
-function isSamePlace(one: Edit, other: Edit): boolean {
-  return composeEdits([one], [other]).kind === 'conflict' || isSameEdit(one, other)
+function isSamePlace(left: Edit, right: Edit): boolean {
+  return composeEdits([left], [right]).kind === 'conflict' || isSameEdit(left, right)
 }
 
 function isWithin({ start, end }: Edit, other: Edit): boolean {

@@ -6,11 +6,7 @@ import { findDocstringSite, outermost } from '#languages/python/docstring-site.t
 import type { LoadedLanguage } from '#languages/syntax/parser.ts'
 import type { BuiltLayer, ChangedFile } from './built-layer.ts'
 
-/**
- * The node in a layer that changes its file; undefined when it is not there any more. A definition of Python is found by its
- * kind and its name, where the changes have moved it to. The range of any other node moves with the changes, and its name must
- * still be in it: a worker has no query packs.
- */
+/** Finds the node in a layer that changes its file: a Python definition by kind and name, another by its moved range, with its name still in it. */
 export function movedNode(
   node: CodeNode,
   layer: BuiltLayer,
@@ -59,9 +55,9 @@ function movedPython(node: CodeNode, file: ChangedFile, python: Pick<LoadedLangu
   const inserted = edits.find((edit) => edit.start === node.startByte && edit.end === node.startByte)
   const starts = inserted === undefined ? [start] : [start + Buffer.byteLength(inserted.text), start]
   for (const at of starts) {
-    const found = definitionAt(now, at, python)
-    if (found?.name === definition.name && found.kind === definition.kind) {
-      return { start: at, end: found.end }
+    const moved = definitionAt(now, at, python)
+    if (moved?.name === definition.name && moved.kind === definition.kind) {
+      return { start: at, end: moved.end }
     }
   }
   return undefined
@@ -69,15 +65,14 @@ function movedPython(node: CodeNode, file: ChangedFile, python: Pick<LoadedLangu
 
 type Definition = { kind: 'function' | 'class'; name: string; end: number }
 
-/** The definition that starts at a byte, decorators included, and the byte where it ends. */
 function definitionAt(text: Buffer, byte: number, python: Pick<LoadedLanguage, 'read'>): Definition | undefined {
   const source = text.toString()
   const index = text.subarray(0, byte).toString().length
-  const found = python.read(source, (tree: Tree) => {
+  const definition = python.read(source, (tree: Tree) => {
     const site = findDocstringSite(tree, index)
     if (site === undefined) return undefined
     const name = site.definition.childForFieldName('name')?.text ?? ''
     return { kind: site.kind, name, end: outermost(site.definition).endIndex }
   })
-  return found && { ...found, end: Buffer.byteLength(source.slice(0, found.end)) }
+  return definition && { ...definition, end: Buffer.byteLength(source.slice(0, definition.end)) }
 }

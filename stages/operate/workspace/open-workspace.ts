@@ -17,9 +17,7 @@ export type Workspace = {
   readText(path: string): Promise<string>
   /** The texts of at most `maxFiles` files by path. Throws WorkspaceFault too-large for more files or bytes. */
   readTexts(paths: readonly string[]): Promise<Map<RepoPath, string>>
-  /** Reads the UTF-8 text of a file of the base. Throws WorkspaceFault not-text. */
   readBase(path: string): Promise<string>
-  /** Reads a file of the base, which may be no text. */
   readBaseBytes(path: string): Promise<Uint8Array>
   /** Keeps the executable bit unless `executable` says otherwise. WorkspaceFault too-large, or not-text. */
   writeText(path: string, text: string, executable?: boolean): Promise<void>
@@ -28,7 +26,6 @@ export type Workspace = {
   deleteFile(path: string): Promise<void>
   /** Throws WorkspaceFault not-text for a file that is no text, refused when there is something at `to`. */
   renameFile(from: string, to: string): Promise<void>
-  /** The hash of a file's blob in the base. */
   baseHash(path: string): string
   exists(path: string): boolean
   list(folder: string): string[]
@@ -36,9 +33,7 @@ export type Workspace = {
   changes(): Promise<FileChange[]>
   changedPaths(): string[]
   reads(): ReadSet
-  /** Returns what was written and deleted, for a later attempt to start with. */
   written(): Written
-  /** The files that were written, with their bits as they are now. */
   writtenFiles(): WorkspaceFile[]
 }
 
@@ -152,7 +147,7 @@ function writeMethods({ base, overlay, log }: Layers, { readText }: Pick<Workspa
     async renameFile(rawFrom: string, rawTo: string) {
       const [from, to] = [inside(rawFrom), inside(rawTo)]
       const text = await readText(from)
-      if (overlay.kindAt(to) === 'file') throw new WorkspaceFault('refused', `${to} exists`)
+      if (overlay.kindAt(to) === 'file') throw refusal(`${to} exists`)
       if (base.find(to) === undefined) log.content(to, undefined)
       allOrNothing(() => {
         write(to, text, overlay.isExecutable(from))
@@ -210,21 +205,18 @@ function decode(path: RepoPath, bytes: Uint8Array): string {
   }
 }
 
-/**
- * Throws when a patch with a file at `path` could not be applied to the repository. `kindAt` includes what was written
- * so far. TOOL_007: a path in git's own folder or through a link. WorkspaceFault: something else is at the path.
- */
+/** Throws when no patch could write `path`: TOOL_007 in git's own folder or through a link, WorkspaceFault where something else is there. */
 function refuseWrite(path: RepoPath, kindAt: (path: RepoPath) => PathKind | undefined): void {
   if (path.split('/').some(isGitFolder)) throw new AppError('TOOL_007', `${path} is inside git's own folder`)
   for (const folder of foldersOf(path)) {
     const kind = kindAt(folder)
     refuseLink(folder, kind)
-    if (kind === 'file' || kind === 'skipped') throw new WorkspaceFault('refused', `${folder} is no folder to write in`)
+    if (kind === 'file' || kind === 'skipped') throw refusal(`${folder} is no folder to write in`)
   }
   const kind = kindAt(path)
   refuseLink(path, kind)
-  if (kind === 'folder') throw new WorkspaceFault('refused', `${path} is a folder`)
-  if (kind === 'skipped') throw new WorkspaceFault('refused', `${path} exists, but is not part of this snapshot`)
+  if (kind === 'folder') throw refusal(`${path} is a folder`)
+  if (kind === 'skipped') throw refusal(`${path} exists, but is not part of this snapshot`)
 }
 
 function refuseLink(path: string, kind: PathKind | undefined): void {
@@ -242,6 +234,11 @@ export class WorkspaceFault extends Error {
   }
 }
 
+/** Makes the fault for a request that a model can correct, with the reason. */
+export function refusal(reason: string): WorkspaceFault {
+  return new WorkspaceFault('refused', reason)
+}
+
 type ReadLog = ReturnType<typeof openReadLog>
 
 /** Notes what an attempt reads, for its record: its result may be reused while all of that is unchanged. */
@@ -250,7 +247,6 @@ function openReadLog(start: ReadSet = { contents: {}, listings: {}, absences: []
   const listings = new Map(Object.entries(start.listings))
   const absences = new Set<string>(start.absences)
   return {
-    /** A file's content, by hash; undefined for a file that does not exist. */
     content(path: RepoPath, hash: string | undefined) {
       if (hash === undefined) absences.add(path)
       else contents.set(path, hash)

@@ -7,7 +7,6 @@ export type WrittenFile = { path: RepoPath; text: string; executable?: boolean |
 export type Written = { written: WrittenFile[]; deleted?: RepoPath[] | undefined }
 
 type OverlayFile = { text: string; executable: boolean }
-/** Hides a file of the base. */
 const whiteout = Symbol('whiteout')
 type Entry = OverlayFile | typeof whiteout
 
@@ -31,7 +30,6 @@ export function openOverlay(base: Pick<BaseLayer, 'find' | 'kindAt' | 'list'>) {
     },
     /** Names in a folder, as `BaseLayer.list` gives them; a folder in which everything is deleted is none of them. */
     list: (folder: string) => mergedListing(base, entries, folder),
-    /** A file keeps its executable bit unless `executable` says otherwise; a new one has none. */
     write: (path: RepoPath, text: string, executable = isExecutable(path)) => entries.put(path, { text, executable }),
     delete: (path: RepoPath) => entries.put(path, base.find(path) === undefined ? undefined : whiteout),
     paths: entries.paths,

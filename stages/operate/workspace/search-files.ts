@@ -3,31 +3,27 @@ import { RepoPath } from '#domain/repo-path.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
-import { type Workspace, WorkspaceFault } from './open-workspace.ts'
+import { type Workspace, WorkspaceFault, refusal } from './open-workspace.ts'
 
 const maxPaths = 10_000
-/** Limits the files of one search. */
 const [maxFiles, maxBytes] = [2_000, 20_000_000]
 const readsAtOnce = 16
 const maxLines = 1_000
 const maxLineCharacters = 500
 const maxPatternCharacters = 1_000
 
-/**
- * The files whose paths match `pattern`, or lie in a folder that does, sorted; every file for an empty one. Throws
- * WorkspaceFault: refused for a pattern that is none, too-large for more than 10,000 files.
- */
+/** Lists files that match `pattern`, or lie in a folder that does, sorted; all for an empty one. WorkspaceFault too-large for more than 10,000. */
 export function findFiles(workspace: Pick<Workspace, 'list'>, pattern: string): string[] {
   const fault = faultOfGlobs([pattern])
-  if (fault !== undefined) throw new WorkspaceFault('refused', fault)
+  if (fault !== undefined) throw refusal(fault)
   const isWanted = pathGlobs([pattern])
-  const found: string[] = []
+  const matches: string[] = []
   for (const path of filesBelow(workspace, folderNamedBy(pattern))) {
     if (!isWanted(path)) continue
-    if (found.length === maxPaths) throw tooMany(`${maxPaths} files match`)
-    found.push(path)
+    if (matches.length === maxPaths) throw tooMany(`${maxPaths} files match`)
+    matches.push(path)
   }
-  return found.toSorted()
+  return matches.toSorted()
 }
 
 function* filesBelow(workspace: Pick<Workspace, 'list'>, folder: string): Generator<string> {
@@ -54,22 +50,18 @@ export type SearchQuery = { text: string; isExpression: boolean; paths: string }
 
 export type FoundLine = { path: string; line: number; text: string }
 
-/**
- * The lines that the query finds, by path and line, without files that are no UTF-8 text. Throws WorkspaceFault: refused
- * for an expression that is none or takes too long, too-large for more than 1,000 lines, or than 2,000 files or 20 MB to
- * look at.
- */
+/** Finds lines in files that are text. WorkspaceFault: refused for a bad or slow expression, too-large for over 1,000 lines, 2,000 files or 20 MB. */
 export async function searchFiles(
   workspace: Pick<Workspace, 'list' | 'readText'>,
   { text, isExpression, paths }: SearchQuery,
   searcher: Pick<LineSearcher, 'find'>,
 ): Promise<FoundLine[]> {
-  if (text === '') throw new WorkspaceFault('refused', 'there is nothing to look for')
+  if (text === '') throw refusal('there is nothing to look for')
   if (text.length > maxPatternCharacters)
-    throw new WorkspaceFault('refused', `what is looked for has more than ${maxPatternCharacters} characters`)
-  const found = findFiles(workspace, paths)
-  if (found.length > maxFiles) throw tooMany(`${maxFiles} files to look at`)
-  const lines = await searcher.find({ text, isExpression }, () => readableTexts(workspace, found))
+    throw refusal(`what is looked for has more than ${maxPatternCharacters} characters`)
+  const files = findFiles(workspace, paths)
+  if (files.length > maxFiles) throw tooMany(`${maxFiles} files to look at`)
+  const lines = await searcher.find({ text, isExpression }, () => readableTexts(workspace, files))
   if (lines.length > maxLines) throw tooMany(`${maxLines} lines found`)
   return lines
 }
@@ -87,7 +79,6 @@ async function readableTexts(workspace: Pick<Workspace, 'readText'>, paths: read
   return texts.flat()
 }
 
-/** Returns undefined for a file that is no text. */
 async function readIfText(workspace: Pick<Workspace, 'readText'>, path: string): Promise<string | undefined> {
   try {
     return await workspace.readText(path)
@@ -109,15 +100,15 @@ export function textReader(
 
 /** Returns one more line than may be found, when there are more. */
 export function linesIn(texts: Texts, isWanted: (line: string) => boolean): FoundLine[] {
-  const found: FoundLine[] = []
+  const lines: FoundLine[] = []
   for (const { path, text } of texts) {
     for (const [at, line] of text.split(/\r\n|\n|\r/).entries()) {
       if (!isWanted(line)) continue
-      found.push({ path, line: at + 1, text: line.slice(0, maxLineCharacters).toWellFormed() })
-      if (found.length > maxLines) return found
+      lines.push({ path, line: at + 1, text: line.slice(0, maxLineCharacters).toWellFormed() })
+      if (lines.length > maxLines) return lines
     }
   }
-  return found
+  return lines
 }
 
 type Wanted = Pick<SearchQuery, 'text' | 'isExpression'>
@@ -150,7 +141,7 @@ export function openLineSearcher({ limitMs = 2_000 }: { limitMs?: number } = {})
       try {
         const answer = await pool.ask({ ...wanted, texts: await readTexts() })
         if (answer.kind === 'report') return answer.report
-        throw new WorkspaceFault('refused', `this cannot be looked for: ${answer.why}`)
+        throw refusal(`this cannot be looked for: ${answer.why}`)
       } finally {
         giveBack()
       }
@@ -164,6 +155,6 @@ function requireExpression(expression: string): void {
     RegExp(expression)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new WorkspaceFault('refused', reason, { cause })
+    throw refusal(reason, { cause })
   }
 }

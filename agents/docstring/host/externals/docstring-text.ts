@@ -76,10 +76,7 @@ export function faultOfStyle(content: string, style: DocstringStyle): string | u
   return `the sections are in ${written} style, and docstrings are in ${style} style here: ${forms[style]}`
 }
 
-/**
- * The maximum lengths of lines at an indentation, with `prefix` before the quotes: of the `summary`, which stands after
- * the quotes or below them; of a `single` line, between its quotes; of any other `line`.
- */
+/** Returns how long lines may be at an indentation, with `prefix` before the quotes: the summary, a single line, and any other. */
 export function docstringRoom(indent: string, text: TextStyle, prefix: '' | 'r' = '') {
   const limit = Math.min(text.lineLength, text.docLength ?? text.lineLength)
   const line = Math.max(1, limit - indent.replaceAll('\t', '    ').length)
@@ -108,7 +105,6 @@ export function quoted(content: string, { indent, newline, text }: QuotedPlace):
   return `${prefix}${quotes}${written.join(newline)}${newline}${indent}${quotes}`
 }
 
-/** The levels of a line inside a docstring, in a file that is indented by tabs. */
 function withTabs(line: string): string {
   return line.replace(/^(?: {4})+/, (blanks) => '\t'.repeat(blanks.length / 4))
 }
@@ -116,11 +112,7 @@ function withTabs(line: string): string {
 type DocstringRoom = ReturnType<typeof docstringRoom>
 type FittedDocstring = { kind: 'fits'; content: string } | { kind: 'too_long'; reason: string }
 
-/**
- * Wraps the text so that every line fits. A line that is too long is wrapped with the rest of its paragraph: aligned
- * with the text of a list item, one level deeper in an entry of a section. Code, tables and URLs are never broken. When
- * the text cannot fit, the reason says what to change.
- */
+/** Wraps paragraphs and entries so that every line fits; code, tables and URLs are never broken. The reason says what to change. */
 export function fitDocstring(content: string, style: DocstringStyle, room: DocstringRoom): FittedDocstring {
   const [summary = '', ...rest] = content.split('\n')
   const first = rest.length === 0 ? Math.max(room.single, room.summary) : room.summary
@@ -174,14 +166,14 @@ function fixedUntil(lines: readonly string[], at: number, style: DocstringStyle)
   if (line.trimStart().startsWith('>>>')) return lineAfter(lines, at, (next) => next.trim() === '')
   if (opensCode.test(line)) return lineAfter(lines, at, isOutdented(indentOf(line).length + 1))
   // A literal block of reStructuredText: the paragraph before it ends in two colons.
-  const before = lines.slice(0, at).findLast((one) => one.trim() !== '') ?? ''
+  const before = lines.slice(0, at).findLast((above) => above.trim() !== '') ?? ''
   const isLiteral = before.trimEnd().endsWith('::') && indentOf(line).length > indentOf(before).length
   return isLiteral ? lineAfter(lines, at, isOutdented(indentOf(before).length + 1)) : undefined
 }
 
 function lineAfter(lines: readonly string[], from: number, isWanted: (line: string) => boolean): number {
-  const found = lines.findIndex((line, at) => at > from && isWanted(line))
-  return found === -1 ? lines.length : found
+  const next = lines.findIndex((line, at) => at > from && isWanted(line))
+  return next === -1 ? lines.length : next
 }
 
 function isOutdented(margin: number): (line: string) => boolean {
@@ -214,7 +206,6 @@ function formOf([first = '', second]: readonly string[], style: DocstringStyle):
   return { head, indent: isDeeper ? continued : `${indentOf(first)}${deeper}` }
 }
 
-/** The block unchanged if it fits, else refilled; the head is not broken. */
 function wrapped({ lines, head, indent }: Block, width: number): string[] {
   if (lines.every((line) => line.length <= width)) return lines
   const [first = ''] = lines
@@ -223,7 +214,7 @@ function wrapped({ lines, head, indent }: Block, width: number): string[] {
   const filled: string[] = []
   let line = start
   let isFresh = head === ''
-  for (const word of text.split(/\s+/).filter((one) => one !== '')) {
+  for (const word of text.split(/\s+/).filter((part) => part !== '')) {
     const next = isFresh ? `${line}${word}` : `${line} ${word}`
     if (next.length <= width || line.trim() === '') line = next
     else {

@@ -36,17 +36,17 @@ const refused = (reason: string): InsertedDocstring => ({ kind: 'refused', reaso
  * repository's linter objects to, and a text that the parser would not read back as this docstring. TOOL_006 for a
  * source that cannot be linted.
  */
-export async function insertDocstring(asked: DocstringPlace, deps: LintDeps): Promise<InsertedDocstring> {
-  const { text } = asked.rules
-  const style = asked.style ?? text.docstringStyle
-  const place = { ...asked, docstring: withReturnField(asked.docstring, style, text) }
-  const content = normalised(place.docstring)
+export async function insertDocstring(given: DocstringPlace, deps: LintDeps): Promise<InsertedDocstring> {
+  const { text } = given.rules
+  const style = given.style ?? text.docstringStyle
+  const wanted = { ...given, docstring: withReturnField(given.docstring, style, text) }
+  const content = normalised(wanted.docstring)
   const fault =
     faultOfContent(content, text.docstringQuotes) ??
-    faultOfEncoding(content, place.source) ??
+    faultOfEncoding(content, wanted.source) ??
     faultOfStyle(content, style)
   if (fault !== undefined) return refused(fault)
-  return writtenWithoutObjection(place, { content, style, filler: 'kept', text }, deps)
+  return writtenWithoutObjection(wanted, { content, style, filler: 'kept', text }, deps)
 }
 
 /** Sphinx accepts `:return:` and `:returns:`; a repository uses one of them. */
@@ -66,12 +66,12 @@ const otherForms: Readonly<Record<string, (wording: Wording) => Wording>> = {
   PIE790: (wording) => ({ ...wording, filler: 'replaced' }),
 }
 
-async function writtenWithoutObjection(place: DocstringPlace, wording: Wording, deps: LintDeps) {
+async function writtenWithoutObjection(given: DocstringPlace, wording: Wording, deps: LintDeps) {
   let tried = wording
   for (let left = Object.keys(otherForms).length; ; left--) {
-    const written = write(place, tried, deps)
+    const written = write(given, tried, deps)
     if (written.kind === 'refused') return written
-    const objection = await objectionTo(written.text, place, deps)
+    const objection = await objectionTo(written.text, given, deps)
     if (objection === undefined) return written
     const other = otherForms[objection.code]
     if (other === undefined || left === 0) return refused(objection.reason)
@@ -79,8 +79,8 @@ async function writtenWithoutObjection(place: DocstringPlace, wording: Wording, 
   }
 }
 
-function write(place: DocstringPlace, { content, style, filler, text }: Wording, { python }: LintDeps) {
-  const { source, index } = place
+function write(given: DocstringPlace, { content, style, filler, text }: Wording, { python }: LintDeps) {
+  const { source, index } = given
   const answer = python.read(source, (tree) => {
     const site = findDocstringSite(tree, index)
     if (site === undefined) return refused('the definition was not found')
@@ -98,7 +98,7 @@ function write(place: DocstringPlace, { content, style, filler, text }: Wording,
     if (fitted.kind === 'too_long') return refused(fitted.reason)
     return insertAt(site, { source, content: fitted.content, text, filler: fillerOf(site, filler) })
   })
-  const isWhole = answer.kind === 'refused' || readsBack(answer.text, place, python)
+  const isWhole = answer.kind === 'refused' || readsBack(answer.text, given, python)
   return isWhole ? answer : refused('the text would break the file')
 }
 
@@ -186,10 +186,7 @@ export function indentationAt(source: string, index: number): string {
   return /^(?:[ \t]*\f)*([ \t]*)/.exec(line)?.[1] ?? ''
 }
 
-/**
- * One level of indentation: that of the enclosing class, else of the file's first body on lines of its own, else four
- * spaces. Blocks are read from the tree, since lines of strings and continuation lines are indented freely.
- */
+/** Returns one level of indentation: the enclosing class's, else the first body's of the file, else four spaces. Strings are indented freely. */
 function indentUnit({ definition }: DocstringSite, source: string): string {
   const around = definition.parent?.type === 'decorated_definition' ? definition.parent.parent : definition.parent
   const blocks = [...(around?.type === 'block' ? [around] : []), ...definition.tree.rootNode.descendantsOfType('block')]

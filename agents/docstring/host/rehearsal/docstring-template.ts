@@ -1,6 +1,12 @@
 import { unreachable } from '#domain/error.ts'
-import { commentFor, inVoice } from './comment-template.ts'
-import { type Entry, isCommentStyle, type Parameter, type Section, type Signature } from './signature.ts'
+import {
+  type Entry,
+  isCommentStyle,
+  type Parameter,
+  type Section,
+  type Signature,
+  type CommentStyle,
+} from './signature.ts'
 
 /** Fills a template from the signature, and says no more than that. It follows the repository's convention, and has no backslash or `"""`. */
 export function docstringFor(signature: Signature): string {
@@ -12,7 +18,7 @@ export function docstringFor(signature: Signature): string {
 /** The summary alone, in one of the shorter forms where there is no room for the first one. */
 export function summaryFor(signature: Signature): string {
   const short = [`Handle \`${signature.name}\`.`, 'Do what the name says.']
-  const choices = [`${summaryOf(signature)}.`, ...short].map((one) => inVoice(one, signature))
+  const choices = [`${summaryOf(signature)}.`, ...short].map((text) => inVoice(text, signature))
   return choices.find((choice) => choice.length <= signature.summary_characters) ?? 'Do it.'
 }
 
@@ -25,15 +31,13 @@ const verbs = new Set(
   start stop store strip test update use validate verify wait walk wrap write`.split(/\s+/),
 )
 const predicates = new Set(['is', 'has', 'can', 'should', 'must', 'was', 'will'])
-/** After these words there is no room for an article. */
 const links = new Set(['all', 'as', 'at', 'by', 'for', 'from', 'in', 'into', 'of', 'on', 'or', 'to', 'up', 'with'])
 
-/** Writes one imperative sentence without its full stop, as pydocstyle asks for it. */
 function summaryOf(signature: Signature): string {
   const { name, kind, bases, yields } = signature
   const quoted = `\`${name}\``
   if (typeKinds.has(kind)) {
-    const isError = kind === 'class' && [name, ...bases].some((one) => /(?:Error|Exception|Warning)$/.test(one))
+    const isError = kind === 'class' && [name, ...bases].some((base) => /(?:Error|Exception|Warning)$/.test(base))
     return isError ? `Signal the error ${quoted}` : `Define the ${kind} ${quoted}`
   }
   if (kind === 'constructor') return `Create a ${quoted}`
@@ -70,7 +74,6 @@ function fromWords(signature: Signature): string | undefined {
   return parameter === undefined || parameter.name.startsWith('*') ? verb : `${verb} \`${parameter.name}\``
 }
 
-/** Classes, tests and properties have a summary only. */
 function sectionsOf(signature: Signature): Section[] {
   const isAttribute = hasDecorator(signature, 'property', 'cached_property', 'setter', 'deleter')
   if (typeKinds.has(signature.kind) || /^test(_|$)/.test(signature.name) || isAttribute) return []
@@ -84,7 +87,9 @@ function sectionsOf(signature: Signature): Section[] {
   const sections: Section[] = [
     {
       title: 'Args',
-      entries: givenParameters(signature).map((one) => parameterEntry(one, isCommentStyle(signature.style) ? '`' : '')),
+      entries: givenParameters(signature).map((parameter) =>
+        parameterEntry(parameter, isCommentStyle(signature.style) ? '`' : ''),
+      ),
     },
     { title: 'Returns', entries: yields || !returnsSomething(signature) ? [] : [result] },
     { title: 'Yields', entries: yields ? [item] : [] },
@@ -146,12 +151,10 @@ function numpyEntry({ name, type, text }: Entry, width: number, indent: string):
   return [head === '' ? 'object' : head, ...wrap(text.split(' '), { width, first: indent, next: indent })]
 }
 
-/** The name alone, where the type is too long for its line. */
 function headOf(name: string, typed: string | undefined, max: number): string {
   return typed !== undefined && typed.length <= max ? typed : name
 }
 
-/** One or two fields, as pieces to wrap. */
 function sphinxFields(title: Section['title'], { name, type, text }: Entry): string[][] {
   const bare = name.replace(/^\*+/, '')
   const field = { Args: `:param ${bare}:`, Returns: ':returns:', Yields: ':yields:', Raises: `:raises ${name}:` }[title]
@@ -184,8 +187,68 @@ export function hasDecorator(signature: Signature, ...names: readonly string[]):
   })
 }
 
-/** The parameters a caller gives: all but `self`, and `cls` of a class method. */
 function givenParameters(signature: Signature): Parameter[] {
   const unnamed = ['self', '/', '*', ...(hasDecorator(signature, 'classmethod') ? ['cls'] : [])]
   return signature.parameters.filter(({ name }) => !unnamed.includes(name))
+}
+
+/** A doc comment for show, as `docstringFor` makes a docstring: the summary, and the tags or sections of the style. */
+function commentFor(
+  summary: string,
+  sections: readonly Section[],
+  { style, types }: Signature & { style: CommentStyle },
+): string {
+  switch (style) {
+    case 'tsdoc':
+    case 'jsdoc':
+    case 'javadoc': {
+      const lines = sections.flatMap(({ title, entries }) =>
+        entries.map((entry) => tagLine(title, entry, { style, types })),
+      )
+      return [summary, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n')
+    }
+    case 'rustdoc':
+    case 'godoc':
+      return summary
+    default:
+      return unreachable(style)
+  }
+}
+
+type TagStyle = { style: 'tsdoc' | 'jsdoc' | 'javadoc'; types: boolean }
+
+function tagLine(title: Section['title'], { name, type, text }: Entry, { style, types }: TagStyle): string {
+  const typed = style === 'jsdoc' && types ? `{${type ?? '*'}} ` : ''
+  const dash = style === 'javadoc' ? '' : '- '
+  switch (title) {
+    case 'Args':
+      return `@param ${typed}${name.replace(/^\*+/, '')} ${dash}${text}`
+    case 'Returns':
+      return `@${style === 'javadoc' ? 'return' : 'returns'} ${typed}${text}`
+    case 'Yields':
+      return style === 'jsdoc' ? `@yields ${typed}${text}` : `@returns The items, one after the other.`
+    case 'Raises':
+      return `@throws ${{ tsdoc: `{@link ${name}}`, jsdoc: `{${name}}`, javadoc: name }[style]} ${text}`
+    default:
+      return unreachable(title)
+  }
+}
+
+/** Go, Rust and Java describe in the third person; in Go the name comes first. */
+function inVoice(summary: string, { style, name, kind }: Signature): string {
+  if (!isCommentStyle(style) || style === 'tsdoc' || style === 'jsdoc') return summary
+  const [verb = '', ...rest] = summary.split(' ')
+  const described = [thirdPerson(verb), ...rest].join(' ')
+  if (style !== 'godoc') return described
+  // Comments of Go have no mark for code.
+  const plain = described.replaceAll('`', '')
+  if (plain.startsWith('Defines')) return `${name} is a ${kind} of this package.`
+  return `${name} ${plain.charAt(0).toLowerCase()}${plain.slice(1)}`
+}
+
+function thirdPerson(verb: string): string {
+  const bare = verb.replace(/\.$/, '')
+  const dot = bare === verb ? '' : '.'
+  if (/(?:s|sh|ch|x|z|o)$/.test(bare)) return `${bare}es${dot}`
+  return `${/[^aeiou]y$/.test(bare) ? `${bare.slice(0, -1)}ie` : bare}s${dot}`
 }

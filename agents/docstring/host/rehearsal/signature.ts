@@ -5,7 +5,7 @@ const commentStyles = ['tsdoc', 'jsdoc', 'godoc', 'rustdoc', 'javadoc'] as const
 export type CommentStyle = (typeof commentStyles)[number]
 
 export function isCommentStyle(style: Signature['style']): style is CommentStyle {
-  return commentStyles.some((one) => one === style)
+  return commentStyles.some((known) => known === style)
 }
 
 const Parameter = z.object({
@@ -31,7 +31,6 @@ export const Signature = z.object({
   style: z.enum([...pythonStyles, ...commentStyles]).catch('google'),
   type_parameters: z.array(z.string()).default([]),
   types: z.boolean().default(true),
-  /** The longest summary line, and any other line. */
   summary_characters: z.int().default(70),
   line_characters: z.int().default(76),
   indent: z

@@ -36,13 +36,13 @@ export function lintWork(
   const left: LeftFaults = { faults: 0, files: 0, withheld: { ours: new Map(), unsafe: new Map() } }
   const offered = { faults: 0, files: 0 }
   for (const [path, nodes] of Map.groupBy(taken, (node) => node.path)) {
-    const found = faults.get(path)
-    if (found === undefined) {
+    const ownFaults = faults.get(path)
+    if (ownFaults === undefined) {
       const reason = unlinted.get(path) ?? 'it is not linted'
       for (const node of nodes) works.set(node, { works: [], reason })
       continue
     }
-    const file = fileWork(nodes, found, { depth, isMechanical })
+    const file = fileWork(nodes, ownFaults, { depth, isMechanical })
     for (const node of nodes) works.set(node, file.workOf(node))
     if (file.ranges.length > 0) agentRanges.set(path, file.ranges)
     left.faults += file.left.length
@@ -67,14 +67,14 @@ function fileWork(
   const isFixed = ({ isFixable }: LintFault) => isFixable && isMechanical
   const open = [...ownerOf.keys()].filter((fault) => fault.mustStay === undefined && !isFixed(fault))
   const asksNobody = depth === 'safe' && isMechanical
-  const asked = asksNobody ? [] : open
-  const askedNodes = new Set(asked.map((fault) => ownerOf.get(fault)))
+  const forAgents = asksNobody ? [] : open
+  const askedNodes = new Set(forAgents.map((fault) => ownerOf.get(fault)))
   const ranges = [
     ...nodes
       .filter((node) => askedNodes.has(node) && node.parentId !== null)
       .map(({ nodeId, startByte, endByte }) => ({ nodeId, startByte, endByte })),
     // For a fault at module level: the statement that contains it.
-    ...asked.flatMap((fault) => {
+    ...forAgents.flatMap((fault) => {
       const { nodeId, parentId } = ownerOf.get(fault) ?? {}
       if (nodeId === undefined || parentId !== null) return []
       return [{ nodeId, startByte: fault.contextStartByte, endByte: fault.contextEndByte }]
@@ -132,38 +132,35 @@ export function contains(outer: ByteRange, inner: ByteRange): boolean {
 
 /** The ranges that no other range contains, in source order; of equal ones the first. */
 export function outermost<Range extends ByteRange>(ranges: readonly Range[]): Range[] {
-  const found: Range[] = []
+  const outerRanges: Range[] = []
   let end = -1
   for (const range of ranges.toSorted(bySource)) {
     if (range.endByte <= end) continue
-    found.push(range)
+    outerRanges.push(range)
     end = range.endByte
   }
-  return found
+  return outerRanges
 }
 
-/**
- * Finds for each of `inner` the smallest of `outer` that contains it, the later one of two equals; an empty one between two belongs to
- * the second. Those that nothing contains are left out. One pass over both: a file may have tens of thousands of nodes and of faults.
- */
+/** Finds the smallest of `outer` around each of `inner`, the later one of two equals. One pass: a file may have tens of thousands of each. */
 export function innermostOf<Outer extends ByteRange, Inner extends ByteRange>(
   inner: readonly Inner[],
   outer: readonly Outer[],
 ): ReadonlyMap<Inner, Outer> {
-  const found = new Map<Inner, Outer>()
+  const containers = new Map<Inner, Outer>()
   const opening = outer.toSorted(bySource).values()
   let next = opening.next()
   const open: Outer[] = []
-  for (const one of inner.toSorted(bySource)) {
-    for (; next.done !== true && next.value.startByte <= one.startByte; next = opening.next()) {
+  for (const range of inner.toSorted(bySource)) {
+    for (; next.done !== true && next.value.startByte <= range.startByte; next = opening.next()) {
       closeUpTo(open, next.value.startByte)
       open.push(next.value)
     }
-    closeUpTo(open, one.startByte - 1)
-    const around = smallestAround(open, one)
-    if (around !== undefined) found.set(one, around)
+    closeUpTo(open, range.startByte - 1)
+    const around = smallestAround(open, range)
+    if (around !== undefined) containers.set(range, around)
   }
-  return found
+  return containers
 }
 
 function closeUpTo(open: ByteRange[], byte: number): void {
@@ -171,9 +168,10 @@ function closeUpTo(open: ByteRange[], byte: number): void {
 }
 
 function smallestAround<Outer extends ByteRange>(open: readonly Outer[], inner: ByteRange): Outer | undefined {
-  let found: Outer | undefined
-  for (const one of open) if (contains(one, inner) && (found === undefined || sizeOf(one) <= sizeOf(found))) found = one
-  return found
+  let smallest: Outer | undefined
+  for (const range of open)
+    if (contains(range, inner) && (smallest === undefined || sizeOf(range) <= sizeOf(smallest))) smallest = range
+  return smallest
 }
 
 /** Tells whether a range has a byte in common with one of `ranges`; an empty one, which inserts, does where it is inside of one. */
@@ -205,8 +203,8 @@ export function insideFinder(ranges: readonly ByteRange[]): (outer: ByteRange) =
 }
 
 /** Puts an enclosing range before what it encloses; equal ones stay in their order. */
-function bySource(one: ByteRange, other: ByteRange): number {
-  return one.startByte - other.startByte || other.endByte - one.endByte
+function bySource(left: ByteRange, right: ByteRange): number {
+  return left.startByte - right.startByte || right.endByte - left.endByte
 }
 
 function sizeOf({ startByte, endByte }: ByteRange): number {

@@ -70,9 +70,9 @@ export function faultsOfSamples({ valid, invalid }: Samples, { schema }: Pick<Sa
     ...valid.flatMap(({ name, arguments: given }) => {
       return check(given).map(({ text }) => `valid case "${name}": ${text}`)
     }),
-    ...invalid.flatMap((one) => faultOfInvalid(one, checkInvalid(one.arguments))),
+    ...invalid.flatMap((sample) => faultOfInvalid(sample, checkInvalid(sample.arguments))),
     ...repeated([...valid, ...invalid].map(({ name }) => name)).map((name) => `there are two cases "${name}"`),
-    ...repeated([...valid, ...invalid].map((one) => JSON.stringify(one.arguments, sortedKeys))).map(
+    ...repeated([...valid, ...invalid].map((sample) => JSON.stringify(sample.arguments, sortedKeys))).map(
       (given) => `there are two cases with the arguments ${given.slice(0, 200)}`,
     ),
   ]
@@ -97,22 +97,21 @@ function withTextsIn(value: unknown): unknown {
 type ArgumentFault = { argument: string; text: string }
 
 /** Wants one argument refused, which `why` names: a case that is wrong twice does not show which of the two was noticed. */
-function faultOfInvalid({ name, why }: Samples['invalid'][number], found: readonly ArgumentFault[]): string[] {
-  const wrong = [...new Set(found.map(({ argument }) => argument))]
+function faultOfInvalid({ name, why }: Samples['invalid'][number], refusals: readonly ArgumentFault[]): string[] {
+  const wrong = [...new Set(refusals.map(({ argument }) => argument))]
   const [only] = wrong
   if (only === undefined) return [`invalid case "${name}": the types accept it`]
   if (wrong.length > 1) return [`invalid case "${name}": ${wrong.join(' and ')} are wrong; one argument is to be`]
   const isNamed = /^\w+$/.test(only) ? why.split(/\W+/).includes(only) : why.includes(only)
   return isNamed
     ? []
-    : [`invalid case "${name}": what is wrong is ${found[0]?.text ?? only}, and why does not name ${only}`]
+    : [`invalid case "${name}": what is wrong is ${refusals[0]?.text ?? only}, and why does not name ${only}`]
 }
 
 function repeated(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text, at) => texts.indexOf(text) !== at))]
 }
 
-/** zod reads the schema, without code made from it. */
 function openCheck(schema: SampledSignature['schema']): (given: unknown) => ArgumentFault[] {
   const checked = z.fromJSONSchema(schema)
   return (given) => {
@@ -141,7 +140,9 @@ export function writeSampleFile(
       value,
       at: order.get(key) ?? order.size + at,
     }))
-    return Object.fromEntries(places.toSorted((one, other) => one.at - other.at).map(({ key, value }) => [key, value]))
+    return Object.fromEntries(
+      places.toSorted((left, right) => left.at - right.at).map(({ key, value }) => [key, value]),
+    )
   }
   const whole = {
     source: file.source,

@@ -7,7 +7,6 @@ import type { AttemptPrograms } from '#stages/operate/tools/programs/attempt-pro
 /** Says what calls with the arguments of cases have shown; a case is named by its place among them. */
 export type TriedSamples = {
   tried: number
-  /** The exception of each that was refused, with its message. */
   raised: ReadonlyMap<number, string>
 }
 
@@ -16,10 +15,7 @@ const wallMs = 20_000
 const program = new URL('try_samples.py', import.meta.url)
 const Line = z.object({ case: z.int(), raises: z.string().optional() })
 
-/**
- * Calls a Python definition with each of the arguments, in the sandbox. Not tried are methods that need an object, arguments that
- * no data describes, and calls that want a file or a connection; and all of them where there is no sandbox.
- */
+/** Calls a Python definition with each of the arguments in the sandbox, but for what no data describes; calls nothing where there is no sandbox. */
 export async function trySamples(
   of: { importHere: string; qualifiedName: string; cases: readonly Record<string, unknown>[] },
   run: AttemptPrograms['run'],
@@ -27,10 +23,10 @@ export async function trySamples(
   const code = await readFile(program, 'utf8')
   const args = [report, of.importHere, of.qualifiedName, JSON.stringify(of.cases)]
   const lines = await reported(() => run({ command: ['python3', '-c', code, ...args], report }, { wallMs }))
-  const found = lines.filter((line) => line.case >= 0 && line.case < of.cases.length)
+  const called = lines.filter((line) => line.case >= 0 && line.case < of.cases.length)
   return {
-    tried: new Set(found.map((line) => line.case)).size,
-    raised: new Map(found.flatMap(({ case: at, raises }) => (raises === undefined ? [] : [[at, raises] as const]))),
+    tried: new Set(called.map((line) => line.case)).size,
+    raised: new Map(called.flatMap(({ case: at, raises }) => (raises === undefined ? [] : [[at, raises] as const]))),
   }
 }
 

@@ -5,15 +5,11 @@ type Named = { words: string; value: unknown }
 type Case = { name: string; arguments: Record<string, unknown> }
 export type Cases = { valid: Case[]; invalid: (Case & { why: string })[] }
 
-/** Suffices, for each kind, to show the limits, and is no more than a person reads. */
 const maxCases = 8
 const maxDepth = 4
 const maxMembers = 3
 
-/**
- * Cases for a JSON Schema of arguments, for show: the usual values, then the limits of every parameter, and one wrong argument at a
- * time. `leftOut` are parameters that the schema does not have. They follow from the schema alone; what the values mean, only a model that has read the code could know.
- */
+/** Makes cases of usual values, of each parameter's limits and of one wrong argument at a time, from the schema alone; `leftOut` are not in it. */
 export function casesFor(schema: Schema, leftOut: readonly string[] = []): Cases {
   const parameters = propertiesOf(schema)
   const required = new Set(requiredOf(schema))
@@ -41,14 +37,14 @@ export function casesFor(schema: Schema, leftOut: readonly string[] = []): Cases
 
 type Around = { name: string; schema: Schema; depth?: number }
 
-/** A value as it may occur, by the type and, for texts, by the name. */
 function usual(own: Schema, around: Around): unknown {
   const { name, schema, depth = 0 } = around
   const inner = { ...around, depth: depth + 1 }
   const { enum: members, anyOf, type, items, prefixItems, additionalProperties } = referred(own, schema)
   if (typeof own['default'] === 'string' && own['default'] !== '') return own['default']
   if (Array.isArray(members)) return members[0]
-  if (Array.isArray(anyOf)) return usual(anyOf.find((one) => isRecord(one) && one['type'] !== 'null') ?? {}, inner)
+  if (Array.isArray(anyOf))
+    return usual(anyOf.find((option) => isRecord(option) && option['type'] !== 'null') ?? {}, inner)
   switch (type) {
     case 'integer':
       return 3
@@ -59,7 +55,7 @@ function usual(own: Schema, around: Around): unknown {
     case 'null':
       return null
     case 'array': {
-      if (Array.isArray(prefixItems)) return prefixItems.map((one) => usual(isRecord(one) ? one : {}, inner))
+      if (Array.isArray(prefixItems)) return prefixItems.map((item) => usual(isRecord(item) ? item : {}, inner))
       return depth > maxDepth ? [] : [usual(isRecord(items) ? items : {}, { ...inner, name: singular(name) })]
     }
     case 'object': {
@@ -68,7 +64,7 @@ function usual(own: Schema, around: Around): unknown {
       const whole = referred(own, schema)
       const wanted = new Set(requiredOf(whole))
       const fields = propertiesOf(whole).filter(([field]) => wanted.has(field))
-      return Object.fromEntries(fields.map(([field, one]) => [field, usual(one, { ...inner, name: field })]))
+      return Object.fromEntries(fields.map(([field, member]) => [field, usual(member, { ...inner, name: field })]))
     }
     default:
       return usualText(referred(own, schema), name)
@@ -103,7 +99,7 @@ const textsOfNames: readonly (readonly [RegExp, string])[] = [
 ]
 
 function usualText({ description, format }: Schema, name: string): string {
-  const form = [description, format].filter((one) => typeof one === 'string').join(' ')
+  const form = [description, format].filter((words) => typeof words === 'string').join(' ')
   const known = textsOfForms.find(([of]) => of.test(form)) ?? textsOfNames.find(([of]) => of.test(name.toLowerCase()))
   return known?.[1] ?? 'two words'
 }
@@ -122,7 +118,7 @@ function limitsOf(own: Schema, schema: Schema): Named[] {
   const { enum: members, anyOf, type, format, pattern, prefixItems, additionalProperties } = referred(own, schema)
   if (Array.isArray(members))
     return members.slice(1, 1 + maxMembers).map((value) => ({ words: `is ${JSON.stringify(value)}`, value }))
-  if (Array.isArray(anyOf)) return anyOf.flatMap((one) => (isRecord(one) ? limitsOf(one, schema) : []))
+  if (Array.isArray(anyOf)) return anyOf.flatMap((option) => (isRecord(option) ? limitsOf(option, schema) : []))
   switch (type) {
     case 'integer':
       return [
@@ -219,10 +215,10 @@ function wrongValue(own: Schema, schema: Schema): Named | undefined {
 function typesOf(own: Schema, schema: Schema): Set<string> {
   const { type, anyOf, enum: members } = referred(own, schema)
   if (Array.isArray(anyOf)) {
-    const all = anyOf.map((one) => typesOf(isRecord(one) ? one : {}, schema))
-    return all.some((one) => one.size === 0) ? new Set() : new Set(all.flatMap((one) => [...one]))
+    const all = anyOf.map((option) => typesOf(isRecord(option) ? option : {}, schema))
+    return all.some((types) => types.size === 0) ? new Set() : new Set(all.flatMap((types) => [...types]))
   }
-  if (Array.isArray(members)) return new Set(members.map((one) => typeof one))
+  if (Array.isArray(members)) return new Set(members.map((member) => typeof member))
   if (typeof type !== 'string') return new Set()
   return new Set([type === 'integer' ? 'number' : type])
 }
@@ -232,12 +228,12 @@ function kindOf(own: Schema, schema: Schema): string {
   const short = (names: string[], by: string) => names.join(by).slice(0, 120)
   if (Array.isArray(members))
     return `one of ${short(
-      members.map((one) => JSON.stringify(one)),
+      members.map((member) => JSON.stringify(member)),
       ', ',
     )}`
   if (Array.isArray(anyOf))
     return short(
-      anyOf.map((one) => kindOf(isRecord(one) ? one : {}, schema)),
+      anyOf.map((option) => kindOf(isRecord(option) ? option : {}, schema)),
       ' or ',
     )
   if (typeof description === 'string') return description
@@ -257,8 +253,8 @@ function kindOf(own: Schema, schema: Schema): string {
 function referred(own: Schema, schema: Schema): Schema {
   const name = typeof own['$ref'] === 'string' ? own['$ref'].replace('#/$defs/', '') : undefined
   const all = isRecord(schema['$defs']) ? schema['$defs'] : {}
-  const found = name !== undefined && Object.hasOwn(all, name) ? all[name] : own
-  return isRecord(found) ? found : {}
+  const target = name !== undefined && Object.hasOwn(all, name) ? all[name] : own
+  return isRecord(target) ? target : {}
 }
 
 function propertiesOf({ properties }: Schema): [string, Schema][] {
@@ -285,6 +281,6 @@ function interleaved<Item>(lists: readonly (readonly Item[])[]): Item[] {
 }
 
 function different<Item extends Case>(cases: readonly Item[]): Item[] {
-  const texts = cases.map((one) => JSON.stringify(one.arguments))
+  const texts = cases.map((sample) => JSON.stringify(sample.arguments))
   return cases.filter((_, at) => texts.indexOf(texts[at] ?? '') === at)
 }

@@ -15,7 +15,7 @@ export function extendTests(path: string, base: string, added: string): string {
   const insertions = [{ at: atEnd, text: block }, ...importInsertions(path, base, file, { imports, last })]
   const endings = (text: string) => (base.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text)
   let result = base
-  for (const { at, text } of insertions.toSorted((one, other) => other.at - one.at))
+  for (const { at, text } of insertions.toSorted((left, right) => right.at - left.at))
     result = result.slice(0, at) + endings(text) + result.slice(at)
   return result
 }
@@ -37,7 +37,7 @@ function importInsertions(
   // A name that the file has from elsewhere, as from the package that exports it, is taken for the same: running the tests shows it.
   const bound = new Set(there.flatMap(boundBy))
   const lines = new Map<number, string[]>()
-  const found: Insertion[] = []
+  const insertions: Insertion[] = []
   for (const line of imports) {
     if (boundBy(line).every((name) => bound.has(name))) continue
     const same = there.filter(
@@ -47,16 +47,18 @@ function importInsertions(
     const [list] = same
     const inserted = list && namesInserted(base, list, missing)
     if (inserted !== undefined) {
-      found.push(inserted)
+      insertions.push(inserted)
       continue
     }
     const section = sectionOf(path, { line, isOwn: line.block === last })
-    const beside = there.filter((one) => sectionOf(path, { line: one, isOwn: one.block === lastThere }) === section)
+    const beside = there.filter(
+      (known) => sectionOf(path, { line: known, isOwn: known.block === lastThere }) === section,
+    )
     const at = (beside.at(-1) ?? there.at(-1))?.end ?? preamble.length
     const gap = isPython(path) && beside.length === 0 && there.length > 0 && !lines.has(at) ? '\n' : ''
     lines.set(at, [...(lines.get(at) ?? []), `${gap}${importText({ ...line, names: missing })}\n`])
   }
-  return [...found, ...Array.from(lines, ([at, texts]) => ({ at, text: texts.join('') }))]
+  return [...insertions, ...Array.from(lines, ([at, texts]) => ({ at, text: texts.join('') }))]
 }
 
 function quoteless(text: string): string {
@@ -65,7 +67,6 @@ function quoteless(text: string): string {
 
 const longestLine = 79
 
-/** Undefined where the line would be long. */
 function namesInserted(base: string, { start, end }: ImportLine, names: readonly string[]): Insertion | undefined {
   const line = base.slice(start, end)
   const bracket = line.search(/[)}]/)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { testFunctionsOf } from '#stages/operate/evidence/test-functions.ts'
-import { pinnedCrashes } from './pinned-crashes.ts'
+import { pinnedCrashes } from './write-tests.ts'
 
 const languages = { python: await loadLanguage('python'), javascript: await loadLanguage('javascript') }
 

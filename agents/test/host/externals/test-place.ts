@@ -16,9 +16,7 @@ export type TestPlace = Imports & {
   near: string[]
   naming: number
   style: TestStyle
-  /** The node's name, as no other definition of its module has it. */
   label: string
-  /** Whether the classes of tests are called `TestPrice` here, not `PriceTest`. */
   isPrefixed: boolean
 }
 
@@ -33,8 +31,8 @@ export async function testPlaceOf(target: Target, used: FoundRunner, { workspace
   const { node, locate } = target
   const { source, start } = await locate()
   const isPython = node.language === 'python'
-  const found = testsNear(workspace, node.path).filter((path) => isOfTests(path, isPython))
-  const best = await bestFirst(found.slice(0, maxRead), node, workspace)
+  const tests = testsNear(workspace, node.path).filter((path) => isOfTests(path, isPython))
+  const best = await bestFirst(tests.slice(0, maxRead), node, workspace)
   const conventions = { near: mirroredFirst(node.path, best.ofModule), workspace }
   const usual = isPython ? pythonPath(node.path, { ...conventions, used }) : scriptPath(node.path, conventions)
   const own = workspace.exists(usual) ? usual : ((await ownTests(node.path, conventions.near, workspace)) ?? usual)
@@ -43,8 +41,8 @@ export async function testPlaceOf(target: Target, used: FoundRunner, { workspace
     used.runner === 'unittest' && /^(?:import|from) pytest\b|^def test/m.test(await textOf(workspace, own))
   const path = isForeign ? usual.replace(/\.py$/, '_unittest.py') : own
   const base = workspace.exists(path) ? await baseTextOf(workspace, path) : undefined
-  const near = [...best.near.filter((one) => one === path), ...best.near.filter((one) => one !== path)]
-  const texts = await Promise.all(near.slice(0, maxExamples).map((one) => textOf(workspace, one)))
+  const near = [...best.near.filter((file) => file === path), ...best.near.filter((file) => file !== path)]
+  const texts = await Promise.all(near.slice(0, maxExamples).map((file) => textOf(workspace, file)))
   const style = testStyleOf(node.language, used, texts)
   const isPrefixed = texts.map((text) => /^class (Test[A-Z])?\w*\(/m.exec(text)).find(Boolean)?.[1] !== undefined
   const defined = await syntax.definitions({ language: node.language, text: source })
@@ -61,10 +59,8 @@ export async function testPlaceOf(target: Target, used: FoundRunner, { workspace
   return { path, base, near, naming: best.naming, style, label, isPrefixed, ...beginning }
 }
 
-/** So many of the nearest tests are looked at for how they are written. */
 const maxExamples = 5
 
-/** The file among those that has the tests of a module, by its name and by what it imports. */
 async function ownTests(
   source: string,
   near: readonly string[],
@@ -103,18 +99,18 @@ async function bestFirst(
 ): Promise<Pick<TestPlace, 'near' | 'naming'> & { ofModule: string[] }> {
   const groups: [string[], string[], string[]] = [[], [], []]
   const [ofModule, others]: [string[], string[]] = [[], []]
-  for (const one of paths) {
-    const words = new Set((await textOf(workspace, one)).match(/[\w$]+/g))
+  for (const file of paths) {
+    const words = new Set((await textOf(workspace, file)).match(/[\w$]+/g))
     const namesModule = words.has(stemOf(path))
-    groups[words.has(name) ? 0 : namesModule ? 1 : 2].push(one)
-    ;(namesModule ? ofModule : others).push(one)
+    groups[words.has(name) ? 0 : namesModule ? 1 : 2].push(file)
+    ;(namesModule ? ofModule : others).push(file)
   }
   return { near: groups.flat(), naming: groups[0].length, ofModule: [...ofModule, ...others] }
 }
 
 /** Tests whose folders are named as those of the module come first: `tests/shop/cart` has those of `shop/cart`. */
 function mirroredFirst(source: string, paths: readonly string[]): string[] {
-  return paths.toSorted((one, other) => mirrored(source, folderOf(other)) - mirrored(source, folderOf(one)))
+  return paths.toSorted((left, right) => mirrored(source, folderOf(right)) - mirrored(source, folderOf(left)))
 }
 
 function mirrored(source: string, folder: string): number {
@@ -123,11 +119,10 @@ function mirrored(source: string, folder: string): number {
   return at === -1 ? (own ?? []).length : at
 }
 
-/** Where several definitions would have one name in lower case: which of them it is, but for the first. */
 function ordinalOf(qualifiedName: string, start: number, defined: readonly Definition[]): string {
   const key = (name: string) => name.replaceAll(/\W+/g, '_').toLowerCase()
-  const same = defined.filter((one) => key(one.qualifiedName) === key(qualifiedName))
-  const at = same.filter((one) => one.start < start).length
+  const same = defined.filter((definition) => key(definition.qualifiedName) === key(qualifiedName))
+  const at = same.filter((definition) => definition.start < start).length
   return at === 0 ? '' : `_${at + 1}`
 }
 
@@ -146,7 +141,7 @@ function pythonPath(source: string, { near, used, workspace }: Conventions & { u
   // Folders that are no packages cannot have two modules of one name.
   const isFree =
     workspace.exists(join(folder, '__init__.py')) ||
-    !near.some((one) => basename(one) === short && folderOf(one) !== folder)
+    !near.some((file) => basename(file) === short && folderOf(file) !== folder)
   return join(folder, isFree ? short : named(parts))
 }
 

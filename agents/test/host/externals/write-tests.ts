@@ -8,15 +8,14 @@ import { namesInBody } from '#change-sets/test-text.ts'
 import type { SyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { hasNewFault } from '#stages/operate/evidence/parses.ts'
 import { type TestFunction, testNamed, withoutTests } from '#stages/operate/evidence/test-functions.ts'
-import { type Workspace, WorkspaceFault } from '#stages/operate/workspace/open-workspace.ts'
+import { refusal, type Workspace } from '#stages/operate/workspace/open-workspace.ts'
 import { applyFixes, type LintDeps } from '#stages/operate/tools/lint/lint-node.ts'
 import type { TestProof, TestProofs } from '#stages/operate/tools/tests/prove-tests.ts'
-import { extendTests } from './extend-tests.ts'
-import { pinnedCrashes } from './pinned-crashes.ts'
 import { shapeTests } from '#stages/operate/tools/tests/shape-tests.ts'
 import { moduleName } from '#stages/operate/tools/tests/test-imports.ts'
-import type { TestPlace } from './test-place.ts'
 import { survivorsOf } from '#stages/operate/tools/tests/try-mutants.ts'
+import { extendTests } from './extend-tests.ts'
+import type { TestPlace } from './test-place.ts'
 
 export type WritingDeps = LintDeps & {
   linter: Pick<Linter, 'keepFormat'>
@@ -30,7 +29,6 @@ export type WritingDeps = LintDeps & {
 export type WrittenTests = { path: string; proof: TestProof; dropped: TestProof['failed']; kept: number }
 
 const maxCharacters = 40_000
-/** Of writing without the tests that have failed: without them others may fail. */
 const maxRounds = 3
 
 /**
@@ -62,18 +60,13 @@ export async function writeTests(
 
 type Based = Pick<TestPlace, 'path' | 'base'>
 
-async function shaped(text: string, place: TestPlace, deps: WritingDeps): Promise<string> {
-  const { path, base } = place
+async function shaped(text: string, file: TestPlace, deps: WritingDeps): Promise<string> {
+  const { path, base } = file
   const tests = await testsIn(text, languageOf(path) ?? '', deps)
   const taken = new Set(base === undefined ? [] : namesInBody(path, base))
-  return shapeTests(text, tests, { ...place, taken })
+  return shapeTests(text, tests, { ...file, taken })
 }
 
-function refusal(reason: string): WorkspaceFault {
-  return new WorkspaceFault('refused', reason)
-}
-
-/** The text without the fence of a Markdown block around it, and with the imports that it needs and does not have. */
 function beginning(given: string, { imports, setup }: TestPlace, source: string): string {
   if (given.length > maxCharacters) throw refusal(`the text has more than ${maxCharacters} characters`)
   const lines = given.replaceAll(/\r\n?/g, '\n').trim().split('\n')
@@ -86,7 +79,6 @@ function beginning(given: string, { imports, setup }: TestPlace, source: string)
   return `${isSetUp ? '' : setup}${text}\n`
 }
 
-/** Without the tests that state a crash. Throws WorkspaceFault refused where no other is left. */
 async function withoutPinned(text: string, { path, source }: { path: string; source: string }, deps: WritingDeps) {
   const language = languageOf(path) ?? ''
   const tests = await testsIn(text, language, deps)
@@ -138,8 +130,8 @@ async function testsIn(text: string, language: string, { syntax }: WritingDeps):
 
 /** Undefined where something failed that is none of them, such as what is done before all tests. */
 function failedTests({ failed }: TestProof, tests: readonly TestFunction[]): Set<TestFunction> | undefined {
-  const found = failed.map(({ name }) => testNamed(name, tests))
-  return found.every((test) => test !== undefined) ? new Set(found) : undefined
+  const named = failed.map(({ name }) => testNamed(name, tests))
+  return named.every((test) => test !== undefined) ? new Set(named) : undefined
 }
 
 const shownFailures = 5
@@ -161,7 +153,6 @@ function provedTests(written: WrittenTests): WrittenTests {
   throw refusal(`the tests pass whatever the code does: none of these planted faults was noticed: ${survivors}`)
 }
 
-/** A text with its long lines wrapped, of Python, and with the linter's safe fixes. Throws WorkspaceFault refused for faults that are left. */
 async function lintedText(text: string, path: string, deps: WritingDeps): Promise<string> {
   const rules = await deps.rulesOf(path)
   const { lineLength } = rules.text
@@ -171,11 +162,11 @@ async function lintedText(text: string, path: string, deps: WritingDeps): Promis
     const { diagnostics, guards, syntaxErrors } = await lintOf(linted, rules.lint, deps)
     const [error] = syntaxErrors
     if (error !== undefined) throw refusal(`the text does not parse: line ${error.line}: ${error.message}`)
-    const faults = [...diagnostics, ...guards.filter((one) => !diagnostics.some((own) => isSame(one, own)))]
+    const faults = [...diagnostics, ...guards.filter((guard) => !diagnostics.some((own) => isSame(guard, own)))]
     if (faults.length === 0) break
     const file = { path, text: linted, keptNames: [], ownModules: rules.ownModules }
     const fixable = new Set(fixableFaults(faults, file, deps.python))
-    const fixes = faults.map((one) => (fixable.has(one) ? one : { ...one, fix: undefined }))
+    const fixes = faults.map((fault) => (fixable.has(fault) ? fault : { ...fault, fix: undefined }))
     const fixed = await applyFixes({ source: linted, rules: rules.lint, diagnostics: fixes }, undefined, deps)
     if (fixed.applied.length === 0) {
       const shown = faults.slice(0, shownFailures).map(({ line, code, message }) => `line ${line}: ${code} ${message}`)
@@ -198,8 +189,8 @@ async function extended(text: string, { path, base }: Based & { base: string }, 
   return (await applyFixes({ source: merged, rules: rules.lint, diagnostics: unsorted }, undefined, deps)).source
 }
 
-function isSame(one: Diagnostic, other: Diagnostic): boolean {
-  return one.code === other.code && one.start === other.start
+function isSame(left: Diagnostic, right: Diagnostic): boolean {
+  return left.code === right.code && left.start === right.start
 }
 
 /** The first line of code that is longer, in words. Comments are left to the evidence, which lets long addresses be. */
@@ -218,4 +209,42 @@ async function lintOf(text: string, rules: PathRules['lint'], { linter }: Writin
     if (hasCode(error, 'TOOL_006')) throw refusal(error.message)
     throw error
   }
+}
+
+const ofNonsense =
+  /^(?:Exception|BaseException|(?:Type|Attribute|Key|Index|Name|UnboundLocal|Recursion|ZeroDivision|Reference|Range|Lookup|Arithmetic)Error)$/
+
+/** A call that expects errors, or a handler of them in a test: it passes with each. */
+const pythonErrors =
+  /(?:\b(?:assertRaises|assertRaisesRegex|raises)\(\s*(?:(?:expected_)?exception\s*=\s*)?|^[ \t]*except\b[ \t]*)(\([^()]*\)|[\w.]+|:)/gm
+const scriptThrows = /(?:\b(?:throws|rejects)\s*\(|\.toThrow(?:Error)?\(\s*([A-Z]\w*)?)/g
+/** What is only spoken of is not thrown. */
+const scriptComments = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
+const scriptType = /,\s*(?:\{\s*name:\s*['"])?([A-Z]\w*Error)\b/
+
+/** Finds tests that state a crash: an error that nothing in the code's file raises, catches or names is no promise. */
+export function pinnedCrashes(
+  tests: readonly TestFunction[],
+  { text, source, isPython }: { text: string; source: string; isPython: boolean },
+): { test: TestFunction; error: string }[] {
+  const names = new Set((isPython ? source : source.replaceAll(scriptComments, '')).match(/\w+/g))
+  const isMeant = (error: string) => names.has(error) || (!isPython && names.has('throw'))
+  return tests.flatMap((test) => {
+    const body = text.slice(test.start, test.end)
+    const errors = isPython ? errorsInPython(body) : scriptErrors(body)
+    const error = errors.find((name) => ofNonsense.test(name) && !isMeant(name))
+    return error === undefined ? [] : [{ test, error }]
+  })
+}
+
+function errorsInPython(body: string): string[] {
+  return Array.from(body.matchAll(pythonErrors), ([, named = '']) =>
+    named === ':' ? ['BaseException'] : Array.from(named.matchAll(/(?:\w+\.)*(\w+)/g), ([, name = '']) => name),
+  ).flat()
+}
+
+function scriptErrors(body: string): string[] {
+  return Array.from(body.matchAll(scriptThrows), ({ 1: name, index }) => {
+    return name ?? scriptType.exec(body.slice(index, index + 500))?.[1] ?? 'Exception'
+  })
 }

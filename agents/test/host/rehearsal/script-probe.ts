@@ -1,7 +1,4 @@
-/**
- * The same as `pythonProbe` for JavaScript and TypeScript: prints `{call, result}` and `{call, raises}`, each with whether it is
- * `async`.
- */
+/** Does the same for JavaScript and TypeScript: it prints `{call, result}` and `{call, raises}`, each with whether it is `async`. */
 export function scriptProbe(of: { importHere: string; qualifiedName: string; code: string }): string {
   const { importHere, qualifiedName, code } = of
   return `${importHere}\nconst subject = ${JSON.stringify({ path: qualifiedName.split('.'), code })}\nconst owner = ${qualifiedName.split('.')[0]}\n${program}`

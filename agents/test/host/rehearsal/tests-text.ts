@@ -34,11 +34,11 @@ export function testsText(facts: Facts, cases: readonly Case[]): string {
 function pythonText({ qualified_name: name, style, imports, import_here: importHere }: Facts, cases: readonly Case[]) {
   const isPytest = style === 'functions'
   const own = imports.split('\n').filter((line) => line !== importHere)
-  const needed = new Set([importHere, ...cases.flatMap((one) => one.imports)])
+  const needed = new Set([importHere, ...cases.flatMap((seen) => seen.imports)])
   const wantsPytest = isPytest && cases.some(({ raises }) => raises !== undefined)
   const header = [own.join('\n').trim(), wantsPytest ? 'import pytest' : '', groupedImports([...needed])]
   const names = uniqueNames(cases)
-  const tests = cases.map((one, at) => pythonTest(one, names[at] ?? '', isPytest))
+  const tests = cases.map((seen, at) => pythonTest(seen, names[at] ?? '', isPytest))
   const body = isPytest
     ? tests.join('\n\n')
     : `class ${className(name)}(unittest.TestCase):\n${tests.map((test) => test.replaceAll(/^(?=.)/gm, '    ')).join('\n')}`
@@ -103,7 +103,7 @@ function uniqueNames(cases: readonly Case[]): string[] {
 }
 
 function scriptText({ imports, runner, line_length: most }: Facts, cases: readonly Case[]): string {
-  const tests = cases.map((one) => scriptTest(one, { isVitest: runner === 'vitest', most }))
+  const tests = cases.map((seen) => scriptTest(seen, { isVitest: runner === 'vitest', most }))
   return `${imports}\n${tests.filter((test) => longestLine(test) <= most).join('\n')}`
 }
 
@@ -143,8 +143,7 @@ function quoted(title: string, room: number): string {
   return text.includes("'") || text.includes('\\') ? text : `'${text.slice(1, -1)}'`
 }
 
-/** A call on one line, else with each argument on a line of its own. */
 function argumentsIn(called: string, given: readonly string[], most: number): string[] {
   const line = `${called}(${given.join(', ')})`
-  return line.length + 2 <= most ? [line] : [`${called}(`, ...given.map((one) => `  ${one},`), ')']
+  return line.length + 2 <= most ? [line] : [`${called}(`, ...given.map((argument) => `  ${argument},`), ')']
 }

@@ -22,7 +22,6 @@ export type ScriptNames = {
   imports: ScriptImport[]
   /** The modules that it loads, in order: by imports, by exports of other modules, by `require`. */
   loads: string[]
-  /** How often each name occurs outside of imports. */
   uses: ReadonlyMap<string, number>
   /** It has imports or exports, or in any case uses CommonJS's: its top level is not that of a page. */
   isModule: boolean
@@ -60,7 +59,6 @@ function lineOf(node: Node): number {
   return node.startPosition.row + 1
 }
 
-/** The text of a string without its quotes. */
 function moduleOf(node: Node): string | undefined {
   return node.childForFieldName('source')?.text.slice(1, -1)
 }

@@ -3,13 +3,13 @@ import type { EvidenceCheck } from '#domain/checks.ts'
 import type { TextStyle } from '#domain/path-rules.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { LoadedLanguage } from '#languages/syntax/parser.ts'
-import { changedRuns, linesOf } from '#platform/changed-ranges.ts'
+import { linesOf } from '#platform/changed-ranges.ts'
 import { bodiesKept } from '../bodies-kept.ts'
 import { commentsKept } from '../comments-kept.ts'
 import { evaluationsIn, scriptEvaluations } from '../evaluations.ts'
 import { lineLengthKept } from '../line-length.ts'
 import { operandsKept } from '../operands-kept.ts'
-import { type CheckResult, once, pairStatements } from '../python-facts.ts'
+import { type CheckResult, comparedTexts, once } from '../python-facts.ts'
 import { type KnownParts, readStatements, type Statement } from '../statements.ts'
 import { scriptNamesOf } from './script-bindings.ts'
 import { scriptImportsKept, scriptNamesKept } from './script-names-kept.ts'
@@ -17,7 +17,6 @@ import { scriptStatements } from './script-statements.ts'
 
 type Compared = ReturnType<typeof compared>
 
-/** The checks of JavaScript and TypeScript that compare the facts of both texts. */
 const scriptChecks = {
   comments_kept: (facts) => commentsKept(facts, pragma),
   names_kept: ({ names }) => scriptNamesKept(names()),
@@ -40,7 +39,6 @@ export function isScriptLanguage(language: string | undefined): language is Scri
   return scriptLanguages.some((one) => one === language)
 }
 
-/** Comments that compilers, linters, formatters, coverage tools and bundlers obey. */
 const pragma =
   /^\/[/*]!?\s*(?:@(?:ts-|jsx|flow|noflow|vite-|license\b|preserve\b)|[#@]__|[#@]\s*source|\/\s*<|eslint|oxlint|biome-|prettier-|tslint:|js[hl]int\b|globals?\b|exported\b|istanbul|[cv]8 ignore|node:coverage|stylelint|dprint-|deno-|webpack|webpackChunkName|stryker|sonar|NOSONAR|cspell|spell-?checker)/i
 
@@ -57,10 +55,7 @@ export type ScriptQuestion = {
   limits: TextStyle
 }
 
-/**
- * Makes the checks of changes in JavaScript and TypeScript, by the same statements and pairs of statements as in Python. What is read of
- * a text is cached for the next check of it. It parses, so only a thread that may end calls it.
- */
+/** Makes the checks of JavaScript and TypeScript by statements, as Python's, and caches what it reads of a text. Only a thread may call it: it parses. */
 export function openScriptChecks() {
   const cache = new LRUCache<string, ScriptFacts>({
     max: cachedTexts,
@@ -89,12 +84,5 @@ function scriptFacts(text: string, loaded: Pick<LoadedLanguage, 'read'>) {
 }
 
 function compared(before: ScriptFacts, now: ScriptFacts) {
-  const list = () => now.list(before.list().parts)
-  return {
-    before,
-    after: { ...now, list },
-    pairs: once(() => pairStatements(before.list().statements, list().statements)),
-    lineRuns: once(() => changedRuns(before.lines(), now.lines())),
-    names: () => ({ before: before.names(), after: now.names() }),
-  }
+  return { ...comparedTexts(before, now), names: () => ({ before: before.names(), after: now.names() }) }
 }

@@ -3,10 +3,7 @@ import type { ScriptBinding, ScriptImport, ScriptNames } from './script-bindings
 
 type Compared = { before: ScriptNames; after: ScriptNames }
 
-/**
- * What other files may use is still there: every export, every function, class, type and member of a class, and, where the file is no
- * module, every variable of its top level, which others then see and may assign.
- */
+/** Finds an export, function, class, type or member that is gone, and in a page's script any variable of its top level, which others see. */
 export function scriptNamesKept({ before, after }: Compared): CheckResult {
   const figures = { before: before.bindings.length, after: after.bindings.length }
   const left = new Set(after.bindings.map(keyOf))
@@ -31,10 +28,7 @@ function reasonFor({ kind }: ScriptBinding): string {
   return kind === 'member' ? 'its class had it' : 'it was defined here'
 }
 
-/**
- * Every module is still loaded, and in the same order, and every imported name that the file uses is still imported from the same module.
- * TypeScript loads nothing for an import that only types use, or that nothing uses.
- */
+/** Finds modules not loaded any more or in another order, and used names not imported. TypeScript loads nothing for types and unused names. */
 export function scriptImportsKept({ before, after }: Compared, { isTyped }: { isTyped: boolean }): CheckResult {
   const figures = { before: before.imports.length, after: after.imports.length }
   const left = new Set(after.imports.map(importKey))

@@ -22,10 +22,7 @@ export type ExternalDeps = DocstringDeps &
     searcher: Pick<LineSearcher, 'find'>
   }
 
-/**
- * The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. `calledBefore`: by
- * attempts that this one continues.
- */
+/** Returns all that an attempt's tool scripts may call, by name. `calledBefore`: by attempts that this one continues. */
 export function attemptExternals(
   workspace: Workspace,
   target: TargetNode,
@@ -47,7 +44,6 @@ export function attemptExternals(
   return new Map(Object.entries(all).map(([name, run]) => [name, withPythonErrors(run)]))
 }
 
-/** Raises what the workspace refuses as the exception that a Python author expects; the script may catch it. */
 function withPythonErrors(run: ExternalFunction): ExternalFunction {
   return async (args) => {
     try {
@@ -67,10 +63,9 @@ const pythonTypes = {
   refused: 'ValueError',
 } as const
 
-/** `ask_user` never returns an answer: it suspends the script, which runs again once a person has answered. */
 function askUser([question, choices]: readonly unknown[]): never {
-  const asked = AskedQuestion.safeParse({ text: question, choices: choices ?? null })
-  if (asked.success) throw new ScriptSuspended(asked.data)
+  const parsed = AskedQuestion.safeParse({ text: question, choices: choices ?? null })
+  if (parsed.success) throw new ScriptSuspended(parsed.data)
   const limits = 'a question has 1 to 3,000 characters and at most 20 different choices of 1 to 100 characters each'
   throw new ScriptError('ValueError', limits)
 }

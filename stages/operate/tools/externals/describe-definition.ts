@@ -31,12 +31,12 @@ function raisedNames(node: Node): string[] {
 }
 
 function ownNodes(body: Node): Node[] {
-  const found: Node[] = []
+  const nodes: Node[] = []
   const open: Node[] = [body]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    found.push(node)
+    nodes.push(node)
     if (['function_definition', 'class_definition', 'lambda'].includes(node.type)) continue
     for (const child of node.namedChildren.toReversed()) if (child !== null) open.push(child)
   }
-  return found
+  return nodes
 }

@@ -2,7 +2,7 @@ import type { Node, Tree } from 'web-tree-sitter'
 import { hasCode } from '#domain/error.ts'
 import { findDocstringSite, outermost } from '#languages/python/docstring-site.ts'
 import { isTrivia } from '#languages/python/python-nodes.ts'
-import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { type Workspace, refusal } from '../../workspace/open-workspace.ts'
 import type { LintDeps } from '../lint/lint-node.ts'
 import { linesOfNode, type LocatedNode, type TargetNode } from '../target-node.ts'
 import { optionalInteger, text } from './external-arguments.ts'
@@ -36,11 +36,6 @@ export function editNode(workspace: Workspace, target: TargetNode, deps: LintDep
   }
 }
 
-function refusal(reason: string): WorkspaceFault {
-  return new WorkspaceFault('refused', reason)
-}
-
-/** The line ending of the node, or of the file where the node is one line. */
 function newlineOf({ source, start, end }: LocatedNode): string {
   return (/\r\n|\r|\n/.exec(source.slice(start, end)) ?? /\r\n|\r|\n/.exec(source))?.[0] ?? '\n'
 }
@@ -94,7 +89,6 @@ async function requireSoundNode(
   if (after.next < end + edited.length - source.length) throw refusal(`the text must be ${what} and nothing else`)
 }
 
-/** A text that the linter cannot parse at all has one fault, with the linter's message. */
 async function syntaxErrors(source: string, target: TargetNode, { linter }: LintDeps) {
   try {
     return (await linter.lint(source, target.rules.lint)).syntaxErrors
@@ -104,7 +98,6 @@ async function syntaxErrors(source: string, target: TargetNode, { linter }: Lint
   }
 }
 
-/** The definition that starts at `index`, and where the code after it starts. */
 function definitionAt(tree: Tree, index: number) {
   const site = findDocstringSite(tree, index)
   if (site === undefined) return undefined
@@ -112,7 +105,6 @@ function definitionAt(tree: Tree, index: number) {
   return { kind: site.kind, name, next: nextAfter(outermost(site.definition))?.startIndex ?? Infinity }
 }
 
-/** The next code after a node, in its block or in an enclosing one. */
 function nextAfter(node: Node): Node | undefined {
   for (let around: Node | null = node; around !== null; around = around.parent) {
     let next = around.nextSibling

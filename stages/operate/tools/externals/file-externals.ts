@@ -1,5 +1,5 @@
 import type { ExternalFunction } from '#tool-scripts/script-call.ts'
-import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { type Workspace, refusal } from '../../workspace/open-workspace.ts'
 import { findFiles, type LineSearcher, searchFiles } from '../../workspace/search-files.ts'
 import { optionalInteger, optionalTruth, text, textList, textsByKey } from './external-arguments.ts'
 
@@ -41,7 +41,7 @@ function writingExternals(workspace: Workspace) {
     async write_files([files]) {
       const texts = textsByKey(files, 'files')
       await workspace.writeTexts(texts)
-      return { files: texts.size, bytes: texts.values().reduce((sum, one) => sum + Buffer.byteLength(one), 0) }
+      return { files: texts.size, bytes: texts.values().reduce((sum, content) => sum + Buffer.byteLength(content), 0) }
     },
     async delete_file([path]) {
       await workspace.deleteFile(text(path, 'path'))
@@ -61,9 +61,8 @@ function optionalText(value: unknown, name: string): string {
 /** Lines are 1-based and inclusive; an end beyond the file is cut to its last line. */
 function linesBetween(content: string, from: number, to: number | undefined): string {
   const lines = content.split(/(?<=\n)/)
-  const refusal = (reason: string) => new WorkspaceFault('refused', `start_line (${from}) ${reason}`)
-  if (from < 1) throw refusal('must be at least 1')
-  if (to !== undefined && from > to) throw refusal(`must be <= end_line (${to})`)
-  if (from > lines.length) throw refusal(`is beyond end of file (${lines.length} lines)`)
+  if (from < 1) throw refusal(`start_line (${from}) must be at least 1`)
+  if (to !== undefined && from > to) throw refusal(`start_line (${from}) must be <= end_line (${to})`)
+  if (from > lines.length) throw refusal(`start_line (${from}) is beyond end of file (${lines.length} lines)`)
   return lines.slice(from - 1, to).join('')
 }

@@ -44,8 +44,8 @@ function millisecondsOf(seconds: unknown): number | undefined {
 
 function runnerNamed(name: unknown): TestRunner {
   if (name === undefined || name === null) return 'auto'
-  const found = testRunners.find((one) => one === name)
-  if (found !== undefined) return found
+  const known = testRunners.find((runner) => runner === name)
+  if (known !== undefined) return known
   throw new ScriptError('ValueError', `runner must be one of ${testRunners.join(', ')}, got: ${text(name, 'runner')}`)
 }
 
@@ -59,10 +59,9 @@ export function shownResult({ ending, output, cutBytes, durationMs }: ProgramRes
   }
 }
 
-/** `tests` is null when there was no report. */
 function figuresOf(cases: readonly TestCase[] | undefined) {
   if (cases === undefined) return { tests: null }
-  const count = (outcome: TestCase['outcome']) => cases.filter((one) => one.outcome === outcome).length
+  const count = (outcome: TestCase['outcome']) => cases.filter((testCase) => testCase.outcome === outcome).length
   const bad = cases.filter(({ outcome }) => outcome === 'failed' || outcome === 'error')
   return {
     tests: cases.length,

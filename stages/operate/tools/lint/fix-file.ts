@@ -33,17 +33,17 @@ export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSigna
       continue
     }
     const rivals = await rivalsOf(alone, made, making)
-    const others = made.filter((one) => !rivals.includes(one))
+    const others = made.filter((set) => !rivals.includes(set))
     const joint = rivals.length === 0 ? alone : await makeFixSet([...rivals.flatMap(rulesOf), code], making)
     const fits = hasSet(joint) && (rivals.length === 0 || (await rivalsOf(joint, others, making)).length === 0)
     if (fits) made = [...others, joint]
     else {
       const reason = `its fix cannot be combined with those of ${rivals.flatMap(rulesOf).join(', ')}`
-      leftAlone.push(...open.filter((one) => one.code === code).map(({ line }) => ({ rule: code, line, reason })))
+      leftAlone.push(...open.filter((fault) => fault.code === code).map(({ line }) => ({ rule: code, line, reason })))
     }
   }
-  const left = [...made.flatMap((one) => one.leftAlone), ...leftAlone].toSorted((one, other) => one.line - other.line)
-  return { sets: made.map(({ set }) => set), leftAlone: left }
+  const all = [...made.flatMap((set) => set.leftAlone), ...leftAlone].toSorted((left, right) => left.line - right.line)
+  return { sets: made.map(({ set }) => set), leftAlone: all }
 }
 
 type ProvenSet = MadeSet & { set: FixSet }
@@ -58,7 +58,7 @@ async function rivalsOf(added: ProvenSet, made: readonly ProvenSet[], making: Ma
   if (meeting.length > 0 || made.length === 0) return meeting
   if (await isSound([...made, added], making)) return []
   const failing: ProvenSet[] = []
-  for (const one of made) if (!(await isSound([one, added], making))) failing.push(one)
+  for (const set of made) if (!(await isSound([set, added], making))) failing.push(set)
   return failing.length > 0 ? failing : made
 }
 
@@ -70,7 +70,7 @@ async function isSound(sets: readonly ProvenSet[], { file, deps, signal }: Makin
   const isTidy = /^\s*\n/.test(file.source) || !/^\s*\n/.test(text)
   if (!isTidy || (await deps.linter.keepFormat(file.source, text, file.rules)) !== text) return false
   if (!(await proofOf(text, file, deps)).every(({ ok }) => ok)) return false
-  return (await faultsLeft(text, sets, { file, deps })) <= sets.flatMap((one) => one.leftAlone).length
+  return (await faultsLeft(text, sets, { file, deps })) <= sets.flatMap((set) => set.leftAlone).length
 }
 
 /** Counts the faults left that the rules of the sets could fix: one set may undo what another one has done. */
@@ -84,10 +84,7 @@ async function faultsLeft(
   return openFixes(diagnostics, { file, text }, deps).filter(({ code }) => codes.has(code)).length
 }
 
-/**
- * The edits of all sets; undefined when two overlap or are equal. An equal edit may be half of two different changes,
- * such as an import that one set removes and the other moves.
- */
+/** Composes the edits of all sets; undefined when two overlap, or are equal: an equal edit may be half of two different changes. */
 export function composedEdits(sets: readonly { edits: readonly Edit[] }[]): readonly Edit[] | undefined {
   let edits: readonly Edit[] = []
   for (const set of sets) {

@@ -36,14 +36,9 @@ export type Making = { file: FileToFix; report: LintReport; deps: FixDeps; signa
 /** Rounds in addition to those for the faults of the source, since a fix may cause a new fault. */
 const extraRounds = 10
 
-/** A fault whose fix failed its proof, by its position in the current text. */
 type Failed = { fault: Diagnostic; range: Range; left: LeftAlone }
 
-/**
- * Makes the safe fixes of some rules and proves them. Bisection finds the fixes that fail their proof; these are left
- * alone. Fixing goes in rounds, since each fix moves the others. Every round makes fixes or finds a failing one; the
- * limit stops two fixes that undo each other.
- */
+/** Makes and proves the safe fixes of some rules, in rounds; bisection finds those that fail their proof, which are left alone. */
 export async function makeFixSet(codes: readonly string[], making: Making): Promise<MadeSet> {
   const { file, deps, signal, report: first } = making
   const maxRounds = extraRounds + 2 * first.diagnostics.length
@@ -53,10 +48,10 @@ export async function makeFixSet(codes: readonly string[], making: Making): Prom
     signal.throwIfAborted()
     const report = await deps.linter.lint(made.text, file.rules.lint)
     const open = openFixes(report.diagnostics, { file, text: made.text }, deps)
-    const pass = separateFixes(open.filter((one) => codes.includes(one.code) && !hasFailed(one, failed)))
+    const pass = separateFixes(open.filter((fault) => codes.includes(fault.code) && !hasFailed(fault, failed)))
     if (pass.length === 0) break
     const sound = await soundPart(pass, made.text, making)
-    failed = failed.map((one) => ({ ...one, range: movedRange(one.range, made.text, sound.text) }))
+    failed = failed.map((failure) => ({ ...failure, range: movedRange(failure.range, made.text, sound.text) }))
     if (sound.failed !== undefined) failed.push(leftBecause(sound.failed, file.source, made.text))
     if (sound.text !== made.text) made = { ...sound, fixed: made.fixed + sound.fixed }
   }
@@ -91,7 +86,6 @@ async function soundPart(pass: readonly Diagnostic[], text: string, making: Maki
   return soundPart(pass.slice(0, Math.ceil(pass.length / 2)), text, making)
 }
 
-/** Tells whether `text` differs from the source only where the file may be changed. */
 function isInPart(text: string, { source, keepOut, within }: FileToFix): boolean {
   const toBytes = (ranges: readonly Range[]) =>
     ranges.map(({ start, end }) => ({
@@ -106,7 +100,6 @@ export async function proofOf(text: string, { path, source, rules, checks }: Fil
   return deps.evidence.check({ path, before: source, after: text, inNode: true, rules }, checks)
 }
 
-/** Fixes also the faults that fixes cause, such as an import made unused, where the file may be changed. */
 async function withFollowUps(text: string, { file, report, deps }: Making): Promise<string> {
   const before = { text: file.source, report }
   let whole = text

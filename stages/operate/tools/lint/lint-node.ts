@@ -33,26 +33,25 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
   const fixable = new Set(fixableFaults(report.diagnostics, { path, text: source, keptNames, ownModules }, deps.python))
   const diagnostics = report.diagnostics
     .filter(inNode)
-    .toSorted((one, other) => one.start - other.start)
-    .map((one) => ({ ...one, fix: fixable.has(one) && one.fix?.every(inNode) === true ? one.fix : undefined }))
+    .toSorted((left, right) => left.start - right.start)
+    .map((fault) => ({
+      ...fault,
+      fix: fixable.has(fault) && fault.fix?.every(inNode) === true ? fault.fix : undefined,
+    }))
   return { source, rules, diagnostics }
 }
 
-/**
- * One pass: makes the fixes of rule `code` (all rules when undefined) that do not touch each other. Two fixes can be
- * right alone and wrong together (each removes a statement from a body of two): when a pass would cause syntax errors,
- * half of it is tried, down to one fix. The next pass makes the rest.
- */
+/** Makes the fixes of one rule, or all, that do not touch each other. Two may be right alone and wrong together: then half is tried, down to one. */
 export async function applyFixes(lint: NodeLint, code: string | undefined, deps: LintDeps) {
   const before = await deps.linter.lint(lint.source, lint.rules)
-  let open = separateFixes(lint.diagnostics.filter((one) => code === undefined || one.code === code))
+  let open = separateFixes(lint.diagnostics.filter((fault) => code === undefined || fault.code === code))
   let pass = open
   while (pass.length > 0) {
     const source = withFixes(lint.source, pass)
     const after = await deps.linter.lint(source, lint.rules)
     if (after.syntaxErrors.length <= before.syntaxErrors.length) return { source, applied: pass }
     const [only] = pass
-    if (pass.length === 1) open = open.filter((one) => one !== only)
+    if (pass.length === 1) open = open.filter((fault) => fault !== only)
     pass = pass.length === 1 ? open : pass.slice(0, Math.ceil(pass.length / 2))
   }
   return { source: lint.source, applied: [] }
@@ -82,7 +81,7 @@ export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: n
       shown.add(at)
   }
   const parts: { first: number; last: number }[] = []
-  for (const line of [...shown].toSorted((one, other) => one - other)) {
+  for (const line of [...shown].toSorted((left, right) => left - right)) {
     const open = parts.at(-1)
     if (open?.last === line - 1) open.last = line
     else parts.push({ first: line, last: line })
@@ -104,7 +103,6 @@ export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: n
 
 const definitionTypes = new Set(['function_definition', 'class_definition', 'decorated_definition'])
 
-/** The outermost functions and classes, including those in `if` and `try` statements, with their decorators. */
 function definitionRanges(source: string, python: LoadedLanguage): Range[] {
   return python.read(source, (tree) => {
     const definitions: Range[] = []

@@ -17,7 +17,7 @@ export function separateFixes(diagnostics: readonly Diagnostic[]): Diagnostic[] 
 }
 
 export function withFixes(text: string, diagnostics: readonly Diagnostic[]): string {
-  const fixes = diagnostics.flatMap((one) => one.fix ?? []).toSorted((one, other) => one.start - other.start)
+  const fixes = diagnostics.flatMap((fault) => fault.fix ?? []).toSorted((left, right) => left.start - right.start)
   const edits = fixes.map((edit) => withGap(edit, text))
   const pieces: string[] = []
   let end = 0
@@ -28,10 +28,7 @@ export function withFixes(text: string, diagnostics: readonly Diagnostic[]): str
   return pieces.join('') + text.slice(end)
 }
 
-/**
- * An edit that deletes whole lines also deletes as many blank lines before them as follow them, so that the larger of
- * the two gaps remains. At the beginning and the end of the text no gap remains.
- */
+/** Deletes with whole lines as many blank lines before them as follow them, so that the larger gap remains; at the text's ends none. */
 function withGap(edit: TextEdit, text: string): TextEdit {
   const isFirst = edit.start === 0 || (edit.start === 1 && text.startsWith('\uFEFF'))
   const isWholeLines =
@@ -65,8 +62,8 @@ export function isFree({ start, end }: Range, keepOut: readonly Range[], within?
   )
 }
 
-function touches(one: TextEdit, other: TextEdit): boolean {
-  return one.start <= other.end && other.start <= one.end
+function touches(left: TextEdit, right: TextEdit): boolean {
+  return left.start <= right.end && right.start <= left.end
 }
 
 /** The ranges of `source`, moved to `text`, its edited form. An edit at the border of a range counts as inside. */

@@ -16,7 +16,6 @@ import type { OpenEnvironment } from './environments.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
 export type AttemptPrograms = {
-  /** Names the programs that `run_command` may start. */
   allowed: readonly string[]
   /** Runs a program over the attempt's files as they are now, at most `wallMs` long. What it does to files is gone with it. */
   run(program: AttemptProgram, options?: ProgramOptions): Promise<ProgramResult>
@@ -38,7 +37,6 @@ export type ProgramDeps = {
 }
 
 export type SnapshotPrograms = ProgramDeps & {
-  /** The most seconds of a gate. */
   gateLimitS: number
   snapshot(project: ProjectId, snapshotId: string): Promise<Pick<SnapshotView, 'find'>>
 }
@@ -48,7 +46,6 @@ export type StartedPrograms = {
   allowed: readonly string[]
   built: BuiltLayer | undefined
   workspace: Pick<Workspace, 'written' | 'writtenFiles' | 'exists' | 'baseHash'>
-  /** Returns what the run's setup has made. */
   environment(): Promise<RunEnvironment | null>
 }
 
@@ -58,19 +55,19 @@ export function attemptPrograms(
   signal: AbortSignal,
 ): AttemptPrograms {
   const { projectId, snapshotId } = started.attempt
-  const found = async () => environmentOf(projectId, await started.environment())
+  const surroundings = async () => environmentOf(projectId, await started.environment())
   return {
     allowed: started.allowed,
     async require() {
       const state = await sandbox.state()
       if (state.kind === 'lacking') throw new AppError('TOOL_005', state.reason)
-      await found()
+      await surroundings()
     },
     async run(program, { wallMs = limits.wallMs, instead = new Map() } = {}) {
       const over = filesOver(started)
       const changed = [...over.changed.filter(({ path }) => !instead.has(path)), ...textFiles(instead)]
       const files = { ...over, changed, base: () => archive(projectId, snapshotId) }
-      const around = await found()
+      const around = await surroundings()
       const own = { ...limits, wallMs: Math.min(wallMs, limits.wallMs) }
       const environment = { ...around.environment, ...program.environment }
       return sandbox.run({ ...around, ...program, environment, files, limits: own }, signal)
@@ -78,7 +75,6 @@ export function attemptPrograms(
   }
 }
 
-/** Lists the attempt's files that differ from the snapshot: those it started from, and those it has changed. */
 function filesOver({ built, workspace }: StartedPrograms): Required<Omit<ProgramFiles, 'base'>> {
   const own = workspace.writtenFiles()
   const { deleted = [] } = workspace.written()
@@ -86,14 +82,14 @@ function filesOver({ built, workspace }: StartedPrograms): Required<Omit<Program
   const changed = own.map(({ text, ...file }) => ({ ...file, content: Buffer.from(text) }))
   const gone: string[] = [...deleted]
   for (const path of built?.paths ?? []) {
-    const found = built?.find(path)
+    const file = built?.find(path)
     // A program may read every file, so what comes of it is built on every change that was there.
-    if (found === undefined) workspace.exists(path)
+    if (file === undefined) workspace.exists(path)
     else workspace.baseHash(path)
     if (ownPaths.has(path)) continue
     const content = built?.changed(path)?.after
     if (content === undefined) gone.push(path)
-    else changed.push({ path, content: Buffer.from(content), executable: found?.executable ?? false })
+    else changed.push({ path, content: Buffer.from(content), executable: file?.executable ?? false })
   }
   return { changed, deleted: gone }
 }

@@ -21,14 +21,12 @@ export type OpenEnvironment = (project: ProjectId, environment: RunEnvironment |
 
 export type EnvironmentsOptions = {
   objects: Pick<ObjectStore, 'getStream'>
-  /** Is shared by the workers of this machine. */
   dir: string
   keptBytes: number
   isRoot?: boolean
 }
 
 const maxEntries = 500_000
-/** Limits the refusals that are remembered, so that no attempt downloads the same result again. */
 const mostRefusals = 1_000
 /** One that a program has used within this time may still be in use. */
 const usedMs = 3_600_000
@@ -69,7 +67,6 @@ function failed({ command, reason, output }: Extract<RunEnvironment, { kind: 'fa
   return new AppError('SETUP_001', `the setup "${command}" failed: ${reason}${last === '' ? '' : `: ${last}`}`)
 }
 
-/** Returns undefined where there is none, or not a whole one. */
 async function markUsed(folder: string): Promise<z.infer<typeof Described> | undefined> {
   const path = join(folder, describedIn)
   const now = new Date()
@@ -130,12 +127,12 @@ async function forgetOldest(dir: string, keptBytes: number): Promise<void> {
     }),
   )
   let bytes = all.reduce((sum, one) => sum + one.bytes, 0)
-  for (const one of all.toSorted((a, b) => a.usedAt - b.usedAt)) {
-    if (one.usedAt > Date.now() - usedMs) return
-    if (bytes <= keptBytes && !one.isLeft) continue
-    bytes -= one.bytes
-    const gone = join(dir, `${one.name.split('.')[0]}.${randomUUID()}`)
-    await rename(join(dir, one.name), gone).catch(() => {}) // so that nobody finds half of it
+  for (const kept of all.toSorted((a, b) => a.usedAt - b.usedAt)) {
+    if (kept.usedAt > Date.now() - usedMs) return
+    if (bytes <= keptBytes && !kept.isLeft) continue
+    bytes -= kept.bytes
+    const gone = join(dir, `${kept.name.split('.')[0]}.${randomUUID()}`)
+    await rename(join(dir, kept.name), gone).catch(() => {}) // so that nobody finds half of it
     await rm(gone, { recursive: true, force: true })
   }
 }

@@ -1,5 +1,7 @@
 import { XMLParser } from 'fast-xml-parser'
 import { z } from 'zod'
+import { openThreadPool } from '#platform/thread-pool.ts'
+import type { ProgramResult } from '#sandbox/sandboxed-program.ts'
 import { clip } from '../shorten.ts'
 
 /** One test of a report, named with its suites; a name that comes again has a number. `message` has what the runner said of one that did not pass. */
@@ -64,7 +66,6 @@ export function readJunitReport(xml: string): TestCase[] | undefined {
     })
 }
 
-/** Names that say only which runner it was. */
 const runners = new Set(['', 'pytest', 'unittest'])
 
 function parsedXml(xml: string): unknown {
@@ -77,7 +78,10 @@ function parsedXml(xml: string): unknown {
 
 function casesOf({ '@name': own, testcase = [], testsuite = [] }: Suite, around: readonly string[]): TestCase[] {
   const suites = runners.has(own) ? around : [...around, own]
-  return [...testcase.map((one) => caseOf(one, suites)), ...testsuite.flatMap((suite) => casesOf(suite, suites))]
+  return [
+    ...testcase.map((testCase) => caseOf(testCase, suites)),
+    ...testsuite.flatMap((suite) => casesOf(suite, suites)),
+  ]
 }
 
 /** Returns the classes around a test of a Python file, as pytest names it: `tests/test_a.py::TestB::test_c`. */
@@ -86,8 +90,8 @@ function classesOf(file: string, owner: string): string[] {
   return file.endsWith('.py') && owner.startsWith(`${module}.`) ? owner.slice(module.length + 1).split('.') : []
 }
 
-function caseOf(one: Case, suites: readonly string[]): TestCase {
-  const { '@name': name, '@classname': owner, '@file': file, failure, error, skipped } = one
+function caseOf(testCase: Case, suites: readonly string[]): TestCase {
+  const { '@name': name, '@classname': owner, '@file': file, failure, error, skipped } = testCase
   const where = file === undefined ? (owner === 'test' ? '' : owner) : [file, ...classesOf(file, owner)].join('::')
   const named = { name: [where, ...suites.filter((suite) => suite !== where), name].filter(Boolean).join('::') }
   const of = (outcome: TestOutcome, [fault]: z.infer<typeof Fault> = []): TestCase => {
@@ -97,4 +101,33 @@ function caseOf(one: Case, suites: readonly string[]): TestCase {
   if (failure !== undefined) return of('failed', failure)
   if (error !== undefined) return of('error', error)
   return skipped === undefined ? { ...named, outcome: 'passed' } : of('skipped', skipped)
+}
+
+/** A report of so many bytes takes at most about a quarter of a second of one core. A larger one is read in a thread of its own. */
+const maxHereBytes = 256 * 1024
+
+export type ReportQuestion = { xml: string }
+export type ReportAnswer = { cases: TestCase[] | undefined }
+
+/** Returns the tests that a program has reported; undefined where there is no whole report, or none that can be read in time. */
+export async function readTestReport(
+  { report, isReportCut }: Pick<ProgramResult, 'report' | 'isReportCut'>,
+  { limitMs = 30_000 }: { limitMs?: number } = {},
+): Promise<TestCase[] | undefined> {
+  if (report === undefined || isReportCut) return undefined
+  const xml = Buffer.from(report).toString()
+  if (report.byteLength <= maxHereBytes) return readJunitReport(xml)
+  const pool = openThreadPool<ReportQuestion, ReportAnswer>({
+    entry: new URL('./junit-thread.ts', import.meta.url),
+    name: 'the reader of reports',
+    threads: 1,
+    limitMs,
+    memoryMb: 512,
+  })
+  try {
+    const answer = await pool.ask({ xml })
+    return answer.kind === 'report' ? answer.report.cases : undefined
+  } finally {
+    await pool.close()
+  }
 }

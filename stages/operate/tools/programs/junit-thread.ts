@@ -1,7 +1,7 @@
 /** Entry of the thread that reads one large report of tests. */
 import { answerRequests } from '#platform/thread-entry.ts'
 import { readJunitReport } from './junit-report.ts'
-import type { ReportAnswer, ReportQuestion } from './read-test-report.ts'
+import type { ReportAnswer, ReportQuestion } from './junit-report.ts'
 
 answerRequests<ReportQuestion, ReportAnswer>(({ xml }, begin) => {
   begin(0)

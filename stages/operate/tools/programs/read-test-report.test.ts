@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTestReport } from './read-test-report.ts'
+import { readTestReport } from './junit-report.ts'
 
 const reported = (inside: string) =>
   Buffer.from(`<testsuites><testsuite name="pytest">${inside}</testsuite></testsuites>`)

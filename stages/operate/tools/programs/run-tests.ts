@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ProgramResult, SandboxedProgram } from '#sandbox/sandboxed-program.ts'
 import type { TestCase } from './junit-report.ts'
-import { readTestReport } from './read-test-report.ts'
+import { readTestReport } from './junit-report.ts'
 
 export const testRunners = ['auto', 'pytest', 'unittest', 'node', 'vitest'] as const
 export type TestRunner = (typeof testRunners)[number]
@@ -15,10 +15,7 @@ const report = '/tmp/remora-tests.xml'
 const pythonRunner = new URL('run_python_tests.py', import.meta.url)
 const scripts = new Set(['javascript', 'typescript', 'tsx'])
 
-/**
- * Plays another machine: what passes here alone depends on the language or the time zone of this one, or on the order
- * of hashes. Python falls back to the plain C locale, since a sandbox seldom has others.
- */
+/** Plays another machine: what passes here alone depends on language, time zone or hash order. Sandboxes seldom have other locales than C. */
 const elsewhere = {
   python: { LC_ALL: 'C', LANG: 'C', TZ: 'Pacific/Chatham', PYTHONHASHSEED: '7', TESTS_IN_REVERSE: '1' },
   script: { LC_ALL: 'de_DE.UTF-8', LANG: 'de_DE.UTF-8', TZ: 'Pacific/Chatham' },
@@ -26,10 +23,7 @@ const elsewhere = {
 
 type TestOrder = { runner: TestRunner; paths: readonly string[]; language: string; isElsewhere?: boolean }
 
-/**
- * Runs the tests in `paths`, or all of the repository's, with the runner of the language unless another is named. `isElsewhere`: under
- * another locale, time zone and hash seed, and of Python and vitest in another order.
- */
+/** Runs the tests in `paths`, or all. `isElsewhere`: under another locale, time zone, hash seed and, but for node:test, order. */
 export async function runTests(
   { runner, paths, language, isElsewhere = false }: TestOrder,
   run: Run,

@@ -10,11 +10,7 @@ export type FoundRunner = { runner: Exclude<TestRunner, 'auto'>; tool: string; v
 
 type Deps = { workspace: Pick<Workspace, 'list' | 'readText' | 'exists'>; run: AttemptPrograms['run'] }
 
-/**
- * The runner that the repository uses: pytest where it is set up for it and the sandbox has it, else unittest; vitest where a package
- * names it, else node:test. TOOL_005 for a runner that the repository needs and the sandbox does not have, or that nobody here
- * knows.
- */
+/** Finds the repository's runner: pytest or unittest, vitest or node:test. TOOL_005 for one that the sandbox lacks or nobody here knows. */
 export async function findRunner(language: string, near: string, deps: Deps): Promise<FoundRunner> {
   return language === 'python' ? pythonRunner(near, deps) : scriptRunner(near, deps)
 }
@@ -43,7 +39,6 @@ const pytestSections: Readonly<Record<string, RegExp>> = {
   'setup.cfg': /^\[tool:pytest\]/m,
   'tox.ini': /^\[pytest\]/m,
 }
-/** So many test files are looked at for what they import. */
 const maxLookedAt = 20
 
 async function usesPytest(near: string, workspace: Deps['workspace']): Promise<boolean> {

@@ -18,13 +18,10 @@ export type TestProof = TriedMutants & {
   path: string
   used: FoundRunner
   runs: number
-  /** The tests that passed in every run. */
   passed: string[]
-  /** Those that did not, with what was said of them. */
   failed: { name: string; message: string }[]
   /** The tests that the file had before, and those of them that passed in every run: none for a new file. */
   before: { collected: string[]; passed: string[] }
-  /** Holds what the runner said where it wrote no report. */
   unreported: string | undefined
   runsMs: number
 }
@@ -135,10 +132,7 @@ async function runOften(times: number, runOnce: (isElsewhere: boolean) => Promis
   return runs
 }
 
-/**
- * A test passes when every run has it and it passed there. Tests that every run skipped count as none, and so does a file that ran
- * without a test, which node:test reports as one.
- */
+/** Judges by all runs: a test passes when it passed in each. One always skipped counts as none, as does a file without tests (node:test reports it). */
 export function judgedTests(runs: readonly TestRun[], path: string): Pick<TestProof, 'passed' | 'failed'> {
   const names = new Set(runs.flatMap(({ cases = [] }) => cases.map(({ name }) => name)))
   const found: Pick<TestProof, 'passed' | 'failed'> = { passed: [], failed: [] }
@@ -214,7 +208,6 @@ function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
   }
 }
 
-/** The names that are not there any more, in words; undefined where all are. */
 function goneText(before: readonly string[], now: readonly string[], what: string): string | undefined {
   const gone = before.filter((name) => !now.includes(name))
   return gone.length === 0 ? undefined : clip(`${what}: ${gone.join(', ')}`, maxMessage)

@@ -1,6 +1,6 @@
 import { isPython, namesInBody, readTestText } from '#change-sets/test-text.ts'
 import type { TestFunction } from '../../evidence/test-functions.ts'
-import { WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { refusal } from '../../workspace/open-workspace.ts'
 import type { FoundRunner } from './find-runner.ts'
 
 /** Says how the tests of a repository are written: methods of unittest's classes, functions, or calls in a `describe` for each definition. */
@@ -25,11 +25,8 @@ const unittestClass = /^class \w+\([^)\n]*TestCase\b/m
 export type Shaping = {
   path: string
   style: TestStyle
-  /** The definition's own name, as no other of its module has it. */
   label: string
-  /** Says whether the repository's classes of tests are called `TestPrice` rather than `PriceTest`. */
   isPrefixed: boolean
-  /** Holds the names that the file binds already. */
   taken: ReadonlySet<string>
 }
 
@@ -56,12 +53,9 @@ function requireStyle(text: string, tests: readonly TestFunction[], style: TestS
   const isInClass = ({ suites: [suite] }: TestFunction) =>
     suite !== undefined && unittestClass.test(text.slice(suite.start, suite.end))
   if (style === 'unittest' && tests.some(({ suites }) => suites.length === 0))
-    throw new WorkspaceFault(
-      'refused',
-      'tests here are methods of a class that extends unittest.TestCase, no functions',
-    )
+    throw refusal('tests here are methods of a class that extends unittest.TestCase, no functions')
   if (style === 'functions' && tests.some(isInClass))
-    throw new WorkspaceFault('refused', 'tests here are functions for pytest: no classes that extend unittest.TestCase')
+    throw refusal('tests here are functions for pytest: no classes that extend unittest.TestCase')
 }
 
 function renamed(text: string, tests: readonly TestFunction[], { label, isPrefixed, style, taken }: Shaping): string {

@@ -2,7 +2,7 @@ import { basename, dirname, join, relative } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { exportsOf } from '#languages/script/exported-names.ts'
-import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { refusal, type Workspace } from '../../workspace/open-workspace.ts'
 import type { FoundRunner } from './find-runner.ts'
 import { textOf } from './find-tests.ts'
 import type { TestStyle } from './shape-tests.ts'
@@ -38,7 +38,7 @@ async function pythonImports(
 ): Promise<Imports> {
   const importHere = pythonImport({ path: source, qualifiedName }, workspace)
   if (importHere === undefined)
-    throw new WorkspaceFault('refused', `no test can import ${source}: its path has names that are none of Python`)
+    throw refusal(`no test can import ${source}: its path has names that are none of Python`)
   const top = packageTop(source, workspace)
   const [example] = near
   const othersDo = example !== undefined && (await textOf(workspace, example)).includes('sys.path')
@@ -84,8 +84,7 @@ async function scriptImports({ path: target, qualifiedName }: Node, importing: I
   const [name = ''] = qualifiedName.split('.')
   const isModule = isEcmaScript(target, source)
   const exported = exportsOf(source).get(name)
-  if (exported === undefined)
-    throw new WorkspaceFault('refused', `no test can import ${name}: ${target} does not export it`)
+  if (exported === undefined) throw refusal(`no test can import ${name}: ${target} does not export it`)
   const from = (folder: string) => {
     const to = relative(folder === '' ? '.' : folder, target)
     return to.startsWith('.') ? to : `./${to}`
@@ -102,11 +101,9 @@ async function scriptImports({ path: target, qualifiedName }: Node, importing: I
   return { imports, importHere: lineFrom(from(''), true), setup }
 }
 
-/** So many of the nearest tests are looked at for how they begin. */
 const maxExamples = 5
 const directive = /^(?:#!.*\n)?(?:\s|\/\/.*\n|\/\*[\s\S]*?\*\/)*((['"])use strict\2;?)/
 
-/** The directive of the nearest test that has one, as it is written there. */
 async function strictness({ near, workspace }: Importing): Promise<string> {
   for (const path of near.slice(0, maxExamples)) {
     const found = directive.exec(await textOf(workspace, path))?.[1]

@@ -9,7 +9,6 @@ export type TriedMutants = {
   mutants: (Mutant & { isKilled: boolean })[]
   /** In words: those with which the run ended without a report, which proves nothing, and how that was. */
   unjudged: string[]
-  /** Counts all their runs together. */
   mutantsMs: number
 }
 
@@ -17,7 +16,6 @@ type Trying = {
   target: Pick<TargetNode, 'node' | 'locate'>
   syntax: Pick<SyntaxChecker, 'mutants'>
   most: number
-  /** The longest that the tests took without a fault. */
   slowestMs: number
   runOnce(options: ProgramOptions): Promise<TestRun>
   /** The tests that the file had before: what these notice says nothing of the new ones. */
@@ -60,7 +58,6 @@ function isExhausted({ result: { ending } }: TestRun): boolean {
   return ending.kind === 'stopped' && (ending.reason === 'time' || ending.reason === 'memory')
 }
 
-/** Undefined where the run ended in a way that says nothing of the fault. */
 function isNoticed(ran: TestRun, others: ReadonlySet<string>): boolean | undefined {
   if (isExhausted(ran)) return true
   if (ran.cases === undefined || ran.result.ending.kind === 'stopped') return undefined
