@@ -1,4 +1,5 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
+import type { PlanView } from '#schemas/plan-schema.ts'
 import type { ConflictingSet, FailureView, LeftOut, RunView } from '#schemas/run-schema.ts'
 import { formatSeconds, joinBlocks, nodePlace, plural } from '../wording.ts'
 import { sameModelFlag } from '../run/unfinished-runs.ts'
@@ -13,6 +14,8 @@ import { setupLines } from './setup-lines.ts'
 export type ReportParts = {
   state: ProgressState
   run: RunView
+  /** Undefined for a further generation of a run, and while it cannot be read. */
+  plan?: PlanView | undefined
   patch: PatchResult | UnfetchedPatch
   /** The `--model` of this command, for the commands that the report suggests. */
   model?: string | undefined
@@ -25,11 +28,11 @@ export type ReportView = { paint: Paint; width: number }
 const shownFailures = 5
 const noCode = 'no error code'
 
-export function renderReport({ state, run, patch, model }: ReportParts, view: ReportView): string {
+export function renderReport({ state, run, plan, patch, model }: ReportParts, view: ReportView): string {
   const { paint } = view
   return joinBlocks([
     headline(state, run, view),
-    plannedLines(state, view),
+    plan === undefined ? [] : plannedLines(plan, { ...view, nodes: run.nodes }),
     agentTable(state, paint),
     repeatedLines(state),
     evidenceLines(run, paint),

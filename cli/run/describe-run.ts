@@ -7,11 +7,11 @@ import type { OperationView } from '#schemas/operation-schema.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import type { BudgetView, RunView } from '#schemas/run-schema.ts'
 import { figure, formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
-import { figuresOf, plannedLines } from '../progress/agent-table.ts'
+import { plannedLines } from '../progress/agent-table.ts'
 import { setupText } from '../progress/setup-lines.ts'
 import { gateOutputLines, gateText } from '../progress/proof-lines.ts'
 import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
-import { awayModels, lackingStore, usedBudgets, waitingLines, waitingText } from '../progress/describe-waiting.ts'
+import { waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
@@ -63,16 +63,13 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
     ['not read', unreadText(run)],
   ])
-  const waits = display.isWaiting ? [] : waitingLines(waitsOf(run))
+  const { run_id: runId, project_id: projectId, waiting_for: waitingFor } = run
+  const waits = display.isWaiting ? [] : waitingLines({ runId, projectId, waitingFor })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
   const said = run.gate ? gateOutputLines(run.gate) : []
   const gate = said.length === 0 ? [] : ['', ...said.map((line) => clip(line, display.width))]
-  const planned = display.plan === undefined ? [] : ['', ...plannedLines(figuresOf(display.plan), display)]
+  const planned = display.plan === undefined ? [] : ['', ...plannedLines(display.plan, display)]
   return `${[...lines, ...waiting, ...gate, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
-}
-
-function waitsOf(run: RunView) {
-  return { runId: run.run_id, away: awayModels(run), budgets: usedBudgets(run), store: lackingStore(run) }
 }
 
 function repositoryText({ repository }: RunView): string {

@@ -97,7 +97,10 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   const caller = { cwd: context.cwd, env: context.config.settings.own }
   const patch = isComposed(run.status, state) ? await takePatch(client, run, { ...order, isNew }, caller) : undefined
   const earlierRuns = unfinished.goingOn
-  reportRun({ state, run, patch, model: stack && order.model, earlierRuns }, { ...order, context })
+  await reportRun(
+    { state, run, patch, model: stack && order.model, earlierRuns },
+    { json: order.json, client, context },
+  )
   if (!order.json) io.out(await whatBecameOf(earlierRuns, client))
 }
 
