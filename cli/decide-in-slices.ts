@@ -37,7 +37,7 @@ export async function decideInSlices(
       const decisions = slice.map((id) => ({ change_set_id: id }))
       answers.push(await send({ decisions, ...same }))
     }
-    const decided = new Set(answers.flatMap(({ decisions }) => decisions.map((one) => one.change_set_id)))
+    const decided = new Set(answers.flatMap(({ decisions }) => decisions.map((decision) => decision.change_set_id)))
     const left = open.filter((id) => !decided.has(id))
     const isDone = left.length === 0 || left.length === open.length
     if (isDone || verdict === 'accept' || open.length <= decisionsAtOnce)
@@ -65,7 +65,7 @@ export function nothingDecided(runId: string): (error: unknown) => DecisionsView
 }
 
 function withoutRefusals(answer: DecisionsView): DecisionsView {
-  const counts = Object.entries(answer.by_agent).map(([agent, one]) => [agent, { ...one, refused: 0 }] as const)
+  const counts = Object.entries(answer.by_agent).map(([agent, counts]) => [agent, { ...counts, refused: 0 }] as const)
   return { ...answer, refused_count: 0, refused: [], by_agent: Object.fromEntries(counts) }
 }
 

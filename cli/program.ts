@@ -103,13 +103,13 @@ function addHelpCommand(program: Command): void {
     .description('display the help of a command')
     .argument('[command...]', 'command, such as run or queries check')
     .action((names: string[], _options: object, help: Command) => {
-      let asked = program
+      let wanted = program
       for (const name of names) {
-        const found = asked.commands.find((command) => command.name() === name)
-        if (found === undefined) return help.error(unknownCommand(name, asked), { exitCode: 2 })
-        asked = found
+        const inner = wanted.commands.find((command) => command.name() === name)
+        if (inner === undefined) return help.error(unknownCommand(name, wanted), { exitCode: 2 })
+        wanted = inner
       }
-      return asked.outputHelp()
+      return wanted.outputHelp()
     })
 }
 

@@ -105,8 +105,8 @@ async function statusOf(git: Git): Promise<string[]> {
 }
 
 async function existing(top: string, paths: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(paths.map((path) => lstat(join(top, path)).catch(() => undefined)))
-  return paths.filter((_path, at) => found[at] !== undefined)
+  const stats = await Promise.all(paths.map((path) => lstat(join(top, path)).catch(() => undefined)))
+  return paths.filter((_path, at) => stats[at] !== undefined)
 }
 
 const forgottenAtOnce = 500

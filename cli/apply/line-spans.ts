@@ -2,8 +2,8 @@
 export type LineSpan = { start: number; end: number }
 
 /** Is true when they have a line in common or are right beside each other: there git merges nothing. */
-export function touch(one: LineSpan, other: LineSpan): boolean {
-  return one.start <= other.end && other.start <= one.end
+export function touch(left: LineSpan, right: LineSpan): boolean {
+  return left.start <= right.end && right.start <= left.end
 }
 
 /** The hunks of a diff of one file without context: the lines that are replaced, and those that are there instead. */

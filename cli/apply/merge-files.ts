@@ -9,7 +9,7 @@ import { hunksIn, type LineSpan, touch } from './line-spans.ts'
 const execute = promisify(execFile)
 
 /** Three contents of one file, each the path of a file: as the working copy has it, and before and after the change. */
-export type ThreeSides = { found: string; before: string; after: string }
+export type ThreeSides = { current: string; before: string; after: string }
 
 /** A place of the file before the change that both have changed, and the first line, from 1, of it in what was found. */
 export type CollidingPlace = { base: LineSpan; line: number }
@@ -45,10 +45,10 @@ export async function mergeFiles(
   try {
     await git('init', '--quiet', '--template=')
     await commit('before')
-    await git('branch', 'found')
+    await git('branch', 'current')
     await commit('after')
-    await git('checkout', '--quiet', 'found')
-    await commit('found')
+    await git('checkout', '--quiet', 'current')
+    await commit('current')
     const options = ['--strategy=recursive', '--strategy-option=histogram', '--strategy-option=no-renames']
     await git('merge', '--quiet', '--no-commit', ...options, '@{-1}').catch(ignoreConflicts)
     const conflicts = new Set((await git('diff', '--name-only', '--diff-filter=U', '-z')).split('\0'))
@@ -56,8 +56,8 @@ export async function mergeFiles(
       const base = (await git('merge-base', 'HEAD', '@{-1}')).trim()
       const hunksTo = async (side: string) =>
         hunksIn(await git('diff', '--unified=0', '--diff-algorithm=histogram', base, side, '--', name))
-      const [found, changed] = [await hunksTo('HEAD'), await hunksTo('@{-1}')]
-      const both = found.filter(({ before }) => changed.some((one) => touch(one.before, before)))
+      const [current, changed] = [await hunksTo('HEAD'), await hunksTo('@{-1}')]
+      const both = current.filter(({ before }) => changed.some((hunk) => touch(hunk.before, before)))
       return both.map(({ before, after }) => ({ base: before, line: after.start + 1 }))
     }
     const merged: MergedFile[] = []

@@ -47,8 +47,8 @@ export function addConfigCommand(program: Command, context: CliContext): void {
 
 async function findWarnings({ config, signal, cwd }: CliContext): Promise<Warning[]> {
   const { modelUrls, settings } = config
-  const asked = modelUrls === undefined || modelUrls === 'rehearsal' ? [] : await silentServers(modelUrls, signal)
-  const silent = asked.map((url) => `the model server ${withoutLogin(url)} does not answer`)
+  const silentUrls = modelUrls === undefined || modelUrls === 'rehearsal' ? [] : await silentServers(modelUrls, signal)
+  const silent = silentUrls.map((url) => `the model server ${withoutLogin(url)} does not answer`)
   const unknown = unknownVariables(Object.keys(settings.own)).map(
     ({ name, nearest }) =>
       `the variable ${name} is not known${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
@@ -92,6 +92,6 @@ function modelView({ modelUrls, modelName }: CliContext['config']) {
   return { kind: 'servers', urls: serversIn(modelUrls).map(withoutLogin), name: modelName ?? null }
 }
 
-function withoutSecret(one: EffectiveSetting): EffectiveSetting {
-  return typeof one.value === 'string' ? { ...one, value: withoutLogins(one.value) } : one
+function withoutSecret(setting: EffectiveSetting): EffectiveSetting {
+  return typeof setting.value === 'string' ? { ...setting, value: withoutLogins(setting.value) } : setting
 }

@@ -123,9 +123,9 @@ async function setsNamed(client: ApiClient, runId: string, words: readonly strin
     }
   }
   if (sets.size > 0) return [...sets]
-  const said = words.join(' ')
+  const givenWords = words.join(' ')
   if (redone.size > 0) {
-    const made = `what "${said}" changed in run ${runId} has been made again since`
+    const made = `what "${givenWords}" changed in run ${runId} has been made again since`
     throw new AppError(
       'RUN_004',
       `${made}: to decide on the earlier change sets, name them (${[...redone].join(', ')})`,
@@ -134,7 +134,7 @@ async function setsNamed(client: ApiClient, runId: string, words: readonly strin
       },
     )
   }
-  const message = `In run ${runId} there is no change set of "${said}": "remora diff ${runId} ${said}" says why`
+  const message = `In run ${runId} there is no change set of "${givenWords}": "remora diff ${runId} ${givenWords}" says why`
   throw new AppError('RUN_004', message, { advised: true })
 }
 

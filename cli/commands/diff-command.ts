@@ -178,7 +178,7 @@ function evidenceLine({ check, of, path, ok, detail }: ChangeView['evidence'][nu
 
 /** `operation_id` is there when one operation was named. */
 function changesDocument(runId: string, ids: readonly string[], all: readonly Changed[]) {
-  const changes = all.flatMap((one) => one.changes)
+  const changes = all.flatMap((changed) => changed.changes)
   return {
     run_id: runId,
     ...(ids.length === 1 && { operation_id: ids[0] }),

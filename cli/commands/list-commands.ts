@@ -41,8 +41,8 @@ export function addRunsCommand(program: Command, context: CliContext): void {
 type ListedRun = RunSummary & ReturnType<typeof waitingView>
 
 function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): string {
-  const place = config.apiUrl ?? shownPath(config.dataDir, cwd)
-  if (runs.length === 0) return `no runs to show in ${place}\n`
+  const service = config.apiUrl ?? shownPath(config.dataDir, cwd)
+  if (runs.length === 0) return `no runs to show in ${service}\n`
   const waiting = runs.find((run) => run.waits_for_stack)
   const lines = runs.map((run) => `${runLine(run)}\n`).join('')
   if (waiting === undefined) return lines
@@ -84,8 +84,8 @@ export function addFindingsCommand(program: Command, context: CliContext): void 
     .action(async (runId: string, { json, out, format: given, ...filter }: FindingsOptions) => {
       const path = out === undefined ? undefined : resolve(context.cwd, out)
       if (path !== undefined) await requireWritable(path)
-      const found = await withRuns(context, ({ client }) => Array.fromAsync(allFindings(client, runId, filter)))
-      const findings = found.toSorted((one, other) => byPath(one, other) || one.line - other.line)
+      const all = await withRuns(context, ({ client }) => Array.fromAsync(allFindings(client, runId, filter)))
+      const findings = all.toSorted((left, right) => byPath(left, right) || left.line - right.line)
       const text = formatted(runId, findings, json ? 'json' : given)
       if (path === undefined) context.io.out(text)
       else await writeWhole(path, [text])
@@ -102,15 +102,15 @@ function formatted(runId: string, findings: readonly FindingView[], format: Find
 function findingText(finding: FindingView): string {
   const { path, line, end_line: endLine, severity, claim, rule, confidence, agent, line_text: text } = finding
   const until = endLine === line ? '' : `, to line ${endLine}`
-  const said = `${agent}${rule === null ? '' : ` ${rule}`}, confidence ${confidence}${until}`
+  const source = `${agent}${rule === null ? '' : ` ${rule}`}, confidence ${confidence}${until}`
   const shown = text === '' ? '' : `    ${visible(text)}\n`
-  return `${visibleName(path)}:${line}: ${severity}: ${onOneLine(claim)} (${said})\n${shown}`
+  return `${visibleName(path)}:${line}: ${severity}: ${onOneLine(claim)} (${source})\n${shown}`
 }
 
 function summaryOf(findings: readonly FindingView[]): string {
   if (findings.length === 0) return 'no findings'
   const counts = FindingSeverity.options.flatMap((severity) => {
-    const count = findings.filter((one) => one.severity === severity).length
+    const count = findings.filter((finding) => finding.severity === severity).length
     return count === 0 ? [] : [plural(count, severity)]
   })
   return `${plural(findings.length, 'finding')}: ${counts.join(', ')}`
@@ -214,7 +214,7 @@ function agentView({ dir, bundle: { file } }: LoadedBundle) {
 function limitText(value: number | object): string {
   if (typeof value === 'number') return String(value)
   return Object.entries(value)
-    .map(([name, one]) => (name === 'preset' ? one : `${name} ${one}`))
+    .map(([name, limit]) => (name === 'preset' ? limit : `${name} ${limit}`))
     .join(' ')
 }
 

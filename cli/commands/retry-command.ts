@@ -39,7 +39,7 @@ export function addRetryCommand(program: Command, context: CliContext): void {
     .action(async (runId: string, operations: string[], given: RetryOptions, command: Command) => {
       refuseWithService(command, context)
       const { json = false, errorPolicy, code: codes, rejected, ...options } = given
-      if ([codes, rejected, operations[0]].filter((one) => one !== undefined).length > 1) {
+      if ([codes, rejected, operations[0]].filter((way) => way !== undefined).length > 1) {
         command.error('error: name operations or give --code or --rejected, only one of them', { exitCode: 2 })
       }
       const named = operations.length === 0 ? undefined : operations

@@ -58,6 +58,6 @@ export function addRunCommand(program: Command, context: CliContext): void {
 function refuseWithResume(given: Partial<RunOptions>, command: Command): void {
   const [name] = Object.keys(given)
   if (name === undefined) return
-  const option = command.options.find((one) => one.attributeName() === name)
+  const option = command.options.find((candidate) => candidate.attributeName() === name)
   command.error(`error: ${option?.long ?? name} cannot be used with --resume: the run was submitted with its own`)
 }

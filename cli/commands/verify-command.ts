@@ -27,10 +27,10 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     .action(async (runId: string, { json }: { json?: true }) => {
       const parsed = RunId.safeParse(runId)
       if (!parsed.success) throw new AppError('RUN_001', `There is no run "${runId}".`)
-      const found = await withStores(context, (stores) =>
+      const verified = await withStores(context, (stores) =>
         withProof(stores, (verifyRun) => untilAborted(verifyRun(parsed.data), context.signal)),
       )
-      const verification = judgeVerification(found)
+      const verification = judgeVerification(verified)
       const document = { run_id: runId, ok: verification.violations.length === 0, ...verification }
       context.io.out(json ? `${JSON.stringify(document)}\n` : describeVerification(runId, verification))
       if (!document.ok) context.io.exit(1)
@@ -95,9 +95,9 @@ const alwaysHold: readonly number[] = [1, 7]
  * Leaves out the violations that do not count. The state of a run is read in pages; while the run is worked on, they are of
  * different moments, so only the invariants that hold at every moment are judged.
  */
-export function judgeVerification(found: RunVerification): RunVerification {
-  if (found.ended) return found
-  return { ...found, violations: found.violations.filter(({ invariant }) => alwaysHold.includes(invariant)) }
+export function judgeVerification(verified: RunVerification): RunVerification {
+  if (verified.ended) return verified
+  return { ...verified, violations: verified.violations.filter(({ invariant }) => alwaysHold.includes(invariant)) }
 }
 
 export function describeVerification(

@@ -14,7 +14,7 @@ type Change =
 export function describeComparison(comparison: SinceComparison, since: string): string {
   const files = [...Map.groupBy(changesOf(comparison), ({ node }) => node.path)]
   const lines = files
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .flatMap(([path, changes]) => fileLines(path, changes))
   const { added, removed, changed, moved, unchanged, notCompared } = comparison
   const counts = Object.entries({ added, removed, changed, moved }).map(([what, nodes]) => `${nodes.length} ${what}`)
@@ -47,7 +47,7 @@ function fileLines(path: string, changes: readonly Change[]): string[] {
   const more = inside.length - own.length
   const fate = file === undefined ? '' : `  ${file.what}${fromText(file)}`
   const head = `${visibleName(path)}${fate}${more === 0 ? '' : ` with ${plural(more, 'node')}`}`
-  return [head, ...own.toSorted((one, other) => one.node.startByte - other.node.startByte).map(nodeLine)]
+  return [head, ...own.toSorted((left, right) => left.node.startByte - right.node.startByte).map(nodeLine)]
 }
 
 /** Is true when a node changed in the same way as its whole file. */

@@ -4,8 +4,8 @@ import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import type { Discovery } from '#stages/discover/discover-nodes.ts'
 
-export function discoveryView(found: Discovery) {
-  const { nodes, edges, files, skipped, durationMs } = found
+export function discoveryView(discovery: Discovery) {
+  const { nodes, edges, files, skipped, durationMs } = discovery
   return { nodes: nodes.map(nodeView), ...(edges && { edges }), files, skipped, duration_ms: durationMs }
 }
 

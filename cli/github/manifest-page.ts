@@ -95,7 +95,7 @@ function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, headers).end(text)
 }
 
-function isSame(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)]
   return left.length === right.length && timingSafeEqual(left, right)
 }

@@ -29,11 +29,11 @@ export async function setUpApp(options: SetupOptions, context: CliContext): Prom
   const { config, io, cwd } = context
   const { apiUrl } = config.github
   if (options.print === true) return printPage(options, context)
-  const place = { dataDir: config.dataDir, env: config.settings.own, force: options.force === true }
+  const keyPlace = { dataDir: config.dataDir, env: config.settings.own, force: options.force === true }
   const named = options.folder === undefined ? undefined : resolve(cwd, options.folder)
   // Before the app is made.
   const formFor = options.code === undefined ? openForm(options, context) : undefined
-  const files = await prepareKeyFiles({ ...place, folder: named })
+  const files = await prepareKeyFiles({ ...keyPlace, folder: named })
   const code = formFor === undefined ? options.code : await askForCode(formFor, options, context)
   const app = await convertManifest(apiUrl, code ?? '')
   await writeKey(files.privateKey, app.privateKey)

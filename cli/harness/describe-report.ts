@@ -41,8 +41,8 @@ function describeSides(tested: SideReport, other: SideReport | undefined): strin
 }
 
 function describeModel({ side, answeredBy }: SideReport): string {
-  const asked = side.model === answeredBy || answeredBy === rehearsalLabel ? '' : `, asked for as ${side.model}`
-  return visible(`${answeredBy} (${side.servers}${asked})`)
+  const askedFor = side.model === answeredBy || answeredBy === rehearsalLabel ? '' : `, asked for as ${side.model}`
+  return visible(`${answeredBy} (${side.servers}${askedFor})`)
 }
 
 function describeSettings(settings: Side['settings']): string {

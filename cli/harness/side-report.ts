@@ -133,7 +133,7 @@ function distinctFaults(results: readonly ProbeResult[]): DistinctFault[] {
   return Array.from(alike.values(), (group) => {
     const [{ code, message } = { code: '', message: '' }] = group
     return { code, message, count: group.length, agents: new Set(group.map(({ agent }) => agent)).size }
-  }).toSorted((one, other) => other.count - one.count)
+  }).toSorted((left, right) => right.count - left.count)
 }
 
 function firstWords(message: string): string {

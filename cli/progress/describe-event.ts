@@ -78,11 +78,11 @@ function budgetText(tokens: unknown): string {
 /** `lint src/money.py round_half_up: rejected: too long` */
 function decisionText(event: EventView): string {
   const verdict = Words.parse(event.data['verdict'])
-  const said = ['note', 'reason'].map((name) => oneLine(Words.parse(event.data[name])))
+  const texts = ['note', 'reason'].map((name) => oneLine(Words.parse(event.data[name])))
   const name = oneLine(Words.parse(event.data['decided_by_name']))
   const by = name === '' ? '' : ` by ${name}`
   const retry = event.data['retry'] === true ? ', to be tried again after the run' : ''
-  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${by}${retry}${said.map((text) => text && `: ${text}`).join('')}`
+  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${by}${retry}${texts.map((text) => text && `: ${text}`).join('')}`
 }
 
 const WaitedFor = z

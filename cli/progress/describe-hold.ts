@@ -35,7 +35,7 @@ function whatHolds(
 
 /** `2 operations wait for the model, 1 for run_tests` */
 function runningText(running: number, doing: readonly string[]): string {
-  const groups = [...Map.groupBy(doing, (what) => what)].toSorted(([, one], [, other]) => other.length - one.length)
+  const groups = [...Map.groupBy(doing, (what) => what)].toSorted(([, left], [, right]) => right.length - left.length)
   const known = groups.map(([what, all]) => `${all.length} for ${what}`).join(', ')
   return `${plural(running, 'operation')} at work${known === '' ? '' : `, waiting: ${known}`}`
 }

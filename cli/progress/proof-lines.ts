@@ -19,15 +19,15 @@ export function gateLines({ gate }: RunView, { paint, width }: { paint: Paint; w
   const rest = gate.failing_total > listed.length ? [`  … and ${gate.failing_total - listed.length} more`] : []
   const failing =
     gate.failing_total === 0 ? [] : ['They do not pass on the original, or not each time:', ...listed, ...rest]
-  const said = gate.verdict === 'passed' ? [] : gateOutputLines(gate)
-  return [...wrap(paint(tone, `Verified with ${gate.command}: ${gateText(gate)}`), width), ...failing, ...said]
+  const outputs = gate.verdict === 'passed' ? [] : gateOutputLines(gate)
+  return [...wrap(paint(tone, `Verified with ${gate.command}: ${gateText(gate)}`), width), ...failing, ...outputs]
 }
 
 const shownOutputs = 3
 const shownOutputLines = 10
 
 export function gateOutputLines({ outputs, runs }: GateView): string[] {
-  const bad = outputs.map((one, at) => ({ ...one, run: at + 1 })).filter(({ ending }) => ending !== 'exit code 0')
+  const bad = outputs.map((output, at) => ({ ...output, run: at + 1 })).filter(({ ending }) => ending !== 'exit code 0')
   return bad.slice(-shownOutputs).flatMap(({ run, change_sets: sets, ending, output }) => {
     const on = sets === 0 ? 'on the original' : `with ${plural(sets, 'change set')}`
     const lines = output === '' ? ['(nothing)'] : output.split('\n').slice(-shownOutputLines)

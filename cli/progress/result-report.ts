@@ -96,8 +96,8 @@ function failureLines(state: ProgressState, run: RunView, { paint, width }: Repo
 /** `AGENT_002 (1,639 operations)  lint o0123456789abcdef src/a.py f: no answer`: an error code and the first operation. */
 export function failureText({ error_code: code, count, ...first }: FailureView): string {
   const times = count === 1 ? '' : ` (${plural(count, 'operation')})`
-  const place = nodePlace(first.path, first.qualified_name)
-  return `${code ?? noCode}${times}  ${first.agent} ${first.operation_id}  ${place}: ${first.reason ?? ''}`
+  const node = nodePlace(first.path, first.qualified_name)
+  return `${code ?? noCode}${times}  ${first.agent} ${first.operation_id}  ${node}: ${first.reason ?? ''}`
 }
 
 function unreadLines(run: RunView, { width }: ReportView): string[] {
@@ -129,9 +129,9 @@ export function leftOutLines(run: RunView, { paint, width }: ReportView, most = 
   const { conflicts, left_out: leftOut, run_id: runId } = run
   if (conflicts === 0) return []
   const shown = leftOut.slice(0, most)
-  const lines = shown.flatMap((one) => wrap(`  ${leftOutText(one)}`, width))
+  const lines = shown.flatMap((set) => wrap(`  ${leftOutText(set)}`, width))
   const rest = conflicts > shown.length ? [`  … and ${conflicts - shown.length} more: remora show ${runId} --json`] : []
-  const first = shown.find((one) => one.with?.text !== undefined) ?? shown[0]
+  const first = shown.find((set) => set.with?.text !== undefined) ?? shown[0]
   const texts = first?.with?.text === undefined ? '' : ', and what the two make of the place'
   const advice =
     first === undefined
@@ -172,9 +172,9 @@ export function leftOutText(leftOut: LeftOut): string {
 
 /** `docstring o0123456789abcdef src/a.py f (lines 12-14)`; the file is named where it is another than the node's. */
 function setText({ agent, operation_id: id, node, lines }: ConflictingSet, path: string): string {
-  const place = node === undefined ? path : nodePlace(node.path, node.qualified_name)
+  const shown = node === undefined ? path : nodePlace(node.path, node.qualified_name)
   const elsewhere = node === undefined || node.path === path ? '' : ` in ${path}`
-  return [agent, id, `${place}${elsewhere}`, linesText(lines)]
+  return [agent, id, `${shown}${elsewhere}`, linesText(lines)]
     .filter((part) => part !== undefined && part !== '')
     .join(' ')
 }

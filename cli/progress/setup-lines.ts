@@ -9,8 +9,8 @@ const shownLines = 12
 export function setupLines({ environment }: RunView, { paint, width }: { paint: Paint; width: number }): string[] {
   if (environment === null) return []
   const tone = environment.status === 'failed' ? 'red' : 'green'
-  const said = (environment.output ?? '').split('\n').filter((line) => line.trim() !== '')
-  const shown = said.slice(-shownLines).map((line) => visible(`  ${line}`))
+  const written = (environment.output ?? '').split('\n').filter((line) => line.trim() !== '')
+  const shown = written.slice(-shownLines).map((line) => visible(`  ${line}`))
   return [...wrap(paint(tone, `Set up with ${environment.command}: ${setupText(environment)}`), width), ...shown]
 }
 

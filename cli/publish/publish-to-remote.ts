@@ -181,7 +181,7 @@ async function findBase(host: CodeHost, name: string | null, to: string): Promis
 const namedFiles = 20
 
 function requireSameBase(commits: readonly MessagedCommit[], tree: GitTree, { name, commit }: HostBranch): void {
-  const files = commits.flatMap((one) => one.files)
+  const files = commits.flatMap((planned) => planned.files)
   const moved = new Set(files.flatMap(({ path, baseHash }) => ((tree.get(path)?.sha ?? null) === baseHash ? [] : path)))
   if (moved.size === 0) return
   const which = `${plural(moved.size, 'file')} on ${name} (${commit.slice(0, 10)}) not as the run had ${moved.size === 1 ? 'it' : 'them'}`

@@ -121,9 +121,9 @@ function headLines(state: ReviewState, width: number, paint: Paint): string[] {
 function scrollLine({ lines, room }: Body, first: number, width: number): string {
   if (lines.length <= room) return '─'.repeat(width)
   const last = Math.min(lines.length, first + room)
-  const [place, more] = [`${first + 1}-${last} of ${lines.length}`, last < lines.length ? ', space shows more' : '']
-  const texts = [`── lines ${place}${more} `, `── lines ${place} `, `── ${place} `]
-  const text = clipTo(texts.find((one) => one.length <= width) ?? place, width)
+  const [range, more] = [`${first + 1}-${last} of ${lines.length}`, last < lines.length ? ', space shows more' : '']
+  const texts = [`── lines ${range}${more} `, `── lines ${range} `, `── ${range} `]
+  const text = clipTo(texts.find((line) => line.length <= width) ?? range, width)
   return `${text}${'─'.repeat(width - widthOf(text))}`
 }
 

@@ -161,8 +161,8 @@ export function show(state: ReviewState, at: number, message?: Message): Step {
  */
 export function showFollowing(state: ReviewState, message?: Message): Step {
   const { sets, at, where } = state
-  const found = sets.findIndex(({ change }, index) => index > at && change.verdict === 'pending')
-  if (where['verdict'] === 'pending') return show(state, found < 0 ? sets.length : found, message)
+  const nextPending = sets.findIndex(({ change }, index) => index > at && change.verdict === 'pending')
+  if (where['verdict'] === 'pending') return show(state, nextPending < 0 ? sets.length : nextPending, message)
   return show(state, Math.min(at + 1, sets.length), message)
 }
 
@@ -201,7 +201,7 @@ type SentDecision = Pick<SeenDecision, 'verdict' | 'reason'> & {
 
 /** The change set of this id, as far as it was listed or looked at. */
 export function knownChange({ sets }: ReviewState, id: string): ChangeView | undefined {
-  return sets.flatMap(({ change, builtOn = [] }) => [change, ...builtOn]).find((one) => one.change_set_id === id)
+  return sets.flatMap(({ change, builtOn = [] }) => [change, ...builtOn]).find((known) => known.change_set_id === id)
 }
 
 /** `docstring shop/stock.py Stock.add (F401)` */

@@ -84,7 +84,7 @@ export function summaryLines(state: ReviewState): string[] {
   const made = [...decided.values()]
   const accepted = made.filter(({ verdict }) => verdict === 'accepted').length
   const rejected = made.length - accepted
-  const said = made.filter(({ word }) => word !== 'none').length
+  const reasoned = made.filter(({ word }) => word !== 'none').length
   const skipped = skippedSets(state).length
   const of = onOneLine(narrowed(state.where))
   const leftOf = of === '' ? '' : ` of those with ${of}`
@@ -96,7 +96,7 @@ export function summaryLines(state: ReviewState): string[] {
   const sentBack = made.filter(({ word }) => word === 'sent back').length
   return [
     `accepted  ${accepted}`,
-    `rejected  ${rejected}${said === 0 ? '' : ` (${said} with a word)`}`,
+    `rejected  ${rejected}${reasoned === 0 ? '' : ` (${reasoned} with a word)`}`,
     `skipped   ${skipped}`,
     `left      ${pendingSets(state).length - skipped}${list === 'whole' ? '' : ' or more'}${leftOf}`,
     ...(sentBack === 0 ? [] : [`again     ${sentBack}, ${retryText(state)}`]),

@@ -54,7 +54,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['took', tookOf(run)],
     ['skipped', run.skipped === 0 ? '' : String(run.skipped)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
-    ...run.funnel.map((one, at) => [at === 0 ? 'changes' : '', funnelText(one)] as const),
+    ...run.funnel.map((funnel, at) => [at === 0 ? 'changes' : '', funnelText(funnel)] as const),
     ['findings', run.findings === 0 ? '' : `${run.findings}: remora findings ${run.run_id}`],
     ['checks', checksOf(run)],
     ['setup', run.environment ? `${run.environment.command}: ${setupText(run.environment)}` : ''],
@@ -66,8 +66,8 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   const { run_id: runId, project_id: projectId, waiting_for: waitingFor } = run
   const waits = display.isWaiting ? [] : waitingLines({ runId, projectId, waitingFor })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
-  const said = run.gate ? gateOutputLines(run.gate) : []
-  const gate = said.length === 0 ? [] : ['', ...said.map((line) => clip(line, display.width))]
+  const outputs = run.gate ? gateOutputLines(run.gate) : []
+  const gate = outputs.length === 0 ? [] : ['', ...outputs.map((line) => clip(line, display.width))]
   const planned = display.plan === undefined ? [] : ['', ...plannedLines(display.plan, display)]
   return `${[...lines, ...waiting, ...gate, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
@@ -134,7 +134,7 @@ function failureLines({ failures }: RunView, { width }: RunDisplay): string[] {
   return [
     '',
     'failed or blocked, by error code, each with the first:',
-    ...failures.map((one) => clip(failureText(one), width)),
+    ...failures.map((failure) => clip(failureText(failure), width)),
   ]
 }
 
@@ -190,7 +190,7 @@ const mostShown = 50
 
 export function describeNode({ node, edges }: NodeWithEdges): string {
   const { path, kind, language, qualified_name: name, start_line: first, end_line: last, node_id: id } = node
-  const current = node.operations.filter((one) => one.superseded_by === null)
+  const current = node.operations.filter((operation) => operation.superseded_by === null)
   const operations = current.map(({ agent, status }) => `${agent} ${status}`)
   const lines = labelledLines([
     ['node', nodePlace(path, name)],

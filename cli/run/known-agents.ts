@@ -30,8 +30,8 @@ export async function agentsHere({
     return await agentNames(agentsDir)
   } catch (cause) {
     if (!hasCode(cause, 'CONFIG_001')) throw cause
-    const place = placeOfSetting(settings, settings.own, ['agents', 'dir'])
-    throw new AppError(cause.code, `${place}${cause.message}`, { cause })
+    const setting = placeOfSetting(settings, settings.own, ['agents', 'dir'])
+    throw new AppError(cause.code, `${setting}${cause.message}`, { cause })
   }
 }
 

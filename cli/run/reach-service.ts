@@ -75,9 +75,9 @@ export async function withRuns<T>(
 
 /** A running service (see `findService`), else an embedded stack over the runs in the data folder. */
 export async function reachRuns(context: CliContext, choice: StackChoice = { workers: 0 }): Promise<Service> {
-  const found = await findService(context)
-  if (found === undefined) return reachService(choice, context)
-  const { client, modelKind } = found
+  const running = await findService(context)
+  if (running === undefined) return reachService(choice, context)
+  const { client, modelKind } = running
   return { client, signal: context.signal, stack: undefined, modelKind, close: client.close }
 }
 
@@ -88,8 +88,8 @@ export function isIdle({ stack }: Pick<Service, 'stack'>): boolean {
 
 /** A client of a running service (see `findService`); CONFIG_001 when there is none. */
 export async function runningService(context: CliContext): Promise<ApiClient> {
-  const found = await findService(context)
-  if (found !== undefined) return found.client
+  const running = await findService(context)
+  if (running !== undefined) return running.client
   const folder = shownPath(context.config.dataDir, context.cwd)
   throw new AppError(
     'CONFIG_001',

@@ -156,9 +156,9 @@ function describeLeftRun(
 ): string {
   const stop = `To stop it for good: remora cancel ${runId}`
   if (!isOurs) {
-    const place =
+    const where =
       config.apiUrl === undefined ? 'the services that run here' : `the service at ${withoutLogin(config.apiUrl)}`
-    return `Run ${runId} continues in ${place}. ${stop}`
+    return `Run ${runId} continues in ${where}. ${stop}`
   }
   const folder = shownPath(config.dataDir, cwd)
   const stored = `Run ${runId} is kept in ${folder}. To continue it: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`

@@ -45,8 +45,8 @@ export async function takePatch(
   if (order.apply) await applyPatch(folder, target, env)
   const written = { path: shownPath(target, cwd), applied: order.apply }
   const isThere = order.isNew || order.apply || (await fitsFolder(folder, target, env))
-  const place = isThere ? folder : await fittingFolder(folder, target, env)
-  if (place !== undefined) return { ...written, hint: await applyHint(place, target, { cwd, env }) }
+  const patched = isThere ? folder : await fittingFolder(folder, target, env)
+  if (patched !== undefined) return { ...written, hint: await applyHint(patched, target, { cwd, env }) }
   return { ...written, hint: applyElsewhereHint(target), elsewhere: true as const }
 }
 
@@ -81,8 +81,8 @@ async function fittingFolder(folder: string, patch: string, env: Env): Promise<s
   const head = await text(createReadStream(patch, { end: headBytes - 1 }))
   const changed = [...head.matchAll(/^diff --git a\/(.+) b\/\1\n(?!new file)/gm)].slice(0, mostLookedFor)
   const names = changed.flatMap(([, path]) => RepoPath.safeParse(path).data ?? [])
-  const found = names.length === 0 ? undefined : await findRunsFolder(folder, names, env)
-  return found !== undefined && (await fitsFolder(found, patch, env)) ? found : undefined
+  const fitting = names.length === 0 ? undefined : await findRunsFolder(folder, names, env)
+  return fitting !== undefined && (await fitsFolder(fitting, patch, env)) ? fitting : undefined
 }
 
 /** `applyCommand` as a line to paste into a shell in folder `cwd`; for an archive, in the folder it unpacks to. */
@@ -125,8 +125,8 @@ async function applyCommand(folder: string, patch: string, env: Env): Promise<{ 
 /** Finds where a folder lies in a git checkout: its top, and the path from there, which is empty or ends with `/`. */
 export async function checkoutAround(folder: string, env: Env): Promise<{ top: string; prefix: string } | undefined> {
   const running = { cwd: await realpath(folder), env: gitEnv(env) }
-  const place = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], running).catch(() => undefined)
-  const [top = '', prefix = ''] = place?.stdout.split('\n') ?? []
+  const answer = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], running).catch(() => undefined)
+  const [top = '', prefix = ''] = answer?.stdout.split('\n') ?? []
   return top === '' ? undefined : { top, prefix }
 }
 

@@ -98,11 +98,11 @@ async function findForeign(paths: readonly string[], levels: number): Promise<st
     if (!entry.isFile() && !entry.isDirectory()) return `${path} is neither a file nor a folder`
     if (!entry.isDirectory() || levels === 1) continue
     const below = await readdir(path).catch((): string[] => [])
-    const found = await findForeign(
+    const foreign = await findForeign(
       below.map((name) => join(path, name)),
       levels - 1,
     )
-    if (found !== undefined) return found
+    if (foreign !== undefined) return foreign
   }
   return undefined
 }
@@ -149,9 +149,9 @@ export function readDataVersion(dataDir: string): number | 'unknown' | undefined
 
 /** Marks the folder if it has no mark. CONFIG_006, before any change, when a newer version wrote it. */
 export async function claimDataVersion(dataDir: string): Promise<void> {
-  const found = readDataVersion(dataDir)
-  if (found === dataVersion) return
-  if (found !== undefined) throw notOurs(dataDir, found)
+  const version = readDataVersion(dataDir)
+  if (version === dataVersion) return
+  if (version !== undefined) throw notOurs(dataDir, version)
   const temporary = `${markPath(dataDir)}.${randomUUID()}`
   try {
     await writeFile(temporary, `${dataVersion}\n`, { flag: 'wx' })
@@ -161,8 +161,8 @@ export async function claimDataVersion(dataDir: string): Promise<void> {
   }
 }
 
-function notOurs(dataDir: string, found: number | 'unknown'): AppError {
-  const what = found === 'unknown' ? 'are of a version that cannot be read' : `are of version ${found}`
+function notOurs(dataDir: string, version: number | 'unknown'): AppError {
+  const what = version === 'unknown' ? 'are of a version that cannot be read' : `are of version ${version}`
   return new AppError(
     'CONFIG_006',
     `the data in ${dataDir} ${what}, and this Remora knows version ${dataVersion}: use the newer Remora that wrote them, or name another folder in REMORA_DATA_DIR`,

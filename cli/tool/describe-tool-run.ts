@@ -25,8 +25,8 @@ function describeEnding({ script, ending }: ToolRun): string {
     const limit = 'limit' in ending ? ` (limit: ${ending.limit})` : ''
     return `${script.path}: ${ending.kind}: ${ending.code} ${ending.message}${limit}\n`
   }
-  const place = ending.line === undefined ? script.path : `${script.path}:${ending.line}`
-  return `${place}: ${ending.type}: ${ending.message}\nTraceback (most recent call last):\n${ending.traceback}\n`
+  const position = ending.line === undefined ? script.path : `${script.path}:${ending.line}`
+  return `${position}: ${ending.type}: ${ending.message}\nTraceback (most recent call last):\n${ending.traceback}\n`
 }
 
 /** A bundle's tool should return a result as docs/guide/tool-scripts.md describes it; the model gets any other value unchanged. */

@@ -44,7 +44,7 @@ export async function applyChanges(top: string, changes: readonly WorkspaceChang
     const reason = 'changed in the folder while the script ran, or led out of it by a link'
     throw new AppError('WORK_002', `nothing is written: ${stale.join(', ')} ${reason}; run the script again`)
   }
-  const inOrder = changes.toSorted((one, other) => Number(other.kind === 'delete') - Number(one.kind === 'delete'))
+  const inOrder = changes.toSorted((left, right) => Number(right.kind === 'delete') - Number(left.kind === 'delete'))
   const scratch = await mkdtemp(join(tmpdir(), 'remora-tool-'))
   try {
     await writeChanges(top, await Promise.all(inOrder.map((change, at) => stepOf(top, change, join(scratch, `${at}`)))))
@@ -64,8 +64,8 @@ async function stepOf(top: string, change: WorkspaceChange, kept: string): Promi
   }
   const mode = before === null ? undefined : (await lstat(join(top, path))).mode & permissions
   const newMode = executable === undefined ? mode : withBit(mode ?? newFileMode(), executable)
-  const [found, content] = [await keep('found', before), await keep('content', after)]
-  return { path, result: results[kind], found, content, mode, newMode, isResult: false }
+  const [current, content] = [await keep('found', before), await keep('content', after)]
+  return { path, result: results[kind], current, content, mode, newMode, isResult: false }
 }
 
 /** Lets those who may read the file execute it. */
