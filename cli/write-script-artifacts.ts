@@ -42,14 +42,11 @@ function refuseShared({ owner }: CheckedScript, { owner: other }: CheckedScript)
   throw new AppError('CONFIG_003', `--artifacts: two bundles are named ${owner.bundle}, ${folders}: write each its own`)
 }
 
-/** A name that is the same single folder on every file system, whether it distinguishes case or not. */
+/** Matches a name that is the same single folder on every file system, whether it distinguishes case or not. */
 const plain = /^[a-z0-9_][a-z0-9_-]{0,63}$/
 const noBundle = '_'
 
-/**
- * The folder of a script's artifacts, relative to that of all: its bundle and its tool. A script outside of a bundle is
- * named by its path from `cwd`, with a hash of the path where its characters do not fit a folder name.
- */
+/** Names the folder of a script by its bundle and tool, else by its path from `cwd`, with a hash where that is no folder name. */
 function artifactPlace({ file, owner }: Pick<CheckedScript, 'file' | 'owner'>, cwd: string): string {
   if (owner !== undefined) return `${owner.bundle}/${owner.tool}`
   const path = relative(cwd, resolve(cwd, file)).split(sep).join('/')

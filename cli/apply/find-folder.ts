@@ -17,10 +17,7 @@ const namedFiles = 3
 const mostAbove = 8
 const mostBelow = 1_000
 
-/**
- * WORK_002 when none of the files that are changed is in `folder`: it is then another folder than the one that the run was made from,
- * and the error says so once. It names the folder that has all of them, where git knows one below or there is one above.
- */
+/** Throws WORK_002 when `folder` has none of the changed files, and names the folder that has all of them, if there is one around. */
 export async function requireRunsFolder(
   folder: string,
   changes: readonly ChangedFile[],

@@ -6,7 +6,7 @@ export function touch(left: LineSpan, right: LineSpan): boolean {
   return left.start <= right.end && right.start <= left.end
 }
 
-/** The hunks of a diff of one file without context: the lines that are replaced, and those that are there instead. */
+/** Returns the hunks of a diff of one file without context: the lines that are replaced, and those that are there instead. */
 export function hunksIn(diff: string): { before: LineSpan; after: LineSpan }[] {
   return [...diff.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm)].map(
     ([, from = '', count, to = '', newCount]) => ({ before: spanOf(from, count), after: spanOf(to, newCount) }),

@@ -12,7 +12,7 @@ import { type CollidingPlace, type MergedFile, mergeFiles, type ThreeSides } fro
 export type StepResult = 'created' | 'changed' | 'merged' | 'deleted' | 'there'
 
 /**
- * A step to the changed files. `current` and `content` are files in the scratch folder with the bytes that the working copy has,
+ * Describes a step to the changed files. `current` and `content` are files in the scratch folder with the bytes that the working copy has,
  * and will have, under `path`; null for no file. `mode` and `newMode`: its permissions now and then, undefined for those of a new
  * file.
  */

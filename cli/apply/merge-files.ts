@@ -77,7 +77,7 @@ function ignoreConflicts(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 1)) throw error
 }
 
-/** Nothing of this machine or user: no attributes, filters, hooks or conversion of line ends. */
+/** Takes nothing of this machine or user: no attributes, filters, hooks or conversion of line ends. */
 function ownSettings(home: string, searchPath: string): Record<string, string> {
   const person = { NAME: 'remora', EMAIL: 'remora@localhost' }
   const names = Object.entries(person).flatMap(([key, value]) =>

@@ -16,10 +16,7 @@ const namesPath = /^<(?:file|folder)>$/
 const plainName = /^[\w./][\w./@+=,:-]*$/
 const Shell = z.enum(['bash', 'zsh', 'fish'])
 
-/**
- * `remora completion SHELL` prints a script for the shell, which calls the hidden `remora complete -- WORDS…` at every TAB.
- * It must be added last, because it completes the commands that exist by then.
- */
+/** Must be added last, because it completes the commands that exist by then. */
 export function addCompletionCommand(
   program: Command,
   { cwd, io, config }: Pick<CliContext, 'cwd' | 'io' | 'config'>,
@@ -61,7 +58,7 @@ async function offer(completion: Completion, program: Command, { word, agents, p
   }
 }
 
-/** Every command by its whole name, as the library knows it: `tool run`. */
+/** Yields every command with its whole name, as the library knows it: `tool run`. */
 function* commandsUnder(command: Command, before = ''): Generator<readonly [string, Command]> {
   for (const inner of command.commands) {
     const name = `${before}${inner.name()}`

@@ -15,10 +15,7 @@ import { unservedSettings } from '../cli-config.ts'
 type ConfigOptions = { format: 'yaml' | 'json'; json?: true }
 type Warning = { code: string; message: string }
 
-/**
- * `remora config`: the effective settings and the source of each value. Warnings do not change the exit code; a setting that
- * every run refuses is the same error here, after the settings.
- */
+/** Prints warnings, which do not change the exit code; a setting that every run refuses is the same error here, after the settings. */
 export function addConfigCommand(program: Command, context: CliContext): void {
   program
     .command('config')

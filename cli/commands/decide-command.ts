@@ -102,10 +102,7 @@ function requireOneChoice(words: readonly string[], { all, where }: DecideOption
   })
 }
 
-/**
- * The ids of the change sets that `words` name: those of operations without the sets that were made anew,
- * and a change set by its id in any case. RUN_004 when they have none.
- */
+/** Returns the change sets that `words` name: by id, or those of operations that were not made anew. RUN_004 when there are none. */
 async function setsNamed(client: ApiClient, runId: string, words: readonly string[]): Promise<string[]> {
   const isId = (word: string) => isChangeSet(word) || OperationId.safeParse(word).success
   const others = words.filter((word) => !isChangeSet(word))

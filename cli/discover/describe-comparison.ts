@@ -7,10 +7,7 @@ type Change =
   | { what: 'added' | 'removed' | 'changed'; node: CodeNode; from: undefined }
   | { what: 'moved'; node: CodeNode; from: CodeNode }
 
-/**
- * The differences between the nodes, file by file, for a person. A file that was added, removed or moved as a whole has only
- * the number of its nodes; other files have every node, removed ones with their former lines.
- */
+/** Describes the differences file by file; of a file that was added, removed or moved as a whole only the number of its nodes. */
 export function describeComparison(comparison: SinceComparison, since: string): string {
   const files = [...Map.groupBy(changesOf(comparison), ({ node }) => node.path)]
   const lines = files

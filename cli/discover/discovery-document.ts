@@ -30,7 +30,7 @@ const Document = z.object({
   skipped: z.array(SkippedFile),
 })
 
-/** The nodes and skipped files of a document that `discoveryView` made. DISC_005 for any other text. */
+/** Returns the nodes and skipped files of a document that `discoveryView` made. DISC_005 for any other text. */
 export function parseDiscovery(text: string, file: string): z.infer<typeof Document> {
   const parsed = Document.safeParse(parseJson(text))
   if (parsed.success) return parsed.data

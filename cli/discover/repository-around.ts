@@ -18,7 +18,7 @@ const projectFiles = ['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'ruf
 type Around = { root: string; inside: string }
 
 /**
- * The outermost project around a folder in a git checkout: it may hold the rules for the folder, and files next to the folder
+ * Returns the outermost project around a folder in a git checkout: it may hold the rules for the folder, and files next to the folder
  * may use its names. Undefined outside of a checkout, for a folder that is itself that project, and for one that would not
  * be sent with the project, because git ignores it or its name is that of a vendored folder.
  */

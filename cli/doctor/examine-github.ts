@@ -18,7 +18,7 @@ const setup = '"remora github setup" makes an app that has it'
 const lacks = (found: string, advice: string) => missing('github', found, advice)
 const doubts = (found: string, advice: string) => doubtful('github', found, advice)
 
-/** The GitHub App, as far as it is named here; empty where there is none. Each part runs with the keys that it has. */
+/** Examines the GitHub App, as far as it is named here; returns nothing where there is none. Each part runs with the keys that it has. */
 export async function examineGithub({ github, publisherUrl }: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {
   const { appId, privateKey, webhookSecret, apiUrl } = github
   if (appId === undefined && privateKey === undefined && webhookSecret === undefined) return []
@@ -120,7 +120,7 @@ function explained(error: unknown, { appId, apiUrl }: Pick<Credentials, 'appId' 
   return lacks(fault, 'check REMORA_GITHUB_API_URL, and what is between here and GitHub')
 }
 
-/** GitHub refuses every JWT of a clock that is wrong, in other words; its client then tries again with GitHub's time. */
+/** GitHub refuses every JWT of a clock that is wrong. */
 function examineClock(answer: unknown): Diagnosis[] {
   const date = WithDate.safeParse(answer).data?.headers.date
   const ahead = date === undefined ? 0 : Date.now() - Date.parse(date)

@@ -10,7 +10,7 @@ import { findRunningStack } from '../stack/running-stack.ts'
 import { type Diagnosis, doubtful, fine, missing } from './diagnosis.ts'
 import type { CliConfig } from '../cli-config.ts'
 
-/** The settings file and the environment. A fault in them ends every other command. */
+/** Examines the settings file and the environment. A fault in them ends every other command. */
 export function examineSettings({ settings }: CliConfig, cwd: string): Diagnosis {
   const { path, fault } = settings
   const misnamed = fault === undefined && path === undefined ? misnamedSettings(cwd) : undefined
@@ -30,7 +30,7 @@ const leastDisk = 64 * 1024 ** 2
 const Package = z.object({ version: z.string() })
 const libraries = ['bullmq', 'ioredis', '@20minutes/s3rver', '@pydantic/monty', 'web-tree-sitter', 'hono', 'commander']
 
-/** The Node this command runs on, which is the package's own unless the one that started it is as new. */
+/** Names the Node this command runs on, which is the package's own unless the one that started it is as new. */
 export function examineNode(): Diagnosis {
   const own = process.execPath.includes('node_modules') ? "the package's own" : 'the one of the system'
   return fine('node', `${process.versions.node}, ${own}, at ${process.execPath}`)

@@ -17,7 +17,7 @@ export type ProgramSearch = {
 
 const lookMs = 3_000
 
-/** The Redis of an embedded stack: where it is, or how to get it. A remote service has its own. */
+/** Says where the Redis of an embedded stack is, or how to get it. A remote service has its own. */
 export async function examineRedis(search: ProgramSearch): Promise<Diagnosis> {
   const { config, packager } = search
   const { path, version, lack } = await located(redisServer, search)

@@ -16,10 +16,7 @@ type KeyPlace = {
   env: Env
 }
 
-/**
- * Prepares the place for the keys of an app, before it is made: GitHub tells them once. Throws CONFIG_003 for a folder that
- * cannot be made, or that others may write, and, without `force`, where there are keys already.
- */
+/** Prepares the place before the app is made, since GitHub tells keys once. CONFIG_003 where others may write, or keys are there (`force`). */
 export async function prepareKeyFiles({ folder, dataDir, force, env }: KeyPlace): Promise<KeyFiles> {
   if (folder === undefined) await makeDataFolder(dataDir, env)
   const path = folder ?? join(dataDir, 'github')

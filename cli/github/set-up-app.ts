@@ -50,7 +50,7 @@ export async function setUpApp(options: SetupOptions, context: CliContext): Prom
   io.err(visible(nextSteps(app, install)))
 }
 
-/** The form for a page that sends the browser back to `redirectUrl`. CONFIG_003 where GitHub would not know where to send webhooks. */
+/** Returns the form for a page that sends the browser back to `redirectUrl`. CONFIG_003 where GitHub would not know where to send webhooks. */
 function openForm(options: SetupOptions, { config }: CliContext): (redirectUrl: string) => ManifestForm {
   const site = githubSite(config.github.apiUrl)
   const { org, name = `remora-${randomBytes(3).toString('hex')}`, webhook } = options

@@ -126,7 +126,7 @@ function costsOf(results: readonly ProbeResult[], durationMs: number): Costs {
 
 const comparedWords = 8
 
-/** The faults by code and the first words of the message, without figures; the most frequent first. */
+/** Returns the faults by code and the first words of the message, without figures; the most frequent first. */
 function distinctFaults(results: readonly ProbeResult[]): DistinctFault[] {
   const all = results.flatMap(({ faults }, agent) => faults.map((fault) => ({ ...fault, agent })))
   const alike = Map.groupBy(all, ({ code, message }) => `${code} ${firstWords(message)}`)

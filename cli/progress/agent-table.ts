@@ -18,7 +18,7 @@ const columns: readonly Column[] = [
   { title: 'tokens', of: (agent) => agent.tokens },
 ]
 
-/** A row for each agent: its operations by how they ended, and how many of its change sets are not in the patch. */
+/** Returns a row for each agent: its operations by how they ended, and how many of its change sets are not in the patch. */
 export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
   const sorted = Object.entries(agents).toSorted(([left], [right]) => (left < right ? -1 : 1))
   if (sorted.length === 0) return []
@@ -28,10 +28,7 @@ export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
   return [paint('dim', head), ...lines]
 }
 
-/**
- * Says how many nodes were looked at, of how many that were found, and how many operations were planned, in all and by agent, with the
- * reasons why nodes got no operation, so that the figures of a line add up; then come the plan's notices.
- */
+/** Says how many nodes were looked at, how many operations were planned, by which agent, and why nodes got none; then come the notices. */
 export function plannedLines(plan: PlanView, { width, nodes }: { width: number; nodes?: number }): string[] {
   const { unchanged, beyond_limit: beyondLimit, nodes_looked_at: lookedAt } = plan
   const agents = Object.entries(plan.agents).toSorted(([left], [right]) => (left < right ? -1 : 1))
@@ -56,10 +53,7 @@ function cut(reason: string): string {
   return `${words.slice(0, words.lastIndexOf(' ')).replace(/[,:;]$/, '')} …`
 }
 
-/**
- * `docstring looked at 573 nodes: 107 operations; none on 204 (is in a test), 156 (has a docstring)`. The number of nodes
- * with operations is added where it differs from that of the operations: a node can have two.
- */
+/** Writes `docstring looked at 573 nodes: 107 operations; none on 204 (is in a test), 156 (has a docstring)`; a node can have two operations. */
 function plannedLine(name: string, agent: PlanView['agents'][string]): string {
   const { looked_at: lookedAt, planned, mechanical, skipped } = agent
   const operations = planned + mechanical

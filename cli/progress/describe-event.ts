@@ -7,7 +7,7 @@ const Words = z.string().catch('')
 const Count = z.number().catch(0)
 const UsedUp = z.object({ of: Words, limit: Count, used: Count })
 
-/** One line for a person, or undefined for events that are not shown. */
+/** Returns one line for a person, or undefined for events that are not shown. */
 export function describeEvent(event: EventView): string | undefined {
   const { data } = event
   switch (event.event) {

@@ -78,10 +78,7 @@ function shownTime(time: string): string {
 /** A state that lasts: the lines that tell of it, and what is said once it is over. */
 type Notice = { lines: readonly string[]; over?: string }
 
-/**
- * Returns the lines to print into a pipe: what the run waits for, repeated once a minute, and a line when the waiting has ended; also
- * what holds a run in which nothing moves.
- */
+/** Returns the lines for a pipe: what the run waits for, once a minute and when that has ended, and what holds it. */
 export function openWaitingNotices(): (
   state: Waits & Pick<ProgressState, 'status' | 'held'>,
   nowMs: number,

@@ -21,7 +21,7 @@ const Texts = z.array(z.string()).catch([])
 const CountsByAgent = z.record(z.string(), z.number()).catch({})
 const Text = z.string().optional().catch(undefined)
 
-/** The state after one more event. Events must be folded in the order of their numbers, each once. */
+/** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
   const line = describeEvent(event)
   const seen: ProgressState = {

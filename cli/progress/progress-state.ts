@@ -50,7 +50,6 @@ export type ProgressState = {
   projectId?: string
   /** Says by the ids of running operations what each waits for by its last event, the model or a tool. */
   doing: Readonly<Record<string, string>>
-  /** Says what holds the run, once nothing has moved for a while. */
   held?: string | undefined
   recent: readonly string[]
   /** Names of the models that answered, as their servers report them. */

@@ -27,7 +27,6 @@ import { isFolder, requireGit } from '../run/take-patch.ts'
 import { plural } from '../wording.ts'
 import { type MessagedCommit, pushableCommits, type WithheldFile } from './pushable-commits.ts'
 
-/** Names the state of a commit that the host shows. */
 const statusName = 'remora'
 
 export type RemoteOrder = {

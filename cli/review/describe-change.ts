@@ -25,10 +25,7 @@ export function partOf(part: string, texts: readonly string[]): BodyLine[] {
 
 type View = { width: number; paint: Paint }
 
-/**
- * All that a reviewer sees of a change set: what was decided, what its agent said, what was proved, its diff, with as much
- * around it as fits into `room` lines, what earlier attempts changed, and what it collides with.
- */
+/** Shows what was decided, said and proved, the diff with as much around it as fits into `room` lines, earlier attempts, and conflicts. */
 export function describeChange(set: ReviewedSet, { columns: width, rows: room }: Size, paint: Paint): BodyLine[] {
   const { change, summary = '', earlier = [] } = set
   const view = { width, paint }
@@ -108,10 +105,7 @@ function evidenceLines({ evidence }: ChangeView, { width, paint }: View): string
   ]
 }
 
-/**
- * Says how much tests that hold show: one planted fault that they notice is enough to pass. Says also what went with a docstring,
- * since that is no documentation.
- */
+/** Says how many planted faults the tests notice (one is enough to pass), and what went with a docstring, since that is no documentation. */
 function noticedText(holding: ChangeView['evidence']): string {
   const isTold = (check: string) => check === 'tests_kill_mutants' || check === 'docstring_only'
   const details = holding.flatMap(({ check, detail }) => (isTold(check) ? (detail ?? []) : []))
@@ -133,10 +127,7 @@ function warningLines({ conflict, diff }: ChangeView, { width, paint }: View): s
 /** So many of the sets that a set is built on are named. */
 export const namedBases = 5
 
-/**
- * Names what the diff stands on, and does not show; yellow where it would be accepted with this one. Shows their ids until they
- * are known.
- */
+/** Names what the diff stands on; yellow where it would be accepted with this one. Shows their ids until they are known. */
 function builtOnLines({ change, builtOn = [] }: ReviewedSet, { width, paint }: View): string[] {
   const known = new Map(builtOn.map((base) => [base.change_set_id, base]))
   const lines = change.built_on.slice(0, namedBases).flatMap((id) => {

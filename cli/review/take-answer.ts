@@ -68,10 +68,7 @@ function takeTranscript(state: ReviewState, { title, text }: Taken<'transcript'>
   return stay({ ...state, mode: { kind: 'reading', title, text }, scroll: 0 })
 }
 
-/**
- * Sets that were listed before are brought up to date; new ones come after them. What a retry has made again is left out, and the
- * newest run that has a set comes first.
- */
+/** Brings listed sets up to date; new ones come after them, the newest run's first, without what a retry has made again. */
 function takeListed(state: ReviewState, { changes, next: cursor, run }: Taken<'listed'>): Step {
   const current = changes.filter(isCurrent).toReversed()
   const listed = new Map(current.map((change) => [change.change_set_id, change]))
@@ -183,7 +180,7 @@ function decidedHere(
   return { verdict, word: isSentBack ? 'sent back' : 'for the agent' }
 }
 
-/** The next set, or the same one when a decision on it was taken back. */
+/** Shows the next set, or the same one when a decision on it was taken back. */
 function afterDecision(state: ReviewState, { id, answer }: { id: string | undefined; answer: DecisionsView }): Step {
   const own = answer.decisions.find((decision) => decision.change_set_id === id)
   const others = answer.decisions.filter((decision) => decision.made && decision !== own)
@@ -199,10 +196,7 @@ function decidedText(decision: DecidedView, state: ReviewState): string {
   return `${made ? '' : 'already '}${verdict === 'pending' ? 'pending again' : verdict} ${name}${before}`
 }
 
-/**
- * Nothing of the request was made. Somebody else's decision is shown instead of being overwritten; over other sets in the way the
- * reviewer decides.
- */
+/** Shows somebody else's decision instead of overwriting it; over other sets in the way the reviewer decides. */
 function takeRefusal(state: ReviewState, refusal: RefusedView, wanted: SeenDecisions): Step {
   const { error_code: code, change_set_id: id, decision, detail } = refusal
   if (code === 'WORK_003') {
@@ -223,10 +217,7 @@ function takeRefusal(state: ReviewState, refusal: RefusedView, wanted: SeenDecis
   return stay(choosing, count > 1 ? { ...message, style: 'yellow' } : undefined)
 }
 
-/**
- * Returns what can be taken back so that the set can be accepted: what it collides with, beside what was to give way before, or,
- * once that was refused, the same with what is built on it.
- */
+/** Returns what is to be taken back for the set to be accepted: what it collides with, then the same with what is built on it. */
 function givingWay(refusal: RefusedView, { decisions, withDependents }: SeenDecisions): GivingWay | undefined {
   const [set, before] = [decisions.at(-1), decisions.slice(0, -1)]
   const { change_set_id: id, conflict, blocked_by: blockedBy, with_decision: decision } = refusal

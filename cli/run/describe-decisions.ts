@@ -133,7 +133,6 @@ export function rulesOf(change: ChangeView | undefined): string[] {
   return change === undefined || change.rules.length === 0 ? [] : [`(${change.rules.join(', ')})`]
 }
 
-/** Lines added and removed. */
 export function sizeOf(change: ChangeView | undefined): string {
   if (change === undefined) return ''
   const count = { '+': 0, '-': 0 }
@@ -172,7 +171,7 @@ function refusalLines(runId: string, refusal: RefusedView, verdict: WantedVerdic
   return [`refused: ${leftOutText(conflict)}`, ...bothTexts(conflict, ', which is accepted, makes of it'), ...instead]
 }
 
-/** Shows what a set makes of the place that it is left out for, and what the other one makes of it, of which `otherDoes` says it. */
+/** Shows what a set makes of the place that it is left out for, and what the other one makes of it. */
 export function bothTexts(conflict: LeftOut, otherDoes: string): string[] {
   const { with: other } = conflict
   return [...textLines(conflict, ' would make of it'), ...(other === undefined ? [] : textLines(other, otherDoes))]

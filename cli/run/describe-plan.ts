@@ -35,7 +35,7 @@ function headline({ agents, nodes_looked_at: nodes, beyond_limit: beyond }: Plan
   return `${looked}${would}. Nothing was done.`
 }
 
-/** The folders of all agents together, those with the most operations first. */
+/** Returns the folders of all agents together, those with the most operations first. */
 function folderLines({ agents }: PlanView): string[] {
   const folders = new Map<string, { planned: number; tokens: number }>()
   for (const { path, planned, estimated_tokens: tokens } of Object.values(agents).flatMap((agent) => agent.folders)) {

@@ -17,10 +17,7 @@ import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
 
-/**
- * `isWaiting`: no stack works on the run unless it has ended. `width` limits the lines. `modelUrls`: of the environment. `plan`: of a
- * run without operations, which says why there are none.
- */
+/** Says with `isWaiting` that no stack works on the run, and with `plan` why there are no operations. */
 export type RunDisplay = {
   isWaiting: boolean
   width: number
@@ -88,7 +85,6 @@ function budgetOf({ budget }: RunView): string {
   return budget.tokens === null ? '' : budgetText(budget)
 }
 
-/** `12,345 of 20,000 tokens used` */
 export function budgetText({ tokens, used }: BudgetView): string {
   return tokens === null ? `${plural(used, 'token')} used` : `${figure(used)} of ${plural(tokens, 'token')} used`
 }
@@ -220,7 +216,7 @@ function edgeLine({ node, certainty }: EdgeShape): string {
 
 const shownSkipped = 10
 
-/** The first ten skipped files with their reasons, and which command lists the others. `total` may be more than are listed. */
+/** Returns the first ten skipped files with their reasons, and which command lists the others. `total` may be more than are listed. */
 export function skippedLines(skipped: readonly SkippedFile[], others: string, total = skipped.length): string[] {
   const lines = skipped
     .slice(0, shownSkipped)

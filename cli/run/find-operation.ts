@@ -117,7 +117,6 @@ async function nodeOf(client: NodeClient, runId: string, { named, agents }: Word
   }
 }
 
-/** So many operations of a file are offered to choose from. */
 const namedInFile = 5
 
 function severalInFile(path: string, operations: readonly OperationView[]): AppError {
@@ -134,7 +133,7 @@ function listed(operations: NodeDetail['operations']): string {
 
 export type NodeWithEdges = { node: NodeDetail; edges: EdgeShape[] }
 
-/** The node `named`, as for `findNodeDetail`, with all its edges. */
+/** Returns the node `named`, as for `findNodeDetail`, with all its edges. */
 export async function findNode(
   client: NodeClient & Pick<ApiClient, 'listEdges'>,
   runId: string,
@@ -144,12 +143,12 @@ export async function findNode(
   return { node, edges: await Array.fromAsync(allEdges(client, runId, node.node_id)) }
 }
 
-/** The node by its id or as it is printed: `PATH` or `PATH NAME`. RUN_004 when there is none. */
+/** Returns the node by its id or as it is printed: `PATH` or `PATH NAME`. RUN_004 when there is none. */
 async function findNodeDetail(client: NodeClient, runId: string, named: string): Promise<NodeDetail> {
   return client.getNode(runId, NodeId.safeParse(named).success ? named : await idOfPlace(client, runId, named))
 }
 
-/** The first of the nodes with that name. A path may contain spaces: all words are tried as the path, then fewer and fewer. */
+/** Returns the first of the nodes with that name. A path may contain spaces: all words are tried as the path, then fewer and fewer. */
 async function idOfPlace(client: NodeClient, runId: string, named: string): Promise<string> {
   const words = named.split(' ')
   for (let end = words.length; end > 0; end--) {

@@ -2,10 +2,7 @@ import { sha256 } from '#domain/ids.ts'
 import { packageVersion } from '#platform/package-version.ts'
 import type { FindingView } from '#schemas/finding-schema.ts'
 
-/**
- * The findings of a run as a SARIF 2.1.0 log, which code hosts and editors read. A rule is an agent with the name that it gives the kind
- * of finding. A fingerprint stays the same while the lines of a file move.
- */
+/** Writes a SARIF 2.1.0 log. A rule is an agent and its kind of finding; a fingerprint stays while the lines of a file move. */
 export function findingsSarif(runId: string, findings: readonly FindingView[]): object {
   const rules = [...new Set(findings.map(ruleOf))].toSorted()
   const indexOf = new Map(rules.map((id, index) => [id, index]))

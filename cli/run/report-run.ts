@@ -55,7 +55,7 @@ export function exitCodeOf(
   return wentWell || state.patchFiles > 0 ? 3 : 1
 }
 
-/** The last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched. */
+/** Is the last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched. */
 export function resultView({ state, run, plan, patch, earlierRuns = [] }: ReportParts) {
   const planned = plannedView(plan)
   return {

@@ -45,7 +45,6 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
   }
 }
 
-/** Adds the repository around the folder of a new run. */
 async function inRepository(order: RunOrder, context: CliContext): Promise<RunOrder> {
   const { source } = order
   if (source.kind !== 'folder') return order
@@ -148,7 +147,6 @@ async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   return describeSilent(model, { whenNone, signal })
 }
 
-/** Says what happens to a run that this command no longer follows. */
 function describeLeftRun(
   runId: string,
   { isOurs, model }: { isOurs: boolean; model: string | undefined },

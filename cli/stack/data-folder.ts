@@ -33,7 +33,7 @@ export async function makeDataFolder(dataDir: string, env: Env = {}): Promise<vo
   }
 }
 
-/** CONFIG_003 for a folder or file among the data that cannot be made or written. */
+/** Makes a CONFIG_003 for a folder or file among the data that cannot be made or written. */
 export function dataNotWritable(path: string, cause: unknown): AppError {
   const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
   const remedy = fullDisk.has(reason) ? 'the disk is full, free some space' : 'make it writable'
@@ -69,7 +69,7 @@ const gitMs = 20_000
 const elsewhere = 'or name another folder in REMORA_DATA_DIR'
 
 /**
- * CONFIG_003 for a data folder that somebody else may have filled: a link, one that another user owns or may write, one
+ * Throws CONFIG_003 for a data folder that somebody else may have filled: a link, one that another user owns or may write, one
  * with a link or a file of another user among our files, or with files that git tracks. Archives and repositories can
  * bring all of these, and writing there could overwrite other files of this user.
  */
@@ -175,10 +175,7 @@ function markPath(dataDir: string): string {
 
 const folderName = '.remora'
 
-/**
- * Returns the nearest `.remora` from `cwd` upwards that a stack of this user has written, else the one in `cwd`. Folders of
- * others, links and folders without a stack's data may have come with a repository: they are skipped.
- */
+/** Returns the nearest `.remora` upwards that this user's stack has written, else the one in `cwd`; others may have come with a repository. */
 export function findDataFolder(cwd: string): string {
   const start = resolve(cwd)
   for (let dir = start; ; dir = dirname(dir)) {

@@ -16,7 +16,7 @@ export type WorkspaceChange = Omit<FileVersions, 'before' | 'after'> & {
   diff: string
 }
 
-/** The files that a script changed in its workspace, sorted by path. */
+/** Returns the files that a script changed in its workspace, sorted by path. */
 export async function workspaceChanges(
   workspace: Pick<Workspace, 'changes' | 'readText' | 'readBaseBytes'>,
 ): Promise<WorkspaceChange[]> {
@@ -33,10 +33,7 @@ export async function workspaceChanges(
 /** They mask a file's mode; the second has the three bits by which it may be executed. */
 const [permissions, execution] = [0o7777, 0o111]
 
-/**
- * Makes the changes in the folder `top`, each file whole, deletions first. WORK_002, before anything is written, when a file has
- * changed since the script saw it; CONFIG_003 when one cannot be written: then what was written is put back.
- */
+/** Writes whole files, deletions first, all or none. WORK_002 when one has changed since the script saw it, CONFIG_003 when one cannot be written. */
 export async function applyChanges(top: string, changes: readonly WorkspaceChange[]): Promise<void> {
   const stale: string[] = []
   for (const change of changes) if (!(await isAsShown(top, change))) stale.push(change.path)
@@ -68,7 +65,6 @@ async function stepOf(top: string, change: WorkspaceChange, kept: string): Promi
   return { path, result: results[kind], current, content, mode, newMode, isResult: false }
 }
 
-/** Lets those who may read the file execute it. */
 function withBit(mode: number, executable: boolean): number {
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~execution
 }
@@ -77,7 +73,7 @@ function newFileMode(): number {
   return 0o666 & ~process.umask()
 }
 
-/** False, too, when a link has appeared on the path to the file. */
+/** Is false, too, when a link has appeared on the path to the file. */
 async function isAsShown(top: string, { path, before }: WorkspaceChange): Promise<boolean> {
   const full = join(top, path)
   if (before === null) return (await lstat(full).catch(() => undefined)) === undefined && (await isInside(top, path))
