@@ -20,9 +20,8 @@ import {
   addWorkersCommand,
 } from './commands/list-commands.ts'
 import { addPublishCommand } from './commands/publish-command.ts'
-import { addRetryCommand } from './commands/retry-command.ts'
 import { addReviewCommand } from './commands/review-command.ts'
-import { addRunCommand } from './commands/run-command.ts'
+import { addRetryCommand, addRunCommand } from './commands/run-command.ts'
 import { addShowCommand } from './commands/show-command.ts'
 import { addAnswerCommand, addBudgetCommand, addCancelCommand, addDeleteCommand } from './commands/steer-commands.ts'
 import { addSubmitCommand, addWatchCommand } from './commands/submit-command.ts'

@@ -106,7 +106,7 @@ async function stepFor(change: ChangedFile, { folder, kept, files }: Place): Pro
   if (bytes === undefined) return 'cannot be read'
   await writeFile(kept, bytes)
   const mode = stats.mode & 0o7777
-  const newMode = modeAfter(mode, change)
+  const newMode = change.changesMode ? withExecution(mode, change.executable) : mode
   const step = { path, current: kept, content: kept, mode, newMode, isResult: false }
   if (await hasBytes(bytes, after)) {
     const isResult = newMode === mode
@@ -134,9 +134,8 @@ function addsOnly(left: Uint8Array, right: Uint8Array): boolean {
   return editsBetween(left, right).every(({ start, end }) => start === end)
 }
 
-/** Lets those who may read the file run it, as git sets it. */
-function modeAfter(mode: number, { executable, changesMode }: ChangedFile): number {
-  if (!changesMode) return mode
+/** Lets those who may read the file run it, as git sets it, or nobody. */
+export function withExecution(mode: number, executable: boolean): number {
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
 }
 

@@ -4,7 +4,7 @@ import type { ApiClient } from '../api-client.ts'
 import { changesWhere } from '../api-lists.ts'
 import { isCurrent, rulesOf } from '../run/describe-decisions.ts'
 import { nodePlace } from '../wording.ts'
-import { hunksIn, type LineSpan, touch } from './line-spans.ts'
+import { hunksIn, type LineSpan, touch } from './merge-files.ts'
 import type { RefusedFile } from './merge-changes.ts'
 
 const namedSets = 20

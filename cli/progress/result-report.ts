@@ -8,8 +8,7 @@ import { adviceOnOperation } from '../describe-failure.ts'
 import { type Paint, wrap } from '../terminal-text.ts'
 import { failedOperations, isComposed, isFruitless, type ProgressState } from './progress-state.ts'
 import { type PatchResult, patchLines, type UnfetchedPatch } from './patch-lines.ts'
-import { evidenceLines, gateLines } from './proof-lines.ts'
-import { setupLines } from './setup-lines.ts'
+import { evidenceLines, gateLines, setupLines } from './proof-lines.ts'
 
 export type ReportParts = {
   state: ProgressState
