@@ -84,14 +84,11 @@ function patchCalls({ get, getStream, post }: ApiConnection) {
       (await getStream(`${runPath(runId)}/patch?of=${of}`))?.body,
     /** Says what is in the patch and what is left out of it. Otherwise it is as `readPatch`. */
     readPatchSets: (runId: string, of: PatchKind) => get(`${runPath(runId)}/patch/sets`, PatchSets, { of }),
-    /**
-     * The commits that the patch comes to, one for each agent, without these change sets and those that cannot be without them. Otherwise as
-     * `readPatch`.
-     */
+    /** Plans a commit for each agent, without these change sets and those that cannot be without them. Otherwise as `readPatch`. */
     readCommits: (runId: string, of: PatchKind, without: readonly string[] = []) =>
       post(`${runPath(runId)}/commits`, { of, without }, PlannedCommits),
     /**
-     * A tar.gz of the files that its changes change, as they are after or were before them, while it arrives; undefined when
+     * Returns a tar.gz of the files that its changes change, as they are after or were before them, while it arrives; undefined when
      * there are none. `composition` names the changes. Otherwise as `readPatch`.
      */
     readChangedFiles: (runId: string, { of, side }: { of: PatchKind; side: 'after' | 'before' }) =>
@@ -155,10 +152,9 @@ function tokenCalls(connection: ApiConnection) {
 
 function budgetCalls({ get, put }: ApiConnection) {
   return {
-    /** `tokens` null: any number. RUN_007 when it has ended. */
+    /** Takes null for any number. Throws RUN_007 when the run has ended. */
     setBudget: (runId: string, tokens: number | null) => put(`${runPath(runId)}/budget`, BudgetView, { tokens }),
     getProjectBudget: (projectId: string) => get(`${projectPath(projectId)}/budget`, ProjectBudgetView),
-    /** null: any number. */
     setProjectBudget: (projectId: string, tokensPerDay: number | null) =>
       put(`${projectPath(projectId)}/budget`, ProjectBudgetView, { tokens_per_day: tokensPerDay }),
   }

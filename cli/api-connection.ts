@@ -29,7 +29,7 @@ export type Query = Readonly<Record<string, string | number | undefined>>
 export type Multipart = { request: string; archive: AsyncIterable<Uint8Array> }
 
 /**
- * HTTP requests to the API at `url`. An answer that is a problem is thrown as an ApiProblem with its code and phase; no
+ * Sends HTTP requests to the API at `url`. An answer that is a problem is thrown as an ApiProblem with its code and phase; no
  * answer, or one of another program, is CONFIG_006. What is refused since the token sends too many requests is sent again after the time
  * that the service asks for, a few times. Aborting `signal` ends every request with its reason.
  */
@@ -135,7 +135,6 @@ const askedAgain: Readonly<Record<string, { times: number; withinMs: number }>> 
 }
 const mostWaitMs = 60_000
 
-/** Sends again, after the time that the service asks for, what it has not begun with. */
 async function sendWhenTaken(path: string, outgoing: Outgoing, options: Parameters<typeof sendRequest>[2]) {
   const startedAt = performance.now()
   for (let waits = 0; ; waits += 1) {
@@ -163,7 +162,7 @@ function wholeBody({ body }: Answer, { url, signal }: Options): Promise<string> 
   })
 }
 
-/** Never whole in memory: `request` first, as the API requires, then the archive. */
+/** Is never whole in memory: `request` comes first, as the API requires, then the archive. */
 async function* multipartBody({ request: document, archive }: Multipart, boundary: string): AsyncGenerator<Uint8Array> {
   const part = (disposition: string, type: string) =>
     Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\ncontent-type: ${type}\r\n\r\n`)

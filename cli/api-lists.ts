@@ -58,7 +58,7 @@ export function allRuns({ listRuns }: Lister<'listRuns'>) {
 export type PageStart = { cursor?: string }
 
 /**
- * The items of a list that is read page by page, in order. Each page has its items under `key` and, in `next`, the cursor of
+ * Yields the items of a list page by page, in order. Each page has its items under `key` and, in `next`, the cursor of
  * the page after it, or null. A page is read when the caller has taken all items before it; breaking off the loop, or
  * an abort that `read` throws, reads no more.
  */

@@ -118,7 +118,7 @@ function colorOf(env: CliValues): 'never' | 'always' | 'terminal' {
   return env.FORCE_COLOR === undefined || env.FORCE_COLOR === '0' ? 'terminal' : 'always'
 }
 
-/** A line for each value of the settings file that nothing reads. */
+/** Returns a line for each value of the settings file that nothing reads. */
 export function unservedSettings({ path, given }: Pick<Settings, 'path' | 'given'>, cwd: string): string[] {
   if (path === undefined) return []
   return given.flatMap(({ setting, line }) =>

@@ -4,7 +4,7 @@ import { answerFits } from '#schemas/wire-parts.ts'
 import { ApiProblem } from './api-connection.ts'
 
 /**
- * Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all; `alsoDecided`: also on those of them that
+ * Asks for decisions on the change sets with these ids, or on all that meet a filter, `{}` for all; `alsoDecided`: also on those of them that
  * people have decided before. `withDependents`: what is built on them is
  * rejected or taken back with them.
  */
@@ -19,10 +19,7 @@ export type WantedDecisions = {
 /** A request takes as many, and a retry repeats as many. With the longest reason they are less than the 64 KiB of a request. */
 const decisionsAtOnce = 1_000
 
-/**
- * Decides on any number of change sets, a request for each thousand of those that are named. What was refused, since sets of a later
- * request are built on it, is asked for again as long as that decides more.
- */
+/** Decides in requests of a thousand; what a later request made possible is asked for again, as long as that decides more. */
 export async function decideInSlices(
   runId: string,
   { verdict, reason, retry, withDependents, ...chosen }: WantedDecisions,
@@ -37,7 +34,7 @@ export async function decideInSlices(
       const decisions = slice.map((id) => ({ change_set_id: id }))
       answers.push(await send({ decisions, ...same }))
     }
-    const decided = new Set(answers.flatMap(({ decisions }) => decisions.map((one) => one.change_set_id)))
+    const decided = new Set(answers.flatMap(({ decisions }) => decisions.map((decision) => decision.change_set_id)))
     const left = open.filter((id) => !decided.has(id))
     const isDone = left.length === 0 || left.length === open.length
     if (isDone || verdict === 'accept' || open.length <= decisionsAtOnce)
@@ -55,7 +52,7 @@ function slicesOf(sets: readonly string[]): (readonly string[])[] {
 
 const Refusals = z.looseObject(refusals)
 
-/** The answer that a request gets whose problem has all its refusals. */
+/** Makes an answer of a problem that has all its refusals. */
 export function nothingDecided(runId: string): (error: unknown) => DecisionsView {
   return (error) => {
     if (!(error instanceof ApiProblem) || !answerFits(Refusals, error.document)) throw error
@@ -65,7 +62,7 @@ export function nothingDecided(runId: string): (error: unknown) => DecisionsView
 }
 
 function withoutRefusals(answer: DecisionsView): DecisionsView {
-  const counts = Object.entries(answer.by_agent).map(([agent, one]) => [agent, { ...one, refused: 0 }] as const)
+  const counts = Object.entries(answer.by_agent).map(([agent, counts]) => [agent, { ...counts, refused: 0 }] as const)
   return { ...answer, refused_count: 0, refused: [], by_agent: Object.fromEntries(counts) }
 }
 

@@ -43,7 +43,7 @@ export function describeFailure(error: unknown): Failure {
   return { text: `remora: unexpected error: ${visible(trace)}\n`, document: { error: { error_code: null, message } } }
 }
 
-/** Wrong usage as `--json` prints it; commander prints the text for a person. It has no error code. */
+/** Returns wrong usage as `--json` prints it; commander prints the text for a person. It has no error code. */
 export function usageDocument({ message }: Pick<CommanderError, 'message'>): Failure['document'] {
   return { error: { error_code: null, message: message.replace(/^error: /, '').replaceAll('\n', ' ') } }
 }

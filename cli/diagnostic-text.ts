@@ -22,7 +22,7 @@ function withCaret(source: string, at: number): string {
   return `${indentation}${before}${after}\n${indentation}${blank}^\n`
 }
 
-/** White space as wide as the character: two columns for some, none for accents. */
+/** Returns white space as wide as the character: two columns for some, none for accents. */
 function blankAs(char: string): string {
   if (char === '\t') return char
   if (withoutWidth.test(char)) return ''

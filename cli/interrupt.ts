@@ -17,7 +17,7 @@ export type InterruptOptions = {
 }
 
 /**
- * Aborted on the first SIGINT, SIGTERM or SIGHUP, when the reader of stdout or stderr closes it, and when a program that
+ * Is aborted on the first SIGINT, SIGTERM or SIGHUP, when the reader of stdout or stderr closes it, and when a program that
  * started this one with an IPC channel dies. The process exits with code 130 if it has not ended `limitMs` later, or at once
  * on a second signal. A signal within half a second of the first counts as the same, because npx and a terminal both
  * forward a Ctrl-C.

@@ -2,7 +2,7 @@ import type { ModelKind } from '#domain/model-kind.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 
-/** The kind of model that `--model` or REMORA_MODEL_URLS names; without either the rehearsal model. */
+/** Returns the kind of model that `--model` or REMORA_MODEL_URLS names; without either the rehearsal model. */
 export function kindOfModel(text: string | undefined): ModelKind {
   return text === undefined || text === 'rehearsal' ? 'rehearsal' : 'servers'
 }
@@ -20,7 +20,7 @@ export function faultOfServers(text: string): string | undefined {
     .find((fault) => fault !== undefined)
 }
 
-/** The addresses in `text`; none for `rehearsal`. */
+/** Returns the addresses in `text`; none for `rehearsal`. */
 export function serversIn(text: string): string[] {
   const named = text.split(',').map((entry) => entry.trim())
   return named.filter((entry) => entry !== '' && entry !== 'rehearsal')
@@ -28,7 +28,7 @@ export function serversIn(text: string): string[] {
 
 const answerMs = 1_000
 
-/** A model server's answer to a request for its models, body unread; undefined without one within a second. */
+/** Returns a model server's answer to a request for its models, body unread; undefined without one within a second. */
 export async function askServer(
   server: string,
   { signal, apiKey }: { signal: AbortSignal; apiKey?: string | undefined },
@@ -50,7 +50,7 @@ export async function silentServers(text: string, signal: AbortSignal): Promise<
   return silent.flat()
 }
 
-/** A line for each model server in `text` that does not answer; `whenNone` makes it when no other does either. */
+/** Returns a line for each model server in `text` that does not answer; `whenNone` makes it when no other does either. */
 export async function describeSilent(
   text: string,
   { whenNone, signal }: { whenNone: (server: string) => string; signal: AbortSignal },

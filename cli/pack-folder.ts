@@ -19,16 +19,10 @@ export type Packed = {
   include: SkipKind[]
 }
 
-/**
- * `include`: kinds of files that are sent although they are skipped by default. `env`: that of the caller, with which git is found and
- * finds its settings; by default the system's git, without settings of a user.
- */
+/** Sends kinds of files with `include` that are skipped by default, and finds git and its settings with the caller's `env`. */
 export type PackOptions = { signal: AbortSignal; include?: readonly SkipKind[]; env?: Env }
 
-/**
- * Packs a folder; a tar, gzipped tar or zip is sent as it is. INTAKE_001 when `path` is missing, unreadable or something else,
- * INTAKE_007 when the folder has nothing to send.
- */
+/** Packs a folder; a tar, gzipped tar or zip is sent as it is. INTAKE_001 when `path` cannot be sent, INTAKE_007 when a folder is empty. */
 export async function packPath(path: string, options: PackOptions): Promise<Packed> {
   const stats = await stat(path).catch((error: unknown) => {
     throw new AppError('INTAKE_001', `${path} cannot be read: ${messageOf(error)}`, { cause: error })
@@ -41,7 +35,7 @@ export async function packPath(path: string, options: PackOptions): Promise<Pack
 }
 
 /**
- * A gzipped tar of the folder, packed while it is read: one file in memory at a time, in path order, with no times or
+ * Returns a gzipped tar of the folder, packed while it is read: one file in memory at a time, in path order, with no times or
  * owners, so that the same files give the same bytes. If a file disappears meanwhile, the stream fails with INTAKE_001.
  */
 export async function packFolder(path: string, options: PackOptions): Promise<Packed> {
@@ -106,13 +100,13 @@ type ListedFile =
 export type FolderListing = {
   files: ListedFile[]
   skipped: SkippedFile[]
-  /** Some listed files are named by .gitignore, but git tracks them. */
+  /** Is true when .gitignore names some listed files, which git tracks all the same. */
   hasTrackedIgnored: boolean
 }
 
-/** Never sent, and not listed among the skipped files, because every checkout has it. */
+/** Is not even listed among the skipped files, because every checkout has it. */
 const history = '.git'
-/** Never sent: the history, and a virtual environment, which may be incomplete. */
+/** Holds the history, and a virtual environment, which may be incomplete. */
 const neverPacked = new Set([history, '.venv'])
 
 export function isNeverPacked(name: string): boolean {
@@ -123,7 +117,7 @@ const maxFileBytes = 64 * 1024 ** 2
 const ownerMayExecute = 0o100
 
 /**
- * The files of the folder `root` to send, sorted by path, and those that are skipped, with reasons: untracked files that
+ * Returns the files of the folder `root` to send, sorted by path, and those that are skipped, with reasons: untracked files that
  * .gitignore names, installed packages, links that lead out of the folder, and what is too large, unreadable or not a file.
  * Links are not followed. History and our own output are in neither list.
  */
@@ -144,7 +138,7 @@ export async function listFolder(
   return { ...listing, skipped: listing.skipped.toSorted(byPath) }
 }
 
-/** The entry to send, or the reason why it is skipped. */
+/** Returns the entry to send, or the reason why it is skipped. */
 async function listOne(root: string, path: RepoPath): Promise<ListedFile | string> {
   const full = join(root, path)
   const stats = await lstat(full).catch(() => undefined)

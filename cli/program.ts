@@ -20,9 +20,8 @@ import {
   addWorkersCommand,
 } from './commands/list-commands.ts'
 import { addPublishCommand } from './commands/publish-command.ts'
-import { addRetryCommand } from './commands/retry-command.ts'
 import { addReviewCommand } from './commands/review-command.ts'
-import { addRunCommand } from './commands/run-command.ts'
+import { addRetryCommand, addRunCommand } from './commands/run-command.ts'
 import { addShowCommand } from './commands/show-command.ts'
 import { addAnswerCommand, addBudgetCommand, addCancelCommand, addDeleteCommand } from './commands/steer-commands.ts'
 import { addSubmitCommand, addWatchCommand } from './commands/submit-command.ts'
@@ -103,13 +102,13 @@ function addHelpCommand(program: Command): void {
     .description('display the help of a command')
     .argument('[command...]', 'command, such as run or queries check')
     .action((names: string[], _options: object, help: Command) => {
-      let asked = program
+      let wanted = program
       for (const name of names) {
-        const found = asked.commands.find((command) => command.name() === name)
-        if (found === undefined) return help.error(unknownCommand(name, asked), { exitCode: 2 })
-        asked = found
+        const inner = wanted.commands.find((command) => command.name() === name)
+        if (inner === undefined) return help.error(unknownCommand(name, wanted), { exitCode: 2 })
+        wanted = inner
       }
-      return asked.outputHelp()
+      return wanted.outputHelp()
     })
 }
 

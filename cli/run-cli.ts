@@ -49,7 +49,7 @@ export async function runCli(args: readonly string[], call: CliCall): Promise<nu
   return exitCode
 }
 
-/** The effective settings. When they are invalid, none of them counts and `fault` has the error. */
+/** Returns the effective settings. When they are invalid, none of them counts and `fault` has the error. */
 function readSettings(args: readonly string[], given: Env, cwd: string): CliConfig {
   const named = fileOfConfigFlag(args)
   const own = named === undefined ? given : { ...given, REMORA_CONFIG: named }

@@ -3,17 +3,17 @@ import { escapedCharacter, terminalControls } from '#domain/terminal-controls.ts
 
 const ends = /[\n\t]/g
 
-/** Untrusted text (names, paths, model output) with terminal control characters escaped, as `\u001b`. */
+/** Returns untrusted text (names, paths, model output) with terminal control characters escaped, as `\u001b`. */
 export function visible(text: string): string {
   return text.replaceAll(terminalControls, escapedCharacter)
 }
 
-/** The same for a name within a line: newlines and tabs are escaped, too. */
+/** Returns the same for a name within a line: newlines and tabs are escaped, too. */
 export function visibleName(text: string): string {
   return visible(text).replaceAll(ends, escapedCharacter)
 }
 
-/** Untrusted text for one line of a screen: control characters and newlines are removed or replaced by blanks. */
+/** Returns untrusted text for one line of a screen: control characters and newlines are removed or replaced by blanks. */
 export function onOneLine(text: string): string {
   return stripVTControlCharacters(text).replaceAll(terminalControls, ' ').replaceAll(ends, ' ')
 }
@@ -26,21 +26,18 @@ export function openPaint(colored: boolean): Paint {
   return colored ? (style, text) => styleText(style, text, { validateStream: false }) : (_style, text) => text
 }
 
-/** The columns that a text takes without its colours. Exact enough for the Latin text we write. */
+/** Returns the columns that a text takes without its colours. Exact enough for the Latin text we write. */
 export function widthOf(text: string): number {
   return stripVTControlCharacters(text).length
 }
 
-/** Untrusted text (names, model output) without control characters, cut to `width` columns. */
+/** Returns untrusted text (names, model output) without control characters, cut to `width` columns. */
 export function clip(text: string, width: number): string {
   const clean = onOneLine(text)
   return clean.length <= width ? clean : `${clean.slice(0, Math.max(0, width - 1))}…`
 }
 
-/**
- * Untrusted text without control characters, in lines of at most `width` columns: broken at blanks, all but the first line two
- * columns deeper. Nothing is cut: a word that is wider than a line stays whole.
- */
+/** Breaks untrusted text at blanks, all lines but the first two columns deeper. A word that is wider than a line stays whole. */
 export function wrap(text: string, width: number): string[] {
   const clean = onOneLine(text)
   if (clean.length <= width) return [clean]
@@ -76,14 +73,14 @@ const fenceLine = /^(?<fence>`{3,})\S*$/
 export function paintMarkdown(markdown: string, paint: Paint): string {
   let fence: string | undefined
   const painted = markdown.split('\n').map((line) => {
-    const found = fenceLine.exec(line)?.groups?.['fence']
+    const opening = fenceLine.exec(line)?.groups?.['fence']
     if (fence !== undefined) {
       if (line !== fence) return line
       fence = undefined
       return paint('dim', line)
     }
-    fence = found
-    if (found !== undefined || line.startsWith('- ')) return paint('dim', line)
+    fence = opening
+    if (opening !== undefined || line.startsWith('- ')) return paint('dim', line)
     return line.startsWith('#') ? paint('bold', line) : line
   })
   return painted.join('\n')

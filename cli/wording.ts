@@ -26,7 +26,7 @@ export function nodePlace(path: string, qualifiedName: string): string {
   return isFile ? path : `${path} ${qualifiedName}`.trim()
 }
 
-/** A line for each file, and under it one for each node in it. `nodes` must be sorted by path. */
+/** Returns a line for each file, and under it one for each node in it. `nodes` must be sorted by path. */
 export function nodeLines(nodes: readonly NodeView[]): string[] {
   const lines: string[] = []
   let file = ''
@@ -38,18 +38,18 @@ export function nodeLines(nodes: readonly NodeView[]): string[] {
   return lines
 }
 
-/** A path relative to the folder `cwd` if it lies in it, else absolute. */
+/** Returns a path relative to the folder `cwd` if it lies in it, else absolute. */
 export function shownPath(path: string, cwd: string): string {
   const shown = relative(cwd, path)
   return shown === '' || shown.startsWith('..') ? path : shown
 }
 
-/** Labels with their values, a line each, the values aligned; empty values are left out. */
+/** Returns labels with their values, a line each, the values aligned; empty values are left out. */
 export function labelledLines(rows: readonly (readonly [label: string, value: string])[]): string[] {
   return rows.flatMap(([label, value]) => (value === '' ? [] : [`${label.padEnd(11)} ${value}`]))
 }
 
-/** Blocks of lines with an empty line between them; empty blocks are left out. */
+/** Returns blocks of lines with an empty line between them; empty blocks are left out. */
 export function joinBlocks(blocks: readonly (readonly string[])[]): string {
   const texts = blocks.flatMap((block) => (block.length === 0 ? [] : [block.join('\n')]))
   return `${texts.join('\n\n')}\n`

@@ -18,17 +18,17 @@ export async function writeScriptArtifacts(
   scripts: readonly CheckedScript[],
   { dir, cwd }: ArtifactOrder,
 ): Promise<string[]> {
-  const places = new Map<string, CheckedScript>()
+  const byFolder = new Map<string, CheckedScript>()
   for (const script of scripts) {
-    const place = artifactPlace(script, cwd)
-    const other = places.get(place)
-    if (other === undefined) places.set(place, script)
+    const name = artifactPlace(script, cwd)
+    const other = byFolder.get(name)
+    if (other === undefined) byFolder.set(name, script)
     else refuseShared(script, other)
   }
   const folders: string[] = []
-  for (const [place, { file, source, profile, faults }] of places) {
+  for (const [name, { file, source, profile, faults }] of byFolder) {
     const parts = { name: basename(file), script: await parseScript(source, profile), faults, providedInputNames }
-    const folder = join(dir, place)
+    const folder = join(dir, name)
     await writeArtifacts(folder, scriptArtifacts(parts), scriptArtifactNames)
     folders.push(folder)
   }
@@ -38,18 +38,15 @@ export async function writeScriptArtifacts(
 /** The same script may be named twice. Two tools of one name are reported by the bundle's check; the first gets the folder. */
 function refuseShared({ owner }: CheckedScript, { owner: other }: CheckedScript): void {
   if (owner === undefined || other === undefined || resolve(owner.dir) === resolve(other.dir)) return
-  const places = `${other.dir} and ${owner.dir}`
-  throw new AppError('CONFIG_003', `--artifacts: two bundles are named ${owner.bundle}, ${places}: write each its own`)
+  const folders = `${other.dir} and ${owner.dir}`
+  throw new AppError('CONFIG_003', `--artifacts: two bundles are named ${owner.bundle}, ${folders}: write each its own`)
 }
 
-/** A name that is the same single folder on every file system, whether it distinguishes case or not. */
+/** Matches a name that is the same single folder on every file system, whether it distinguishes case or not. */
 const plain = /^[a-z0-9_][a-z0-9_-]{0,63}$/
 const noBundle = '_'
 
-/**
- * The folder of a script's artifacts, relative to that of all: its bundle and its tool. A script outside of a bundle is
- * named by its path from `cwd`, with a hash of the path where its characters do not fit a folder name.
- */
+/** Names the folder of a script by its bundle and tool, else by its path from `cwd`, with a hash where that is no folder name. */
 function artifactPlace({ file, owner }: Pick<CheckedScript, 'file' | 'owner'>, cwd: string): string {
   if (owner !== undefined) return `${owner.bundle}/${owner.tool}`
   const path = relative(cwd, resolve(cwd, file)).split(sep).join('/')

@@ -11,16 +11,13 @@ import { checkoutAround, requireGit } from '../run/take-patch.ts'
 import { wordsOf } from '../wording.ts'
 
 const execute = promisify(execFile)
-/** The list of a large repository's files. */
+/** Is enough for the list of a large repository's files. */
 const maxOutputBytes = 256 * 1024 ** 2
 
-/**
- * A checkout whose top is `top`; `prefix`: the path of our folder in it, empty or with a `/` at its end; `env`: that of the caller, with
- * which git finds who they are and what their hooks need.
- */
+/** Describes a checkout: `prefix` is our folder's path in it, empty or with a `/` at its end; git finds with the caller's `env` who they are. */
 export type Checkout = { top: string; prefix: string; env: Env }
 
-/** CONFIG_003 unless `folder` lies in a git checkout, CONFIG_006 without git. Called before anything is written. */
+/** Throws CONFIG_003 unless `folder` lies in a git checkout, CONFIG_006 without git. Called before anything is written. */
 export async function requireCheckout(folder: string, env: Env): Promise<Checkout> {
   await requireGit('--commit', givenValue(env, 'PATH') ?? '')
   const checkout = await checkoutAround(folder, env)
@@ -29,10 +26,7 @@ export async function requireCheckout(folder: string, env: Env): Promise<Checkou
   return { ...checkout, env }
 }
 
-/**
- * WORK_002 that names the files of which a commit would have more than the run's changes: those that differ from the last commit, or
- * are staged, before anything is written, unless they are just as the run has them.
- */
+/** Throws WORK_002, before anything is written, for files with changes of the caller's own, which a commit would take, too. */
 export async function requireCommittable(
   { top, prefix, env }: Checkout,
   steps: readonly Pick<Step, 'path' | 'isResult'>[],
@@ -89,7 +83,7 @@ export async function commitChanges(checkout: Checkout, order: CommitOrder): Pro
 
 type Git = ReturnType<typeof gitIn>
 
-/** Git with the settings of the user and the repository, hooks included. Paths are no patterns. */
+/** Runs git with the settings of the user and the repository, hooks included. Paths are no patterns. */
 function gitIn({ top, env }: Pick<Checkout, 'top' | 'env'>, signal?: AbortSignal) {
   const run = async (...args: string[]): Promise<string> => {
     const options = { cwd: top, env: hooksEnv(env), maxBuffer: maxOutputBytes, ...(signal && { signal }) }
@@ -105,8 +99,8 @@ async function statusOf(git: Git): Promise<string[]> {
 }
 
 async function existing(top: string, paths: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(paths.map((path) => lstat(join(top, path)).catch(() => undefined)))
-  return paths.filter((_path, at) => found[at] !== undefined)
+  const stats = await Promise.all(paths.map((path) => lstat(join(top, path)).catch(() => undefined)))
+  return paths.filter((_path, at) => stats[at] !== undefined)
 }
 
 const forgottenAtOnce = 500

@@ -6,10 +6,7 @@ import { isGitFolder, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 
-/**
- * A file that a run changes. `before` and `after` are paths of files in the scratch folder with its bytes; null where it does
- * not exist.
- */
+/** Holds paths of files in the scratch folder with the bytes `before` and `after`; null where there is no file. */
 export type ChangedFile = {
   path: RepoPath
   before: string | null
@@ -24,7 +21,7 @@ type Wanted = { runId: string; of: PatchKind; scratch: string }
 const tries = 5
 
 /**
- * The files that a run changes, sorted by path, with their bytes before and after in the folder `scratch`; none when it changes
+ * Returns the files that a run changes, sorted by path, with their bytes before and after in the folder `scratch`; none when it changes
  * nothing. Both sides are of the same decisions: RUN_006 when people decide too quickly for that. INTAKE_002 for a path that no
  * repository has, INTAKE_001 for an archive that breaks off. Nothing that comes from the service names a file in `scratch`.
  */

@@ -17,10 +17,7 @@ const namedFiles = 3
 const mostAbove = 8
 const mostBelow = 1_000
 
-/**
- * WORK_002 when none of the files that are changed is in `folder`: it is then another folder than the one that the run was made from,
- * and the error says so once. It names the folder that has all of them, where git knows one below or there is one above.
- */
+/** Throws WORK_002 when `folder` has none of the changed files, and names the folder that has all of them, if there is one around. */
 export async function requireRunsFolder(
   folder: string,
   changes: readonly ChangedFile[],
@@ -30,11 +27,11 @@ export async function requireRunsFolder(
   if (edited.length === 0 || (await hasSome(folder, edited))) return
   const names = edited.slice(0, namedFiles).join(', ')
   const more = edited.length > namedFiles ? ` and ${edited.length - namedFiles} more` : ''
-  const found = await findRunsFolder(folder, edited, env)
+  const other = await findRunsFolder(folder, edited, env)
   const advice =
-    found === undefined
+    other === undefined
       ? 'name the folder that the run was made from, or a copy of it, with --to'
-      : `they are in ${shownPath(found, cwd)}: remora apply ${runId} --to ${shownPath(found, cwd)}`
+      : `they are in ${shownPath(other, cwd)}: remora apply ${runId} --to ${shownPath(other, cwd)}`
   const message = `nothing was written: ${shownPath(folder, cwd)} has none of the files that the run changes (${names}${more}); ${advice}`
   throw new AppError('WORK_002', visible(message), { advised: true })
 }
@@ -64,8 +61,8 @@ export async function findRunsFolder(
     .flatMap((name) => (name.endsWith(ending) ? name.slice(0, -ending.length) : []))
   const below: string[] = []
   for (const name of names ?? (await foldersIn(folder))) {
-    const place = join(folder, name)
-    if (await hasAll(place, paths)) below.push(place)
+    const path = join(folder, name)
+    if (await hasAll(path, paths)) below.push(path)
   }
   if (below.length > 0) return below.length === 1 ? below[0] : undefined
   let above = dirname(folder)

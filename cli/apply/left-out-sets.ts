@@ -39,11 +39,11 @@ export function describePatch({ gate, ...leftOut }: LeftOutSets): string {
 function describeLeftOut({ runId, of, count, first }: Omit<LeftOutSets, 'gate'>): string {
   if (count === 0) return ''
   const shown = first.slice(0, shownSets)
-  const lines = shown.map((one) => `  ${leftOutText(one)}`)
+  const lines = shown.map((set) => `  ${leftOutText(set)}`)
   const rest = count > shown.length ? [`  … and ${plural(count - shown.length, 'other')}`] : []
-  const [one] = shown
+  const [firstShown] = shown
   const what = `${plural(count, of === 'accepted' ? 'accepted change set' : 'change set')} left out of the patch:`
-  return [what, ...lines, ...rest, ...(one === undefined ? [] : wayOn(one, { runId, of }))]
+  return [what, ...lines, ...rest, ...(firstShown === undefined ? [] : wayOn(firstShown, { runId, of }))]
     .map((line) => `${visible(line)}\n`)
     .join('')
 }

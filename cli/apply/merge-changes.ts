@@ -12,14 +12,14 @@ import { type CollidingPlace, type MergedFile, mergeFiles, type ThreeSides } fro
 export type StepResult = 'created' | 'changed' | 'merged' | 'deleted' | 'there'
 
 /**
- * A step to the changed files. `found` and `content` are files in the scratch folder with the bytes that the working copy has,
+ * Describes a step to the changed files. `current` and `content` are files in the scratch folder with the bytes that the working copy has,
  * and will have, under `path`; null for no file. `mode` and `newMode`: its permissions now and then, undefined for those of a new
  * file.
  */
 export type Step = {
   path: RepoPath
   result: StepResult
-  found: string | null
+  current: string | null
   content: string | null
   mode: number | undefined
   newMode: number | undefined
@@ -51,16 +51,16 @@ export async function mergeChanges(
   for (const [number, change] of changes.entries()) {
     judged.push(await stepFor(change, { folder, kept: join(scratch, `found-${number}`), files }))
   }
-  const unmerged = judged.filter((one) => typeof one === 'object' && 'sides' in one)
-  const sides = unmerged.map((one) => one.sides)
+  const unmerged = judged.filter((file) => typeof file === 'object' && 'sides' in file)
+  const sides = unmerged.map((file) => file.sides)
   const merged = await mergeFiles(sides, { repository: join(scratch, 'merging'), searchPath })
-  const answers = new Map(unmerged.map((one, at) => [one, merged[at] ?? { places: [] }]))
+  const answers = new Map(unmerged.map((file, at) => [file, merged[at] ?? { places: [] }]))
   const steps: Step[] = []
   const refused: RefusedFile[] = []
   for (const [at, change] of changes.entries()) {
-    const one = judged[at] ?? 'cannot be read'
-    const isOpen = typeof one === 'object' && 'sides' in one
-    const result = isOpen ? await stepOf(one, answers.get(one) ?? { places: [] }) : one
+    const judgement = judged[at] ?? 'cannot be read'
+    const isOpen = typeof judgement === 'object' && 'sides' in judgement
+    const result = isOpen ? await stepOf(judgement, answers.get(judgement) ?? { places: [] }) : judgement
     if (typeof result === 'string') refused.push({ path: change.path, why: result, places: [] })
     else if ('places' in result) refused.push({ path: change.path, why: whyNot(result.places), ...result })
     else steps.push(result)
@@ -76,7 +76,7 @@ type Unmerged = { step: Omit<Step, 'result'>; sides: ThreeSides }
 async function stepOf({ step, sides }: Unmerged, merged: MergedFile): Promise<Step | Unmergeable> {
   if ('places' in merged) return merged
   const content = merged.file
-  const isThere = await hasBytes(await readFile(content), sides.found)
+  const isThere = await hasBytes(await readFile(content), sides.current)
   const isChanged = !isThere || step.newMode !== step.mode
   return isChanged ? { ...step, content, result: 'merged' } : { ...step, result: 'there' }
 }
@@ -106,8 +106,8 @@ async function stepFor(change: ChangedFile, { folder, kept, files }: Place): Pro
   if (bytes === undefined) return 'cannot be read'
   await writeFile(kept, bytes)
   const mode = stats.mode & 0o7777
-  const newMode = modeAfter(mode, change)
-  const step = { path, found: kept, content: kept, mode, newMode, isResult: false }
+  const newMode = change.changesMode ? withExecution(mode, change.executable) : mode
+  const step = { path, current: kept, content: kept, mode, newMode, isResult: false }
   if (await hasBytes(bytes, after)) {
     const isResult = newMode === mode
     return { ...step, result: isResult ? 'there' : 'changed', isResult }
@@ -120,7 +120,7 @@ async function stepFor(change: ChangedFile, { folder, kept, files }: Place): Pro
   const isBefore = before !== null && (await hasBytes(bytes, before))
   if (isBefore || (await hasSomeTests(bytes, change))) return { ...step, content: after, result: 'changed' }
   if (before === null) return 'the run creates it, and there is another file with that name'
-  return { step, sides: { found: kept, before, after } }
+  return { step, sides: { current: kept, before, after } }
 }
 
 /** Is true when a file of tests has some of those that the run adds, which were applied before, and nothing else that is new. */
@@ -130,19 +130,18 @@ async function hasSomeTests(bytes: Uint8Array, { path, before, after }: ChangedF
 }
 
 /** Is true when the second text has all of the first one, in its order. */
-function addsOnly(one: Uint8Array, other: Uint8Array): boolean {
-  return editsBetween(one, other).every(({ start, end }) => start === end)
+function addsOnly(left: Uint8Array, right: Uint8Array): boolean {
+  return editsBetween(left, right).every(({ start, end }) => start === end)
 }
 
-/** Lets those who may read the file run it, as git sets it. */
-function modeAfter(mode: number, { executable, changesMode }: ChangedFile): number {
-  if (!changesMode) return mode
+/** Lets those who may read the file run it, as git sets it, or nobody. */
+export function withExecution(mode: number, executable: boolean): number {
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
 }
 
 function stepWhereNothingIs({ path, before, after, executable }: ChangedFile): Step | string {
   const newMode = executable ? 0o755 : undefined
-  const step = { path, found: null, content: after, mode: undefined, newMode, isResult: after === null }
+  const step = { path, current: null, content: after, mode: undefined, newMode, isResult: after === null }
   if (after === null) return { ...step, result: 'there' }
   return before === null ? { ...step, result: 'created' } : 'there is no such file any more'
 }

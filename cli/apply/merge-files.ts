@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import { wordsOf } from '../wording.ts'
-import { hunksIn, type LineSpan, touch } from './line-spans.ts'
 
 const execute = promisify(execFile)
 
 /** Three contents of one file, each the path of a file: as the working copy has it, and before and after the change. */
-export type ThreeSides = { found: string; before: string; after: string }
+export type ThreeSides = { current: string; before: string; after: string }
 
 /** A place of the file before the change that both have changed, and the first line, from 1, of it in what was found. */
 export type CollidingPlace = { base: LineSpan; line: number }
@@ -45,10 +44,10 @@ export async function mergeFiles(
   try {
     await git('init', '--quiet', '--template=')
     await commit('before')
-    await git('branch', 'found')
+    await git('branch', 'current')
     await commit('after')
-    await git('checkout', '--quiet', 'found')
-    await commit('found')
+    await git('checkout', '--quiet', 'current')
+    await commit('current')
     const options = ['--strategy=recursive', '--strategy-option=histogram', '--strategy-option=no-renames']
     await git('merge', '--quiet', '--no-commit', ...options, '@{-1}').catch(ignoreConflicts)
     const conflicts = new Set((await git('diff', '--name-only', '--diff-filter=U', '-z')).split('\0'))
@@ -56,8 +55,8 @@ export async function mergeFiles(
       const base = (await git('merge-base', 'HEAD', '@{-1}')).trim()
       const hunksTo = async (side: string) =>
         hunksIn(await git('diff', '--unified=0', '--diff-algorithm=histogram', base, side, '--', name))
-      const [found, changed] = [await hunksTo('HEAD'), await hunksTo('@{-1}')]
-      const both = found.filter(({ before }) => changed.some((one) => touch(one.before, before)))
+      const [current, changed] = [await hunksTo('HEAD'), await hunksTo('@{-1}')]
+      const both = current.filter(({ before }) => changed.some((hunk) => touch(hunk.before, before)))
       return both.map(({ before, after }) => ({ base: before, line: after.start + 1 }))
     }
     const merged: MergedFile[] = []
@@ -77,7 +76,7 @@ function ignoreConflicts(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 1)) throw error
 }
 
-/** Nothing of this machine or user: no attributes, filters, hooks or conversion of line ends. */
+/** Takes nothing of this machine or user: no attributes, filters, hooks or conversion of line ends. */
 function ownSettings(home: string, searchPath: string): Record<string, string> {
   const person = { NAME: 'remora', EMAIL: 'remora@localhost' }
   const names = Object.entries(person).flatMap(([key, value]) =>
@@ -95,4 +94,25 @@ function ownSettings(home: string, searchPath: string): Record<string, string> {
     ...inFront,
     ...Object.fromEntries(names),
   }
+}
+
+/** Lines of a file from `start` up to but not with `end`, counted from 0; with `start` = `end` the place before that line. */
+export type LineSpan = { start: number; end: number }
+
+/** Is true when they have a line in common or are right beside each other: there git merges nothing. */
+export function touch(left: LineSpan, right: LineSpan): boolean {
+  return left.start <= right.end && right.start <= left.end
+}
+
+/** Returns the hunks of a diff of one file without context: the lines that are replaced, and those that are there instead. */
+export function hunksIn(diff: string): { before: LineSpan; after: LineSpan }[] {
+  return [...diff.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm)].map(
+    ([, from = '', count, to = '', newCount]) => ({ before: spanOf(from, count), after: spanOf(to, newCount) }),
+  )
+}
+
+/** A hunk that removes or adds nothing names the line before it. */
+function spanOf(first: string, count = '1'): LineSpan {
+  const start = count === '0' ? Number(first) : Number(first) - 1
+  return { start, end: start + Number(count) }
 }

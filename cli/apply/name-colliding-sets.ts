@@ -4,7 +4,7 @@ import type { ApiClient } from '../api-client.ts'
 import { changesWhere } from '../api-lists.ts'
 import { isCurrent, rulesOf } from '../run/describe-decisions.ts'
 import { nodePlace } from '../wording.ts'
-import { hunksIn, type LineSpan, touch } from './line-spans.ts'
+import { hunksIn, type LineSpan, touch } from './merge-files.ts'
 import type { RefusedFile } from './merge-changes.ts'
 
 const namedSets = 20
@@ -17,17 +17,17 @@ export async function nameCollidingSets(
 ): Promise<string[]> {
   const spans = new Map(refused.flatMap(({ path, places }) => (places.length === 0 ? [] : [[path, places] as const])))
   if (spans.size === 0) return []
-  const found = new Map<string, string>()
+  const colliding = new Map<string, string>()
   for (const verdict of of === 'accepted' ? ['accepted'] : ['accepted', 'pending']) {
     for await (const change of changesWhere(client, runId, { verdict }, { context: 0 })) {
       if (!isCurrent(change) || change.conflict !== undefined) continue
       const line = lineOf(change, spans)
-      if (line !== undefined) found.set(change.change_set_id, line)
+      if (line !== undefined) colliding.set(change.change_set_id, line)
     }
   }
-  if (found.size === 0) return []
-  const shown = [...found].slice(0, namedSets)
-  const more = found.size > shown.length ? [`  … and ${found.size - shown.length} more`] : []
+  if (colliding.size === 0) return []
+  const shown = [...colliding].slice(0, namedSets)
+  const more = colliding.size > shown.length ? [`  … and ${colliding.size - shown.length} more`] : []
   const ids = shown.map(([id]) => id).join(' ')
   const without = of === 'accepted' ? 'undo' : 'reject'
   return [
@@ -42,10 +42,10 @@ export async function nameCollidingSets(
 function lineOf(change: ChangeView, spans: ReadonlyMap<string, RefusedFile['places']>): string | undefined {
   for (const [path, places] of spans) {
     const own = hunksOf(change.diff, path)
-    const place = places.find(({ base }) => own.some((span) => touch(span, base)))
-    if (place === undefined) continue
+    const collision = places.find(({ base }) => own.some((span) => touch(span, base)))
+    if (collision === undefined) continue
     const { agent, path: nodePath, qualified_name: name, change_set_id: id } = change
-    return `${[agent, nodePlace(nodePath, name), ...rulesOf(change), id].join(' ')} (${path} line ${place.line})`
+    return `${[agent, nodePlace(nodePath, name), ...rulesOf(change), id].join(' ')} (${path} line ${collision.line})`
   }
   return undefined
 }

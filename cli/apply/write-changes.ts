@@ -36,56 +36,57 @@ async function putBack(done: readonly Undo[]): Promise<RepoPath[]> {
 }
 
 async function carryOut(folder: string, step: Step, done: Undo[]): Promise<void> {
-  const { path, found, content, mode, newMode } = step
+  const { path, current, content, mode, newMode } = step
   await requireUnchanged(folder, step)
-  const place = join(folder, path)
+  const fullPath = join(folder, path)
   if (content === null) {
-    await rm(place)
-    done.push({ path, undo: () => putBackFile(folder, step, () => write(place, { content: found, mode })) })
+    await rm(fullPath)
+    done.push({ path, undo: () => putBackFile(folder, step, () => write(fullPath, { content: current, mode })) })
     await removeEmptied(folder, path, done)
     return
   }
-  const made = await mkdir(dirname(place), { recursive: true })
-  if (made !== undefined) done.push({ path, undo: () => removeFolders(dirname(place), made) })
-  await write(place, { content, mode: newMode })
-  const undo = () => (found === null ? rm(place) : write(place, { content: found, mode }))
+  const made = await mkdir(dirname(fullPath), { recursive: true })
+  if (made !== undefined) done.push({ path, undo: () => removeFolders(dirname(fullPath), made) })
+  await write(fullPath, { content, mode: newMode })
+  const undo = () => (current === null ? rm(fullPath) : write(fullPath, { content: current, mode }))
   done.push({ path, undo: () => putBackFile(folder, step, undo) })
 }
 
-async function write(place: string, { content, mode }: { content: string | null; mode: number | undefined }) {
-  if (content !== null) await writeWhole(place, createReadStream(content), mode === undefined ? {} : { mode })
+async function write(fullPath: string, { content, mode }: { content: string | null; mode: number | undefined }) {
+  if (content !== null) await writeWhole(fullPath, createReadStream(content), mode === undefined ? {} : { mode })
 }
 
 /** Undoes a step, unless somebody has saved the file since it was written: that stays. */
 async function putBackFile(folder: string, { path, content }: Step, undo: () => Promise<unknown>): Promise<void> {
-  await requireUnchanged(folder, { path, found: content })
+  await requireUnchanged(folder, { path, current: content })
   await undo()
 }
 
 /** Somebody may have saved the file since it was read, or put a link in its place. */
-async function requireUnchanged(folder: string, { path, found }: Pick<Step, 'path' | 'found'>): Promise<void> {
+async function requireUnchanged(folder: string, { path, current }: Pick<Step, 'path' | 'current'>): Promise<void> {
   const stats = await findFile(folder, path)
-  if (stats === null && found === null) return
-  if (stats !== null && typeof stats !== 'string' && found !== null) {
+  if (stats === null && current === null) return
+  if (stats !== null && typeof stats !== 'string' && current !== null) {
     const bytes = await readUnlinked(join(folder, path))
-    if (bytes !== undefined && Buffer.compare(bytes, await readFile(found)) === 0) return
+    if (bytes !== undefined && Buffer.compare(bytes, await readFile(current)) === 0) return
   }
   throw new AppError('WORK_002', `${path} was changed in this moment`)
 }
 
 async function removeFolders(innermost: string, outermost: string): Promise<void> {
-  for (let place = innermost; place.length >= outermost.length; place = dirname(place)) await rmdir(place)
+  for (let fullPath = innermost; fullPath.length >= outermost.length; fullPath = dirname(fullPath))
+    await rmdir(fullPath)
 }
 
 /** Removes folders without files, as git does. */
 async function removeEmptied(folder: string, path: RepoPath, done: Undo[]): Promise<void> {
   for (const above of foldersUp(folderOf(path)).filter((name) => name !== '')) {
-    const place = join(folder, above)
-    const isGone = await rmdir(place).then(
+    const fullPath = join(folder, above)
+    const isGone = await rmdir(fullPath).then(
       () => true,
       () => false,
     )
     if (!isGone) return
-    done.push({ path, undo: () => mkdir(place, { recursive: true }) })
+    done.push({ path, undo: () => mkdir(fullPath, { recursive: true }) })
   }
 }

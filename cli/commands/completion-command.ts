@@ -16,10 +16,7 @@ const namesPath = /^<(?:file|folder)>$/
 const plainName = /^[\w./][\w./@+=,:-]*$/
 const Shell = z.enum(['bash', 'zsh', 'fish'])
 
-/**
- * `remora completion SHELL` prints a script for the shell, which calls the hidden `remora complete -- WORDS…` at every TAB.
- * It must be added last, because it completes the commands that exist by then.
- */
+/** Must be added last, because it completes the commands that exist by then. */
 export function addCompletionCommand(
   program: Command,
   { cwd, io, config }: Pick<CliContext, 'cwd' | 'io' | 'config'>,
@@ -29,8 +26,8 @@ export function addCompletionCommand(
   added?.description('print the script that completes commands, options, agents and paths in a shell')
   added?.registeredArguments[0]?.choices(Shell.options)
   added?.action((shell) => io.out(completionScripts[Shell.parse(shell)])) // instead of the library's own
-  const asked = program.commands.find((command) => command.name() === 'complete')
-  asked?.hook('preAction', async (_, { args }) => {
+  const completing = program.commands.find((command) => command.name() === 'complete')
+  completing?.hook('preAction', async (_, { args }) => {
     const word = args.at(-1) ?? ''
     await offer(completion, program, { word, agents: namesIn(config.agentsDir), paths: pathsIn(cwd) })
   })
@@ -40,28 +37,28 @@ type Offer = { word: string; agents: Words; paths: Words }
 
 /** The library completes what commander knows; agents and paths are added here. */
 async function offer(completion: Completion, program: Command, { word, agents, paths }: Offer): Promise<void> {
-  const [names, places] = await Promise.all([agents(word), paths(word)])
+  const [names, offered] = await Promise.all([agents(word), paths(word)])
   const offering = (words: readonly string[]) => (complete: (value: string, about: string) => void) =>
-    words.filter((one) => plainName.test(one)).forEach((one) => complete(one, ''))
+    words.filter((text) => plainName.test(text)).forEach((text) => complete(text, ''))
   const shell = completion.commands.get('completion')?.arguments.get('shell')
   if (shell !== undefined) shell.handler = offering(Shell.options) // the library offers one we have no script for
   for (const [name, command] of commandsUnder(program)) {
     const known = completion.commands.get(name)
     for (const option of command.options) {
-      const found = known?.options.get(option.long?.slice(2) ?? '')
-      if (found === undefined) continue
-      if (option.long === '--agents') found.handler = offering(names)
-      if (option.long === '--where') found.handler = offering(whereWords)
-      if (namesPath.test(option.flags.split(' ').at(-1) ?? '')) found.handler = offering(places)
+      const offeredOption = known?.options.get(option.long?.slice(2) ?? '')
+      if (offeredOption === undefined) continue
+      if (option.long === '--agents') offeredOption.handler = offering(names)
+      if (option.long === '--where') offeredOption.handler = offering(whereWords)
+      if (namesPath.test(option.flags.split(' ').at(-1) ?? '')) offeredOption.handler = offering(offered)
     }
     for (const argument of ['path', 'file']) {
-      const found = known?.arguments.get(argument)
-      if (found !== undefined) found.handler = offering(places)
+      const offeredArgument = known?.arguments.get(argument)
+      if (offeredArgument !== undefined) offeredArgument.handler = offering(offered)
     }
   }
 }
 
-/** Every command by its whole name, as the library knows it: `tool run`. */
+/** Yields every command with its whole name, as the library knows it: `tool run`. */
 function* commandsUnder(command: Command, before = ''): Generator<readonly [string, Command]> {
   for (const inner of command.commands) {
     const name = `${before}${inner.name()}`

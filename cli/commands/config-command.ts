@@ -15,10 +15,7 @@ import { unservedSettings } from '../cli-config.ts'
 type ConfigOptions = { format: 'yaml' | 'json'; json?: true }
 type Warning = { code: string; message: string }
 
-/**
- * `remora config`: the effective settings and the source of each value. Warnings do not change the exit code; a setting that
- * every run refuses is the same error here, after the settings.
- */
+/** Prints warnings, which do not change the exit code; a setting that every run refuses is the same error here, after the settings. */
 export function addConfigCommand(program: Command, context: CliContext): void {
   program
     .command('config')
@@ -47,8 +44,8 @@ export function addConfigCommand(program: Command, context: CliContext): void {
 
 async function findWarnings({ config, signal, cwd }: CliContext): Promise<Warning[]> {
   const { modelUrls, settings } = config
-  const asked = modelUrls === undefined || modelUrls === 'rehearsal' ? [] : await silentServers(modelUrls, signal)
-  const silent = asked.map((url) => `the model server ${withoutLogin(url)} does not answer`)
+  const silentUrls = modelUrls === undefined || modelUrls === 'rehearsal' ? [] : await silentServers(modelUrls, signal)
+  const silent = silentUrls.map((url) => `the model server ${withoutLogin(url)} does not answer`)
   const unknown = unknownVariables(Object.keys(settings.own)).map(
     ({ name, nearest }) =>
       `the variable ${name} is not known${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
@@ -92,6 +89,6 @@ function modelView({ modelUrls, modelName }: CliContext['config']) {
   return { kind: 'servers', urls: serversIn(modelUrls).map(withoutLogin), name: modelName ?? null }
 }
 
-function withoutSecret(one: EffectiveSetting): EffectiveSetting {
-  return typeof one.value === 'string' ? { ...one, value: withoutLogins(one.value) } : one
+function withoutSecret(setting: EffectiveSetting): EffectiveSetting {
+  return typeof setting.value === 'string' ? { ...setting, value: withoutLogins(setting.value) } : setting
 }

@@ -102,10 +102,7 @@ function requireOneChoice(words: readonly string[], { all, where }: DecideOption
   })
 }
 
-/**
- * The ids of the change sets that `words` name: those of operations without the sets that were made anew,
- * and a change set by its id in any case. RUN_004 when they have none.
- */
+/** Returns the change sets that `words` name: by id, or those of operations that were not made anew. RUN_004 when there are none. */
 async function setsNamed(client: ApiClient, runId: string, words: readonly string[]): Promise<string[]> {
   const isId = (word: string) => isChangeSet(word) || OperationId.safeParse(word).success
   const others = words.filter((word) => !isChangeSet(word))
@@ -123,9 +120,9 @@ async function setsNamed(client: ApiClient, runId: string, words: readonly strin
     }
   }
   if (sets.size > 0) return [...sets]
-  const said = words.join(' ')
+  const givenWords = words.join(' ')
   if (redone.size > 0) {
-    const made = `what "${said}" changed in run ${runId} has been made again since`
+    const made = `what "${givenWords}" changed in run ${runId} has been made again since`
     throw new AppError(
       'RUN_004',
       `${made}: to decide on the earlier change sets, name them (${[...redone].join(', ')})`,
@@ -134,7 +131,7 @@ async function setsNamed(client: ApiClient, runId: string, words: readonly strin
       },
     )
   }
-  const message = `In run ${runId} there is no change set of "${said}": "remora diff ${runId} ${said}" says why`
+  const message = `In run ${runId} there is no change set of "${givenWords}": "remora diff ${runId} ${givenWords}" says why`
   throw new AppError('RUN_004', message, { advised: true })
 }
 

@@ -66,10 +66,7 @@ async function printPatch(
 
 type Changed = { operation: OperationView; changes: ChangeView[] }
 
-/**
- * The diffs go to stdout, and everything else about each operation and change set to stderr, so that a pipe gets what git can
- * apply. RUN_006 when only one operation was named and it has not ended.
- */
+/** Prints diffs to stdout and all else to stderr, for a pipe to git. RUN_006 when the only operation named has not ended. */
 async function printChanges(
   client: ApiClient,
   { runId, operation }: { runId: string; operation: readonly string[] },
@@ -157,7 +154,7 @@ async function nameOfSet(client: ApiClient, runId: string, id: string): Promise<
   return [change.agent, nodePlace(change.path, change.qualified_name), ...rulesOf(change), id].join(' ')
 }
 
-/** Beside the new diff, for people: git must not take it for one. */
+/** Is shown beside the new diff, for people: git must not take it for one. */
 function quoted(diff: string): string[] {
   const lines = diff.replace(/\n$/, '').split('\n')
   return lines.filter((line) => !/^(?:diff --git|index) /.test(line)).map((line) => `  | ${line}`)
@@ -178,7 +175,7 @@ function evidenceLine({ check, of, path, ok, detail }: ChangeView['evidence'][nu
 
 /** `operation_id` is there when one operation was named. */
 function changesDocument(runId: string, ids: readonly string[], all: readonly Changed[]) {
-  const changes = all.flatMap((one) => one.changes)
+  const changes = all.flatMap((changed) => changed.changes)
   return {
     run_id: runId,
     ...(ids.length === 1 && { operation_id: ids[0] }),

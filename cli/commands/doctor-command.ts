@@ -40,7 +40,7 @@ async function examine({ config, signal, cwd }: CliContext, version: string): Pr
   const isRoot = process.getuid?.() === 0
   const packager = await findPackager({ searchPath, isRoot, signal, env: settings.own })
   const search = { config, packager, signal }
-  const found = await Promise.all([
+  const examined = await Promise.all([
     examineRedis(search),
     examineRedisServer(config, signal),
     examineS3(config, signal),
@@ -57,7 +57,7 @@ async function examine({ config, signal, cwd }: CliContext, version: string): Pr
     examineVersions(version),
   ])
   const ofSettings = [examineSettings(config, cwd), ...(await examineRunSettings(config))]
-  return [...ofSettings, examineNode(), examineMemory(), ...found.flat()]
+  return [...ofSettings, examineNode(), examineMemory(), ...examined.flat()]
 }
 
 const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const

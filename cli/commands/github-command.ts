@@ -46,12 +46,12 @@ function twoWords(word: string, before: string[] = []): string[] {
 const noInstallations = 'the App is not installed anywhere that you may see\n'
 
 function installationLines(installations: readonly InstallationView[]): string {
-  const rows = installations.map((one) => [
-    String(one.installation_id),
-    one.account,
-    one.project_id,
-    figure(one.repository_count),
-    one.is_suspended ? 'suspended' : '',
+  const rows = installations.map((installation) => [
+    String(installation.installation_id),
+    installation.account,
+    installation.project_id,
+    figure(installation.repository_count),
+    installation.is_suspended ? 'suspended' : '',
   ])
   return tableText([['installation', 'account', 'project', 'repositories', ''], ...rows])
 }
@@ -74,14 +74,14 @@ function addDeliveries(github: Command, context: CliContext): void {
 }
 
 function deliveryLines(deliveries: readonly DeliveryView[]): string {
-  const rows = deliveries.map((one) => [
-    one.at ? shortTime(one.at) : '',
-    [one.event, ...(one.action === null ? [] : [one.action])].join(' '),
-    one.repository ?? '',
-    one.ref ?? '',
-    one.outcome,
-    [...(one.run_id === null ? [] : [one.run_id]), one.reason].join(': '),
-    one.delivery_id,
+  const rows = deliveries.map((delivery) => [
+    delivery.at ? shortTime(delivery.at) : '',
+    [delivery.event, ...(delivery.action === null ? [] : [delivery.action])].join(' '),
+    delivery.repository ?? '',
+    delivery.ref ?? '',
+    delivery.outcome,
+    [...(delivery.run_id === null ? [] : [delivery.run_id]), delivery.reason].join(': '),
+    delivery.delivery_id,
   ])
   return tableText([['time', 'event', 'repository', 'ref', 'outcome', 'what', 'delivery'], ...rows])
 }

@@ -13,13 +13,14 @@ import { byPath } from '#domain/repo-path.ts'
 import { FindingSeverity } from '#domain/code-finding.ts'
 import type { FindingView } from '#schemas/finding-schema.ts'
 import { allFindings } from '../api-lists.ts'
-import { findingsSarif } from '../run/findings-sarif.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
 import type { WorkerView } from '#schemas/worker-schema.ts'
 import type { UsageView } from '#schemas/usage-schema.ts'
 import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { agentsHere } from '../run/known-agents.ts'
+import { sha256 } from '#domain/ids.ts'
+import { packageVersion } from '#platform/package-version.ts'
 
 export function addRunsCommand(program: Command, context: CliContext): void {
   program
@@ -41,8 +42,8 @@ export function addRunsCommand(program: Command, context: CliContext): void {
 type ListedRun = RunSummary & ReturnType<typeof waitingView>
 
 function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): string {
-  const place = config.apiUrl ?? shownPath(config.dataDir, cwd)
-  if (runs.length === 0) return `no runs to show in ${place}\n`
+  const service = config.apiUrl ?? shownPath(config.dataDir, cwd)
+  if (runs.length === 0) return `no runs to show in ${service}\n`
   const waiting = runs.find((run) => run.waits_for_stack)
   const lines = runs.map((run) => `${runLine(run)}\n`).join('')
   if (waiting === undefined) return lines
@@ -84,8 +85,8 @@ export function addFindingsCommand(program: Command, context: CliContext): void 
     .action(async (runId: string, { json, out, format: given, ...filter }: FindingsOptions) => {
       const path = out === undefined ? undefined : resolve(context.cwd, out)
       if (path !== undefined) await requireWritable(path)
-      const found = await withRuns(context, ({ client }) => Array.fromAsync(allFindings(client, runId, filter)))
-      const findings = found.toSorted((one, other) => byPath(one, other) || one.line - other.line)
+      const all = await withRuns(context, ({ client }) => Array.fromAsync(allFindings(client, runId, filter)))
+      const findings = all.toSorted((left, right) => byPath(left, right) || left.line - right.line)
       const text = formatted(runId, findings, json ? 'json' : given)
       if (path === undefined) context.io.out(text)
       else await writeWhole(path, [text])
@@ -102,15 +103,15 @@ function formatted(runId: string, findings: readonly FindingView[], format: Find
 function findingText(finding: FindingView): string {
   const { path, line, end_line: endLine, severity, claim, rule, confidence, agent, line_text: text } = finding
   const until = endLine === line ? '' : `, to line ${endLine}`
-  const said = `${agent}${rule === null ? '' : ` ${rule}`}, confidence ${confidence}${until}`
+  const source = `${agent}${rule === null ? '' : ` ${rule}`}, confidence ${confidence}${until}`
   const shown = text === '' ? '' : `    ${visible(text)}\n`
-  return `${visibleName(path)}:${line}: ${severity}: ${onOneLine(claim)} (${said})\n${shown}`
+  return `${visibleName(path)}:${line}: ${severity}: ${onOneLine(claim)} (${source})\n${shown}`
 }
 
 function summaryOf(findings: readonly FindingView[]): string {
   if (findings.length === 0) return 'no findings'
   const counts = FindingSeverity.options.flatMap((severity) => {
-    const count = findings.filter((one) => one.severity === severity).length
+    const count = findings.filter((finding) => finding.severity === severity).length
     return count === 0 ? [] : [plural(count, severity)]
   })
   return `${plural(findings.length, 'finding')}: ${counts.join(', ')}`
@@ -214,7 +215,7 @@ function agentView({ dir, bundle: { file } }: LoadedBundle) {
 function limitText(value: number | object): string {
   if (typeof value === 'number') return String(value)
   return Object.entries(value)
-    .map(([name, one]) => (name === 'preset' ? one : `${name} ${one}`))
+    .map(([name, limit]) => (name === 'preset' ? limit : `${name} ${limit}`))
     .join(' ')
 }
 
@@ -229,4 +230,37 @@ function describe(view: ReturnType<typeof agentView>, cwd: string): string {
   ]
   const lines = rows.flatMap(([name = '', value = '']) => (value === '' ? [] : [`  ${name.padEnd(7)} ${value}\n`]))
   return `${view.name}: ${view.description}\n${lines.join('')}`
+}
+
+/** Writes a SARIF 2.1.0 log. A rule is an agent and its kind of finding; a fingerprint stays while the lines of a file move. */
+function findingsSarif(runId: string, findings: readonly FindingView[]): object {
+  const rules = [...new Set(findings.map(ruleOf))].toSorted()
+  const indexOf = new Map(rules.map((id, index) => [id, index]))
+  const results = findings.map((finding) => resultOf(finding, indexOf.get(ruleOf(finding)) ?? -1))
+  const driver = { name: 'Remora', version: packageVersion(), rules: rules.map((id) => ({ id })) }
+  const run = { tool: { driver }, automationDetails: { id: `remora/${runId}` }, columnKind: 'utf16CodeUnits', results }
+  return { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }
+}
+
+function ruleOf({ agent, rule }: FindingView): string {
+  return rule === null ? agent : `${agent}/${rule}`
+}
+
+const levels: ReadonlySet<string> = new Set(['error', 'warning', 'note'])
+
+function resultOf(finding: FindingView, ruleIndex: number): object {
+  const { claim, path, line, end_line: endLine, line_text: text, severity, confidence } = finding
+  const ruleId = ruleOf(finding)
+  const region = { startLine: line, endLine }
+  const uri = path.split('/').map(encodeURIComponent).join('/')
+  return {
+    ruleId,
+    ruleIndex,
+    level: levels.has(severity) ? severity : 'none',
+    message: { text: claim },
+    locations: [{ physicalLocation: { artifactLocation: { uri, uriBaseId: '%SRCROOT%' }, region } }],
+    partialFingerprints: { 'remoraFinding/v1': sha256([ruleId, path, text, claim].join('\0')) },
+    rank: Math.round(confidence * 1000) / 10,
+    properties: { confidence, agent: finding.agent, operation_id: finding.operation_id },
+  }
 }

@@ -29,7 +29,7 @@ export function addProjectCommand(program: Command, context: CliContext): void {
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { json?: true }) => {
       const page = await withRuns(context, ({ client }) => client.listProjects())
-      const lines = page.projects.map((one) => `${one.project_id}${createdAt(one.created_at)}\n`)
+      const lines = page.projects.map((project) => `${project.project_id}${createdAt(project.created_at)}\n`)
       context.io.out(json ? `${JSON.stringify(page)}\n` : visible(lines.join('')))
     })
   addBudget(projects, context)

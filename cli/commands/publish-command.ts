@@ -61,8 +61,8 @@ export function addPublishCommand(program: Command, context: CliContext): void {
 }
 
 async function askForPull(runId: string, { json }: PublishOptions, context: CliContext): Promise<void> {
-  const asked = await withRuns(context, ({ client }) => client.publish(runId))
-  context.io.out(json ? `${JSON.stringify(asked)}\n` : visible(askedText(asked)))
+  const answer = await withRuns(context, ({ client }) => client.publish(runId))
+  context.io.out(json ? `${JSON.stringify(answer)}\n` : visible(askedText(answer)))
 }
 
 /** The publisher works on it after the answer. */

@@ -9,7 +9,7 @@ import type { CliConfig } from '../cli-config.ts'
 import type { Submission } from '../run/submit-source.ts'
 import type { CliContext } from '../cli-context.ts'
 
-/** Worker processes of an embedded stack: one per two cores. The rest is for Redis, S3 and the other services. */
+/** Leaves the other half of the cores to Redis, S3 and the other services. */
 function defaultWorkers(): number {
   return Math.max(1, Math.floor(availableParallelism() / 2))
 }
@@ -125,7 +125,7 @@ function shellCommand(text: string): string {
   throw new InvalidArgumentError('It must be one line of at most 1,000 characters, without control characters.')
 }
 
-/** Options of `run` and `submit` about the run, except the `--include-…` flags, which are last in the help. */
+/** Adds the options of `run` and `submit` about the run, except the `--include-…` flags, which are last in the help. */
 export function addSubmissionOptions(command: Command): Command {
   return command
     .option('-a, --agents <names>', 'agents to run, separated by commas', commaList)
@@ -173,10 +173,7 @@ export function submissionOf(
 
 const ofOwnStack = ['model', 'workers'] as const
 
-/**
- * Refuses options for a stack as wrong usage where REMORA_API_URL names a service, since no stack is started then.
- * REMORA_MODEL_URLS gets only a warning on stderr, because another command may need it.
- */
+/** Refuses options for a stack where REMORA_API_URL names a service; REMORA_MODEL_URLS only warns, because another command may need it. */
 export function refuseWithService(command: Command, { config, io }: Pick<CliContext, 'config' | 'io'>): void {
   if (config.apiUrl === undefined) return
   const given = ofOwnStack.find((name) => command.getOptionValueSource(name) === 'cli')

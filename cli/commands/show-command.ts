@@ -31,9 +31,9 @@ export function addShowCommand(program: Command, context: CliContext): void {
     .action((runId: string, options: ShowOptions) =>
       withRuns(context, async (service) => {
         if (options.node === undefined) return showRun(runId, service, { options, context })
-        const found = await findNode(service.client, runId, options.node)
-        const document = { ...found.node, edge_list: found.edges }
-        context.io.out(options.json ? `${JSON.stringify(document)}\n` : visible(`${describeNode(found)}\n`))
+        const { node, edges } = await findNode(service.client, runId, options.node)
+        const document = { ...node, edge_list: edges }
+        context.io.out(options.json ? `${JSON.stringify(document)}\n` : visible(`${describeNode({ node, edges })}\n`))
       }),
     )
 }
@@ -56,7 +56,9 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
     const lists = { ...(all && { operations: all }), ...(nodes && { code_nodes: nodes }) }
     return io.out(`${JSON.stringify({ ...run, ...waitingView(run, isWaiting), ...lists })}\n`)
   }
-  const operations = (all ?? (await firstOperations(client, runId))).filter((one) => one.superseded_by === null)
+  const operations = (all ?? (await firstOperations(client, runId))).filter(
+    (operation) => operation.superseded_by === null,
+  )
   const plan =
     operations.length === 0 ? await client.readPlan(runId).catch(undefinedOn('RUN_004', 'STORE_002')) : undefined
   io.out(visible(describeRun(run, operations, { isWaiting, width: columns, modelUrls: config.modelUrls, plan })))
@@ -66,17 +68,17 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
 
 /** Returns at most `shown`: those of the statuses of `shownFirst`, in that order, then others in the order of the plan. */
 async function firstOperations(client: ApiClient, runId: string): Promise<OperationView[]> {
-  const found = new Map<string, OperationView>()
+  const operations = new Map<string, OperationView>()
   for (const status of [...shownFirst, undefined]) {
     for await (const operation of status === undefined
       ? allOperations(client, runId)
       : firstOf(client, runId, status)) {
-      if (operation.superseded_by === null) found.set(operation.operation_id, operation)
-      if (found.size >= shown) break
+      if (operation.superseded_by === null) operations.set(operation.operation_id, operation)
+      if (operations.size >= shown) break
     }
-    if (found.size >= shown) break
+    if (operations.size >= shown) break
   }
-  return [...found.values()].slice(0, shown)
+  return [...operations.values()].slice(0, shown)
 }
 
 async function* firstOf(client: ApiClient, runId: string, status: OperationView['status']) {

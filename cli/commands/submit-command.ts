@@ -98,7 +98,7 @@ async function watchRun(
     progress.close()
     const run = await client.getRun(runId)
     const patch = { printedBy: `remora diff ${runId}` }
-    reportRun({ state: progress.state(), run, patch }, { json, context })
+    await reportRun({ state: progress.state(), run, patch }, { client, json, context })
   } finally {
     await client.close()
   }

@@ -40,10 +40,7 @@ type RunOptions = {
 
 type ToolContext = Pick<CliContext, 'io' | 'signal' | 'config' | 'cwd'>
 
-/**
- * `remora tool run FILE.pym`: one tool script, as a worker runs it, in process and over a folder. Only its value goes to
- * stdout. Exit code 1 when the script fails, 2 when its inputs do not fit.
- */
+/** Prints only the script's value to stdout. Exit code 1 when the script fails, 2 when its inputs do not fit. */
 export function addToolCommand(program: Command, context: ToolContext): void {
   const tool = program.command('tool').description('try a tool script, in process')
   const limits = new Option('--limits <preset>', 'what the script may use').choices(['strict', 'default', 'permissive'])
@@ -93,7 +90,7 @@ async function run(file: string, options: RunOptions, context: ToolContext): Pro
   if (!hasReturned) io.exit(1)
 }
 
-/** The search path with the Ruff that an earlier run has got, if there is one. */
+/** Returns the search path with the Ruff that an earlier run has got, if there is one. */
 async function withOwnRuff({ searchPath, settings }: CliContext['config'], signal: AbortSignal): Promise<string> {
   const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
   const { path } = await locateProgram(ruff, places)

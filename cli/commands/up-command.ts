@@ -73,7 +73,11 @@ function readyView({ url, token, processes }: Stack, { goingOn, waiting }: Unfin
   return {
     url,
     token,
-    processes: processes().map((one) => ({ service: one.service, pid: one.pid, metrics_url: metricsOf(one) })),
+    processes: processes().map((running) => ({
+      service: running.service,
+      pid: running.pid,
+      metrics_url: metricsOf(running),
+    })),
     earlier_runs: goingOn,
     waiting_runs: waitingRuns,
   }
@@ -82,7 +86,9 @@ function readyView({ url, token, processes }: Stack, { goingOn, waiting }: Unfin
 function readyText(stack: Stack): string {
   const processes = stack
     .processes()
-    .map((one) => `  ${one.service.padEnd(10)} ${`${one.pid}`.padEnd(8)} ${metricsOf(one) ?? ''}`.trimEnd())
+    .map((running) =>
+      `  ${running.service.padEnd(10)} ${`${running.pid}`.padEnd(8)} ${metricsOf(running) ?? ''}`.trimEnd(),
+    )
   const access = [`export REMORA_API_URL=${stack.url}`, `export REMORA_TOKEN=${stack.token}`]
   return `${['ready', ...processes, '', ...access].join('\n')}\n`
 }

@@ -14,10 +14,7 @@ import type { Stack } from '../stack/start-stack.ts'
 import { plural } from '../wording.ts'
 import { silentLog } from '#platform/log.ts'
 
-/**
- * `remora verify RUN`: derives the run's state again from its events and stored objects, looks for leftovers, and prints
- * every violation (for a run under way see `judgeVerification`). Exit code 1 on any.
- */
+/** Derives the run's state again from its events and objects, and prints every violation. Exit code 1 on any. */
 export function addVerifyCommand(program: Command, context: CliContext): void {
   program
     .command('verify')
@@ -27,17 +24,17 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     .action(async (runId: string, { json }: { json?: true }) => {
       const parsed = RunId.safeParse(runId)
       if (!parsed.success) throw new AppError('RUN_001', `There is no run "${runId}".`)
-      const found = await withStores(context, (stores) =>
+      const verified = await withStores(context, (stores) =>
         withProof(stores, (verifyRun) => untilAborted(verifyRun(parsed.data), context.signal)),
       )
-      const verification = judgeVerification(found)
+      const verification = judgeVerification(verified)
       const document = { run_id: runId, ok: verification.violations.length === 0, ...verification }
       context.io.out(json ? `${JSON.stringify(document)}\n` : describeVerification(runId, verification))
       if (!document.ok) context.io.exit(1)
     })
 }
 
-/** The stores of REMORA_REDIS_URL and REMORA_S3_…, else of the stack that runs in the data folder, else of a stack started for this. */
+/** Uses the stores of REMORA_REDIS_URL and REMORA_S3_…, else of the stack that runs in the data folder, else of a stack started for this. */
 async function withStores<T>(context: CliContext, use: (stores: StorageConfig) => Promise<T>): Promise<T> {
   const { storage, dataDir, apiUrl } = context.config
   if (storage !== undefined) return use(storage)
@@ -88,16 +85,13 @@ async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verif
 }
 
 const underWay = 'the run has not ended, so only what holds at every moment is checked: verify it again when it has'
-/** Gapless events and existing objects: these hold at every moment, even while the run is worked on. */
+/** Holds at every moment, even while the run is worked on: gapless events and existing objects. */
 const alwaysHold: readonly number[] = [1, 7]
 
-/**
- * Leaves out the violations that do not count. The state of a run is read in pages; while the run is worked on, they are of
- * different moments, so only the invariants that hold at every moment are judged.
- */
-export function judgeVerification(found: RunVerification): RunVerification {
-  if (found.ended) return found
-  return { ...found, violations: found.violations.filter(({ invariant }) => alwaysHold.includes(invariant)) }
+/** Leaves out what does not count: the pages of a run under way are of different moments, so only what always holds is judged. */
+export function judgeVerification(verified: RunVerification): RunVerification {
+  if (verified.ended) return verified
+  return { ...verified, violations: verified.violations.filter(({ invariant }) => alwaysHold.includes(invariant)) }
 }
 
 export function describeVerification(

@@ -34,7 +34,7 @@ type Since = {
 }
 
 /**
- * The ids of the nodes of `folder` whose text is new since `since` (see `earlierNodes`): added, changed, renamed, or in a
+ * Returns the ids of the nodes of `folder` whose text is new since `since` (see `earlierNodes`): added, changed, renamed, or in a
  * file that was skipped then. A node that only moved is not among them. Their number is printed on stderr. DISC_005 for
  * anything but a folder (wrong usage) or an unknown revision, INTAKE_003 for more nodes than a request may name.
  */
@@ -45,11 +45,11 @@ export async function changedNodes(folder: string, wanted: Since, context: CliCo
   if (!stats.isDirectory()) throw new AppError('DISC_005', noFolder, { phase: 'usage' })
   const options = folderOptions({ paths, exclude, languages, nodeKinds: kinds, include }, context.config)
   const earlier = await earlierNodes(folder, since, options, context.signal)
-  const found = await discoverFolder(folder, options, context.signal)
-  const { added, changed, moved, notCompared } = await compareSince(folder, earlier, found)
+  const now = await discoverFolder(folder, options, context.signal)
+  const { added, changed, moved, notCompared } = await compareSince(folder, earlier, now)
   const renamed = moved.flatMap(({ from, to }) => (from.hash === to.hash ? [] : [to]))
   const unknown = new Set(notCompared)
-  const nodes = [...added, ...changed, ...renamed, ...found.nodes.filter(({ path }) => unknown.has(path))]
+  const nodes = [...added, ...changed, ...renamed, ...now.nodes.filter(({ path }) => unknown.has(path))]
   const ids = [...new Set(nodes.map(({ nodeId }) => nodeId))]
   const files = new Set(nodes.map(({ path }) => path))
   const what = `${plural(ids.length, 'node')} in ${plural(files.size, 'file')}`
@@ -61,7 +61,7 @@ export async function changedNodes(folder: string, wanted: Since, context: CliCo
 }
 
 /**
- * The nodes of `other`, the value of `--since`: a folder, else a file that `discover --json` wrote, else a git revision of
+ * Returns the nodes of `other`, the value of `--since`: a folder, else a file that `discover --json` wrote, else a git revision of
  * the repository around `path`. DISC_005 when it is not one of these or cannot be read.
  */
 export async function earlierNodes(
@@ -91,15 +91,12 @@ function filterOf({ paths = [], languages = [], nodeKinds = [] }: DiscoveryFilte
     (nodeKinds.length === 0 || nodeKinds.includes(node.kind))
 }
 
-/**
- * Compares the nodes found now in the folder `root` with the earlier ones. A file that one side skipped is not compared: that
- * it is ignored, excluded or too large now makes its nodes neither removed nor added.
- */
-export async function compareSince(root: string, earlier: FoundNodes, found: FoundNodes): Promise<SinceComparison> {
-  const [was, is] = [notSkipped(found), notSkipped(earlier)]
-  const comparison = compareNodes(earlier.nodes.filter(was), found.nodes.filter(is))
+/** Compares the nodes of the folder `root` with earlier ones, without files that one side skipped: these are neither removed nor added. */
+export async function compareSince(root: string, earlier: FoundNodes, now: FoundNodes): Promise<SinceComparison> {
+  const [was, is] = [notSkipped(now), notSkipped(earlier)]
+  const comparison = compareNodes(earlier.nodes.filter(was), now.nodes.filter(is))
   const texts = await textsOf(root, comparison)
-  const left = [...earlier.nodes.filter((node) => !was(node)), ...found.nodes.filter((node) => !is(node))]
+  const left = [...earlier.nodes.filter((node) => !was(node)), ...now.nodes.filter((node) => !is(node))]
   const notCompared = [...new Set(left.map(({ path }) => path))].toSorted()
   return { ...matchRenames(comparison, (node) => texts.get(node.nodeId)), notCompared }
 }

@@ -7,14 +7,11 @@ type Change =
   | { what: 'added' | 'removed' | 'changed'; node: CodeNode; from: undefined }
   | { what: 'moved'; node: CodeNode; from: CodeNode }
 
-/**
- * The differences between the nodes, file by file, for a person. A file that was added, removed or moved as a whole has only
- * the number of its nodes; other files have every node, removed ones with their former lines.
- */
+/** Describes the differences file by file; of a file that was added, removed or moved as a whole only the number of its nodes. */
 export function describeComparison(comparison: SinceComparison, since: string): string {
   const files = [...Map.groupBy(changesOf(comparison), ({ node }) => node.path)]
   const lines = files
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .flatMap(([path, changes]) => fileLines(path, changes))
   const { added, removed, changed, moved, unchanged, notCompared } = comparison
   const counts = Object.entries({ added, removed, changed, moved }).map(([what, nodes]) => `${nodes.length} ${what}`)
@@ -47,7 +44,7 @@ function fileLines(path: string, changes: readonly Change[]): string[] {
   const more = inside.length - own.length
   const fate = file === undefined ? '' : `  ${file.what}${fromText(file)}`
   const head = `${visibleName(path)}${fate}${more === 0 ? '' : ` with ${plural(more, 'node')}`}`
-  return [head, ...own.toSorted((one, other) => one.node.startByte - other.node.startByte).map(nodeLine)]
+  return [head, ...own.toSorted((left, right) => left.node.startByte - right.node.startByte).map(nodeLine)]
 }
 
 /** Is true when a node changed in the same way as its whole file. */

@@ -4,8 +4,8 @@ import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import type { Discovery } from '#stages/discover/discover-nodes.ts'
 
-export function discoveryView(found: Discovery) {
-  const { nodes, edges, files, skipped, durationMs } = found
+export function discoveryView(discovery: Discovery) {
+  const { nodes, edges, files, skipped, durationMs } = discovery
   return { nodes: nodes.map(nodeView), ...(edges && { edges }), files, skipped, duration_ms: durationMs }
 }
 
@@ -30,7 +30,7 @@ const Document = z.object({
   skipped: z.array(SkippedFile),
 })
 
-/** The nodes and skipped files of a document that `discoveryView` made. DISC_005 for any other text. */
+/** Returns the nodes and skipped files of a document that `discoveryView` made. DISC_005 for any other text. */
 export function parseDiscovery(text: string, file: string): z.infer<typeof Document> {
   const parsed = Document.safeParse(parseJson(text))
   if (parsed.success) return parsed.data

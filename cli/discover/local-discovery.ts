@@ -46,7 +46,7 @@ export async function requireKnownFilters(
   }
 }
 
-/** The languages and node kinds that a bundle may name on this machine. Throws DISC_001 or DISC_002 for a broken pack. */
+/** Returns the languages and node kinds that a bundle may name on this machine. Throws DISC_001 or DISC_002 for a broken pack. */
 export async function loadFindableNodes(queries: CliConfig['queries']): Promise<FindableNodes> {
   const { findableNodes } = await import('../../services/discovery/load-sound-packs.ts')
   return findableNodes(queries)

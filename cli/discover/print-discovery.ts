@@ -37,13 +37,14 @@ export async function printDiscovery(
   const options = { ...usual, threads: order.threads, ...(order.useCache && indexDir && { indexDir }) }
   const earlier = since === undefined ? undefined : await earlierNodes(path, since, options, signal)
   const packs = { ...config.queries, references: edges }
-  const found = await discoverFolder(path, { ...options, packs }, signal)
-  const comparison = earlier && (await compareSince(path, earlier, found))
-  if (json) io.out(`${JSON.stringify({ ...discoveryView(found), ...(comparison && comparisonView(comparison)) })}\n`)
-  else if (comparison === undefined) io.out(visible(describeDiscovery(found)))
+  const discovery = await discoverFolder(path, { ...options, packs }, signal)
+  const comparison = earlier && (await compareSince(path, earlier, discovery))
+  if (json)
+    io.out(`${JSON.stringify({ ...discoveryView(discovery), ...(comparison && comparisonView(comparison)) })}\n`)
+  else if (comparison === undefined) io.out(visible(describeDiscovery(discovery)))
   else {
     io.out(visible(describeComparison(comparison, since ?? '')))
-    if (found.edges !== undefined) io.out(`${describeEdges(found.edges)}\n`)
+    if (discovery.edges !== undefined) io.out(`${describeEdges(discovery.edges)}\n`)
   }
 }
 
@@ -56,14 +57,14 @@ async function requireFolder(path: string, named: string): Promise<void> {
 
 function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {
   const lines = nodeLines(nodes.map(nodeView))
-  const counts = [...Map.groupBy(nodes, (node) => node.kind)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const counts = [...Map.groupBy(nodes, (node) => node.kind)].toSorted(([left], [right]) => (left < right ? -1 : 1))
   const kinds = counts.map(([kind, ofKind]) => `${ofKind.length} ${kind}`)
   if (nodes.length > 0) lines.push('')
   if (skipped.length > 0)
     lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${visibleName(path)}  ${reason}`), '')
   const ofKinds = kinds.length === 0 ? '' : `: ${kinds.join(', ')}`
-  const found = `${plural(nodes.length, 'node')} in ${plural(files, 'file')}${ofKinds}`
-  lines.push(`${found} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
+  const summary = `${plural(nodes.length, 'node')} in ${plural(files, 'file')}${ofKinds}`
+  lines.push(`${summary} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
   if (edges !== undefined) lines.push(describeEdges(edges))
   return `${lines.join('\n')}\n`
 }

@@ -20,9 +20,9 @@ type Printing = { queries: CliConfig['queries']; io: CommandIo }
 export async function printPackCheck({ dir, json }: PackOptions, { queries, io }: Printing): Promise<void> {
   const checked: CheckedPacks = { packs: [], faults: [] }
   for (const folder of dir === undefined ? packFolders(queries.userDir) : [dir]) {
-    const found = await checkPacks(folder, { complete: folder === builtinQueries, name: queries.name })
-    checked.packs.push(...found.packs)
-    checked.faults.push(...found.faults)
+    const ofFolder = await checkPacks(folder, { complete: folder === builtinQueries, name: queries.name })
+    checked.packs.push(...ofFolder.packs)
+    checked.faults.push(...ofFolder.faults)
   }
   const { packs, faults } = checked
   const document = { packs: packs.map(({ folder, manifest }) => ({ ...manifest, folder })), faults }
@@ -52,8 +52,8 @@ export async function printPackList({ dir, json }: PackOptions, { queries, io }:
     }),
   )
   const lines = views.map(({ language, pack, kinds, folder }) => {
-    const place = folder.startsWith(builtinQueries) ? '' : ` (${folder})`
-    return `${language}/${pack}: ${kinds.join(', ')}${place}\n`
+    const origin = folder.startsWith(builtinQueries) ? '' : ` (${folder})`
+    return `${language}/${pack}: ${kinds.join(', ')}${origin}\n`
   })
   io.out(json ? `${JSON.stringify({ packs: views })}\n` : visible(lines.join('')))
 }

@@ -18,7 +18,7 @@ const projectFiles = ['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'ruf
 type Around = { root: string; inside: string }
 
 /**
- * The outermost project around a folder in a git checkout: it may hold the rules for the folder, and files next to the folder
+ * Returns the outermost project around a folder in a git checkout: it may hold the rules for the folder, and files next to the folder
  * may use its names. Undefined outside of a checkout, for a folder that is itself that project, and for one that would not
  * be sent with the project, because git ignores it or its name is that of a vendored folder.
  */
@@ -41,8 +41,8 @@ function isPassedOver(name: string): boolean {
 }
 
 async function isProject(folder: string): Promise<boolean> {
-  const found = await Promise.all(projectFiles.map((name) => access(join(folder, name)).then(isThere, isMissing)))
-  return found.includes(true)
+  const present = await Promise.all(projectFiles.map((name) => access(join(folder, name)).then(isThere, isMissing)))
+  return present.includes(true)
 }
 
 const isThere = () => true
@@ -69,14 +69,14 @@ export async function withRepository(
   const around = submission.folderOnly === true || isCompared ? undefined : await aroundPath(resolve(cwd, path))
   if (around === undefined) return { path, submission }
   const { root, inside } = around
-  const place = (glob: string) => posix.join(inside, glob)
+  const insideRoot = (glob: string) => posix.join(inside, glob)
   io.err(visible(`${inside} is worked on; ${shownPath(root, cwd)} is sent, for its rules and what uses the folder\n`))
   return {
     path: root,
     submission: {
       ...submission,
-      paths: paths === undefined || paths.length === 0 ? [inside] : paths.map(place),
-      ...(exclude && { exclude: exclude.map(place) }),
+      paths: paths === undefined || paths.length === 0 ? [inside] : paths.map(insideRoot),
+      ...(exclude && { exclude: exclude.map(insideRoot) }),
     },
   }
 }

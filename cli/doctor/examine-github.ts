@@ -4,7 +4,7 @@ import { AppError } from '#domain/error.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import { fileVariable } from '#settings/secret-files.ts'
 import type { CliConfig } from '../cli-config.ts'
-import { fine, type Diagnosis } from './diagnosis.ts'
+import { fine, type Diagnosis, doubtful, missing } from './diagnosis.ts'
 
 type GitHubConfig = CliConfig['github']
 type Credentials = { appId: string; privateKey: string; apiUrl: string }
@@ -15,8 +15,10 @@ const shownDeliveries = 20
 /** GitHub takes a JWT that begins up to a minute from now. */
 const mostSkewMs = 60_000
 const setup = '"remora github setup" makes an app that has it'
+const lacks = (found: string, advice: string) => missing('github', found, advice)
+const doubts = (found: string, advice: string) => doubtful('github', found, advice)
 
-/** The GitHub App, as far as it is named here; empty where there is none. Each part runs with the keys that it has. */
+/** Examines the GitHub App, as far as it is named here; returns nothing where there is none. Each part runs with the keys that it has. */
 export async function examineGithub({ github, publisherUrl }: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {
   const { appId, privateKey, webhookSecret, apiUrl } = github
   if (appId === undefined && privateKey === undefined && webhookSecret === undefined) return []
@@ -24,9 +26,9 @@ export async function examineGithub({ github, publisherUrl }: CliConfig, signal:
   const local = [examineSecret(github), ...publisher]
   if (appId === undefined && privateKey === undefined) return local
   if (appId === undefined || privateKey === undefined) {
-    const missing = appId === undefined ? 'REMORA_GITHUB_APP_ID' : fileVariable('REMORA_GITHUB_PRIVATE_KEY')
+    const unset = appId === undefined ? 'REMORA_GITHUB_APP_ID' : fileVariable('REMORA_GITHUB_PRIVATE_KEY')
     return [
-      lacks(`${missing} is not set: nothing is published`, 'set both, as "remora github setup" prints them'),
+      lacks(`${unset} is not set: nothing is published`, 'set both, as "remora github setup" prints them'),
       ...local,
     ]
   }
@@ -35,14 +37,6 @@ export async function examineGithub({ github, publisherUrl }: CliConfig, signal:
     return [lacks('REMORA_GITHUB_PRIVATE_KEY is no private key (PEM)', advice), ...local]
   }
   return [...(await examineApp({ appId, privateKey, apiUrl }, signal)), ...local]
-}
-
-function lacks(found: string, advice: string): Diagnosis {
-  return { name: 'github', state: 'missing', needed: true, found, advice }
-}
-
-function doubtful(found: string, advice: string): Diagnosis {
-  return { name: 'github', state: 'warning', needed: true, found, advice }
 }
 
 function isPrivateKey(text: string): boolean {
@@ -56,8 +50,8 @@ function isPrivateKey(text: string): boolean {
 function examineSecret({ webhookSecret }: GitHubConfig): Diagnosis {
   if (webhookSecret !== undefined) return fine('github', `a webhook secret of at least ${leastSecret} characters`)
   const variable = fileVariable('REMORA_GITHUB_WEBHOOK_SECRET')
-  const found = `${variable} is not set here: an api without it takes no webhooks`
-  return doubtful(found, 'the api alone needs it')
+  const absence = `${variable} is not set here: an api without it takes no webhooks`
+  return doubts(absence, 'the api alone needs it')
 }
 
 async function examinePublisher(url: string, signal: AbortSignal): Promise<Diagnosis> {
@@ -86,14 +80,14 @@ async function examineApp({ appId, privateKey, apiUrl }: Credentials, signal: Ab
   const request = { signal: AbortSignal.any([signal, AbortSignal.timeout(lookMs)]) }
   try {
     const answer = await orHostError(app.request('GET /app', { request }))
-    const found = App.parse(answer.data)
-    const missing = lacksOfApp(found)
-    const name = `${found.name} (${found.id}) at ${apiUrl}`
+    const own = App.parse(answer.data)
+    const lacking = lacksOfApp(own)
+    const name = `${own.name} (${own.id}) at ${apiUrl}`
     const judged =
-      missing.length === 0
+      lacking.length === 0
         ? fine('github', `the app ${name} has the permissions and events that it needs`)
         : lacks(
-            `the app ${name} lacks ${missing.join(', ')}`,
+            `the app ${name} lacks ${lacking.join(', ')}`,
             'add it on the page of the app, and accept it where it is installed',
           )
     const [hook, sent] = await Promise.all([
@@ -117,23 +111,23 @@ function answerOf(cause: unknown): unknown {
 function explained(error: unknown, { appId, apiUrl }: Pick<Credentials, 'appId' | 'apiUrl'>): Diagnosis {
   if (!(error instanceof AppError))
     return lacks(`${apiUrl} does not answer as GitHub does`, 'check REMORA_GITHUB_API_URL')
-  const found = `${error.code} ${error.message}`
+  const fault = `${error.code} ${error.message}`
   if (error.code === 'HOST_003' || error.code === 'HOST_002')
     return lacks(
-      `${found}: GitHub does not know app ${appId} by this key`,
+      `${fault}: GitHub does not know app ${appId} by this key`,
       `check REMORA_GITHUB_APP_ID and its key; ${setup}`,
     )
-  return lacks(found, 'check REMORA_GITHUB_API_URL, and what is between here and GitHub')
+  return lacks(fault, 'check REMORA_GITHUB_API_URL, and what is between here and GitHub')
 }
 
-/** GitHub refuses every JWT of a clock that is wrong, in other words; its client then tries again with GitHub's time. */
+/** GitHub refuses every JWT of a clock that is wrong. */
 function examineClock(answer: unknown): Diagnosis[] {
   const date = WithDate.safeParse(answer).data?.headers.date
   const ahead = date === undefined ? 0 : Date.now() - Date.parse(date)
   if (!(Math.abs(ahead) > mostSkewMs)) return []
   const seconds = Math.round(Math.abs(ahead) / 1_000)
-  const found = `the clock of this machine is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} GitHub's`
-  return [doubtful(found, 'set it (by NTP): GitHub refuses what is signed with the key of an app by another time')]
+  const skew = `the clock of this machine is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} GitHub's`
+  return [doubts(skew, 'set it (by NTP): GitHub refuses what is signed with the key of an app by another time')]
 }
 
 type HookConfig = { url?: string; content_type?: string; insecure_ssl?: string | number; secret?: string }
@@ -147,7 +141,7 @@ function examineHook({ url = '', content_type: type, insecure_ssl: insecure, sec
     ...(secret === undefined || secret === '' ? ['it has no secret'] : []),
   ]
   if (faults.length === 0) return fine('github', `webhooks go to ${url}`)
-  return doubtful(`webhooks go to ${url || 'no address'}: ${faults.join(', ')}`, 'change it on the page of the app')
+  return doubts(`webhooks go to ${url || 'no address'}: ${faults.join(', ')}`, 'change it on the page of the app')
 }
 
 type Delivery = { event: string; status: string; status_code: number; delivered_at: string }
@@ -158,11 +152,11 @@ function examineDeliveries(sent: readonly Delivery[]): Diagnosis {
   if (sent.length === 0) {
     const advice =
       'push to a repository where it is installed; where its webhook is not active, GitHub sends and keeps none'
-    return doubtful('GitHub has sent no webhook within three days', advice)
+    return doubts('GitHub has sent no webhook within three days', advice)
   }
   const [newest] = failed
   if (newest === undefined) return fine('github', `the last ${sent.length} webhooks have arrived`)
   const { event, status_code: code, status, delivered_at: at } = newest
-  const found = `${failed.length} of the last ${sent.length} webhooks did not arrive, such as ${event} at ${at}: ${code} (${status})`
-  return doubtful(found, 'check the address and the secret; the publisher fetches them meanwhile (github.poll_s)')
+  const failure = `${failed.length} of the last ${sent.length} webhooks did not arrive, such as ${event} at ${at}: ${code} (${status})`
+  return doubts(failure, 'check the address and the secret; the publisher fetches them meanwhile (github.poll_s)')
 }

@@ -7,31 +7,22 @@ import { misnamedSettings } from '#settings/read-settings-file.ts'
 import { dataVersion, readDataVersion } from '../stack/data-folder.ts'
 import { settingsFaults } from '../run/known-agents.ts'
 import { findRunningStack } from '../stack/running-stack.ts'
-import { type Diagnosis, fine } from './diagnosis.ts'
+import { type Diagnosis, doubtful, fine, missing } from './diagnosis.ts'
 import type { CliConfig } from '../cli-config.ts'
 
-/** The settings file and the environment. A fault in them ends every other command. */
+/** Examines the settings file and the environment. A fault in them ends every other command. */
 export function examineSettings({ settings }: CliConfig, cwd: string): Diagnosis {
   const { path, fault } = settings
   const misnamed = fault === undefined && path === undefined ? misnamedSettings(cwd) : undefined
-  if (misnamed !== undefined) {
-    const found = `${misnamed} is not read`
-    return { name: 'settings', state: 'warning', needed: true, found, advice: 'name it remora.yaml' }
-  }
+  if (misnamed !== undefined) return doubtful('settings', `${misnamed} is not read`, 'name it remora.yaml')
   if (fault === undefined) return fine('settings', path ?? 'no remora.yaml here or above: defaults and the environment')
-  const advice = 'docs/reference/config.md has every key and variable'
-  return { name: 'settings', state: 'missing', needed: true, found: `${fault.code} ${fault.message}`, advice }
+  return missing('settings', `${fault.code} ${fault.message}`, 'docs/reference/config.md has every key and variable')
 }
 
 export async function examineRunSettings(config: CliConfig): Promise<Diagnosis[]> {
   const faults = await settingsFaults(config)
-  return faults.map(({ code, message }) => ({
-    name: 'settings',
-    state: 'missing',
-    needed: true,
-    found: `${code} ${message}`,
-    advice: 'every run is refused until this is settled',
-  }))
+  const advice = 'every run is refused until this is settled'
+  return faults.map(({ code, message }) => missing('settings', `${code} ${message}`, advice))
 }
 
 const gibibyte = 1024 ** 3
@@ -39,7 +30,7 @@ const leastDisk = 64 * 1024 ** 2
 const Package = z.object({ version: z.string() })
 const libraries = ['bullmq', 'ioredis', '@20minutes/s3rver', '@pydantic/monty', 'web-tree-sitter', 'hono', 'commander']
 
-/** The Node this command runs on, which is the package's own unless the one that started it is as new. */
+/** Names the Node this command runs on, which is the package's own unless the one that started it is as new. */
 export function examineNode(): Diagnosis {
   const own = process.execPath.includes('node_modules') ? "the package's own" : 'the one of the system'
   return fine('node', `${process.versions.node}, ${own}, at ${process.execPath}`)
@@ -49,16 +40,15 @@ export async function examineDisk(dataDir: string): Promise<Diagnosis> {
   const folder = await existingFolder(dataDir)
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
-  const found = `${inGibibytes(free)} free in ${folder}`
-  if (free >= gibibyte) return fine('disk', found)
-  const advice = 'free some space, or name another folder in REMORA_DATA_DIR'
-  return { name: 'disk', state: free < leastDisk ? 'missing' : 'warning', needed: true, found, advice }
+  const left = `${inGibibytes(free)} free in ${folder}`
+  if (free >= gibibyte) return fine('disk', left)
+  const judged = free < leastDisk ? missing : doubtful
+  return judged('disk', left, 'free some space, or name another folder in REMORA_DATA_DIR')
 }
 
 export function examineMemory(): Diagnosis {
-  const found = `${inGibibytes(freemem())} of ${inGibibytes(totalmem())} free`
-  if (freemem() >= gibibyte) return fine('memory', found)
-  return { name: 'memory', state: 'warning', needed: true, found, advice: 'use fewer workers: --workers 1' }
+  const left = `${inGibibytes(freemem())} of ${inGibibytes(totalmem())} free`
+  return freemem() >= gibibyte ? fine('memory', left) : doubtful('memory', left, 'use fewer workers: --workers 1')
 }
 
 /** Says whether a stack can keep its data in `dataDir`, and whether this version can read the data there. Creates nothing. */
@@ -69,13 +59,12 @@ export async function examineData(dataDir: string): Promise<Diagnosis> {
     () => false,
   )
   const elsewhere = 'name another folder in REMORA_DATA_DIR'
-  const refused = { name: 'data', state: 'missing', needed: true } as const
-  if (!writable) return { ...refused, found: `${folder} is not writable`, advice: `make it writable, or ${elsewhere}` }
+  if (!writable) return missing('data', `${folder} is not writable`, `make it writable, or ${elsewhere}`)
   if (folder !== dataDir) return fine('data', `${dataDir}, made at the first run`)
   const version = readDataVersion(dataDir) ?? dataVersion
   if (version === dataVersion) return fine('data', `${dataDir}, version ${version}`)
-  const found = `${dataDir} has data of version ${version}, this Remora knows ${dataVersion}`
-  return { ...refused, found, advice: `use the newer Remora that wrote them, or ${elsewhere}` }
+  const unknown = `${dataDir} has data of version ${version}, this Remora knows ${dataVersion}`
+  return missing('data', unknown, `use the newer Remora that wrote them, or ${elsewhere}`)
 }
 
 export async function examineStack(dataDir: string): Promise<Diagnosis> {
@@ -84,8 +73,8 @@ export async function examineStack(dataDir: string): Promise<Diagnosis> {
 }
 
 export async function examineVersions(version: string): Promise<Diagnosis> {
-  const found = await Promise.all(libraries.map(async (name) => `${name} ${await versionOf(name)}`))
-  return fine('versions', [`remora ${version}`, ...found].join(', '))
+  const versions = await Promise.all(libraries.map(async (name) => `${name} ${await versionOf(name)}`))
+  return fine('versions', [`remora ${version}`, ...versions].join(', '))
 }
 
 async function versionOf(name: string): Promise<string> {

@@ -4,10 +4,10 @@ import { bubblewrap, type KnownProgram, redisServer, ruff } from '#platform/know
 import { locateProgram } from '#platform/obtain-program.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
 import { bubblewrapDir, programCache } from '#platform/program-cache.ts'
-import { type Command, findProgram, type ProgramEnd, runProgram } from '#platform/run-program.ts'
+import { findProgram, runProgram } from '#platform/run-program.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import type { CliConfig } from '../cli-config.ts'
-import { fine, type Diagnosis, lacking } from './diagnosis.ts'
+import { fine, type Diagnosis, doubtful, lacking, missing } from './diagnosis.ts'
 
 export type ProgramSearch = {
   config: CliConfig
@@ -17,17 +17,16 @@ export type ProgramSearch = {
 
 const lookMs = 3_000
 
-/** The Redis of an embedded stack: where it is, or how to get it. A remote service has its own. */
+/** Says where the Redis of an embedded stack is, or how to get it. A remote service has its own. */
 export async function examineRedis(search: ProgramSearch): Promise<Diagnosis> {
   const { config, packager } = search
   const { path, version, lack } = await located(redisServer, search)
   if (path !== undefined) return fine('redis', `${version} at ${path}`)
-  const wanted = { name: 'redis', needed: config.apiUrl === undefined, advice: lack }
-  if (config.mayInstallRedis && packager?.prefix !== undefined) {
-    const found = `the first run gets ${packager.kind.packages.redis.join(' or ')} with ${packager.kind.program}`
-    return { ...wanted, state: 'warning', found }
-  }
-  return { ...wanted, state: 'missing', found: 'none that can be used' }
+  const needed = config.apiUrl === undefined
+  if (!config.mayInstallRedis || packager?.prefix === undefined)
+    return { ...missing('redis', 'none that can be used', lack), needed }
+  const source = `the first run gets ${packager.kind.packages.redis.join(' or ')} with ${packager.kind.program}`
+  return { ...doubtful('redis', source, lack), needed }
 }
 
 function located(wanted: KnownProgram, { config, signal }: ProgramSearch) {
@@ -56,9 +55,9 @@ async function examineSetup(search: ProgramSearch, hasBubblewrap: boolean): Prom
   const program = { command: ['sh', '-c', installers] as const, files: {}, limits: setupLimits }
   const opened = openSandbox({ ...sandbox, bubblewrap: await bubblewrapPath(search) })
   const { output } = await opened.run(program, search.signal).catch(() => ({ output: '' }))
-  const found = output.split('\n').filter((line) => ['pip', 'npm', 'uv'].includes(line))
+  const present = output.split('\n').filter((line) => ['pip', 'npm', 'uv'].includes(line))
   const services = allowsSetups ? '' : '; services of your own refuse it (setup.mode is off)'
-  if (found.length > 0) return fine('setup', `"remora run --setup" may install with ${found.join(', ')}${services}`)
+  if (present.length > 0) return fine('setup', `"remora run --setup" may install with ${present.join(', ')}${services}`)
   const advice = 'install python3-venv or npm, for tests that need more than the repository'
   return lacking('setup', 'neither pip nor npm is in /usr, where the sandbox finds programs', advice)
 }
@@ -109,8 +108,9 @@ function containerAdvice({ config, packager }: ProgramSearch): string[] {
 
 export async function examineGit(search: ProgramSearch): Promise<Diagnosis> {
   const path = await findProgram('git', search.config.searchPath)
-  if (path === undefined) return absent('git', search)
-  const tried = await look(search, [path, '--version'])
+  if (path === undefined) return { ...missing('git', 'not on the PATH', byHand('git', search.packager)), needed: false }
+  const { config, signal } = search
+  const tried = await runProgram([path, '--version'], { limitMs: lookMs, signal, env: config.settings.own })
   const version = tried.kind === 'ended' ? /\d[\d.]*/.exec(tried.out)?.[0] : undefined
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
 }
@@ -120,25 +120,17 @@ export async function examineRuff(search: ProgramSearch): Promise<Diagnosis> {
   const { path, version, lack } = await located(ruff, search)
   if (path !== undefined) return fine('ruff', `${version} at ${path}: lint takes Python`)
   const pips = await Promise.all(wheelInstallers.map((name) => findProgram(name, searchPath)))
-  const isGot = mayInstallRedis && pips.some((one) => one !== undefined)
-  const found = isGot ? 'not installed: the first run gets its wheel from PyPI' : 'Python cannot be linted (TOOL_005)'
-  return lacking('ruff', found, lack)
+  const isGot = mayInstallRedis && pips.some((path) => path !== undefined)
+  const state = isGot ? 'not installed: the first run gets its wheel from PyPI' : 'Python cannot be linted (TOOL_005)'
+  return lacking('ruff', state, lack)
 }
 
 /** Looks for gofmt. Without it Go is left alone, which only matters to those who have some. */
 export async function examineGofmt({ config }: ProgramSearch): Promise<Diagnosis> {
   const { lack, version, close } = await openGoLinter(config)
-  const found = await lack()
+  const why = await lack()
   close()
-  return fine('gofmt', found === undefined ? `${version}: lint takes Go` : `lint leaves Go alone: ${found}`)
-}
-
-function look({ config, signal }: ProgramSearch, command: Command): Promise<ProgramEnd> {
-  return runProgram(command, { limitMs: lookMs, signal, env: config.settings.own })
-}
-
-function absent(name: Installable, { packager }: ProgramSearch): Diagnosis {
-  return { name, state: 'missing', needed: false, found: 'not on the PATH', advice: byHand(name, packager) }
+  return fine('gofmt', why === undefined ? `${version}: lint takes Go` : `lint leaves Go alone: ${why}`)
 }
 
 function byHand(name: Installable, packager: Packager | undefined): string {

@@ -14,7 +14,7 @@ import { openApiClient } from '../api-client.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { adviceOn } from '../describe-failure.ts'
 import { askServer, serversIn } from '../model-server.ts'
-import { fine, type Diagnosis, lacking } from './diagnosis.ts'
+import { fine, type Diagnosis, lacking, missing } from './diagnosis.ts'
 
 const lookMs = 1_000
 const mostModelBytes = 8_000_000
@@ -34,7 +34,7 @@ export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSign
     const message =
       error instanceof AppError ? error.message : `${withoutLogin(apiUrl)} does not answer within a second`
     const advice = (error instanceof AppError && adviceOn(error)) || 'check REMORA_API_URL'
-    return [{ name: 'api', state: 'missing', needed: true, found: message, advice }]
+    return [missing('api', message, advice)]
   } finally {
     await client.close()
   }
@@ -51,17 +51,9 @@ export async function examineRedisServer({ storage }: CliConfig, signal: AbortSi
     message: 'no answer within a second',
   }))
   redis.disconnect()
-  const found = `${withoutLogin(storage.redisUrl)}: ${message}`
-  if (state === 'ok') return [fine('redis server', found)]
-  return [
-    {
-      name: 'redis server',
-      state: 'missing',
-      needed: true,
-      found,
-      advice: 'docs/guide/operations.md says what it needs',
-    },
-  ]
+  const health = `${withoutLogin(storage.redisUrl)}: ${message}`
+  if (state === 'ok') return [fine('redis server', health)]
+  return [missing('redis server', health, 'docs/guide/operations.md says what it needs')]
 }
 
 const Ready = z.object({ parts: ReadinessParts })
@@ -81,8 +73,8 @@ export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Pr
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
   const answer = await fetch(endpoint, { method: 'HEAD', signal: limit }).catch(() => undefined)
   if (answer !== undefined) return fine('s3', `${withoutLogin(endpoint)} answers ${answer.status}`)
-  const found = `${withoutLogin(endpoint)} does not answer within a second`
-  return { name: 's3', state: 'missing', needed: true, found, advice: 'start it, or check REMORA_S3_ENDPOINT' }
+  const silence = `${withoutLogin(endpoint)} does not answer within a second`
+  return missing('s3', silence, 'start it, or check REMORA_S3_ENDPOINT')
 }
 
 export async function examineModels(config: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {

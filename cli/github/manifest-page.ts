@@ -12,7 +12,7 @@ export type ManifestForm = { newAppUrl: string; manifest: AppManifest }
 /** GitHub takes the code of a manifest for so long. */
 const openMs = 3_600_000
 
-/** The page with the form: a browser must send it, since GitHub asks there who makes the app, and with which name. */
+/** Returns the page with the form: a browser must send it, since GitHub asks there who makes the app, and with which name. */
 export function manifestPage({ newAppUrl, manifest }: ManifestForm, state: string): string {
   const action = new URL(newAppUrl)
   action.searchParams.set('state', state)
@@ -95,7 +95,7 @@ function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, headers).end(text)
 }
 
-function isSame(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)]
   return left.length === right.length && timingSafeEqual(left, right)
 }

@@ -8,8 +8,13 @@ import { githubSite } from '#settings/github-settings.ts'
 import { fileVariable } from '#settings/secret-files.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
-import { type KeyFiles, prepareKeyFiles, writeKey } from './key-files.ts'
 import { type ManifestForm, manifestPage, oneTimeWord, openCodePage } from './manifest-page.ts'
+import { randomUUID } from 'node:crypto'
+import { lstat, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Env } from '#platform/env.ts'
+import { isOwnFolder, makeFolder } from '#platform/own-file.ts'
+import { dataNotWritable, makeDataFolder } from '../stack/data-folder.ts'
 
 export type SetupOptions = {
   org?: string
@@ -29,11 +34,11 @@ export async function setUpApp(options: SetupOptions, context: CliContext): Prom
   const { config, io, cwd } = context
   const { apiUrl } = config.github
   if (options.print === true) return printPage(options, context)
-  const place = { dataDir: config.dataDir, env: config.settings.own, force: options.force === true }
+  const keyPlace = { dataDir: config.dataDir, env: config.settings.own, force: options.force === true }
   const named = options.folder === undefined ? undefined : resolve(cwd, options.folder)
   // Before the app is made.
   const formFor = options.code === undefined ? openForm(options, context) : undefined
-  const files = await prepareKeyFiles({ ...place, folder: named })
+  const files = await prepareKeyFiles({ ...keyPlace, folder: named })
   const code = formFor === undefined ? options.code : await askForCode(formFor, options, context)
   const app = await convertManifest(apiUrl, code ?? '')
   await writeKey(files.privateKey, app.privateKey)
@@ -50,7 +55,7 @@ export async function setUpApp(options: SetupOptions, context: CliContext): Prom
   io.err(visible(nextSteps(app, install)))
 }
 
-/** The form for a page that sends the browser back to `redirectUrl`. CONFIG_003 where GitHub would not know where to send webhooks. */
+/** Returns the form for a page that sends the browser back to `redirectUrl`. CONFIG_003 where GitHub would not know where to send webhooks. */
 function openForm(options: SetupOptions, { config }: CliContext): (redirectUrl: string) => ManifestForm {
   const site = githubSite(config.github.apiUrl)
   const { org, name = `remora-${randomBytes(3).toString('hex')}`, webhook } = options
@@ -132,4 +137,49 @@ function nextSteps({ name, webhookSecret }: NewApp, install: string): string {
 
 function quoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+type KeyFiles = { privateKey: string; webhookSecret: string }
+
+type KeyPlace = {
+  /** Undefined: `github` in the data folder, which is closed to others and hidden from git. */
+  folder: string | undefined
+  dataDir: string
+  force: boolean
+  env: Env
+}
+
+/** Prepares the place before the app is made, since GitHub tells keys once. CONFIG_003 where others may write, or keys are there (`force`). */
+async function prepareKeyFiles({ folder, dataDir, force, env }: KeyPlace): Promise<KeyFiles> {
+  if (folder === undefined) await makeDataFolder(dataDir, env)
+  const path = folder ?? join(dataDir, 'github')
+  await makeFolder(path, 0o700).catch((error: unknown) => {
+    throw dataNotWritable(path, error)
+  })
+  if (!(await isOwnFolder(path))) {
+    throw new AppError('CONFIG_003', `${path} is not yours alone: "chmod 700 ${path}", or name another with --folder`)
+  }
+  // Also where it is inside of a repository.
+  if ((await readdir(path)).length === 0) await writeFile(join(path, '.gitignore'), '*\n')
+  const files = { privateKey: join(path, 'private-key.pem'), webhookSecret: join(path, 'webhook-secret') }
+  for (const file of Object.values(files)) {
+    if (force || (await lstat(file).catch(() => undefined)) === undefined) continue
+    throw new AppError(
+      'CONFIG_003',
+      `there is a key in ${file} already: --force replaces it, --folder names another place`,
+    )
+  }
+  return files
+}
+
+/** Readable for this user alone. A file is replaced whole, or not at all. */
+async function writeKey(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomUUID()}`
+  try {
+    await writeFile(temporary, text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600, flag: 'wx' })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw dataNotWritable(path, error)
+  }
 }

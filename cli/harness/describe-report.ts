@@ -41,8 +41,8 @@ function describeSides(tested: SideReport, other: SideReport | undefined): strin
 }
 
 function describeModel({ side, answeredBy }: SideReport): string {
-  const asked = side.model === answeredBy || answeredBy === rehearsalLabel ? '' : `, asked for as ${side.model}`
-  return visible(`${answeredBy} (${side.servers}${asked})`)
+  const askedFor = side.model === answeredBy || answeredBy === rehearsalLabel ? '' : `, asked for as ${side.model}`
+  return visible(`${answeredBy} (${side.servers}${askedFor})`)
 }
 
 function describeSettings(settings: Side['settings']): string {
@@ -62,7 +62,7 @@ function describeLoad({ sides, requests, concurrency, peakInFlight, seed, durati
   return `load      ${which}${both}; ${load}; seed ${seed}; ${formatSeconds(durationMs)}`
 }
 
-/** A row for every shape and under it one for each of its prompts, then one for all. With two sides: A, B and their difference. */
+/** Returns a row for every shape and under it one for each of its prompts, then one for all. With two sides: A, B and their difference. */
 function rateRows({ sides: [tested, other], minCalled }: HarnessReport, paint: Paint): string[][] {
   const style = { minCalled, paint }
   const row = (name: string, own: PromptRates, others: PromptRates | undefined) => [
@@ -106,7 +106,7 @@ function faultLines({ faults, costs }: Pick<SideReport, 'faults' | 'costs'>, sid
   return lines.map((line) => `${side}${line}`)
 }
 
-/** The costs of one side, or of both with how many percent the second differs. */
+/** Returns the costs of one side, or of both with how many percent the second differs. */
 function costRows(tested: SideReport, other: SideReport | undefined): string[][] {
   const others = other === undefined ? undefined : figuresOf(other)
   const rows = figuresOf(tested).map(([name, a], at) => {

@@ -18,7 +18,7 @@ export function isGoodEnough({ sides: [tested], minCalled }: HarnessReport): boo
   return tested.total.called >= minCalled
 }
 
-/** The report as `--json` prints it and `--out` writes it; docs/guide/harness.md describes it. */
+/** Returns the report as `--json` prints it and `--out` writes it; docs/guide/harness.md describes it. */
 export function reportView(report: HarnessReport) {
   const sides = report.sides.flatMap((side) => (side === undefined ? [] : [sideView(side)]))
   return {

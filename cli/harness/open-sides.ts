@@ -31,7 +31,7 @@ export type OpenedSides = {
 
 type Closings = (() => Promise<unknown>)[]
 
-/** The side under test and the one it is compared with. CONFIG_005 when a server does not answer. */
+/** Opens the side under test and the one it is compared with. CONFIG_005 when a server does not answer. */
 export async function openSides(
   order: SidesOrder,
   log: Pick<Log, 'warn' | 'debug'> | undefined,

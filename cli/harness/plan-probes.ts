@@ -15,10 +15,7 @@ export type ProbePlan = {
   seed: number
 }
 
-/**
- * The requests of a suite, the same for the same seed, all prompts in turn. The n-th request has the same values for every
- * prompt of a shape, so that only the wording differs.
- */
+/** Returns the same requests for the same seed; the n-th has the same values for every prompt of a shape, so that only the wording differs. */
 export function planProbes({ shapes, requests, seed }: ProbePlan): Probe[] {
   const numbers = Array.from({ length: requests }, (_, index) => index + 1)
   return numbers.flatMap((number) =>

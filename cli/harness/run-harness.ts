@@ -42,10 +42,7 @@ export async function runHarness(order: HarnessOrder, deps: HarnessDeps, signal:
   }
 }
 
-/**
- * The system prompt of the bundle `harness` in `agentsDir`, or of Remora's own where that folder has none. AGENT_001 for a
- * broken bundle, or a system prompt that uses a node.
- */
+/** Returns the system prompt of the bundle `harness` in `agentsDir`, else of Remora's own. AGENT_001 for a broken bundle. */
 export async function harnessPrompt(agentsDir: string | undefined): Promise<string> {
   const { bundle } = await loadBundle((await agentFolders(agentsDir)).get(harnessAgent) ?? '')
   const settings = resolveSettings(bundle, {})

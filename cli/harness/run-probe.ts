@@ -33,10 +33,7 @@ export type ProbeResult = {
 /** Turns for a call, a reaction to its result, one mistake, and the submission; the other limits are never reached. */
 const limits = { maxTurns: 4, maxMessages: 100, maxContextTokens: 32_000, parallelTools: 1, verifyAttempts: 0 }
 
-/**
- * Runs one agent of the suite on one side, from the request to its end. Mistakes of the model or its server are results;
- * only the signal's reason and errors other than an AppError are thrown.
- */
+/** Runs one agent to its end. Mistakes of the model or its server are results; only the signal's reason and bugs are thrown. */
 export async function runProbe(
   probe: Probe,
   side: Side,
@@ -91,7 +88,7 @@ function failureOf(error: unknown, signal: AbortSignal): Failure {
   return { kind: 'stopped', code: error.code, phase: 'model', reason: error.message }
 }
 
-/** Tools that do nothing and report success, so that only the model decides what an agent does. */
+/** Returns tools that do nothing and report success, so that only the model decides what an agent does. */
 function probeTools(definitions: readonly ToolDefinition[]): ToolSet {
   const tools = new Map(definitions.map((definition) => [definition.name, doneTool(definition)]))
   return { definitions: [...definitions, submitTool], get: (name) => tools.get(name) }

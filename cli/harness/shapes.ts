@@ -12,7 +12,6 @@ type Variant = { name: string; draw(random: Random): DrawnRequest }
 
 export type Shape = {
   name: string
-  /** Offered besides submit_result. */
   tools: readonly ToolDefinition[]
   variants: readonly Variant[]
 }
@@ -64,7 +63,6 @@ function sampleSymbol(random: Random): string {
   return `${random.pick(stems)}_${random.pick(['total', 'count', 'loader', 'by_id'])}_${random.int(1, 99)}`
 }
 
-/** Two to four different ones. */
 function sampleLabels(random: Random): string[] {
   const left = [...labelWords]
   return Array.from({ length: random.int(2, 4) }, () => left.splice(random.int(0, left.length - 1), 1)).flat()

@@ -126,14 +126,14 @@ function costsOf(results: readonly ProbeResult[], durationMs: number): Costs {
 
 const comparedWords = 8
 
-/** The faults by code and the first words of the message, without figures; the most frequent first. */
+/** Returns the faults by code and the first words of the message, without figures; the most frequent first. */
 function distinctFaults(results: readonly ProbeResult[]): DistinctFault[] {
   const all = results.flatMap(({ faults }, agent) => faults.map((fault) => ({ ...fault, agent })))
   const alike = Map.groupBy(all, ({ code, message }) => `${code} ${firstWords(message)}`)
   return Array.from(alike.values(), (group) => {
     const [{ code, message } = { code: '', message: '' }] = group
     return { code, message, count: group.length, agents: new Set(group.map(({ agent }) => agent)).size }
-  }).toSorted((one, other) => other.count - one.count)
+  }).toSorted((left, right) => right.count - left.count)
 }
 
 function firstWords(message: string): string {

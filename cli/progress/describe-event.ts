@@ -7,7 +7,7 @@ const Words = z.string().catch('')
 const Count = z.number().catch(0)
 const UsedUp = z.object({ of: Words, limit: Count, used: Count })
 
-/** One line for a person, or undefined for events that are not shown. */
+/** Returns one line for a person, or undefined for events that are not shown. */
 export function describeEvent(event: EventView): string | undefined {
   const { data } = event
   switch (event.event) {
@@ -78,11 +78,11 @@ function budgetText(tokens: unknown): string {
 /** `lint src/money.py round_half_up: rejected: too long` */
 function decisionText(event: EventView): string {
   const verdict = Words.parse(event.data['verdict'])
-  const said = ['note', 'reason'].map((name) => oneLine(Words.parse(event.data[name])))
+  const texts = ['note', 'reason'].map((name) => oneLine(Words.parse(event.data[name])))
   const name = oneLine(Words.parse(event.data['decided_by_name']))
   const by = name === '' ? '' : ` by ${name}`
   const retry = event.data['retry'] === true ? ', to be tried again after the run' : ''
-  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${by}${retry}${said.map((text) => text && `: ${text}`).join('')}`
+  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${by}${retry}${texts.map((text) => text && `: ${text}`).join('')}`
 }
 
 const WaitedFor = z

@@ -7,10 +7,7 @@ import { composedText } from './render-progress.ts'
 /** A run of which nothing was heard for so long is held by something, and a person who watches wants to know by what. */
 const heldMs = 30_000
 
-/**
- * Says in one line what holds a run in which nothing has moved for half a minute. Undefined for one that moves, and for one that waits for
- * something that is said already (a model, a budget, a store, an answer).
- */
+/** Says what holds a run in which nothing has moved for half a minute; undefined for one that waits for something that is said already. */
 export function holdLine(
   state: Pick<ProgressState, 'doing' | 'settingUp' | 'composing'>,
   run: Pick<RunView, 'status' | 'phase' | 'counts' | 'waiting_for'>,
@@ -35,7 +32,7 @@ function whatHolds(
 
 /** `2 operations wait for the model, 1 for run_tests` */
 function runningText(running: number, doing: readonly string[]): string {
-  const groups = [...Map.groupBy(doing, (what) => what)].toSorted(([, one], [, other]) => other.length - one.length)
+  const groups = [...Map.groupBy(doing, (what) => what)].toSorted(([, left], [, right]) => right.length - left.length)
   const known = groups.map(([what, all]) => `${all.length} for ${what}`).join(', ')
   return `${plural(running, 'operation')} at work${known === '' ? '' : `, waiting: ${known}`}`
 }

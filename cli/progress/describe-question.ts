@@ -16,10 +16,10 @@ export function questionLines({ runId, questions }: Asking): string[] {
 }
 
 export function openNewQuestions(): (state: Asking) => string[] {
-  const asked = new Set<string>()
+  const printed = new Set<string>()
   return ({ runId, questions }) => {
-    const fresh = questions.filter(({ requestId }) => !asked.has(requestId))
-    for (const { requestId } of fresh) asked.add(requestId)
+    const fresh = questions.filter(({ requestId }) => !printed.has(requestId))
+    for (const { requestId } of fresh) printed.add(requestId)
     return fresh.map((question) => `${questionText(question)}\n  ${answerCommand(runId, question.requestId)}`)
   }
 }
@@ -36,9 +36,9 @@ function answerCommand(runId: string, requestId: string): string {
 export function describeQuestion(runId: string, question: QuestionView): string {
   const { request_id: requestId, agent, path, qualified_name: name, status } = question
   const work = `${agent} ${nodePlace(path, name)}`
-  const asked = questionText({ requestId, work, text: question.question, choices: question.choices ?? [] })
-  if (status === 'answered') return `${asked}\n  answered: ${question.answer ?? ''}`
-  if (status !== 'open') return `${asked}\n  ${status}`
-  if (Date.parse(question.expires_at ?? '') < Date.now()) return `${asked}\n  expired at ${question.expires_at ?? ''}`
-  return `${asked}\n  open until ${question.expires_at ?? ''}: ${answerCommand(runId, requestId)}`
+  const head = questionText({ requestId, work, text: question.question, choices: question.choices ?? [] })
+  if (status === 'answered') return `${head}\n  answered: ${question.answer ?? ''}`
+  if (status !== 'open') return `${head}\n  ${status}`
+  if (Date.parse(question.expires_at ?? '') < Date.now()) return `${head}\n  expired at ${question.expires_at ?? ''}`
+  return `${head}\n  open until ${question.expires_at ?? ''}: ${answerCommand(runId, requestId)}`
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { aRun } from '../answers.fixture.ts'
 import { openPaint } from '../terminal-text.ts'
-import { openWaitingNotices, waitingLines, waitingText, withRunView } from './describe-waiting.ts'
+import { openWaitingNotices, waitingLines, waitingText } from './describe-waiting.ts'
 import { eventsOf, plannedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { emptyProgress, type ProgressState } from './progress-state.ts'
@@ -10,7 +10,6 @@ import { renderScreen } from './render-progress.ts'
 const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
 const since = Date.UTC(2026, 10, 1)
 const away = { event: 'models.away', data: { model: 'default', since, bundles: ['lint'] } }
-const adapterAway = { event: 'models.away', data: { model: 'docs', since, bundles: ['docstring'] } }
 const back = { event: 'models.back', data: { model: 'default', since, away_ms: 34_000 } }
 const waitingFor = [
   { kind: 'models', model: 'default', since },
@@ -32,18 +31,16 @@ const run = aRun({
     { kind: 'answer', questions: 1 },
   ],
 })
-const asked = (state: ProgressState) => withRunView(state, run)
+const asked = (state: ProgressState, { waiting_for: waitingFor } = run) => ({ ...state, waitingFor, mayWait: false })
 
 describe('a run whose model is away', () => {
   it('waits when nothing of it can move, and runs again once the model is back', () => {
     const state = fold([...plannedRun, away, waiting])
-    expect(state).toMatchObject({ status: 'waiting', away: [{ model: 'default', since: '2026-11-01T00:00:00.000Z' }] })
-    expect(fold([...plannedRun, away, adapterAway, back])).toMatchObject({
-      status: 'running',
-      away: [{ model: 'docs' }],
-    })
-    expect(fold([...plannedRun, away, waiting, back])).toMatchObject({ status: 'running', away: [] })
-    expect(fold([...plannedRun, away, { event: 'run.cancelled' }]).away).toEqual([])
+    expect(state).toMatchObject({ status: 'waiting', mayWait: true })
+    const [isBack, isCancelled] = eventsOf([back, { event: 'run.cancelled' }])
+    const [, answers] = run.waiting_for
+    expect(isBack && foldProgress(asked(state), isBack)).toMatchObject({ status: 'running', waitingFor: [answers] })
+    expect(isCancelled && foldProgress(asked(state), isCancelled)).toMatchObject({ waitingFor: [], mayWait: false })
   })
 
   it('shows on the screen since when, what each server said and when it is asked next', () => {
@@ -84,13 +81,13 @@ describe('a run whose object store is full', () => {
 
   it('says so in a list, on the screen and to a pipe, there once a minute and when it works again', () => {
     expect(waitingText(standing.waiting_for)).toBe('waits for the object store')
-    const state = withRunView(fold(plannedRun), standing)
+    const state = asked(fold(plannedRun), standing)
     expect(renderScreen(state, { width: 200, elapsedMs: 0, paint: openPaint(false) })).toContain(line)
     const noticesOf = openWaitingNotices()
     expect(noticesOf(state, 0)).toEqual([line])
     expect(noticesOf(state, 59_999)).toEqual([])
     expect(noticesOf(state, 60_000)).toEqual([line])
-    const works = withRunView(state, aRun())
+    const works = asked(state, aRun())
     expect(noticesOf(works, 60_001)).toEqual(['the object store works again'])
     expect(noticesOf(works, 60_002)).toEqual([])
   })
@@ -99,25 +96,22 @@ describe('a run whose object store is full', () => {
 describe('a run whose budget is used up', () => {
   const reached = { event: 'budget.reached', data: { of: 'run', limit: 10_000, used: 12_345, since } }
   const renewed = { event: 'budget.renewed', data: { of: 'run', since } }
-  const day = { of: 'project', limit: 1_500, used: 1_500, since, resets_at: Date.UTC(2026, 10, 2) }
+  const ends = new Date(Date.UTC(2026, 10, 2)).toISOString()
+  const day = { kind: 'budget', of: 'project', limit: 1_500, used: 1_500, since, resets_at: ends }
   const ofRun =
     'waits for tokens: the run has used 12,345 of its 10,000 tokens; "remora budget r1 --tokens N" lets it go on'
   const ofProject =
     'waits for tokens: its project has used 1,500 of the 1,500 tokens of today; it goes on by itself at 2026-11-02 00:00:00Z; "remora project budget PROJECT --tokens-per-day N" raises that'
 
   it('says of which budget, and how it goes on', () => {
-    const state = fold([...plannedRun, reached, { event: 'budget.reached', data: day }, waiting])
-    expect(state.status).toBe('waiting')
+    const { waiting_for: waitingFor } = aRun({ waiting_for: [{ kind: 'budget', ...reached.data }, day] })
+    const state = { ...fold([...plannedRun, reached, waiting]), waitingFor }
+    expect(state).toMatchObject({ status: 'waiting', mayWait: true })
     expect(waitingLines(state)).toEqual([ofRun, ofProject])
-    const view = aRun({
-      waiting_for: [{ kind: 'budget', of: 'project', limit: 1, used: 5, resets_at: null }],
-      project_id: 'shop',
-    })
-    const [line] = waitingLines(withRunView(state, view))
-    expect(line).toContain('used 5 of the 1 token of today')
+    const [, line] = waitingLines({ ...state, projectId: 'shop' })
     expect(line).toContain('"remora project budget shop --tokens-per-day N" raises that')
     expect(waitingText([{ kind: 'budget', of: 'run' }])).toBe('waits for tokens')
-    expect(fold([...plannedRun, reached, waiting, renewed])).toMatchObject({ status: 'running', budgets: [] })
-    expect(fold([...plannedRun, reached, { event: 'run.cancelled' }]).budgets).toEqual([])
+    const [isRenewed] = eventsOf([renewed])
+    expect(isRenewed && foldProgress(state, isRenewed)).toMatchObject({ status: 'running', waitingFor: [day] })
   })
 })

@@ -1,12 +1,16 @@
 import { isEnded } from '#domain/run.ts'
-import type { RunView } from '#schemas/run-schema.ts'
-import type { AwayServer } from '#schemas/waiting-schema.ts'
+import type { AwayServer, WaitingFor } from '#schemas/waiting-schema.ts'
 import { figure, plural } from '../wording.ts'
-import type { AwayModel, LackingStore, ProgressState, UsedBudget } from './progress-state.ts'
+import type { ProgressState } from './progress-state.ts'
 
-type Waiting = Pick<ProgressState, 'runId' | 'away' | 'budgets' | 'store' | 'status' | 'checksServers' | 'held'>
-type Waits = Pick<Waiting, 'runId' | 'away' | 'budgets' | 'store'> & Partial<Pick<Waiting, 'checksServers'>>
 type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
+type Waits = {
+  runId: string
+  projectId?: string
+  waitingFor: readonly WaitingFor[]
+  checksServers?: boolean
+}
+type UsedBudget = { of: string; limit: number; used: number }
 
 const shownServers = 3
 /** While a run waits, a line of output that is no terminal says so once a minute. */
@@ -28,42 +32,9 @@ export function modelText(model: string): string {
   return model === 'default' ? 'the model' : `the model "${model}"`
 }
 
-export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): AwayModel[] {
-  return waitingFor.filter((one) => one.kind === 'models')
-}
-
-export function usedBudgets({
-  waiting_for: waitingFor,
-  project_id: project,
-}: Pick<RunView, 'waiting_for' | 'project_id'>): UsedBudget[] {
-  const budgets = waitingFor.filter((one) => one.kind === 'budget')
-  return budgets.map(({ of, limit, used, resets_at: resetsAt }) => ({
-    of,
-    limit,
-    used,
-    project,
-    resetsAt: resetsAt ?? undefined,
-  }))
-}
-
-export function lackingStore({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): LackingStore | undefined {
-  return waitingFor.find((one) => one.kind === 'store')
-}
-
-/** The state with what its servers, its object store and its budgets say now. Which models are away its events say. */
-export function withRunView(state: ProgressState, run: Pick<RunView, 'waiting_for' | 'project_id'>): ProgressState {
-  const found = new Map(awayModels(run).map(({ model, servers }) => [model, servers]))
-  return {
-    ...state,
-    store: lackingStore(run),
-    budgets: usedBudgets(run),
-    away: state.away.map((one) => ({ ...one, servers: found.get(one.model) ?? [] })),
-  }
-}
-
 /** Says what the run waits for: each model with what its servers said, its object store, its budgets. */
-export function waitingLines({ runId, away, budgets, store, checksServers = false }: Waits): string[] {
-  return [...storeLines(store), ...budgets.map((one) => budgetLine(runId, one)), ...modelLines(away, checksServers)]
+export function waitingLines(waits: Waits): string[] {
+  return [...noticesOf(waits).values()].flatMap(({ lines }) => lines)
 }
 
 /** `the run has used 12,345 of its 10,000 tokens` */
@@ -73,30 +44,24 @@ export function usedUpText({ of, limit, used }: UsedBudget): string {
   return `${whose} used ${figure(used)} of ${what}`
 }
 
-function budgetLine(runId: string, budget: UsedBudget): string {
-  const raised = `"remora project budget ${budget.project ?? 'PROJECT'} --tokens-per-day N" raises that`
+function budgetLine(budget: Wait<'budget'>, { runId, projectId = 'PROJECT' }: Waits): string {
+  const raised = `"remora project budget ${projectId} --tokens-per-day N" raises that`
   const goesOn =
     budget.of === 'project'
-      ? `it goes on by itself${budget.resetsAt === undefined ? '' : ` at ${shownTime(budget.resetsAt)}`}; ${raised}`
+      ? `it goes on by itself${budget.resets_at === null ? '' : ` at ${shownTime(budget.resets_at)}`}; ${raised}`
       : `"remora budget ${runId} --tokens N" lets it go on`
   return `waits for tokens: ${usedUpText(budget)}; ${goesOn}`
 }
 
-function storeLines(store: LackingStore | undefined): string[] {
-  if (store === undefined) return []
-  return [`waits for the object store, which is ${store.state}: ${store.message}; it goes on by itself when that works`]
-}
+type Wait<Kind extends WaitingFor['kind']> = Extract<WaitingFor, { kind: Kind }>
 
-function modelLines(away: Waiting['away'], checksServers: boolean): string[] {
-  return away.flatMap(({ model, since, servers = [] }) => {
-    const rest = servers.length > shownServers ? [`  … and ${servers.length - shownServers} more servers`] : []
-    const from = since === undefined ? '' : ` since ${shownTime(since)}`
-    const isChecked = checksServers && servers.every((server) => !server.has_answered)
-    const head = isChecked
-      ? `checks the servers of ${modelText(model)}: none has answered yet`
-      : `waits for ${modelText(model)}: no server of it works${from}; it goes on by itself when one does`
-    return [head, ...servers.slice(0, shownServers).map((server) => `  ${serverText(server)}`), ...rest]
-  })
+function modelLines({ model, since, servers }: Wait<'models'>, { checksServers = false }: Waits): string[] {
+  const rest = servers.length > shownServers ? [`  … and ${servers.length - shownServers} more servers`] : []
+  const isChecked = checksServers && servers.every((server) => !server.has_answered)
+  const head = isChecked
+    ? `checks the servers of ${modelText(model)}: none has answered yet`
+    : `waits for ${modelText(model)}: no server of it works since ${shownTime(since)}; it goes on by itself when one does`
+  return [head, ...servers.slice(0, shownServers).map((server) => `  ${serverText(server)}`), ...rest]
 }
 
 function serverText({ url, has_answered: hasAnswered, last_error: error, next_probe: next }: AwayServer): string {
@@ -113,36 +78,37 @@ function shownTime(time: string): string {
 /** A state that lasts: the lines that tell of it, and what is said once it is over. */
 type Notice = { lines: readonly string[]; over?: string }
 
-/**
- * Returns the lines to print into a pipe: what the run waits for, repeated once a minute, and a line when the waiting has ended; also
- * what holds a run in which nothing moves. A model that is away is named as soon as its servers are known.
- */
-export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
+/** Returns the lines for a pipe: what the run waits for, once a minute and when that has ended, and what holds it. */
+export function openWaitingNotices(): (
+  state: Waits & Pick<ProgressState, 'status' | 'held'>,
+  nowMs: number,
+) => string[] {
   const printed = new Map<string, { atMs: number; over: string | undefined }>()
-  return (state, nowMs) => {
+  return ({ held, ...state }, nowMs) => {
     const notices = noticesOf(state)
+    if (held !== undefined) notices.set('held', { lines: [held] })
     const ended = [...printed].filter(([key]) => !notices.has(key))
     for (const [key] of ended) printed.delete(key)
-    const due = [...notices].filter(
-      ([key, { lines }]) => lines.length > 0 && nowMs - (printed.get(key)?.atMs ?? -Infinity) >= repeatedMs,
-    )
+    const due = [...notices].filter(([key]) => nowMs - (printed.get(key)?.atMs ?? -Infinity) >= repeatedMs)
     for (const [key, { over }] of due) printed.set(key, { atMs: nowMs, over })
     const endings = isEnded(state.status) ? [] : ended.flatMap(([, { over }]) => over ?? [])
     return [...endings, ...due.flatMap(([, { lines }]) => lines)]
   }
 }
 
-function noticesOf({ runId, away, budgets, store, checksServers, held }: Waiting): ReadonlyMap<string, Notice> {
+function noticesOf(waits: Waits): Map<string, Notice> {
   const notices = new Map<string, Notice>()
-  if (store !== undefined) notices.set('store', { lines: storeLines(store), over: 'the object store works again' })
-  for (const budget of budgets) {
-    const over = budget.of === 'project' ? 'its project has tokens again' : 'the run has tokens again'
-    notices.set(`budget of ${budget.of}`, { lines: [budgetLine(runId, budget)], over })
+  for (const wait of waits.waitingFor) {
+    if (wait.kind === 'store') {
+      const line = `waits for the object store, which is ${wait.state}: ${wait.message}; it goes on by itself when that works`
+      notices.set('store', { lines: [line], over: 'the object store works again' })
+    } else if (wait.kind === 'budget') {
+      const over = wait.of === 'project' ? 'its project has tokens again' : 'the run has tokens again'
+      notices.set(`budget of ${wait.of}`, { lines: [budgetLine(wait, waits)], over })
+    } else if (wait.kind === 'models') {
+      const over = `${modelText(wait.model)} works again`
+      notices.set(`model ${wait.model}`, { lines: modelLines(wait, waits), over })
+    }
   }
-  for (const one of away) {
-    const lines = one.servers === undefined ? [] : modelLines([one], checksServers)
-    notices.set(`model ${one.model}`, { lines, over: `${modelText(one.model)} works again` })
-  }
-  if (held !== undefined) notices.set('held', { lines: [held] })
   return notices
 }

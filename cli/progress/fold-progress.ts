@@ -1,18 +1,15 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
-import { isEnded } from '#domain/run.ts'
 import type { EventView } from '#schemas/event-schema.ts'
+import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import {
-  type AwayModel,
   emptyAgent,
   emptyProgress,
   shownPhases,
   type AgentProgress,
   type OpenQuestion,
-  type PlannedAgent,
   type ProgressState,
   type ShownPhase,
-  type UsedBudget,
 } from './progress-state.ts'
 import { describeEvent, workOf } from './describe-event.ts'
 
@@ -21,22 +18,10 @@ const maxRecent = 5
 const Count = z.number().catch(0)
 const Skipped = z.array(SkippedFile).catch([])
 const Texts = z.array(z.string()).catch([])
-const LookedAt = z.number().optional().catch(undefined)
 const CountsByAgent = z.record(z.string(), z.number()).catch({})
-const SkippedNodes = z.array(z.object({ reason: z.string(), count: z.number() })).catch([])
-const PlannedByAgent = z
-  .object({ looked_at: Count, planned: Count, mechanical: Count, skipped: SkippedNodes })
-  .transform(({ looked_at: lookedAt, ...agent }): PlannedAgent => ({ lookedAt, ...agent }))
-const PlannedAgents = z.record(z.string(), PlannedByAgent).catch({})
 const Text = z.string().optional().catch(undefined)
-const Time = z
-  .number()
-  .max(8.64e15)
-  .transform((ms) => new Date(ms))
-  .optional()
-  .catch(undefined)
 
-/** The state after one more event. Events must be folded in the order of their numbers, each once. */
+/** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
   const line = describeEvent(event)
   const seen: ProgressState = {
@@ -46,7 +31,7 @@ export function foldProgress(state: ProgressState, event: EventView): ProgressSt
     lastAtMs: Date.parse(event.ts),
     held: undefined,
   }
-  return event.operation_id ? foldOperation(seen, event) : foldWaiting(foldRun(seen, event), event)
+  return event.operation_id ? foldOperation(seen, event) : foldRun(seen, event)
 }
 
 function foldRun(state: ProgressState, event: EventView): ProgressState {
@@ -71,7 +56,12 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
         skippedFiles: [...state.skippedFiles, ...Skipped.parse(data['skipped_files'])],
       }
     case 'run.planned':
-      return { ...state, phase: later(state.phase, 'execution'), ...planOf(data) }
+      return {
+        ...state,
+        phase: later(state.phase, 'execution'),
+        isPlanned: true,
+        total: Count.parse(data['operations']),
+      }
     case 'setup.started':
       return { ...state, settingUp: Text.parse(data['command']) }
     case 'setup.finished':
@@ -86,27 +76,28 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       }
     case 'run.waiting':
       return { ...state, status: 'waiting' }
+    case 'models.away':
+    case 'budget.reached':
+      return { ...state, mayWait: true }
+    case 'models.back':
+      return withoutWait(state, event, (wait) => wait.kind === 'models' && wait.model === data['model'])
+    case 'budget.renewed':
+      return withoutWait(state, event, (wait) => wait.kind === 'budget' && wait.of === data['of'])
     case 'run.completed':
-      return { ...state, phase: 'review', status: 'completed' }
+      return { ...state, ...waitsForNothing, phase: 'review', status: 'completed' }
     case 'run.failed':
-      return { ...state, status: 'failed', errorCode: event.error_code, reason: Text.parse(data['reason']) }
     case 'run.cancelled':
-      return { ...state, status: 'cancelled' }
+      return { ...state, ...waitsForNothing, status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
     default:
       return state
   }
 }
 
-function planOf(data: EventView['data']) {
-  return {
-    total: Count.parse(data['operations']),
-    lookedAt: LookedAt.parse(data['looked_at']),
-    nodesLookedAt: LookedAt.parse(data['nodes_looked_at']),
-    beyondLimit: Count.parse(data['beyond_limit']),
-    unchanged: LookedAt.parse(data['unchanged']),
-    planned: PlannedAgents.parse(data['agents']),
-    notices: Texts.parse(data['notices']),
-  }
+const waitsForNothing = { waitingFor: [], mayWait: false }
+
+function withoutWait(state: ProgressState, event: EventView, isOver: (wait: WaitingFor) => boolean): ProgressState {
+  const waitingFor = state.waitingFor.filter((wait) => !isOver(wait))
+  return { ...resumed(state, event), waitingFor }
 }
 
 /** The run executes again, and is composed once more after that. */
@@ -148,38 +139,6 @@ function withDoing(state: ProgressState, { event, operation_id: id = '', ...more
   if (state.doing[id] === undefined) return state
   const { [id]: _, ...doing } = state.doing
   return { ...state, doing }
-}
-
-/** A run that has ended waits for nothing. */
-function foldWaiting(state: ProgressState, event: EventView): ProgressState {
-  if (isEnded(state.status)) return { ...state, away: [], budgets: [] }
-  const { data } = event
-  const others = state.budgets.filter(({ of }) => of !== data['of'])
-  if (event.event === 'budget.reached') return { ...state, budgets: [...others, usedBudget(data)] }
-  if (event.event === 'budget.renewed') return { ...resumed(state, event), budgets: others }
-  return foldModels(state, event)
-}
-
-function usedBudget(data: EventView['data']): UsedBudget {
-  const resetsAt = Time.parse(data['resets_at'] ?? undefined)
-  const figures = { limit: Count.parse(data['limit']), used: Count.parse(data['used']) }
-  return { of: Text.parse(data['of']) ?? '', ...figures, resetsAt: resetsAt?.toISOString() }
-}
-
-function foldModels(state: ProgressState, event: EventView): ProgressState {
-  const { data } = event
-  if (event.event === 'models.away') return { ...state, away: [...withoutModel(state, data['model']), awayOf(data)] }
-  if (event.event !== 'models.back') return state
-  return { ...resumed(state, event), away: withoutModel(state, data['model']) }
-}
-
-function awayOf(data: EventView['data']): AwayModel {
-  const since = Time.parse(data['since'])
-  return { model: Text.parse(data['model']) ?? '', since: since?.toISOString() }
-}
-
-function withoutModel({ away }: ProgressState, model: unknown): AwayModel[] {
-  return away.filter((one) => one.model !== model)
 }
 
 const moving: ReadonlySet<string> = new Set([
@@ -260,6 +219,6 @@ function withAgent(state: ProgressState, { agent: name = 'unknown' }: EventView,
   return { ...state, agents: { ...state.agents, [name]: change(state.agents[name] ?? emptyAgent()) } }
 }
 
-function later(one: ShownPhase, other: ShownPhase): ShownPhase {
-  return shownPhases.indexOf(one) > shownPhases.indexOf(other) ? one : other
+function later(left: ShownPhase, right: ShownPhase): ShownPhase {
+  return shownPhases.indexOf(left) > shownPhases.indexOf(right) ? left : right
 }

@@ -25,8 +25,8 @@ export function patchLines({ state, run, patch }: PatchParts, paint: Paint): str
   const what = run.request.accept === 'auto' ? 'Accepted patch:' : 'Proposed patch:'
   const written = [`${what} ${patch.path}`, ...acceptedLines(run)]
   if (patch.applied) return [...written, paint('green', 'Applied.')]
-  const place = patch.elsewhere ? '   (in the folder that holds the files)' : ''
-  return [...written, `Apply it:       ${patch.hint}${place}`, review]
+  const where = patch.elsewhere ? '   (in the folder that holds the files)' : ''
+  return [...written, `Apply it:       ${patch.hint}${where}`, review]
 }
 
 /** Says of a run that accepts by itself how much is accepted, and whose changes wait for a person. */
@@ -37,7 +37,7 @@ function acceptedLines({ request, funnel, run_id: runId }: RunView): string[] {
     return unproved > 0 ? [`${unproved} of ${agent}`] : []
   })
   const sum = (of: 'accepted' | 'accepted_unverified' | 'valid') =>
-    funnel.reduce((total, one) => total + (one[of] ?? 0), 0)
+    funnel.reduce((total, counts) => total + (counts[of] ?? 0), 0)
   const accepted = sum('accepted') + sum('accepted_unverified')
   return [
     `  ${accepted} of ${plural(sum('valid'), 'change set')} accepted: those with all the evidence that their agent asks for`,

@@ -1,7 +1,7 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { RunPhase, RunStatus } from '#domain/run.ts'
 import type { ComposingView } from '#schemas/run-schema.ts'
-import type { AwayServer } from '#schemas/waiting-schema.ts'
+import type { WaitingFor } from '#schemas/waiting-schema.ts'
 
 export const shownPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const satisfies RunPhase[]
 export type ShownPhase = (typeof shownPhases)[number]
@@ -22,31 +22,8 @@ export type AgentProgress = {
   workMs: number
 }
 
-/** Counts what planning did for one agent: operations with a model (`planned`) and without (`mechanical`). */
-export type PlannedAgent = {
-  lookedAt: number
-  planned: number
-  mechanical: number
-  skipped: readonly { reason: string; count: number }[]
-}
-
 /** A question that an operation waits for a person to answer. `work`: its agent and node. */
 export type OpenQuestion = { requestId: string; operationId: string; work: string; text: string; choices: string[] }
-
-/** A model that operations wait for. `since` is ISO 8601; `servers` is undefined until the service was asked for them. */
-export type AwayModel = { model: string; since: string | undefined; servers?: readonly AwayServer[] | undefined }
-
-/** A budget that is used up: that `of` the run, or of its project for today, until `resetsAt` (ISO 8601). */
-export type UsedBudget = {
-  of: string
-  limit: number
-  used: number
-  resetsAt?: string | undefined
-  project?: string | undefined
-}
-
-/** `full`, or `away`, and in which way. */
-export type LackingStore = { state: string; message: string }
 
 export type ProgressState = {
   runId: string
@@ -58,30 +35,21 @@ export type ProgressState = {
   skippedFiles: readonly SkippedFile[]
   /** Is true when the command that follows the run ends it when its model servers never answer. */
   checksServers: boolean
+  /** Is true once its plan is made; the next generation of a run has none of its own. */
+  isPlanned: boolean
   total?: number
   /** Counts those that run once more, since their first changes collided with others. */
   repeated: number
-  /** Pairs of an agent and a node it looked at; undefined where the service does not report them. `planned` has them by agent. */
-  lookedAt?: number | undefined
-  /** Distinct nodes that any agent looked at; undefined where the service does not report them. */
-  nodesLookedAt?: number | undefined
-  /** Nodes that were not looked at because they have not changed; undefined where the run is compared with nothing. */
-  unchanged?: number | undefined
-  /** Operations that the limit cut off. */
-  beyondLimit: number
-  planned: Readonly<Record<string, PlannedAgent>>
-  /** Settings of the repository that are not honoured, and what is left alone everywhere. */
-  notices: readonly string[]
   agents: Readonly<Record<string, AgentProgress>>
   /** They are in the order they were asked. */
   questions: readonly OpenQuestion[]
-  away: readonly AwayModel[]
-  budgets: readonly UsedBudget[]
-  /** Repeats what the service said last of an object store that keeps the run from moving. */
-  store?: LackingStore | undefined
+  /** Repeats what the service said last, without what has ended since by the events. */
+  waitingFor: readonly WaitingFor[]
+  /** Is true when events say that it may wait for something, and the service was not asked for what since. */
+  mayWait: boolean
+  projectId?: string
   /** Says by the ids of running operations what each waits for by its last event, the model or a tool. */
   doing: Readonly<Record<string, string>>
-  /** Says what holds the run, once nothing has moved for a while. */
   held?: string | undefined
   recent: readonly string[]
   /** Names of the models that answered, as their servers report them. */
@@ -91,8 +59,6 @@ export type ProgressState = {
   composing?: ComposingView | undefined
   /** Files that the patch changes; 0 until it is composed. */
   patchFiles: number
-  errorCode?: string | undefined
-  reason?: string | undefined
   startedAtMs?: number
   lastAtMs?: number
 }
@@ -104,14 +70,12 @@ export function emptyProgress(runId: string): ProgressState {
     phase: 'snapshot',
     skippedFiles: [],
     checksServers: false,
+    isPlanned: false,
     repeated: 0,
-    beyondLimit: 0,
-    planned: {},
-    notices: [],
     agents: {},
     questions: [],
-    away: [],
-    budgets: [],
+    waitingFor: [],
+    mayWait: false,
     doing: {},
     recent: [],
     models: [],

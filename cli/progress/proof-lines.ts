@@ -2,6 +2,7 @@ import type { GateView } from '#schemas/gate-schema.ts'
 import type { CheckView, RunView } from '#schemas/run-schema.ts'
 import { type Paint, visible, wrap } from '../terminal-text.ts'
 import { formatSeconds, plural } from '../wording.ts'
+import type { EnvironmentView } from '#schemas/setup-schema.ts'
 
 const shownFailures = 5
 
@@ -19,15 +20,15 @@ export function gateLines({ gate }: RunView, { paint, width }: { paint: Paint; w
   const rest = gate.failing_total > listed.length ? [`  … and ${gate.failing_total - listed.length} more`] : []
   const failing =
     gate.failing_total === 0 ? [] : ['They do not pass on the original, or not each time:', ...listed, ...rest]
-  const said = gate.verdict === 'passed' ? [] : gateOutputLines(gate)
-  return [...wrap(paint(tone, `Verified with ${gate.command}: ${gateText(gate)}`), width), ...failing, ...said]
+  const outputs = gate.verdict === 'passed' ? [] : gateOutputLines(gate)
+  return [...wrap(paint(tone, `Verified with ${gate.command}: ${gateText(gate)}`), width), ...failing, ...outputs]
 }
 
 const shownOutputs = 3
 const shownOutputLines = 10
 
 export function gateOutputLines({ outputs, runs }: GateView): string[] {
-  const bad = outputs.map((one, at) => ({ ...one, run: at + 1 })).filter(({ ending }) => ending !== 'exit code 0')
+  const bad = outputs.map((output, at) => ({ ...output, run: at + 1 })).filter(({ ending }) => ending !== 'exit code 0')
   return bad.slice(-shownOutputs).flatMap(({ run, change_sets: sets, ending, output }) => {
     const on = sets === 0 ? 'on the original' : `with ${plural(sets, 'change set')}`
     const lines = output === '' ? ['(nothing)'] : output.split('\n').slice(-shownOutputLines)
@@ -67,4 +68,24 @@ function checkText(counts: CheckView, paint: Paint): string {
   const part = also(inPart, `${inPart} of them for some of the changes`)
   const faults = also(planted, `${counts.noticed} of ${plural(planted, 'planted fault')} noticed`)
   return paint(tone, `${ok} of ${plural(total, 'file')}${broken}${part}${apart}${faults}`)
+}
+
+const shownLines = 12
+
+/** Says what the run's setup made; if it failed, also the last lines of its output. Is empty for a run without one. */
+export function setupLines({ environment }: RunView, { paint, width }: { paint: Paint; width: number }): string[] {
+  if (environment === null) return []
+  const tone = environment.status === 'failed' ? 'red' : 'green'
+  const written = (environment.output ?? '').split('\n').filter((line) => line.trim() !== '')
+  const shown = written.slice(-shownLines).map((line) => visible(`  ${line}`))
+  return [...wrap(paint(tone, `Set up with ${environment.command}: ${setupText(environment)}`), width), ...shown]
+}
+
+/** `12.4 MB in 15.0 s`; of one that failed why, without what it said. */
+export function setupText({ status, cached, bytes = 0, duration_ms: ms, reason }: EnvironmentView): string {
+  const took = ms === undefined ? '' : ` in ${formatSeconds(ms)}`
+  if (status === 'wanted') return 'not done yet'
+  if (status === 'failed') return `SETUP_001 it failed${took}: ${reason ?? ''}; programs of the repository were not run`
+  const size = `${(bytes / 1_000_000).toFixed(1)} MB`
+  return cached === true ? `${size}, made by an earlier run` : `${size}${took}`
 }

@@ -20,7 +20,7 @@ export type ScreenView = { width: number; elapsedMs: number; paint: Paint }
 const labelWidth = 11
 const countWidth = 14
 
-/** The live screen: a bar per phase, the operations' counts, the last events. No line is wider than the terminal. */
+/** Returns the live screen: a bar per phase, the operations' counts, the last events. No line is wider than the terminal. */
 export function renderScreen(state: ProgressState, view: ScreenView): string[] {
   const width = Math.max(30, view.width)
   const head = clip(`run ${state.runId}  ${state.status}  ${formatSeconds(view.elapsedMs)}`, width)
@@ -50,7 +50,7 @@ function phaseLine(state: ProgressState, phase: ShownPhase, width: number, paint
   return `${label} ${paint(share === 1 ? 'green' : 'cyan', bar)} ${clip(phaseFigure(state, phase), countWidth)}`.trimEnd()
 }
 
-/** Grey for a phase that is under way with an unknown share. */
+/** Is grey for a phase that is under way with an unknown share. */
 function barOf(share: number | 'under way', width: number): string {
   if (share === 'under way') return '▒'.repeat(width)
   const full = Math.floor(share * width)
@@ -69,7 +69,7 @@ function phaseShare(state: ProgressState, phase: ShownPhase): number | 'under wa
   return state.status === 'running' ? 'under way' : 0
 }
 
-/** Half for the operations that are read, half for the files; how many these are is only known then. */
+/** Gives half to the operations that are read, half to the files; how many these are is only known then. */
 function composedShare({ operations_read: read, operations, files_proved: proved, files }: ComposingView): number {
   return files === 0 ? read / Math.max(1, operations) / 2 : 0.5 + proved / files / 2
 }
@@ -109,10 +109,7 @@ const everyMs = 1000
 /** The interval while operations run and none begins or ends. */
 const quietMs = 10_000
 
-/**
- * Progress for a pipe: a line when the phase changes, one for each second in which an operation began or ended, and otherwise
- * one every ten seconds while operations run, for example against a slow model server.
- */
+/** Writes a line for a pipe when the phase changes, one a second while operations begin or end, else one in ten seconds. */
 export function openPlainLines(): (state: ProgressState, nowMs: number) => string | undefined {
   let last = { phase: '', moves: '', atMs: -Infinity, elapsedMs: 0 }
   return (state, nowMs) => {

@@ -107,30 +107,24 @@ Then try what failed again: remora retry r1
   })
 
   it('says how many nodes were looked at, or have not changed, why some got no operation, and how many change sets were left out', () => {
-    const planned = {
-      event: 'run.planned',
-      data: {
-        operations: 8,
-        looked_at: 2004,
-        nodes_looked_at: 1994,
-        beyond_limit: 7,
-        unchanged: 16,
-        notices: ['tox.ini [flake8]: not checked: E121'],
-        agents: {
-          lint: { looked_at: 1994, planned: 3, mechanical: 2, skipped: [{ reason: 'no lint fault', count: 1991 }] },
-          docstring: {
-            looked_at: 10,
-            planned: 3,
-            mechanical: 0,
-            skipped: [{ reason: 'beyond the limit of 8 operations', count: 7 }],
-          },
-        },
-      },
+    const empty = { estimated_tokens: 0, folders: [] }
+    const skippedFor = (reason: string, count: number) => [{ reason, count, examples: ['a.py'] }]
+    const ofLint = { looked_at: 1994, planned: 3, mechanical: 2, skipped: skippedFor('no lint fault', 1991) }
+    const ofLintView = { ...ofLint, skipped: [{ reason: 'no lint fault', count: 1991 }] }
+    const beyond = skippedFor('beyond the limit of 8 operations', 7)
+    const ofDocstring = { looked_at: 10, planned: 3, mechanical: 0, skipped: beyond }
+    const plan = {
+      nodes_looked_at: 1994,
+      beyond_limit: 7,
+      unchanged: 16,
+      notices: ['tox.ini [flake8]: not checked: E121'],
+      agents: { lint: { ...ofLint, ...empty }, docstring: { ...ofDocstring, ...empty } },
+      skipped_files: [],
     }
     const composed = { event: 'run.composed', data: { files: 1, conflicts_by_agent: { lint: 1 } } }
-    const found = { event: 'nodes.discovered', data: { nodes: 2010 } }
-    const looked = eventsOf([...workedRun, found, planned, composed]).reduce(foldProgress, emptyProgress('r1'))
-    const report = renderReport({ state: looked, run, patch }, plain)
+    const looked = eventsOf([...workedRun, composed]).reduce(foldProgress, emptyProgress('r1'))
+    const parts = { state: looked, run: aRun({ ...run, nodes: 2010 }), plan, patch }
+    const report = renderReport(parts, plain)
     expect(report).toContain(`
 Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of them without a model; the limit leaves out 7 more
   docstring looked at 10 nodes: 3 operations; none on 7 (beyond the limit of 8 operations)
@@ -138,26 +132,24 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
   tox.ini [flake8]: not checked: E121
 `)
     expect(report).toMatch(/^lint .* 1 +1,200$/m)
-    expect(resultView({ state: looked, run, patch }).result).toMatchObject({
+    expect(resultView(parts).result).toMatchObject({
       looked_at: 2004,
       nodes_looked_at: 1994,
       beyond_limit: 7,
       agents: { lint: { left_out: 1 } },
-      planned: { lint: { mechanical: 2 } },
+      planned: { lint: ofLintView },
     })
   })
 
   it('breaks the lines that are wider than the terminal, and cuts nothing', () => {
     const reason = `the tests ${'and what they use '.repeat(10)}are gone`
-    const planned = {
-      event: 'run.planned',
-      data: { operations: 0, looked_at: 0, nodes_looked_at: 0, notices: [reason] },
-    }
+    const plan = { nodes_looked_at: 0, beyond_limit: 0, agents: {}, skipped_files: [], notices: [reason] }
     const failed = { event: 'operation.ended', operation_id: 'o9', agent: 'lint', data: { status: 'failed', reason } }
-    const long = eventsOf([...workedRun, planned, failed]).reduce(foldProgress, emptyProgress('r1'))
+    const long = eventsOf([...workedRun, failed]).reduce(foldProgress, emptyProgress('r1'))
     const why = aRun({ ...run, failures: [{ ...unreachable, count: 2, reason }], error_code: 'AGENT_002', reason })
     const parts = {
       state: long,
+      plan,
       run: aRun({ ...why, left_out: run.left_out.map((one) => ({ ...one, with: undefined, reason })) }),
       patch,
     }

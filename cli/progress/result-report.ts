@@ -1,4 +1,5 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
+import type { PlanView } from '#schemas/plan-schema.ts'
 import type { ConflictingSet, FailureView, LeftOut, RunView } from '#schemas/run-schema.ts'
 import { formatSeconds, joinBlocks, nodePlace, plural } from '../wording.ts'
 import { sameModelFlag } from '../run/unfinished-runs.ts'
@@ -7,12 +8,13 @@ import { adviceOnOperation } from '../describe-failure.ts'
 import { type Paint, wrap } from '../terminal-text.ts'
 import { failedOperations, isComposed, isFruitless, type ProgressState } from './progress-state.ts'
 import { type PatchResult, patchLines, type UnfetchedPatch } from './patch-lines.ts'
-import { evidenceLines, gateLines } from './proof-lines.ts'
-import { setupLines } from './setup-lines.ts'
+import { evidenceLines, gateLines, setupLines } from './proof-lines.ts'
 
 export type ReportParts = {
   state: ProgressState
   run: RunView
+  /** Undefined for a further generation of a run, and while it cannot be read. */
+  plan?: PlanView | undefined
   patch: PatchResult | UnfetchedPatch
   /** The `--model` of this command, for the commands that the report suggests. */
   model?: string | undefined
@@ -25,11 +27,11 @@ export type ReportView = { paint: Paint; width: number }
 const shownFailures = 5
 const noCode = 'no error code'
 
-export function renderReport({ state, run, patch, model }: ReportParts, view: ReportView): string {
+export function renderReport({ state, run, plan, patch, model }: ReportParts, view: ReportView): string {
   const { paint } = view
   return joinBlocks([
     headline(state, run, view),
-    plannedLines(state, view),
+    plan === undefined ? [] : plannedLines(plan, { ...view, nodes: run.nodes }),
     agentTable(state, paint),
     repeatedLines(state),
     evidenceLines(run, paint),
@@ -93,8 +95,8 @@ function failureLines(state: ProgressState, run: RunView, { paint, width }: Repo
 /** `AGENT_002 (1,639 operations)  lint o0123456789abcdef src/a.py f: no answer`: an error code and the first operation. */
 export function failureText({ error_code: code, count, ...first }: FailureView): string {
   const times = count === 1 ? '' : ` (${plural(count, 'operation')})`
-  const place = nodePlace(first.path, first.qualified_name)
-  return `${code ?? noCode}${times}  ${first.agent} ${first.operation_id}  ${place}: ${first.reason ?? ''}`
+  const node = nodePlace(first.path, first.qualified_name)
+  return `${code ?? noCode}${times}  ${first.agent} ${first.operation_id}  ${node}: ${first.reason ?? ''}`
 }
 
 function unreadLines(run: RunView, { width }: ReportView): string[] {
@@ -126,9 +128,9 @@ export function leftOutLines(run: RunView, { paint, width }: ReportView, most = 
   const { conflicts, left_out: leftOut, run_id: runId } = run
   if (conflicts === 0) return []
   const shown = leftOut.slice(0, most)
-  const lines = shown.flatMap((one) => wrap(`  ${leftOutText(one)}`, width))
+  const lines = shown.flatMap((set) => wrap(`  ${leftOutText(set)}`, width))
   const rest = conflicts > shown.length ? [`  … and ${conflicts - shown.length} more: remora show ${runId} --json`] : []
-  const first = shown.find((one) => one.with?.text !== undefined) ?? shown[0]
+  const first = shown.find((set) => set.with?.text !== undefined) ?? shown[0]
   const texts = first?.with?.text === undefined ? '' : ', and what the two make of the place'
   const advice =
     first === undefined
@@ -169,9 +171,9 @@ export function leftOutText(leftOut: LeftOut): string {
 
 /** `docstring o0123456789abcdef src/a.py f (lines 12-14)`; the file is named where it is another than the node's. */
 function setText({ agent, operation_id: id, node, lines }: ConflictingSet, path: string): string {
-  const place = node === undefined ? path : nodePlace(node.path, node.qualified_name)
+  const shown = node === undefined ? path : nodePlace(node.path, node.qualified_name)
   const elsewhere = node === undefined || node.path === path ? '' : ` in ${path}`
-  return [agent, id, `${place}${elsewhere}`, linesText(lines)]
+  return [agent, id, `${shown}${elsewhere}`, linesText(lines)]
     .filter((part) => part !== undefined && part !== '')
     .join(' ')
 }

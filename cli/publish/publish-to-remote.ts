@@ -27,7 +27,6 @@ import { isFolder, requireGit } from '../run/take-patch.ts'
 import { plural } from '../wording.ts'
 import { type MessagedCommit, pushableCommits, type WithheldFile } from './pushable-commits.ts'
 
-/** Names the state of a commit that the host shows. */
 const statusName = 'remora'
 
 export type RemoteOrder = {
@@ -181,7 +180,7 @@ async function findBase(host: CodeHost, name: string | null, to: string): Promis
 const namedFiles = 20
 
 function requireSameBase(commits: readonly MessagedCommit[], tree: GitTree, { name, commit }: HostBranch): void {
-  const files = commits.flatMap((one) => one.files)
+  const files = commits.flatMap((planned) => planned.files)
   const moved = new Set(files.flatMap(({ path, baseHash }) => ((tree.get(path)?.sha ?? null) === baseHash ? [] : path)))
   if (moved.size === 0) return
   const which = `${plural(moved.size, 'file')} on ${name} (${commit.slice(0, 10)}) not as the run had ${moved.size === 1 ? 'it' : 'them'}`

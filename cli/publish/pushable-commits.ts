@@ -57,10 +57,7 @@ function withheldOf(
   })
 }
 
-/**
- * Git's blob ids say which content a file was changed from. An executable bit that the run did not change is taken from the tree: a run made
- * from a folder may not know it.
- */
+/** Takes an executable bit that the run did not change from the tree: a run made from a folder may not know it. */
 function commitsOf({ commits }: PlannedCommits, tree: GitTree): MessagedCommit[] {
   return commits.map(({ agent, message, change_set_ids: changeSetIds, files }) => ({
     agent,

@@ -25,16 +25,13 @@ export function partOf(part: string, texts: readonly string[]): BodyLine[] {
 
 type View = { width: number; paint: Paint }
 
-/**
- * All that a reviewer sees of a change set: what was decided, what its agent said, what was proved, its diff, with as much
- * around it as fits into `room` lines, what earlier attempts changed, and what it collides with.
- */
+/** Shows what was decided, said and proved, the diff with as much around it as fits into `room` lines, earlier attempts, and conflicts. */
 export function describeChange(set: ReviewedSet, { columns: width, rows: room }: Size, paint: Paint): BodyLine[] {
   const { change, summary = '', earlier = [] } = set
   const view = { width, paint }
   const notes = [
     ...partOf('decision', decisionLines(change, view)),
-    ...earlier.flatMap((one) => partOf(`earlier ${one.change_set_id}`, earlierLines(one, view))),
+    ...earlier.flatMap((attempt) => partOf(`earlier ${attempt.change_set_id}`, earlierLines(attempt, view))),
     ...partOf(
       'summary',
       foldProse(summaryOf(change, summary), width).filter((line) => line !== ''),
@@ -43,7 +40,10 @@ export function describeChange(set: ReviewedSet, { columns: width, rows: room }:
     ...partOf('warnings', warningLines(change, view)),
     ...partOf('built on', builtOnLines(set, view)),
   ]
-  const below = [...earlier.flatMap((one) => earlierDiffLines(one, view)), ...partOf('other', otherLines(change, view))]
+  const below = [
+    ...earlier.flatMap((attempt) => earlierDiffLines(attempt, view)),
+    ...partOf('other', otherLines(change, view)),
+  ]
   const diff = diffLines(change.diff, { ...view, room: room - notes.length - 1 - below.length })
   return [...notes, ...partOf('gap', ['']), ...diff, ...below]
 }
@@ -83,10 +83,10 @@ function earlierDiffLines({ diff, change_set_id: id }: ChangeView, view: View): 
 
 /** One line when everything holds; what fails, or could not be checked, in full. */
 function evidenceLines({ evidence }: ChangeView, { width, paint }: View): string[] {
-  const asked = evidence.filter(({ check }) => check !== 'not_applicable')
-  const holding = asked.filter((one) => one.ok && isMade(one))
-  const failing = asked.filter(({ ok }) => !ok)
-  const unchecked = asked.filter(({ check }) => check === 'not_checked')
+  const applicable = evidence.filter(({ check }) => check !== 'not_applicable')
+  const holding = applicable.filter((proof) => proof.ok && isMade(proof))
+  const failing = applicable.filter(({ ok }) => !ok)
+  const unchecked = applicable.filter(({ check }) => check === 'not_checked')
   const more = (detail: string | undefined) => (detail === undefined ? '' : `: ${detail}`)
   const faults = failing.flatMap(({ check, path, detail }) =>
     foldProse(`${check} fails  ${path}${more(detail)}`, width),
@@ -94,21 +94,18 @@ function evidenceLines({ evidence }: ChangeView, { width, paint }: View): string
   const unknown = unchecked.flatMap(({ of = 'something', path, detail }) =>
     foldProse(`${of} not checked  ${path}${more(detail)}`, width),
   )
-  const other = evidence.length - asked.length
+  const other = evidence.length - applicable.length
   const others = other === 0 ? '' : `; ${other} not applicable`
   return [
     ...faults.map((line) => paint('red', line)),
     ...unknown.map((line) => paint('yellow', line)),
-    ...foldProse(`${holdingText(asked.length, holding.length)}${others}${noticedText(holding)}`, width).map((line) =>
-      paint(holding.length === 0 ? 'yellow' : 'green', line),
+    ...foldProse(`${holdingText(applicable.length, holding.length)}${others}${noticedText(holding)}`, width).map(
+      (line) => paint(holding.length === 0 ? 'yellow' : 'green', line),
     ),
   ]
 }
 
-/**
- * Says how much tests that hold show: one planted fault that they notice is enough to pass. Says also what went with a docstring,
- * since that is no documentation.
- */
+/** Says how many planted faults the tests notice (one is enough to pass), and what went with a docstring, since that is no documentation. */
 function noticedText(holding: ChangeView['evidence']): string {
   const isTold = (check: string) => check === 'tests_kill_mutants' || check === 'docstring_only'
   const details = holding.flatMap(({ check, detail }) => (isTold(check) ? (detail ?? []) : []))
@@ -130,16 +127,13 @@ function warningLines({ conflict, diff }: ChangeView, { width, paint }: View): s
 /** So many of the sets that a set is built on are named. */
 export const namedBases = 5
 
-/**
- * Names what the diff stands on, and does not show; yellow where it would be accepted with this one. Shows their ids until they
- * are known.
- */
+/** Names what the diff stands on; yellow where it would be accepted with this one. Shows their ids until they are known. */
 function builtOnLines({ change, builtOn = [] }: ReviewedSet, { width, paint }: View): string[] {
-  const known = new Map(builtOn.map((one) => [one.change_set_id, one]))
+  const known = new Map(builtOn.map((base) => [base.change_set_id, base]))
   const lines = change.built_on.slice(0, namedBases).flatMap((id) => {
-    const one = known.get(id)
-    const { verdict = 'pending' } = one ?? {}
-    const text = `built on ${one === undefined ? id : nameOfChange(one)}${verdict === 'pending' ? '' : `, ${verdict}`}`
+    const base = known.get(id)
+    const { verdict = 'pending' } = base ?? {}
+    const text = `built on ${base === undefined ? id : nameOfChange(base)}${verdict === 'pending' ? '' : `, ${verdict}`}`
     return foldProse(text, width).map((line) => paint(styleOf(verdict), line))
   })
   const more = change.built_on.length - namedBases

@@ -8,7 +8,7 @@ const tabWidth = 4
 const longLine = 2_000
 const segmenter = new Intl.Segmenter()
 
-/** The characters as a person counts them. */
+/** Returns the characters as a person counts them. */
 export function charactersOf(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
@@ -17,7 +17,7 @@ function columnsOf(character: string): number {
   return wide.test(character) ? 2 : 1
 }
 
-/** The text with blanks for tabs, in pieces of at most `width` columns; one empty piece for no text. */
+/** Returns the text with blanks for tabs, in pieces of at most `width` columns; one empty piece for no text. */
 export function fold(text: string, width: number): string[] {
   if (plainText.test(text)) return foldPlain(text, width)
   const pieces: string[] = []
@@ -43,10 +43,7 @@ function foldPlain(text: string, width: number): string[] {
   return pieces
 }
 
-/**
- * The same for code: broken after a blank where there is one in the second half of a line, so that words stay whole. Nothing is
- * left out. A line of thousands of characters is no text that somebody reads by words.
- */
+/** Breaks code after a blank in the second half of a line, if there is one. A line of thousands of characters is not read by words. */
 export function foldCode(text: string, width: number): string[] {
   if (text.length > longLine) return fold(text, width)
   const [first = ''] = fold(text, Infinity)
@@ -63,7 +60,7 @@ export function foldCode(text: string, width: number): string[] {
   }
 }
 
-/** Untrusted prose in lines of at most `width` columns, broken at blanks where there are any. */
+/** Returns untrusted prose in lines of at most `width` columns, broken at blanks where there are any. */
 export function foldProse(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => wrap(line, width).flatMap((part) => fold(part, width)))
 }
@@ -73,7 +70,7 @@ export function foldQuoted(line: string, width: number): string[] {
   return line.startsWith('  |') ? fold(visible(line), width) : foldProse(visible(line), width)
 }
 
-/** The beginning of the text, with `…` at its end when it does not fit. */
+/** Returns the beginning of the text, with `…` at its end when it does not fit. */
 export function clipTo(text: string, width: number): string {
   const [first = '', ...rest] = fold(text, width)
   if (rest.length === 0) return first

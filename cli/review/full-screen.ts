@@ -98,7 +98,6 @@ export function holdTerminal({ input, output }: Interactive, text: string, io: C
 const ctrlC = '\u0003'
 const emptyLine = '\u001B[2K'
 
-/** Changes the terminal to a screen with keys, and back. */
 function openHold({ input, output }: Interactive, events: KeyEvents) {
   const keys = readKeys(input, events)
   let isTaken = false

@@ -102,10 +102,7 @@ function leaveText(state: ReviewState, { name, text }: Key): Step {
   return stay({ ...state, mode: { kind: 'looking' }, scroll: 0 })
 }
 
-/**
- * Over a conflict with an accepted set: the other one is taken back, with what is built on it once that was shown, and this one
- * accepted, or neither; or this one is rejected; or both stay. Over sets that are built on this one: it is decided with all of them, or stays.
- */
+/** Lets a colliding set replace the accepted one, be rejected or stay, and decides on a set with all that is built on it, or leaves it. */
 function chooseOver(state: ReviewState, { name, text }: Key): Step {
   if (state.mode.kind !== 'refused') return { state, effects: [] }
   const { instead } = state.mode

@@ -12,10 +12,7 @@ const escape = '\u001B'
 const control = /\p{Cc}/u
 const finalCharacter = /[@-~]$/
 
-/**
- * Names the keys in what a terminal sends, with the text that each writes. Escape and a character that come together are one key,
- * `alt-b`; Escape with nothing after it is `escape`. Other sequences mean nothing: no part of them is taken for a key.
- */
+/** Names the keys with the text that each writes. Escape and a character together are `alt-b`; unknown sequences mean nothing. */
 export function readKeys(input: Readable, { onKey, onPaste }: KeyEvents): { start(): void; stop(): void } {
   let pasted: string | undefined
   /** Is true when what came last ended with Escape: nobody knows yet whether that was a key of its own. */

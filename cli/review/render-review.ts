@@ -17,7 +17,7 @@ const least = { columns: 20, rows: 7 }
 /** So many lines are the change's before messages and the list of keys get theirs. */
 const leastBody = 3
 
-/** The whole screen, from top to bottom: head, body, and what the keys do. No line is wider than the terminal. */
+/** Returns the whole screen, from top to bottom: head, body, and what the keys do. No line is wider than the terminal. */
 export function renderReview(state: ReviewState, paint: Paint): string[] {
   const { columns: width } = sizeOfScreen(state)
   const body = bodyOf(state, paint)
@@ -39,7 +39,7 @@ export function clampedScroll({ lines, room }: Body, scroll: number): number {
   return Math.max(0, Math.min(scroll, lines.length - room))
 }
 
-/** The lines above the first that is shown, once the screen has another size: what was at its top stays there. */
+/** Returns the lines above the first that is shown, once the screen has another size: what was at its top stays there. */
 export function scrollAt(size: Size, state: ReviewState): number {
   const [before, after] = [bodyOf(state), bodyOf({ ...state, size })]
   const first = clampedScroll(before, state.scroll)
@@ -85,7 +85,6 @@ export function hasDependents(mode: Mode): boolean {
   return mode.kind === 'refused' && mode.refused.verdict !== 'accept' && mode.refusal.blocked_by !== undefined
 }
 
-/** Says why, and shows both texts. */
 function refusalLines(mode: Extract<Mode, { kind: 'refused' }>, width: number, paint: Paint): string[] {
   const { conflict, error_code: code, detail } = mode.refusal
   const why = conflict === undefined ? `${code}  ${detail}` : leftOutText(conflict)
@@ -121,13 +120,13 @@ function headLines(state: ReviewState, width: number, paint: Paint): string[] {
 function scrollLine({ lines, room }: Body, first: number, width: number): string {
   if (lines.length <= room) return '─'.repeat(width)
   const last = Math.min(lines.length, first + room)
-  const [place, more] = [`${first + 1}-${last} of ${lines.length}`, last < lines.length ? ', space shows more' : '']
-  const texts = [`── lines ${place}${more} `, `── lines ${place} `, `── ${place} `]
-  const text = clipTo(texts.find((one) => one.length <= width) ?? place, width)
+  const [range, more] = [`${first + 1}-${last} of ${lines.length}`, last < lines.length ? ', space shows more' : '']
+  const texts = [`── lines ${range}${more} `, `── lines ${range} `, `── ${range} `]
+  const text = clipTo(texts.find((line) => line.length <= width) ?? range, width)
   return `${text}${'─'.repeat(width - widthOf(text))}`
 }
 
-/** The whole message, as long as a part of the change stays on the screen; one line when there is none. */
+/** Returns the whole message, as long as a part of the change stays on the screen; one line when there is none. */
 function messageLines(state: ReviewState, paint: Paint): string[] {
   const { mode, message } = state
   const { columns: width, rows } = sizeOfScreen(state)

@@ -21,7 +21,6 @@ export type ReviewedSet = {
   builtOn?: readonly ChangeView[]
 }
 
-/** Says what the keys mean. */
 export type Mode =
   | { kind: 'looking' }
   /** `text` is before the cursor, `after` behind it. */
@@ -69,10 +68,7 @@ export type ReviewState = {
 /** Says whether the run may still bring change sets: it stands still where nobody works on it. */
 export type Progress = 'goes on' | 'stands still' | 'ended'
 
-/**
- * `word`: whether a rejection says why, and who is told: people only, where a program made the change; its agent in a retry that
- * somebody has to start, or in one that the services start.
- */
+/** Says whether a rejection has a reason, and who is told: people where a program made the change, else the agent, once it is retried. */
 export type Decided = { verdict: 'accepted' | 'rejected'; word: 'none' | 'for people' | 'for the agent' | 'sent back' }
 
 export type Key = { name: string; text: string }
@@ -132,12 +128,11 @@ export function shownSet({ sets, at }: ReviewState): ReviewedSet | undefined {
   return sets[at]
 }
 
-/** The state alone, with a message where there is something to say. */
+/** Returns the state alone, with a message where there is something to say. */
 export function stay(state: ReviewState, message?: Message): Step {
   return { state: { ...state, message }, effects: [] }
 }
 
-/** Answers a key that is about a change, where none is shown. */
 export function withoutChange(state: ReviewState): Step {
   return stay(state, { text: 'no change is shown', style: 'yellow' })
 }
@@ -155,14 +150,11 @@ export function show(state: ReviewState, at: number, message?: Message): Step {
   return { state: { ...moved, list: 'under way' }, effects: [...look, { kind: 'list', where, cursor }] }
 }
 
-/**
- * After a decision: the set after it, or the end. Where only pending ones are reviewed, those that were decided on meanwhile are
- * passed over, so that a reviewer who went back goes on where they were.
- */
+/** Shows the next set, or the end. Where only pending ones are reviewed, those decided on meanwhile are passed over. */
 export function showFollowing(state: ReviewState, message?: Message): Step {
   const { sets, at, where } = state
-  const found = sets.findIndex(({ change }, index) => index > at && change.verdict === 'pending')
-  if (where['verdict'] === 'pending') return show(state, found < 0 ? sets.length : found, message)
+  const nextPending = sets.findIndex(({ change }, index) => index > at && change.verdict === 'pending')
+  if (where['verdict'] === 'pending') return show(state, nextPending < 0 ? sets.length : nextPending, message)
   return show(state, Math.min(at + 1, sets.length), message)
 }
 
@@ -199,9 +191,9 @@ type SentDecision = Pick<SeenDecision, 'verdict' | 'reason'> & {
   withDependents?: true
 }
 
-/** The change set of this id, as far as it was listed or looked at. */
+/** Returns the change set of this id, as far as it was listed or looked at. */
 export function knownChange({ sets }: ReviewState, id: string): ChangeView | undefined {
-  return sets.flatMap(({ change, builtOn = [] }) => [change, ...builtOn]).find((one) => one.change_set_id === id)
+  return sets.flatMap(({ change, builtOn = [] }) => [change, ...builtOn]).find((known) => known.change_set_id === id)
 }
 
 /** `docstring shop/stock.py Stock.add (F401)` */

@@ -24,7 +24,7 @@ What somebody else has decided meanwhile is shown, not changed.
 When a change collides with an accepted one, you see both texts and choose.
 When other changes are built on it, you see which, and decide on all or none.`
 
-/** What the keys do now; the most important first, since a narrow screen has no room for all. */
+/** Names what the keys do now, the most important first, since a narrow screen has no room for all. */
 export function keyTexts(state: ReviewState, over: { hasDependents: boolean }): string[] {
   const { mode, sets, at } = state
   switch (mode.kind) {
@@ -53,7 +53,6 @@ export function keyTexts(state: ReviewState, over: { hasDependents: boolean }): 
   }
 }
 
-/** Describes the end of the list. */
 export function endText(state: ReviewState): string[] {
   const { list, run } = state
   if (list === 'under way') return ['Looking for changes …']
@@ -78,13 +77,12 @@ export function skippedSets(state: ReviewState): ReviewedSet[] {
   return pendingSets(state).filter(({ change }) => state.skipped.has(change.change_set_id))
 }
 
-/** Says what was done in this review, and what to do next. */
 export function summaryLines(state: ReviewState): string[] {
   const { runId, decided, sets, list } = state
   const made = [...decided.values()]
   const accepted = made.filter(({ verdict }) => verdict === 'accepted').length
   const rejected = made.length - accepted
-  const said = made.filter(({ word }) => word !== 'none').length
+  const reasoned = made.filter(({ word }) => word !== 'none').length
   const skipped = skippedSets(state).length
   const of = onOneLine(narrowed(state.where))
   const leftOf = of === '' ? '' : ` of those with ${of}`
@@ -96,7 +94,7 @@ export function summaryLines(state: ReviewState): string[] {
   const sentBack = made.filter(({ word }) => word === 'sent back').length
   return [
     `accepted  ${accepted}`,
-    `rejected  ${rejected}${said === 0 ? '' : ` (${said} with a word)`}`,
+    `rejected  ${rejected}${reasoned === 0 ? '' : ` (${reasoned} with a word)`}`,
     `skipped   ${skipped}`,
     `left      ${pendingSets(state).length - skipped}${list === 'whole' ? '' : ' or more'}${leftOf}`,
     ...(sentBack === 0 ? [] : [`again     ${sentBack}, ${retryText(state)}`]),
@@ -104,7 +102,6 @@ export function summaryLines(state: ReviewState): string[] {
   ]
 }
 
-/** Says when what was sent back is tried again. */
 function retryText({ retry, runId }: ReviewState): string {
   const generation = retry?.generation ?? null
   return generation === null
@@ -118,7 +115,7 @@ export function countsText({ sets, where }: ReviewState): string {
   return `${narrowed(where) === '' ? '' : 'of these '}${count('accepted')} accepted, ${count('rejected')} rejected`
 }
 
-/** The conditions that leave out pending sets; empty where all of these are shown. */
+/** Returns the conditions that leave out pending sets; empty where all of these are shown. */
 function narrowed({ verdict, ...others }: Where): string {
   return conditionsLine(verdict === undefined || verdict === 'pending' ? others : { ...others, verdict })
 }

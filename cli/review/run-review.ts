@@ -147,7 +147,6 @@ async function openTranscript(
 
 type PagerOptions = { env: Readonly<Record<string, string | undefined>>; signal: AbortSignal }
 
-/** Exit codes of a shell. */
 const couldNotStart = 126
 const notFound = 127
 

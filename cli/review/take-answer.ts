@@ -68,13 +68,10 @@ function takeTranscript(state: ReviewState, { title, text }: Taken<'transcript'>
   return stay({ ...state, mode: { kind: 'reading', title, text }, scroll: 0 })
 }
 
-/**
- * Sets that were listed before are brought up to date; new ones come after them. What a retry has made again is left out, and the
- * newest run that has a set comes first.
- */
+/** Brings listed sets up to date; new ones come after them, the newest run's first, without what a retry has made again. */
 function takeListed(state: ReviewState, { changes, next: cursor, run }: Taken<'listed'>): Step {
   const current = changes.filter(isCurrent).toReversed()
-  const listed = new Map(current.map((one) => [one.change_set_id, one]))
+  const listed = new Map(current.map((change) => [change.change_set_id, change]))
   const before = state.sets.map((set) => refreshed(set, listed.get(set.change.change_set_id)))
   const known = new Set(before.map(({ change }) => change.change_set_id))
   const added = [...listed.values()]
@@ -108,8 +105,8 @@ function refreshed(set: ReviewedSet, change: ChangeView | undefined): ReviewedSe
 }
 
 function takeLooked(state: ReviewState, { id, changes, summary, builtOn = [] }: Taken<'looked'>): ReviewState {
-  const now = changes.find((one) => one.change_set_id === id && isCurrent(one))
-  const earlier = changes.filter((one) => one.is_redone && one.change_set_id !== id)
+  const now = changes.find((change) => change.change_set_id === id && isCurrent(change))
+  const earlier = changes.filter((change) => change.is_redone && change.change_set_id !== id)
   const sets = state.sets.map((set) =>
     set.change.change_set_id === id ? { ...refreshed(set, now), summary, earlier, builtOn } : set,
   )
@@ -141,27 +138,27 @@ function takeDecided(state: ReviewState, { wanted, answer }: Taken<'decided'>): 
  * decide next.
  */
 function refusalToShow({ refused }: DecisionsView, id: string | undefined): RefusedView | undefined {
-  const late = refused.find((one) => one.error_code === 'WORK_003')
+  const late = refused.find((refusal) => refusal.error_code === 'WORK_003')
   if (late !== undefined) return late
-  const own = refused.find((one) => one.change_set_id === id)
-  const other = refused.find((one) => one.change_set_id !== id && one.blocked_by !== undefined)
+  const own = refused.find((refusal) => refusal.change_set_id === id)
+  const other = refused.find((refusal) => refusal.change_set_id !== id && refusal.blocked_by !== undefined)
   return (own?.conflict === undefined ? own : (other ?? own)) ?? refused[0]
 }
 
 function noteDecisions(state: ReviewState, wanted: SeenDecisions, answer: DecisionsView): ReviewState {
-  const now = new Map(answer.decisions.map((one) => [one.change_set_id, one]))
+  const now = new Map(answer.decisions.map((view) => [view.change_set_id, view]))
   const decided = new Map(state.decided)
-  for (const one of now.values()) {
-    decided.delete(one.change_set_id)
-    const isOurs = one.made || wanted.decisions.some(({ change_set_id: id }) => id === one.change_set_id)
+  for (const view of now.values()) {
+    decided.delete(view.change_set_id)
+    const isOurs = view.made || wanted.decisions.some(({ change_set_id: id }) => id === view.change_set_id)
     const ours = isOurs
-      ? decidedHere(one, state, { isSentBack: Boolean(answer.retry) })
-      : state.decided.get(one.change_set_id)
-    if (ours !== undefined) decided.set(one.change_set_id, ours)
+      ? decidedHere(view, state, { isSentBack: Boolean(answer.retry) })
+      : state.decided.get(view.change_set_id)
+    if (ours !== undefined) decided.set(view.change_set_id, ours)
   }
   const decidedOn = (change: ChangeView): ChangeView => {
-    const one = now.get(change.change_set_id)
-    return one === undefined ? change : { ...change, verdict: one.verdict, decision: one.decision }
+    const view = now.get(change.change_set_id)
+    return view === undefined ? change : { ...change, verdict: view.verdict, decision: view.decision }
   }
   const sets = state.sets.map((set): ReviewedSet => {
     const { change, builtOn } = set
@@ -183,26 +180,23 @@ function decidedHere(
   return { verdict, word: isSentBack ? 'sent back' : 'for the agent' }
 }
 
-/** The next set, or the same one when a decision on it was taken back. */
+/** Shows the next set, or the same one when a decision on it was taken back. */
 function afterDecision(state: ReviewState, { id, answer }: { id: string | undefined; answer: DecisionsView }): Step {
-  const own = answer.decisions.find((one) => one.change_set_id === id)
-  const others = answer.decisions.filter((one) => one.made && one !== own)
-  const withRules = (one: DecidedView) => ({ ...one, rules: knownChange(state, one.change_set_id)?.rules ?? [] })
-  const texts = [...(own === undefined ? [] : [own]), ...others].map((one) => decidedText(withRules(one)))
+  const own = answer.decisions.find((decision) => decision.change_set_id === id)
+  const others = answer.decisions.filter((decision) => decision.made && decision !== own)
+  const texts = [...(own === undefined ? [] : [own]), ...others].map((decision) => decidedText(decision, state))
   const message = { text: texts.join('; also '), style: 'green' as const }
   return own?.verdict === 'pending' ? show(state, state.at, message) : showFollowing(state, message)
 }
 
-function decidedText(one: DecidedView & { rules: readonly string[] }): string {
-  const { made, was, verdict } = one
+function decidedText(decision: DecidedView, state: ReviewState): string {
+  const { made, was, verdict, change_set_id: id } = decision
+  const name = nameOfChange({ ...decision, rules: knownChange(state, id)?.rules ?? [] })
   const before = made && was !== 'pending' && was !== verdict ? ` (was ${was})` : ''
-  return `${made ? '' : 'already '}${verdict === 'pending' ? 'pending again' : verdict} ${nameOfChange(one)}${before}`
+  return `${made ? '' : 'already '}${verdict === 'pending' ? 'pending again' : verdict} ${name}${before}`
 }
 
-/**
- * Nothing of the request was made. Somebody else's decision is shown instead of being overwritten; over other sets in the way the
- * reviewer decides.
- */
+/** Shows somebody else's decision instead of overwriting it; over other sets in the way the reviewer decides. */
 function takeRefusal(state: ReviewState, refusal: RefusedView, wanted: SeenDecisions): Step {
   const { error_code: code, change_set_id: id, decision, detail } = refusal
   if (code === 'WORK_003') {
@@ -223,10 +217,7 @@ function takeRefusal(state: ReviewState, refusal: RefusedView, wanted: SeenDecis
   return stay(choosing, count > 1 ? { ...message, style: 'yellow' } : undefined)
 }
 
-/**
- * Returns what can be taken back so that the set can be accepted: what it collides with, beside what was to give way before, or,
- * once that was refused, the same with what is built on it.
- */
+/** Returns what is to be taken back for the set to be accepted: what it collides with, then the same with what is built on it. */
 function givingWay(refusal: RefusedView, { decisions, withDependents }: SeenDecisions): GivingWay | undefined {
   const [set, before] = [decisions.at(-1), decisions.slice(0, -1)]
   const { change_set_id: id, conflict, blocked_by: blockedBy, with_decision: decision } = refusal

@@ -64,7 +64,7 @@ export function typePasted(state: ReviewState, text: string): Step {
   return mode.kind === 'typing' ? typed(state, mode.text + text.trimEnd()) : { state, effects: [] }
 }
 
-/** The line with `text` before the cursor, and what was behind it, unless that changes, too. */
+/** Returns the line with `text` before the cursor, and what was behind it, unless that changes, too. */
 function typed(state: ReviewState, text: string, behind?: string): Step {
   if (state.mode.kind !== 'typing') return { state, effects: [] }
   const after = behind ?? state.mode.after
@@ -72,7 +72,7 @@ function typed(state: ReviewState, text: string, behind?: string): Step {
   return stay({ ...state, mode: { ...state.mode, text: line, after } })
 }
 
-/** The cursor after so many characters, or at an end of the line. */
+/** Returns the cursor after so many characters, or at an end of the line. */
 function moved(state: ReviewState, to: number): Step {
   if (state.mode.kind !== 'typing') return { state, effects: [] }
   const all = charactersOf(state.mode.text + state.mode.after)

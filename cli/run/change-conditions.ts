@@ -55,7 +55,7 @@ export async function requireAgent(client: Pick<ApiClient, 'getRun'>, runId: str
   if (fault !== undefined) throw new AppError('RUN_002', `run ${runId} has ${fault}`, { phase: 'usage' })
 }
 
-/** Conditions in one line, as a person types them; a value may have blanks. InvalidArgumentError as for `withCondition`. */
+/** Returns conditions in one line, as a person types them; a value may have blanks. InvalidArgumentError as for `withCondition`. */
 export function readConditions(line: string): Where {
   let where: Where = {}
   for (const word of line.trim().split(/\s+(?=\w+=)/)) if (word !== '') where = withCondition(word, where)

@@ -26,7 +26,7 @@ export async function printDecisions(decided: DecisionsView, { client, verdict, 
   const lines =
     total > shownSets ? countLines(decided, verdictWords[verdict]) : await setLines(client, runId, decisions)
   io.out(visible(lines.map((line) => `${line}\n`).join('')))
-  const blocks = refused.slice(0, shownRefusals).flatMap((one) => refusalLines(runId, one, verdict))
+  const blocks = refused.slice(0, shownRefusals).flatMap((refusal) => refusalLines(runId, refusal, verdict))
   const rest = refusals > shownRefusals ? [`… and ${refusals - shownRefusals} more refused`] : []
   const kept =
     leftAlone === 0
@@ -60,13 +60,13 @@ async function setLines(client: ApiClient, runId: string, decisions: readonly De
   const changes = await changesOf(client, runId, decisions)
   const placeOf = ({ path, qualified_name: name, change_set_id: id }: DecidedView) =>
     [nodePlace(path, name), ...rulesOf(changes.get(id))].join(' ')
-  const rows = decisions.map((one) => {
-    const { verdict, made, was, agent, change_set_id: id, because_of: becauseOf } = one
+  const rows = decisions.map((decision) => {
+    const { verdict, made, was, agent, change_set_id: id, because_of: becauseOf } = decision
     const state = made ? `${verdict}${becauseOf === undefined ? '' : ' too'}` : `already ${verdict}`
     const before = made && was !== 'pending' && was !== verdict ? [`(was ${was})`] : []
     const other = decisions.find((decided) => decided.change_set_id === becauseOf)
     const why = other === undefined ? [] : [`${relations[verdict] ?? ''} ${other.agent} ${placeOf(other)}`]
-    return [state, agent, placeOf(one), sizeOf(changes.get(id)), [...why, ...before].join(' ')]
+    return [state, agent, placeOf(decision), sizeOf(changes.get(id)), [...why, ...before].join(' ')]
   })
   return textTable([...rows, ...(await keptRows(client, runId, decisions, changes))], 'texts')
 }
@@ -84,12 +84,12 @@ async function keptRows(
   const read = await Promise.allSettled(
     [...needed].slice(0, shownSets).map((id) => client.listChanges(runId, { change_set_id: id, limit: 1 })),
   )
-  const bases = read.flatMap((one) => (one.status === 'fulfilled' ? one.value.changes.slice(0, 1) : []))
+  const bases = read.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.changes.slice(0, 1) : []))
   return bases.flatMap((base) => {
     if (base.verdict !== 'accepted' || base.decision?.note === undefined) return []
-    const place = [nodePlace(base.path, base.qualified_name), ...rulesOf(base)].join(' ')
+    const node = [nodePlace(base.path, base.qualified_name), ...rulesOf(base)].join(' ')
     const back = `accepted with another: remora undo ${runId} ${base.change_set_id}`
-    return [['still accepted', base.agent, place, sizeOf(base), back]]
+    return [['still accepted', base.agent, node, sizeOf(base), back]]
   })
 }
 
@@ -108,7 +108,7 @@ async function changesOf(
 ): Promise<Map<string, ChangeView>> {
   const operations = new Set(decisions.map(({ operation_id: id }) => id))
   const read = await Promise.allSettled([...operations].map((id) => Array.fromAsync(allChanges(client, runId, id))))
-  const changes = read.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const changes = read.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   return new Map(changes.map((change) => [change.change_set_id, change]))
 }
 
@@ -133,7 +133,6 @@ export function rulesOf(change: ChangeView | undefined): string[] {
   return change === undefined || change.rules.length === 0 ? [] : [`(${change.rules.join(', ')})`]
 }
 
-/** Lines added and removed. */
 export function sizeOf(change: ChangeView | undefined): string {
   if (change === undefined) return ''
   const count = { '+': 0, '-': 0 }
@@ -172,7 +171,7 @@ function refusalLines(runId: string, refusal: RefusedView, verdict: WantedVerdic
   return [`refused: ${leftOutText(conflict)}`, ...bothTexts(conflict, ', which is accepted, makes of it'), ...instead]
 }
 
-/** Shows what a set makes of the place that it is left out for, and what the other one makes of it, of which `otherDoes` says it. */
+/** Shows what a set makes of the place that it is left out for, and what the other one makes of it. */
 export function bothTexts(conflict: LeftOut, otherDoes: string): string[] {
   const { with: other } = conflict
   return [...textLines(conflict, ' would make of it'), ...(other === undefined ? [] : textLines(other, otherDoes))]

@@ -8,7 +8,7 @@ const shownFiles = 5
 const columns = ['agent', 'nodes looked at', 'with a model', 'without a model', 'estimated tokens']
 
 export function describePlan(plan: PlanView, { paint, width }: ReportView): string {
-  const agents = Object.entries(plan.agents).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const agents = Object.entries(plan.agents).toSorted(([left], [right]) => (left < right ? -1 : 1))
   const rows = agents.map(([name, { looked_at, planned, mechanical, estimated_tokens }]) => [
     name,
     ...[looked_at, planned, mechanical, estimated_tokens].map((count) => count.toLocaleString('en-US')),
@@ -35,14 +35,14 @@ function headline({ agents, nodes_looked_at: nodes, beyond_limit: beyond }: Plan
   return `${looked}${would}. Nothing was done.`
 }
 
-/** The folders of all agents together, those with the most operations first. */
+/** Returns the folders of all agents together, those with the most operations first. */
 function folderLines({ agents }: PlanView): string[] {
   const folders = new Map<string, { planned: number; tokens: number }>()
   for (const { path, planned, estimated_tokens: tokens } of Object.values(agents).flatMap((agent) => agent.folders)) {
     const known = folders.get(path) ?? { planned: 0, tokens: 0 }
     folders.set(path, { planned: known.planned + planned, tokens: known.tokens + tokens })
   }
-  const sorted = [...folders].toSorted(([, one], [, other]) => other.planned - one.planned)
+  const sorted = [...folders].toSorted(([, left], [, right]) => right.planned - left.planned)
   const shown = sorted.slice(0, shownFolders).map(([path, { planned, tokens }]) => {
     return `  ${path}  ${plural(planned, 'operation')}, about ${plural(tokens, 'token')}`
   })

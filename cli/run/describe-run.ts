@@ -7,20 +7,16 @@ import type { OperationView } from '#schemas/operation-schema.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import type { BudgetView, RunView } from '#schemas/run-schema.ts'
 import { figure, formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
-import { figuresOf, plannedLines } from '../progress/agent-table.ts'
-import { setupText } from '../progress/setup-lines.ts'
-import { gateOutputLines, gateText } from '../progress/proof-lines.ts'
+import { plannedLines } from '../progress/agent-table.ts'
+import { gateOutputLines, gateText, setupText } from '../progress/proof-lines.ts'
 import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
-import { awayModels, lackingStore, usedBudgets, waitingLines, waitingText } from '../progress/describe-waiting.ts'
+import { waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
 
-/**
- * `isWaiting`: no stack works on the run unless it has ended. `width` limits the lines. `modelUrls`: of the environment. `plan`: of a
- * run without operations, which says why there are none.
- */
+/** Says with `isWaiting` that no stack works on the run, and with `plan` why there are no operations. */
 export type RunDisplay = {
   isWaiting: boolean
   width: number
@@ -54,7 +50,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['took', tookOf(run)],
     ['skipped', run.skipped === 0 ? '' : String(run.skipped)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
-    ...run.funnel.map((one, at) => [at === 0 ? 'changes' : '', funnelText(one)] as const),
+    ...run.funnel.map((funnel, at) => [at === 0 ? 'changes' : '', funnelText(funnel)] as const),
     ['findings', run.findings === 0 ? '' : `${run.findings}: remora findings ${run.run_id}`],
     ['checks', checksOf(run)],
     ['setup', run.environment ? `${run.environment.command}: ${setupText(run.environment)}` : ''],
@@ -63,16 +59,13 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
     ['not read', unreadText(run)],
   ])
-  const waits = display.isWaiting ? [] : waitingLines(waitsOf(run))
+  const { run_id: runId, project_id: projectId, waiting_for: waitingFor } = run
+  const waits = display.isWaiting ? [] : waitingLines({ runId, projectId, waitingFor })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
-  const said = run.gate ? gateOutputLines(run.gate) : []
-  const gate = said.length === 0 ? [] : ['', ...said.map((line) => clip(line, display.width))]
-  const planned = display.plan === undefined ? [] : ['', ...plannedLines(figuresOf(display.plan), display)]
+  const outputs = run.gate ? gateOutputLines(run.gate) : []
+  const gate = outputs.length === 0 ? [] : ['', ...outputs.map((line) => clip(line, display.width))]
+  const planned = display.plan === undefined ? [] : ['', ...plannedLines(display.plan, display)]
   return `${[...lines, ...waiting, ...gate, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
-}
-
-function waitsOf(run: RunView) {
-  return { runId: run.run_id, away: awayModels(run), budgets: usedBudgets(run), store: lackingStore(run) }
 }
 
 function repositoryText({ repository }: RunView): string {
@@ -91,7 +84,6 @@ function budgetOf({ budget }: RunView): string {
   return budget.tokens === null ? '' : budgetText(budget)
 }
 
-/** `12,345 of 20,000 tokens used` */
 export function budgetText({ tokens, used }: BudgetView): string {
   return tokens === null ? `${plural(used, 'token')} used` : `${figure(used)} of ${plural(tokens, 'token')} used`
 }
@@ -137,7 +129,7 @@ function failureLines({ failures }: RunView, { width }: RunDisplay): string[] {
   return [
     '',
     'failed or blocked, by error code, each with the first:',
-    ...failures.map((one) => clip(failureText(one), width)),
+    ...failures.map((failure) => clip(failureText(failure), width)),
   ]
 }
 
@@ -193,7 +185,7 @@ const mostShown = 50
 
 export function describeNode({ node, edges }: NodeWithEdges): string {
   const { path, kind, language, qualified_name: name, start_line: first, end_line: last, node_id: id } = node
-  const current = node.operations.filter((one) => one.superseded_by === null)
+  const current = node.operations.filter((operation) => operation.superseded_by === null)
   const operations = current.map(({ agent, status }) => `${agent} ${status}`)
   const lines = labelledLines([
     ['node', nodePlace(path, name)],
@@ -223,7 +215,7 @@ function edgeLine({ node, certainty }: EdgeShape): string {
 
 const shownSkipped = 10
 
-/** The first ten skipped files with their reasons, and which command lists the others. `total` may be more than are listed. */
+/** Returns the first ten skipped files with their reasons, and which command lists the others. `total` may be more than are listed. */
 export function skippedLines(skipped: readonly SkippedFile[], others: string, total = skipped.length): string[] {
   const lines = skipped
     .slice(0, shownSkipped)

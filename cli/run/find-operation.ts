@@ -2,28 +2,26 @@ import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
 import type { EdgeShape, NodeDetail } from '#schemas/node-schema.ts'
 import type { OperationView } from '#schemas/operation-schema.ts'
-import type { RunView } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allEdges, allNodes, allOperations } from '../api-lists.ts'
 import { nodePlace } from '../wording.ts'
 
 type NodeClient = Pick<ApiClient, 'getNode' | 'listNodes'>
 type Client = NodeClient & Pick<ApiClient, 'getRun' | 'listOperations'>
-type Words = { place: string; agent: string | undefined; request: RunView['request'] }
+type Words = { named: string; agent: string | undefined; agents: readonly string[] }
 
 /**
- * The id of the operation that `words` name: its id, or `[AGENT] PATH [NAME]`, where a node's id may stand for the place.
+ * Returns the id of the operation that `words` name: its id, or `[AGENT] PATH [NAME]`, where a node's id may stand for the last two.
  * A path alone is the operation on the file as a whole, or the only one in it. Of one that ran once more it is the second. RUN_004 when there is none, or when there are
  * several, which the message names.
  */
 export async function findOperation(client: Client, runId: string, words: readonly string[]): Promise<string> {
-  const named = words.join(' ')
-  if (OperationId.safeParse(named).success) return named
-  return idOfWork(client, runId, await readWords(client, runId, named))
+  const text = words.join(' ')
+  return isOperationId(text) ? text : idOfWork(client, runId, await readWords(client, runId, text))
 }
 
 /**
- * The same, except that a path stands for all operations in that file, in the order of the plan. Where each word is an id or a path, all of these are meant; RUN_004 where the
+ * Returns the same, except that a path stands for all operations in that file, in the order of the plan. Where each word is an id or a path, all of these are meant; RUN_004 where the
  * words together are `[AGENT] PATH [NAME]` as well.
  */
 export async function findOperations(client: Client, runId: string, words: readonly string[]): Promise<string[]> {
@@ -31,8 +29,7 @@ export async function findOperations(client: Client, runId: string, words: reado
   if (each === undefined) return operationsOfOne(client, runId, words)
   const together = await operationsOfOne(client, runId, words).catch(undefinedOn('RUN_004'))
   if (together === undefined) return each
-  const named = words.join(' ')
-  const both = `"${named}" may be all of ${words.length} files or operations, or one place`
+  const both = `"${words.join(' ')}" may be all of ${words.length} files or operations, or one place`
   throw new AppError('RUN_004', `${both}: name them in commands of their own, or by ids (${together.join(', ')})`, {
     advised: true,
   })
@@ -44,112 +41,89 @@ async function operationsOfEach(
   runId: string,
   words: readonly string[],
 ): Promise<string[] | undefined> {
-  const { request } = await client.getRun(runId)
-  const lists: string[][] = []
-  for (const word of words) {
-    const ids = OperationId.safeParse(word).success
-      ? [word]
-      : await operationsAt(client, runId, { place: word, agent: undefined, request })
-    if (ids === undefined) return undefined
-    lists.push(ids)
+  const { agents } = (await client.getRun(runId)).request
+  const ids = new Set<string>()
+  for (const named of words) {
+    const inFile = isOperationId(named) ? [named] : await idsInFile(client, runId, { named, agent: undefined, agents })
+    if (inFile === undefined) return undefined
+    for (const id of inFile) ids.add(id)
   }
-  return [...new Set(lists.flat())]
-}
-
-/** All in the file; undefined when the run has no nodes of it. */
-async function operationsAt(client: Client, runId: string, words: Words): Promise<string[] | undefined> {
-  if ((await hasFile(client, runId, words.place).catch(undefinedOn('RUN_004'))) !== true) return undefined
-  const operations = await operationsInFile(client, runId, words)
-  return operations.map(({ operation_id: id }) => id)
+  return [...ids]
 }
 
 async function operationsOfOne(client: Client, runId: string, words: readonly string[]): Promise<string[]> {
-  const named = words.join(' ')
-  if (OperationId.safeParse(named).success) return [named]
-  const read = await readWords(client, runId, named)
-  const inFile = (await operationsInFile(client, runId, read).catch(undefinedOn('RUN_004'))) ?? []
-  if (inFile.length > 0) return inFile.map(({ operation_id: id }) => id)
-  const onNode = (await operationsOnNode(client, runId, read).catch(undefinedOn('RUN_004'))) ?? []
-  const [only, ...others] = onNode
-  if (only === undefined) return [await idOfWork(client, runId, read)]
-  if (others.length > 0) throw severalOperations(read.place, onNode)
-  return [only.operation_id]
+  const text = words.join(' ')
+  if (isOperationId(text)) return [text]
+  const read = await readWords(client, runId, text)
+  const inFile = await idsInFile(client, runId, read)
+  return inFile === undefined || inFile.length === 0 ? [await idOfWork(client, runId, read)] : inFile
 }
 
-async function operationsOnNode(
-  client: NodeClient,
-  runId: string,
-  { place, agent }: Words,
-): Promise<NodeDetail['operations']> {
-  const { operations } = await findNodeDetail(client, runId, place)
-  return operations.filter((one) => one.superseded_by === null && (agent === undefined || one.agent === agent))
+function isOperationId(text: string): boolean {
+  return OperationId.safeParse(text).success
 }
 
-async function readWords(client: Pick<ApiClient, 'getRun'>, runId: string, named: string): Promise<Words> {
-  const { request } = await client.getRun(runId)
-  const [first = '', ...rest] = named.split(' ')
-  const agent = rest.length > 0 && request.agents.includes(first) ? first : undefined
-  return { place: agent === undefined ? named : rest.join(' '), agent, request }
+async function readWords(client: Pick<ApiClient, 'getRun'>, runId: string, text: string): Promise<Words> {
+  const { agents } = (await client.getRun(runId)).request
+  const [first = '', ...rest] = text.split(' ')
+  const agent = rest.length > 0 && agents.includes(first) ? first : undefined
+  return { named: agent === undefined ? text : rest.join(' '), agent, agents }
 }
 
 async function idOfWork(client: Client, runId: string, words: Words): Promise<string> {
-  const { agent } = words
+  const { named, agent } = words
   const node = await nodeOf(client, runId, words)
-  const isMeant = (one: NodeDetail['operations'][number]) => agent === undefined || one.agent === agent
-  const onNode = node.operations.filter((one) => one.superseded_by === null && isMeant(one))
-  const inFile = onNode.length > 0 ? [] : await operationsInFile(client, runId, words)
+  const onNode = node.operations.filter(({ superseded_by: next, agent: by }) => next === null && isMeant(by, words))
+  const inFile = onNode.length > 0 ? [] : ((await operationsInFile(client, runId, words)) ?? [])
   const [only, ...others] = [...onNode, ...inFile]
-  if (only === undefined) throw withoutOperation(runId, node, agent)
-  if (inFile.length > 0 && others.length > 0) throw severalInFile(words.place, inFile)
-  if (others.length > 0) throw severalOperations(nodePlace(node.path, node.qualified_name), onNode)
-  return only.operation_id
+  const shown = nodePlace(node.path, node.qualified_name)
+  if (only === undefined) {
+    const did = node.operations.length === 0 ? '' : ` (${listed(node.operations)} did)`
+    const nobody = agent === undefined ? 'no agent worked' : `${agent} did not work`
+    throw new AppError('RUN_004', `In run ${runId} ${nobody} on "${shown}"${did}`)
+  }
+  if (others.length === 0) return only.operation_id
+  if (inFile.length > 0) throw severalInFile(named, inFile)
+  throw new AppError('RUN_004', `Several agents worked on "${shown}": name one of ${listed(onNode)}, or its id`)
 }
 
-async function hasFile({ listNodes }: Pick<Client, 'listNodes'>, runId: string, path: string): Promise<boolean> {
-  const { nodes } = await listNodes(runId, { path: escapeGlob(path), limit: 1 })
-  return nodes[0]?.path === path
+function isMeant(by: string, { agent }: Words): boolean {
+  return agent === undefined || by === agent
 }
 
-/** Returns the operations in the file at `place`, of the agent if one is named, without those whose work is done once more; none for the path of no file. */
-async function operationsInFile(client: Client, runId: string, { place, agent }: Words): Promise<OperationView[]> {
-  if (!(await hasFile(client, runId, place))) return []
+async function idsInFile(client: Client, runId: string, words: Words): Promise<string[] | undefined> {
+  const operations = await operationsInFile(client, runId, words).catch(undefinedOn('RUN_004'))
+  return operations?.map(({ operation_id: id }) => id)
+}
+
+/** Returns the operations in the file, of the agent if one is named, without those whose work is done once more; undefined for no file of the run. */
+async function operationsInFile(client: Client, runId: string, words: Words): Promise<OperationView[] | undefined> {
+  const { nodes } = await client.listNodes(runId, { path: escapeGlob(words.named), limit: 1 })
+  if (nodes[0]?.path !== words.named) return undefined
   const all = await Array.fromAsync(allOperations(client, runId))
   return all.filter(
-    ({ node, agent: by, superseded_by: next }) =>
-      next === null && node.path === place && (agent === undefined || by === agent),
+    ({ node, agent, superseded_by: next }) => next === null && node.path === words.named && isMeant(agent, words),
   )
 }
 
 /** When there is no such node, the first word may have been meant as an agent: the message names the run's agents. */
-async function nodeOf(client: NodeClient, runId: string, { place, request }: Words): Promise<NodeDetail> {
+async function nodeOf(client: NodeClient, runId: string, { named, agents }: Words): Promise<NodeDetail> {
   try {
-    return await findNodeDetail(client, runId, place)
+    return await findNodeDetail(client, runId, named)
   } catch (error) {
     if (!hasCode(error, 'RUN_004')) throw error
-    const message = `${error.message}; its agents: ${request.agents.join(', ')}`
+    const message = `${error.message}; its agents: ${agents.join(', ')}`
     throw new AppError('RUN_004', message, { cause: error, advised: error.advised })
   }
 }
 
-function withoutOperation(runId: string, node: NodeDetail, agent: string | undefined): AppError {
-  const place = nodePlace(node.path, node.qualified_name)
-  const others = node.operations.length === 0 ? '' : ` (${listed(node.operations)} did)`
-  const nobody = agent === undefined ? 'no agent worked' : `${agent} did not work`
-  return new AppError('RUN_004', `In run ${runId} ${nobody} on "${place}"${others}`)
-}
-
-function severalOperations(place: string, found: NodeDetail['operations']): AppError {
-  return new AppError('RUN_004', `Several agents worked on "${place}": name one of ${listed(found)}, or its id`)
-}
-
-/** So many operations of a file are offered to choose from. */
 const namedInFile = 5
 
-function severalInFile(path: string, found: readonly OperationView[]): AppError {
-  const shown = found.slice(0, namedInFile).map(({ agent, operation_id: id, node }) => {
+function severalInFile(path: string, operations: readonly OperationView[]): AppError {
+  const shown = operations.slice(0, namedInFile).map(({ agent, operation_id: id, node }) => {
     return `${agent} ${nodePlace(node.path, node.qualified_name)} (${id})`
   })
-  const more = found.length > shown.length ? ` and ${found.length - shown.length} more` : ''
+  const more = operations.length > shown.length ? ` and ${operations.length - shown.length} more` : ''
   return new AppError('RUN_004', `Several operations are in "${path}": name one of ${shown.join(', ')}${more}`)
 }
 
@@ -159,7 +133,7 @@ function listed(operations: NodeDetail['operations']): string {
 
 export type NodeWithEdges = { node: NodeDetail; edges: EdgeShape[] }
 
-/** The node `named`, as for `findNodeDetail`, with all its edges. */
+/** Returns the node `named`, as for `findNodeDetail`, with all its edges. */
 export async function findNode(
   client: NodeClient & Pick<ApiClient, 'listEdges'>,
   runId: string,
@@ -169,12 +143,12 @@ export async function findNode(
   return { node, edges: await Array.fromAsync(allEdges(client, runId, node.node_id)) }
 }
 
-/** The node by its id or as it is printed: `PATH` or `PATH NAME`. RUN_004 when there is none. */
+/** Returns the node by its id or as it is printed: `PATH` or `PATH NAME`. RUN_004 when there is none. */
 async function findNodeDetail(client: NodeClient, runId: string, named: string): Promise<NodeDetail> {
   return client.getNode(runId, NodeId.safeParse(named).success ? named : await idOfPlace(client, runId, named))
 }
 
-/** The first of the nodes with that name. A path may contain spaces: all words are tried as the path, then fewer and fewer. */
+/** Returns the first of the nodes with that name. A path may contain spaces: all words are tried as the path, then fewer and fewer. */
 async function idOfPlace(client: NodeClient, runId: string, named: string): Promise<string> {
   const words = named.split(' ')
   for (let end = words.length; end > 0; end--) {

@@ -4,7 +4,6 @@ import type { RunView } from '#schemas/run-schema.ts'
 import type { AwayServer } from '#schemas/waiting-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { askServer } from '../model-server.ts'
-import { awayModels } from '../progress/describe-waiting.ts'
 import type { Follower } from './follow-run.ts'
 
 export type JudgedServers = {
@@ -44,10 +43,10 @@ export function judgeServers(options: JudgedServers): ServersJudge {
     },
     async onRun(run) {
       if (hasReplied || fault !== undefined || Date.now() - startedAt < patienceMs) return
-      const found = await faultOfServers(run, options)
-      if (found === undefined) return
-      if (options.isResumed || hasResults(run)) throw found
-      fault = found
+      const unusable = await faultOfServers(run, options)
+      if (unusable === undefined) return
+      if (options.isResumed || run.counts.succeeded + run.counts.unchanged > 0) throw unusable
+      fault = unusable
       await options.client.cancel(run.run_id, 'no model server can be used')
     },
   }
@@ -57,7 +56,7 @@ async function faultOfServers(run: RunView, options: JudgedServers): Promise<App
   const waitsForOthers = run.waiting_for.some(({ kind }) => kind === 'answer' || kind === 'budget')
   if (run.status !== 'waiting' || waitsForOthers) return undefined
   const servers = Map.groupBy(
-    awayModels(run).flatMap(({ servers: ofModel = [] }) => ofModel),
+    run.waiting_for.flatMap((wait) => (wait.kind === 'models' ? wait.servers : [])),
     ({ url }) => url,
   )
   const faults = await Promise.all([...servers].map(([url, seen]) => faultOf(url, seen, options)))
@@ -73,14 +72,10 @@ async function faultOf(
 ): Promise<string | undefined> {
   const at = withoutLogin(url)
   if (seen.every((server) => !server.has_answered)) {
-    const error = seen.find(({ last_error: one }) => one !== null)?.last_error ?? 'no answer'
+    const error = seen.find(({ last_error: text }) => text !== null)?.last_error ?? 'no answer'
     return `${at} has never answered (${error})`
   }
   const answer = await askServer(url, { signal, apiKey })
   await answer?.body?.cancel()
   return answer?.status === notFound ? `${at} answers 404 to /models` : undefined
-}
-
-function hasResults({ counts }: RunView): boolean {
-  return counts.succeeded + counts.unchanged > 0
 }

@@ -12,7 +12,7 @@ import { loadFindableNodes, requireKnownFilters } from '../discover/local-discov
 /** The only bundle whose prompt fits the harness's own tools. */
 export const harnessAgent = 'harness'
 
-/** INTAKE_006, as from the API, but as wrong usage and before anything is started. */
+/** Throws INTAKE_006, as the API does, but as wrong usage and before anything is started. */
 export function requireKnown(agents: readonly string[], known: readonly string[]): void {
   const fault = unknownAgents(agents, known)
   if (fault === undefined) return
@@ -21,7 +21,7 @@ export function requireKnown(agents: readonly string[], known: readonly string[]
   })
 }
 
-/** The agents of this installation. CONFIG_001, with the setting that names it, when their folder cannot be read. */
+/** Returns the agents of this installation. CONFIG_001, with the setting that names it, when their folder cannot be read. */
 export async function agentsHere({
   agentsDir,
   settings,
@@ -30,8 +30,8 @@ export async function agentsHere({
     return await agentNames(agentsDir)
   } catch (cause) {
     if (!hasCode(cause, 'CONFIG_001')) throw cause
-    const place = placeOfSetting(settings, settings.own, ['agents', 'dir'])
-    throw new AppError(cause.code, `${place}${cause.message}`, { cause })
+    const setting = placeOfSetting(settings, settings.own, ['agents', 'dir'])
+    throw new AppError(cause.code, `${setting}${cause.message}`, { cause })
   }
 }
 
@@ -76,7 +76,7 @@ export async function settingsFaults(config: CliConfig): Promise<AppError[]> {
   return [...folder, ...choices, ...(await refused(requireKnownFilters(request, { queries })))]
 }
 
-/** The agents of `--agents` and those of this installation. Without `--agents` it is wrong usage, and the message lists them. */
+/** Returns the agents of `--agents` and those of this installation. Without `--agents` it is wrong usage, and the message lists them. */
 export async function namedAgents(
   agents: string[] | undefined,
   config: Pick<CliConfig, 'agentsDir' | 'settings'>,

@@ -9,7 +9,7 @@ import { AppError } from '#domain/error.ts'
 /** The error codes of a system when nothing can be written in a folder that exists; /proc uses ENOENT. */
 const refusals = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT'])
 
-/** CONFIG_003 unless a file can be written at `path`; leaves nothing behind. Called before any work is done. */
+/** Throws CONFIG_003 unless a file can be written at `path`; leaves nothing behind. Called before any work is done. */
 export async function requireWritable(path: string): Promise<void> {
   if (basename(path) === '-')
     throw new AppError('CONFIG_003', '"-" is no file to write: "remora diff RUN" prints a patch')
@@ -24,10 +24,7 @@ export async function requireWritable(path: string): Promise<void> {
   }
 }
 
-/**
- * Writes the whole of `content` or nothing: the file is renamed into place when it is complete. It has `mode` if one is given,
- * whatever the umask. CONFIG_003 when it cannot be written.
- */
+/** Writes the whole of `content` or nothing, with `mode` whatever the umask. CONFIG_003 when the file cannot be written. */
 export async function writeWhole(
   path: string,
   content: AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>,
@@ -48,7 +45,7 @@ export async function writeWhole(
 
 export type LineFile = { add(line: string): void; close(): Promise<void> }
 
-/** A new file that grows line by line. CONFIG_003 when it cannot be opened or, at a later line, written. */
+/** Opens a new file that grows line by line. CONFIG_003 when it cannot be opened or, at a later line, written. */
 export async function openLineFile(path: string): Promise<LineFile> {
   const file = createWriteStream(path)
   try {

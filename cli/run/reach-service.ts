@@ -29,7 +29,6 @@ export type StackChoice = {
   /** Starts discovery even without workers, which is enough to end a run. */
   discovery?: boolean
   agents?: readonly string[] | undefined
-  /** Is true when that run has a gate. */
   verifies?: boolean
   /** Allows the setups that requests name, also where the settings do not: the command has named one, or its run may have one. */
   setsUp?: 'named' | 'stored' | undefined
@@ -37,7 +36,7 @@ export type StackChoice = {
   model?: string | undefined
 }
 
-/** The service that REMORA_API_URL names, else an embedded stack over the data folder, which `close` stops. */
+/** Returns the service that REMORA_API_URL names, else an embedded stack over the data folder, which `close` stops. */
 export async function reachService(choice: StackChoice, context: CliContext): Promise<Service> {
   const { config, signal } = context
   if (config.apiUrl !== undefined) {
@@ -73,11 +72,11 @@ export async function withRuns<T>(
   }
 }
 
-/** A running service (see `findService`), else an embedded stack over the runs in the data folder. */
+/** Returns a running service (see `findService`), else an embedded stack over the runs in the data folder. */
 export async function reachRuns(context: CliContext, choice: StackChoice = { workers: 0 }): Promise<Service> {
-  const found = await findService(context)
-  if (found === undefined) return reachService(choice, context)
-  const { client, modelKind } = found
+  const running = await findService(context)
+  if (running === undefined) return reachService(choice, context)
+  const { client, modelKind } = running
   return { client, signal: context.signal, stack: undefined, modelKind, close: client.close }
 }
 
@@ -86,10 +85,10 @@ export function isIdle({ stack }: Pick<Service, 'stack'>): boolean {
   return stack !== undefined && !stack.processes().some(({ service }) => service === 'worker')
 }
 
-/** A client of a running service (see `findService`); CONFIG_001 when there is none. */
+/** Returns a client of a running service (see `findService`); CONFIG_001 when there is none. */
 export async function runningService(context: CliContext): Promise<ApiClient> {
-  const found = await findService(context)
-  if (found !== undefined) return found.client
+  const running = await findService(context)
+  if (running !== undefined) return running.client
   const folder = shownPath(context.config.dataDir, context.cwd)
   throw new AppError(
     'CONFIG_001',
@@ -97,7 +96,7 @@ export async function runningService(context: CliContext): Promise<ApiClient> {
   )
 }
 
-/** The service that REMORA_API_URL names, else the stack that another command runs in the data folder. */
+/** Returns the service that REMORA_API_URL names, else the stack that another command runs in the data folder. */
 async function findService({ config, signal }: CliContext): Promise<Pick<Service, 'client' | 'modelKind'> | undefined> {
   const { apiUrl: url, token, dataDir } = config
   if (url !== undefined) return { client: openApiClient({ url, token, signal }), modelKind: undefined }
@@ -154,7 +153,7 @@ async function redisProgram({ workers }: StackChoice, context: CliContext): Prom
   return path
 }
 
-/** The Ruff that Python is linted with; without one, agents that lint it are blocked. */
+/** Returns the Ruff that Python is linted with; without one, agents that lint it are blocked. */
 async function ruffProgram(context: CliContext): Promise<string | undefined> {
   const options = obtaining(context)
   const { path, lack } = await obtainProgram(ruff, options)
@@ -162,7 +161,7 @@ async function ruffProgram(context: CliContext): Promise<string | undefined> {
   return path
 }
 
-/** Got only for a run that has a gate or a setup, or agents that run programs. Without it that run is not proved, and these are blocked. */
+/** Is got only for a run that has a gate or a setup, or agents that run programs. Without it that run is not proved, and these are blocked. */
 async function bubblewrapProgram(choice: StackChoice, context: CliContext): Promise<string | undefined> {
   const { sandbox, agentsDir } = context.config
   const { runtime, image } = sandbox

@@ -1,5 +1,8 @@
+import { undefinedOn } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
+import type { PlanView } from '#schemas/plan-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
+import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { adviceOnOperation } from '../describe-failure.ts'
 import {
@@ -12,9 +15,17 @@ import {
 import { renderReport, type ReportParts, type ReportView } from '../progress/result-report.ts'
 import { openPaint } from '../terminal-text.ts'
 
+type Reporting = { client: Pick<ApiClient, 'readPlan'>; json: boolean; context: CliContext }
+
 /** Reports how a run went that was followed to its end, as text or as the result line of `--json`, and sets the exit code. */
-export function reportRun(parts: ReportParts, { json, context }: { json: boolean; context: CliContext }): void {
+export async function reportRun(
+  followed: Omit<ReportParts, 'plan'>,
+  { client, json, context }: Reporting,
+): Promise<void> {
   const { io } = context
+  const { run_id: runId } = followed.run
+  const reading = followed.state.isPlanned ? client.readPlan(runId) : undefined
+  const parts = { ...followed, plan: await reading?.catch(undefinedOn('RUN_004', 'STORE_002')) }
   io.out(json ? `${JSON.stringify(resultView(parts))}\n` : `\n${renderReport(parts, reportView(context))}`)
   io.exit(exitCodeOf(parts.run, parts.state))
 }
@@ -44,8 +55,9 @@ export function exitCodeOf(
   return wentWell || state.patchFiles > 0 ? 3 : 1
 }
 
-/** The last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched. */
-export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts) {
+/** Is the last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched. */
+export function resultView({ state, run, plan, patch, earlierRuns = [] }: ReportParts) {
+  const planned = plannedView(plan)
   return {
     result: {
       run_id: run.run_id,
@@ -57,10 +69,10 @@ export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts)
       retry_wanted: run.retry_wanted,
       models: state.models,
       rehearsal: state.models.includes(rehearsalLabel),
-      looked_at: state.lookedAt ?? null,
-      nodes_looked_at: state.nodesLookedAt ?? null,
-      beyond_limit: state.beyondLimit,
-      planned: plannedView(state),
+      looked_at: plan === undefined ? null : Object.values(planned).reduce((sum, agent) => sum + agent.looked_at, 0),
+      nodes_looked_at: plan?.nodes_looked_at ?? null,
+      beyond_limit: plan?.beyond_limit ?? 0,
+      planned,
       agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
       checks: run.checks,
       gate: run.gate,
@@ -89,10 +101,10 @@ function agentView(agent: AgentProgress) {
   return { operations: operationsOf(agent), ...ends, tokens, work_ms: workMs }
 }
 
-function plannedView({ planned }: ReportParts['state']) {
-  const views = Object.entries(planned).map(([name, { lookedAt, ...agent }]) => [
-    name,
-    { looked_at: lookedAt, ...agent },
-  ])
+function plannedView({ agents }: Pick<PlanView, 'agents'> = { agents: {} }) {
+  const views = Object.entries(agents).map(([name, { looked_at, planned, mechanical, skipped }]) => {
+    const reasons = skipped.map(({ reason, count }) => ({ reason, count }))
+    return [name, { looked_at, planned, mechanical, skipped: reasons }] as const
+  })
   return Object.fromEntries(views)
 }

@@ -45,7 +45,6 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
   }
 }
 
-/** Adds the repository around the folder of a new run. */
 async function inRepository(order: RunOrder, context: CliContext): Promise<RunOrder> {
   const { source } = order
   if (source.kind !== 'folder') return order
@@ -97,7 +96,10 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   const caller = { cwd: context.cwd, env: context.config.settings.own }
   const patch = isComposed(run.status, state) ? await takePatch(client, run, { ...order, isNew }, caller) : undefined
   const earlierRuns = unfinished.goingOn
-  reportRun({ state, run, patch, model: stack && order.model, earlierRuns }, { ...order, context })
+  await reportRun(
+    { state, run, patch, model: stack && order.model, earlierRuns },
+    { json: order.json, client, context },
+  )
   if (!order.json) io.out(await whatBecameOf(earlierRuns, client))
 }
 
@@ -145,7 +147,6 @@ async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   return describeSilent(model, { whenNone, signal })
 }
 
-/** Says what happens to a run that this command no longer follows. */
 function describeLeftRun(
   runId: string,
   { isOurs, model }: { isOurs: boolean; model: string | undefined },
@@ -153,9 +154,9 @@ function describeLeftRun(
 ): string {
   const stop = `To stop it for good: remora cancel ${runId}`
   if (!isOurs) {
-    const place =
+    const where =
       config.apiUrl === undefined ? 'the services that run here' : `the service at ${withoutLogin(config.apiUrl)}`
-    return `Run ${runId} continues in ${place}. ${stop}`
+    return `Run ${runId} continues in ${where}. ${stop}`
   }
   const folder = shownPath(config.dataDir, cwd)
   const stored = `Run ${runId} is kept in ${folder}. To continue it: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`

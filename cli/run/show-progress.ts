@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { repeatEvery } from '#platform/clock.ts'
-import { isEnded } from '#domain/run.ts'
 import type { EventView } from '#schemas/event-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
 import { holdLine } from '../progress/describe-hold.ts'
-import { openWaitingNotices, withRunView } from '../progress/describe-waiting.ts'
+import { openWaitingNotices } from '../progress/describe-waiting.ts'
 import { openNewQuestions } from '../progress/describe-question.ts'
 import { emptyProgress, type ProgressState } from '../progress/progress-state.ts'
 import { openPlainLines, renderScreen } from '../progress/render-progress.ts'
@@ -38,7 +37,6 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
     onEvent(event: EventView) {
       state = foldProgress(state, event)
       movedAt = performance.now()
-      if (isEnded(state.status)) state = { ...state, store: undefined }
       const line = JSON.stringify(event)
       choice.onLine?.(line)
       if (choice.json) context.io.out(`${line}\n`)
@@ -51,13 +49,12 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       display?.page()
     },
     // No event says that the run waits for its object store: a run that stands still is asked about.
-    isWaiting: () =>
-      state.away.length + state.budgets.length > 0 ||
-      state.store !== undefined ||
-      performance.now() - movedAt > quietMs,
+    isWaiting: () => state.mayWait || state.waitingFor.length > 0 || performance.now() - movedAt > quietMs,
     onRun(run: RunView) {
+      const { waiting_for: waitingFor, project_id: projectId } = run
       const held = holdLine(state, run, performance.now() - movedAt)
-      state = { ...withRunView(state, run), held, checksServers: choice.checksServers?.() ?? false }
+      const checksServers = choice.checksServers?.() ?? false
+      state = { ...state, waitingFor, projectId, mayWait: false, held, checksServers }
       display?.page()
     },
     state: () => state,

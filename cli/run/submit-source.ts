@@ -51,8 +51,8 @@ export async function prepareSource(
   context: CliContext,
 ): Promise<PreparedSource> {
   const { config, cwd, io, signal } = context
-  const place = resolve(cwd, path)
-  await stat(place).catch((cause: unknown) => {
+  const full = resolve(cwd, path)
+  await stat(full).catch((cause: unknown) => {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
     if (!isMissing) return
     throw new AppError('INTAKE_001', `there is no such file or folder: ${path}`, { cause, phase: 'usage' })
@@ -60,10 +60,10 @@ export async function prepareSource(
   const { include, since } = submission
   // A remote service may know others, but changes since a revision are always found on this machine.
   if (config.apiUrl === undefined || since !== undefined) await requireKnownFilters(submission, config)
-  const packed = await packPath(place, { signal, env: config.settings.own, ...(include && { include }) })
-  io.err(notSentText(packed.skipped, `remora discover ${shownPath(place, cwd)} lists all`))
+  const packed = await packPath(full, { signal, env: config.settings.own, ...(include && { include }) })
+  io.err(notSentText(packed.skipped, `remora discover ${shownPath(full, cwd)} lists all`))
   if (since === undefined) return { packed }
-  return { packed, nodes: await changedNodes(place, { ...submission, since }, context) }
+  return { packed, nodes: await changedNodes(full, { ...submission, since }, context) }
 }
 
 function notSentText(skipped: Packed['skipped'], others: string): string {
@@ -81,7 +81,7 @@ export async function submitSource(
   // A name that the service takes for no path is only printed here. What is ignored is left out first where there is too much.
   const named = packed.skipped.filter((file) => NotSentFile.safeParse(file).success)
   const isIgnored = ({ reason }: NotSentFile) => Number(reason === ignoredReason)
-  const not_sent = named.toSorted((one, other) => isIgnored(one) - isIgnored(other)).slice(0, maxNotSentFiles)
+  const not_sent = named.toSorted((left, right) => isIgnored(left) - isIgnored(right)).slice(0, maxNotSentFiles)
   const lists = { ...(include.length > 0 && { include }), ...(not_sent.length > 0 && { not_sent }) }
   const request = { ...requestOf(submission), nodes, ...lists }
   const accepted = await client.submit({ request, archive: packed.stream })

@@ -45,8 +45,8 @@ export async function takePatch(
   if (order.apply) await applyPatch(folder, target, env)
   const written = { path: shownPath(target, cwd), applied: order.apply }
   const isThere = order.isNew || order.apply || (await fitsFolder(folder, target, env))
-  const place = isThere ? folder : await fittingFolder(folder, target, env)
-  if (place !== undefined) return { ...written, hint: await applyHint(place, target, { cwd, env }) }
+  const patched = isThere ? folder : await fittingFolder(folder, target, env)
+  if (patched !== undefined) return { ...written, hint: await applyHint(patched, target, { cwd, env }) }
   return { ...written, hint: applyElsewhereHint(target), elsewhere: true as const }
 }
 
@@ -76,16 +76,16 @@ export async function fitsFolder(folder: string, patch: string, env: Env): Promi
 const mostLookedFor = 20
 const headBytes = 1024 ** 2
 
-/** The folder below or above that has the files which the patch changes, and to which it applies. */
+/** Returns the folder below or above that has the files which the patch changes, and to which it applies. */
 async function fittingFolder(folder: string, patch: string, env: Env): Promise<string | undefined> {
   const head = await text(createReadStream(patch, { end: headBytes - 1 }))
   const changed = [...head.matchAll(/^diff --git a\/(.+) b\/\1\n(?!new file)/gm)].slice(0, mostLookedFor)
   const names = changed.flatMap(([, path]) => RepoPath.safeParse(path).data ?? [])
-  const found = names.length === 0 ? undefined : await findRunsFolder(folder, names, env)
-  return found !== undefined && (await fitsFolder(found, patch, env)) ? found : undefined
+  const fitting = names.length === 0 ? undefined : await findRunsFolder(folder, names, env)
+  return fitting !== undefined && (await fitsFolder(fitting, patch, env)) ? fitting : undefined
 }
 
-/** `applyCommand` as a line to paste into a shell in folder `cwd`; for an archive, in the folder it unpacks to. */
+/** Returns `applyCommand` as a line to paste into a shell in folder `cwd`; for an archive, in the folder it unpacks to. */
 export async function applyHint(
   folder: string,
   patch: string,
@@ -100,10 +100,7 @@ export async function applyHint(
   return ['git', ...(at === '' ? [] : ['-C', at]), 'apply', ...short].map(quoted).join(' ')
 }
 
-/**
- * The command to paste in the folder a run was made from, when that folder is not known here. The command asks git where in
- * a larger repository it runs (see `applyCommand`); outside of a repository git's answer is empty.
- */
+/** Returns a command for the folder of the run, which is not known here: it asks git where in a larger repository it runs. */
 export function applyElsewhereHint(patch: string): string {
   return `git apply --directory="$(git rev-parse --show-prefix 2>/dev/null)" ${quoted(resolve(patch))}`
 }
@@ -112,10 +109,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/**
- * The `git apply` that applies `patch` to `folder`: its further arguments and where to run it. Inside a larger repository
- * it runs at the top with `--directory`, because in a subfolder git skips every file without an error.
- */
+/** Returns arguments and folder of `git apply`. Inside a larger repository it runs at the top: in a subfolder git skips every file silently. */
 async function applyCommand(folder: string, patch: string, env: Env): Promise<{ cwd: string; args: string[] }> {
   const { top, prefix } = (await checkoutAround(folder, env)) ?? { top: '', prefix: '' }
   if (prefix === '') return { cwd: await realpath(folder), args: [resolve(patch)] }
@@ -125,18 +119,18 @@ async function applyCommand(folder: string, patch: string, env: Env): Promise<{ 
 /** Finds where a folder lies in a git checkout: its top, and the path from there, which is empty or ends with `/`. */
 export async function checkoutAround(folder: string, env: Env): Promise<{ top: string; prefix: string } | undefined> {
   const running = { cwd: await realpath(folder), env: gitEnv(env) }
-  const place = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], running).catch(() => undefined)
-  const [top = '', prefix = ''] = place?.stdout.split('\n') ?? []
+  const answer = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], running).catch(() => undefined)
+  const [top = '', prefix = ''] = answer?.stdout.split('\n') ?? []
   return top === '' ? undefined : { top, prefix }
 }
 
-/** CONFIG_003 unless `path` is a folder, CONFIG_006 without git. Called before any work, so that `--apply` cannot fail at the end. */
+/** Throws CONFIG_003 unless `path` is a folder, CONFIG_006 without git. Called before any work, so that `--apply` cannot fail at the end. */
 export async function requireAppliable(path: string, searchPath: string): Promise<void> {
   if (!(await isFolder(path))) throw new AppError('CONFIG_003', `--apply needs a folder, but ${path} is not one`)
   await requireGit('--apply', searchPath)
 }
 
-/** CONFIG_006 without git, which `what` needs. */
+/** Throws CONFIG_006 without git, which `what` needs. */
 export async function requireGit(what: string, searchPath: string): Promise<void> {
   if ((await findProgram('git', searchPath)) !== undefined) return
   throw new AppError('CONFIG_006', `${what} needs git, which is not on the PATH: "remora doctor" says how to get it`)

@@ -47,7 +47,7 @@ function first(runs: readonly string[]): string {
   return `${runs.slice(0, shown).join(', ')}${runs.length > shown ? ', …' : ''}`
 }
 
-/** The status of each of `runs` with the command to go on with; empty when there are none. */
+/** Returns the status of each of `runs` with the command to go on with; empty when there are none. */
 export async function whatBecameOf(runs: readonly string[], client: Pick<ApiClient, 'getRun'>): Promise<string> {
   const lines = await Promise.all(
     runs.slice(0, shown).map(async (runId) => {
@@ -59,12 +59,12 @@ export async function whatBecameOf(runs: readonly string[], client: Pick<ApiClie
   return lines.join('')
 }
 
-/** The `--model` of this command, with a blank before it, for a command that continues or retries its run. */
+/** Returns the `--model` of this command, with a blank before it, for a command that continues or retries its run. */
 export function sameModelFlag(model: string | undefined): string {
   return model === undefined ? '' : ` --model ${/^[\w@%+=:,./[\]-]+$/.test(model) ? model : `'${model}'`}`
 }
 
-/** The command that continues an idle run. It names a model when the environment's is of another kind. */
+/** Returns the command that continues an idle run. It names a model when the environment's is of another kind. */
 export function resumeCommand({ run_id: runId, request }: Pick<RunSummary, 'run_id' | 'request'>, modelUrls?: string) {
   const kind = modelKindOf(request.labels)
   const isOther = kind !== undefined && kind !== kindOfModel(modelUrls)

@@ -33,7 +33,7 @@ export async function makeDataFolder(dataDir: string, env: Env = {}): Promise<vo
   }
 }
 
-/** CONFIG_003 for a folder or file among the data that cannot be made or written. */
+/** Makes a CONFIG_003 for a folder or file among the data that cannot be made or written. */
 export function dataNotWritable(path: string, cause: unknown): AppError {
   const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
   const remedy = fullDisk.has(reason) ? 'the disk is full, free some space' : 'make it writable'
@@ -69,7 +69,7 @@ const gitMs = 20_000
 const elsewhere = 'or name another folder in REMORA_DATA_DIR'
 
 /**
- * CONFIG_003 for a data folder that somebody else may have filled: a link, one that another user owns or may write, one
+ * Throws CONFIG_003 for a data folder that somebody else may have filled: a link, one that another user owns or may write, one
  * with a link or a file of another user among our files, or with files that git tracks. Archives and repositories can
  * bring all of these, and writing there could overwrite other files of this user.
  */
@@ -98,11 +98,11 @@ async function findForeign(paths: readonly string[], levels: number): Promise<st
     if (!entry.isFile() && !entry.isDirectory()) return `${path} is neither a file nor a folder`
     if (!entry.isDirectory() || levels === 1) continue
     const below = await readdir(path).catch((): string[] => [])
-    const found = await findForeign(
+    const foreign = await findForeign(
       below.map((name) => join(path, name)),
       levels - 1,
     )
-    if (found !== undefined) return found
+    if (foreign !== undefined) return foreign
   }
   return undefined
 }
@@ -149,9 +149,9 @@ export function readDataVersion(dataDir: string): number | 'unknown' | undefined
 
 /** Marks the folder if it has no mark. CONFIG_006, before any change, when a newer version wrote it. */
 export async function claimDataVersion(dataDir: string): Promise<void> {
-  const found = readDataVersion(dataDir)
-  if (found === dataVersion) return
-  if (found !== undefined) throw notOurs(dataDir, found)
+  const version = readDataVersion(dataDir)
+  if (version === dataVersion) return
+  if (version !== undefined) throw notOurs(dataDir, version)
   const temporary = `${markPath(dataDir)}.${randomUUID()}`
   try {
     await writeFile(temporary, `${dataVersion}\n`, { flag: 'wx' })
@@ -161,8 +161,8 @@ export async function claimDataVersion(dataDir: string): Promise<void> {
   }
 }
 
-function notOurs(dataDir: string, found: number | 'unknown'): AppError {
-  const what = found === 'unknown' ? 'are of a version that cannot be read' : `are of version ${found}`
+function notOurs(dataDir: string, version: number | 'unknown'): AppError {
+  const what = version === 'unknown' ? 'are of a version that cannot be read' : `are of version ${version}`
   return new AppError(
     'CONFIG_006',
     `the data in ${dataDir} ${what}, and this Remora knows version ${dataVersion}: use the newer Remora that wrote them, or name another folder in REMORA_DATA_DIR`,
@@ -175,10 +175,7 @@ function markPath(dataDir: string): string {
 
 const folderName = '.remora'
 
-/**
- * Returns the nearest `.remora` from `cwd` upwards that a stack of this user has written, else the one in `cwd`. Folders of
- * others, links and folders without a stack's data may have come with a repository: they are skipped.
- */
+/** Returns the nearest `.remora` upwards that this user's stack has written, else the one in `cwd`; others may have come with a repository. */
 export function findDataFolder(cwd: string): string {
   const start = resolve(cwd)
   for (let dir = start; ; dir = dirname(dir)) {

@@ -23,10 +23,7 @@ type GuardOptions = {
   onGuard(pid: number): Promise<void>
 }
 
-/**
- * Runs `startLocalRedis` in a small process that ends it when its parent dies, and that the terminal's Ctrl-C does not
- * reach, which would end Redis before the processes that write to it.
- */
+/** Runs Redis under a small process that ends it when its parent dies, and that Ctrl-C does not reach: its writers must end first. */
 export async function startGuardedRedis(options: GuardOptions) {
   const child = fork(entry, [options.dir, options.program], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

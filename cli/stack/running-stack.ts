@@ -12,10 +12,7 @@ import { claimDataVersion, makeDataFolder } from './data-folder.ts'
 
 export type StackLock = FolderLock
 
-/**
- * Takes the data folder for this process. CONFIG_003 when it cannot be made or written, CONFIG_006 when a living stack
- * has it or a newer Remora wrote it. A dead stack's lock is taken over once its processes have ended, too.
- */
+/** Takes the data folder once a dead stack's processes have ended. CONFIG_003 when it cannot be written, CONFIG_006 when a living stack has it. */
 export async function lockStack(dataDir: string, env: Env = {}): Promise<StackLock> {
   await makeDataFolder(dataDir, env)
   await claimDataVersion(dataDir)

@@ -41,7 +41,7 @@ type WorkerEnvOptions = {
 }
 
 /**
- * All that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
+ * Returns all that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
  * model server (certificates, proxy), its temporary folder, the search path, on which gofmt is looked for, where Node
  * keeps compiled code, and where an image for containers is named what their engine needs; not the API's token.
  */
@@ -144,7 +144,7 @@ function ofTheMachine(environment: Env): Env {
   return { ...given, no_proxy: [direct, '127.0.0.1', 'localhost'].filter((host) => host !== undefined).join(',') }
 }
 
-/** CONFIG_003 names every variable that is bad for one of the services of a stack, or in `own`. */
+/** Throws a CONFIG_003 that names every variable that is bad for one of the services of a stack, or in `own`. */
 export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
   const owners = ['api', 'discovery', 'worker', 'setup', 'publisher'] as const
   const services = [...owners.map(environmentOf), behaviourEnv]

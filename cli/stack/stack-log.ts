@@ -11,10 +11,7 @@ export type StackLog = {
   close(): Promise<void>
 }
 
-/**
- * Opens the log of a stack and its children: `path`, or stderr. An existing file is renamed to `.1`, or with `append`
- * continued. CONFIG_003 when it cannot be written.
- */
+/** Opens the log: `path`, or stderr. An existing file is renamed to `.1` unless `append`. CONFIG_003 when it cannot be written. */
 export async function openStackLog(
   options: Logging & { path: string | undefined; append: boolean; redactor?: Redactor },
 ): Promise<StackLog> {

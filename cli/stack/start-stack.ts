@@ -118,8 +118,8 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
     processes: () => [
       { service: 'redis', pid: redis.pid, healthPort: undefined },
       { service: 's3', pid: s3.pid, healthPort: undefined },
-      ...served.map((one) => ({ ...one, pid: process.pid })),
-      ...(workers?.workers() ?? []).map((one) => ({ service: 'worker', ...one })),
+      ...served.map((service) => ({ ...service, pid: process.pid })),
+      ...(workers?.workers() ?? []).map((worker) => ({ service: 'worker', ...worker })),
     ],
     begun: workers?.begun ?? Promise.resolve(),
     failed: failure.signal,

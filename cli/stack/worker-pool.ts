@@ -82,10 +82,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   }
 }
 
-/**
- * `deaths`: how many workers died in a row before this one replaces them; one that lived long starts a new row. Resolves when it has come
- * up, or died.
- */
+/** Resolves when the worker has come up, or died. `deaths` counts those that died in a row before it. */
 function startWorker(pool: Pool, deaths: number): Promise<void> {
   const begun = Promise.withResolvers<void>()
   const { env, log, entry = workerEntry, pauses = usualPauses } = pool.options

@@ -12,7 +12,7 @@ export function describeToolRun(run: ToolRun, applied: boolean): string {
   return visible(parts.join(''))
 }
 
-/** The value as JSON, for people and programs. Control characters of terminals are escaped, which JSON allows. */
+/** Returns the value as JSON, for people and programs. Control characters of terminals are escaped, which JSON allows. */
 export function valueText(value: unknown): string {
   return visible(`${JSON.stringify(value, undefined, 2)}\n`)
 }
@@ -25,8 +25,8 @@ function describeEnding({ script, ending }: ToolRun): string {
     const limit = 'limit' in ending ? ` (limit: ${ending.limit})` : ''
     return `${script.path}: ${ending.kind}: ${ending.code} ${ending.message}${limit}\n`
   }
-  const place = ending.line === undefined ? script.path : `${script.path}:${ending.line}`
-  return `${place}: ${ending.type}: ${ending.message}\nTraceback (most recent call last):\n${ending.traceback}\n`
+  const position = ending.line === undefined ? script.path : `${script.path}:${ending.line}`
+  return `${position}: ${ending.type}: ${ending.message}\nTraceback (most recent call last):\n${ending.traceback}\n`
 }
 
 /** A bundle's tool should return a result as docs/guide/tool-scripts.md describes it; the model gets any other value unchanged. */
@@ -63,7 +63,7 @@ export function toolRunView(run: ToolRun, applied: boolean) {
   }
 }
 
-/** The inputs, calls and ending of a run, line by line. Equal runs give equal logs: no times, no machine. */
+/** Returns the inputs, calls and ending of a run, line by line. Equal runs give equal logs: no times, no machine. */
 export function runLog({ script, inputs, ending, changes }: ToolRun): string {
   const lines = [`script ${basename(script.path)}`]
   for (const [name, value] of Object.entries(inputs)) lines.push(`input ${name} ${JSON.stringify(value)}`)

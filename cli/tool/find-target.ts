@@ -32,9 +32,9 @@ export async function findTarget(
     const { nodes, skipped } = await discoverNodes(source, deps, signal)
     const [why] = skipped
     if (nodes.length === 0) throw new AppError('DISC_005', `--node ${path}: ${why?.reason ?? 'it has no nodes'}`)
-    const found = nodes.find((node) => (name === '' ? node.kind === 'file' : node.qualifiedName === name))
-    if (found === undefined) throw unknownName(path, name, nodes)
-    return found
+    const target = nodes.find((node) => (name === '' ? node.kind === 'file' : node.qualifiedName === name))
+    if (target === undefined) throw unknownName(path, name, nodes)
+    return target
   } finally {
     await pool.close()
   }

@@ -10,7 +10,7 @@ import { type FolderListing, listFolder, type PackOptions } from '../pack-folder
 /** `contents`: all that is in it. */
 export type FolderLayer = BaseLayer & { contents(): ArchiveFiles }
 
-/** The real path of a folder; CONFIG_003 when `path` is not one. */
+/** Returns the real path of a folder; CONFIG_003 when `path` is not one. */
 export async function requireFolder(path: string): Promise<string> {
   const stats = await stat(path).catch(() => undefined)
   if (stats?.isDirectory() !== true)
@@ -19,7 +19,7 @@ export async function requireFolder(path: string): Promise<string> {
 }
 
 /**
- * The folder `top` (a real path) as the base layer of a workspace, with the files that a run would upload. Each file is
+ * Opens the folder `top` (a real path) as the base layer of a workspace, with the files that a run would upload. Each file is
  * read once, on first use; that content stays its base. The path stands for the content hash. TOOL_007 for a link that
  * a run would leave out, such as one that leads out of the folder.
  */
@@ -27,7 +27,7 @@ export async function openFolder(top: string, options: PackOptions): Promise<Fol
   return folderLayer(top, await listFolder(top, options))
 }
 
-/** A folder that is not walked, for scripts that cannot ask for a file. */
+/** Returns a folder that is not walked, for scripts that cannot ask for a file. */
 export function unseenFolder(top: string): FolderLayer {
   return folderLayer(top, { files: [], skipped: [] })
 }

@@ -122,7 +122,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   }
 }
 
-/** DISC_005 when a script cannot be read; AGENT_001, with the lines of `remora check`, when it has errors. */
+/** Throws DISC_005 when a script cannot be read; AGENT_001, with the lines of `remora check`, when it has errors. */
 async function readScript(file: string, chosen: ScriptProfile | undefined, signal: AbortSignal) {
   if (!file.endsWith('.pym')) throw new AppError('AGENT_001', `${file} is no .pym file`)
   const typeChecker = openTypeChecker()

@@ -16,7 +16,7 @@ import type { Workspace } from '#stages/operate/workspace/open-workspace.ts'
 /** Holds what a person wrote: the texts of `-i key=JSON`, which override the values of `--inputs`. */
 export type GivenInputs = { texts: ReadonlyMap<string, string>; values: Readonly<Record<string, unknown>> }
 
-/** The inputs given, else `provided`. TOOL_002 names every missing, unknown or wrong one, and lists the declared. */
+/** Returns the inputs given, else `provided`. TOOL_002 names every missing, unknown or wrong one, and lists the declared. */
 export function toolInputs(
   { path, declarations }: Pick<CompiledScript, 'path' | 'declarations'>,
   given: GivenInputs,
@@ -100,7 +100,7 @@ export async function readGiven(
 }
 
 /**
- * The inputs that a worker would provide: those of the node, when there is one (of `files`, the node's own file alone),
+ * Returns the inputs that a worker would provide: those of the node, when there is one (of `files`, the node's own file alone),
  * and the default settings, when the script belongs to a bundle. AGENT_001 when `wanted` has `settings` and the bundle
  * is broken.
  */

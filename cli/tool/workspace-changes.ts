@@ -1,11 +1,11 @@
-import { lstat, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { FileChange } from '#domain/change-set.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import type { Workspace } from '#stages/operate/workspace/open-workspace.ts'
-import type { Step } from '../apply/merge-changes.ts'
+import { findFile, readUnlinked, type Step, withExecution } from '../apply/merge-changes.ts'
 import { writeChanges } from '../apply/write-changes.ts'
 
 /** A changed file. `before` is what the script saw, null for a new file; `after` is null for a deleted one. */
@@ -16,7 +16,7 @@ export type WorkspaceChange = Omit<FileVersions, 'before' | 'after'> & {
   diff: string
 }
 
-/** The files that a script changed in its workspace, sorted by path. */
+/** Returns the files that a script changed in its workspace, sorted by path. */
 export async function workspaceChanges(
   workspace: Pick<Workspace, 'changes' | 'readText' | 'readBaseBytes'>,
 ): Promise<WorkspaceChange[]> {
@@ -30,21 +30,19 @@ export async function workspaceChanges(
   return changes
 }
 
-/** They mask a file's mode; the second has the three bits by which it may be executed. */
-const [permissions, execution] = [0o7777, 0o111]
-
-/**
- * Makes the changes in the folder `top`, each file whole, deletions first. WORK_002, before anything is written, when a file has
- * changed since the script saw it; CONFIG_003 when one cannot be written: then what was written is put back.
- */
+/** Writes whole files, deletions first, all or none. WORK_002 when one has changed since the script saw it, CONFIG_003 when one cannot be written. */
 export async function applyChanges(top: string, changes: readonly WorkspaceChange[]): Promise<void> {
   const stale: string[] = []
-  for (const change of changes) if (!(await isAsShown(top, change))) stale.push(change.path)
+  const deleted = changes.flatMap(({ kind, path }) => (kind === 'delete' ? [`${path}/`] : []))
+  for (const change of changes) {
+    const takesPlace = deleted.some((folder) => change.path.startsWith(folder)) // a folder for a file, which is checked itself
+    if (!takesPlace && !(await isAsShown(top, change))) stale.push(change.path)
+  }
   if (stale.length > 0) {
     const reason = 'changed in the folder while the script ran, or led out of it by a link'
     throw new AppError('WORK_002', `nothing is written: ${stale.join(', ')} ${reason}; run the script again`)
   }
-  const inOrder = changes.toSorted((one, other) => Number(other.kind === 'delete') - Number(one.kind === 'delete'))
+  const inOrder = changes.toSorted((left, right) => Number(right.kind === 'delete') - Number(left.kind === 'delete'))
   const scratch = await mkdtemp(join(tmpdir(), 'remora-tool-'))
   try {
     await writeChanges(top, await Promise.all(inOrder.map((change, at) => stepOf(top, change, join(scratch, `${at}`)))))
@@ -62,34 +60,16 @@ async function stepOf(top: string, change: WorkspaceChange, kept: string): Promi
     await writeFile(`${kept}-${name}`, bytes)
     return `${kept}-${name}`
   }
-  const mode = before === null ? undefined : (await lstat(join(top, path))).mode & permissions
-  const newMode = executable === undefined ? mode : withBit(mode ?? newFileMode(), executable)
-  const [found, content] = [await keep('found', before), await keep('content', after)]
-  return { path, result: results[kind], found, content, mode, newMode, isResult: false }
+  const mode = before === null ? undefined : (await lstat(join(top, path))).mode & 0o7777
+  const newMode = executable === undefined ? mode : withExecution(mode ?? 0o666 & ~process.umask(), executable)
+  const [current, content] = [await keep('found', before), await keep('content', after)]
+  return { path, result: results[kind], current, content, mode, newMode, isResult: false }
 }
 
-/** Lets those who may read the file execute it. */
-function withBit(mode: number, executable: boolean): number {
-  return executable ? mode | ((mode & 0o444) >> 2) : mode & ~execution
-}
-
-function newFileMode(): number {
-  return 0o666 & ~process.umask()
-}
-
-/** False, too, when a link has appeared on the path to the file. */
+/** Is false, too, when a link has appeared on the path to the file. */
 async function isAsShown(top: string, { path, before }: WorkspaceChange): Promise<boolean> {
-  const full = join(top, path)
-  if (before === null) return (await lstat(full).catch(() => undefined)) === undefined && (await isInside(top, path))
-  const isThere = (await realpath(full).catch(() => undefined)) === full
-  return isThere && Buffer.compare(await readFile(full), before) === 0
-}
-
-/** Is true when the nearest existing folder above a new file lies in `top` and is reached without a link. */
-async function isInside(top: string, path: string): Promise<boolean> {
-  for (let folder = dirname(join(top, path)); ; folder = dirname(folder)) {
-    const real = await realpath(folder).catch(() => undefined)
-    if (real !== undefined) return real === folder
-    if ((await lstat(folder).catch(() => undefined)) !== undefined) return false // a link that leads nowhere
-  }
+  const stats = await findFile(top, path)
+  if (before === null || stats === null || typeof stats === 'string') return before === null && stats === null
+  const bytes = await readUnlinked(join(top, path))
+  return bytes !== undefined && Buffer.compare(bytes, before) === 0
 }

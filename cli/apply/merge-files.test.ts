@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { touch } from './line-spans.ts'
+import { touch } from './merge-files.ts'
 
 it.each([
   [{ start: 0, end: 2 }, { start: 1, end: 3 }, true],
