@@ -1,6 +1,6 @@
 import { type ChangedRun, changedRuns } from '#platform/changed-ranges.ts'
 import type { Diagnostic } from '../../lint/lint-report.ts'
-import { smallestEdit, type TextEdit } from '../../lint/safe-fixes.ts'
+import { smallestEdit, type TextEdit } from '../../lint/text-edit.ts'
 
 /** The same text as gofmt writes it, and as `gofmt -s` does. */
 export type Formatted = { formatted: string; simplified: string }

@@ -2,11 +2,18 @@ import { AppError } from '#domain/error.ts'
 import type { RuffTree } from '#domain/path-rules.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ObtainedProgram } from '#platform/obtain-program.ts'
-import { guardRules, withRuffEdits } from '../../lint/lint-report.ts'
 import { type Lost, openServerTurns } from '../../lint/server-turns.ts'
+import { guardRules, withRuffEdits } from './ruff-report.ts'
 import { type RuffAnswer, type RuffItem, type RuffQuestion, startRuff } from './ruff-server.ts'
-import { readRuffSettings, type RuffSettings } from './ruff-settings.ts'
 import { keyOfTree, treeWith } from './ruff-tree.ts'
+
+/** What Ruff says of the settings that it has for a file. */
+export type RuffSettings = {
+  /** Holds the codes of the rules that are on. */
+  enabled: ReadonlySet<string>
+  /** Returns a value by its key: `linter.line_length`; undefined where Ruff says none. */
+  value(key: string): string | undefined
+}
 
 /** Questions that Ruff answers. All throw TOOL_005 where there is no Ruff. */
 export type Ruff = {
@@ -74,6 +81,21 @@ export function openRuff({ ruff: { path, lack }, limitMs, processes }: Options):
     },
     async close() {
       await Promise.all(turns.map(({ close }) => close()))
+    },
+  }
+}
+
+/** Reads what `ruff check --show-settings` prints. */
+function readRuffSettings(output: string): RuffSettings {
+  const enabled = /^linter\.rules\.enabled = \[\n(?<rules>[^\]]*)\]/m.exec(output)?.groups?.['rules'] ?? ''
+  const values = new Map(
+    Array.from(output.matchAll(/^(?<key>[\w.]+) = (?<value>.*)$/gm), ([, key = '', value = '']) => [key, value]),
+  )
+  return {
+    enabled: new Set(Array.from(enabled.matchAll(/\(([A-Z]+\d+)\)/g), ([, code = '']) => code)),
+    value(key) {
+      const value = values.get(key)
+      return value === 'none' ? undefined : value
     },
   }
 }

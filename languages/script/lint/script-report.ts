@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Diagnostic, LintReport } from '../../lint/lint-report.ts'
-import { smallestEdit } from '../../lint/safe-fixes.ts'
+import { smallestEdit } from '../../lint/text-edit.ts'
 import { isSafeScriptFix } from './safe-script-fixes.ts'
 import { nothingUnseen, type UnseenFacts, whyVariable } from './unseen-assignments.ts'
 

@@ -1,8 +1,8 @@
-import { type ImportedHere, importsIn, isLoadedForEffect } from '../python/import-facts.ts'
-import { isStandardModule } from '../python/standard-modules.ts'
-import type { LoadedLanguage } from '../syntax/parser.ts'
-import type { Diagnostic } from './lint-report.ts'
-import type { TextEdit } from './safe-fixes.ts'
+import { type ImportedHere, importsIn, isLoadedForEffect } from '../import-facts.ts'
+import { isStandardModule } from '../standard-modules.ts'
+import type { LoadedLanguage } from '../../syntax/parser.ts'
+import type { Diagnostic } from '../../lint/lint-report.ts'
+import type { TextEdit } from '../../lint/text-edit.ts'
 
 const movingRules: ReadonlySet<string> = new Set(['F811', 'I001', 'PLR0402'])
 

@@ -5,12 +5,13 @@ import type { LintRules, RuffTree, TextStyle } from '#domain/path-rules.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ObtainedProgram } from '#platform/obtain-program.ts'
-import { isInPreview } from './configuration/flake8-config.ts'
-import { type LintReport, lintReportOf } from './lint-report.ts'
-import { openRuff, type Ruff } from '../python/lint/ask-ruff.ts'
-import type { RuffItem } from '../python/lint/ruff-server.ts'
-import { governingFolder, keyOfTree, treeWith } from '../python/lint/ruff-tree.ts'
-import type { Lost } from './server-turns.ts'
+import { isInPreview } from '../../lint/configuration/flake8-config.ts'
+import type { LintReport } from '../../lint/lint-report.ts'
+import { openRuff, type Ruff } from './ask-ruff.ts'
+import { lintReportOf } from './ruff-report.ts'
+import type { RuffItem } from './ruff-server.ts'
+import { governingFolder, keyOfTree, treeWith } from './ruff-tree.ts'
+import type { Lost } from '../../lint/server-turns.ts'
 
 export type PythonLinter = {
   /** Is Ruff's name with its version, or only its name where there is none. */
@@ -104,8 +105,9 @@ async function lintText(text: string, rules: LintRules, { ruff, tree }: Linting)
   if ('kind' in found) return found
   const settings = await ruff.settingsIn(tree, folder)
   if ('refusal' in settings) return { kind: 'lost', why: settings.refusal }
+  const hasTarget = settings.value('linter.unresolved_target_version') !== undefined
   const reportWith = (own: readonly RuffItem[]): LintAnswer => {
-    return { kind: 'report', report: lintReportOf({ found, own }, text, { rules, settings }) }
+    return { kind: 'report', report: lintReportOf({ found, own }, text, { ignored: rules.ignored, hasTarget }) }
   }
   if (rules.isExcluded || (found.some(isSyntaxError) && !(await isPython(text, ruff)))) return reportWith([])
   const { preview } = tree

@@ -1,12 +1,12 @@
 import type { Node } from 'web-tree-sitter'
 import type { PathRules } from '#domain/path-rules.ts'
-import { importFactsOf, type ImportFact } from '../python/import-facts.ts'
-import { importStatementTypes } from '../python/imported-names.ts'
-import { isOffered, listsItsNames } from '../python/public-modules.ts'
-import type { LoadedLanguage } from '../syntax/parser.ts'
+import { importFactsOf, type ImportFact } from '../import-facts.ts'
+import { importStatementTypes } from '../imported-names.ts'
+import { isOffered, listsItsNames } from '../public-modules.ts'
+import type { LoadedLanguage } from '../../syntax/parser.ts'
 import { keepsEvaluations } from './kept-evaluations.ts'
 import { keepsImports } from './kept-imports.ts'
-import type { Diagnostic } from './lint-report.ts'
+import type { Diagnostic } from '../../lint/lint-report.ts'
 
 export type FaultyFile = { path: string; text: string; ownModules?: readonly string[] | undefined }
 

@@ -1,9 +1,9 @@
 import type { Node } from 'web-tree-sitter'
-import { importsIn } from '../python/import-facts.ts'
-import { moduleBindingsOf } from '../python/module-bindings.ts'
-import { codeIn, plainStringText } from '../python/python-nodes.ts'
-import type { LoadedLanguage } from '../syntax/parser.ts'
-import type { Diagnostic } from './lint-report.ts'
+import { importsIn } from '../import-facts.ts'
+import { moduleBindingsOf } from '../module-bindings.ts'
+import { codeIn, plainStringText } from '../python-nodes.ts'
+import type { LoadedLanguage } from '../../syntax/parser.ts'
+import type { Diagnostic } from '../../lint/lint-report.ts'
 
 /** Says of the code that a fix replaces whether the new code evaluates the same, in the same order. */
 type Judge = (node: Node) => boolean
