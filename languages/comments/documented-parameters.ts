@@ -1,4 +1,4 @@
-import { namesFault } from '../syntax/documented-names.ts'
+import { namesFault } from './documented-names.ts'
 import { withoutCode } from './comment-text.ts'
 import type { Definition, DocLanguage } from './definition.ts'
 

@@ -1,5 +1,5 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { type Described, emptyWording } from '../syntax/empty-wording.ts'
+import { type Described, emptyWording } from './empty-wording.ts'
 import { normalisedComment } from './comment-text.ts'
 import { type Definition, type DocLanguage, isComment } from './definition.ts'
 import { parameterFault } from './documented-parameters.ts'

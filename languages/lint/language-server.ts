@@ -1,7 +1,19 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
 import { killGroup } from '#platform/run-program.ts'
+
+const Position = z.object({ line: z.int(), character: z.int() })
+type Position = z.infer<typeof Position>
+/** Counts from 0, characters in UTF-16 units. */
+export const TextRange = z.object({ start: Position, end: Position })
+
+/** Returns the index of a position in a text. LF, CRLF and a lone CR end a line. */
+export function indexIn(text: string): (at: Position) => number {
+  const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), (end) => end.index + end[0].length)]
+  return ({ line, character }) => Math.min((starts[line] ?? text.length) + character, text.length)
+}
 
 const Message = z.object({
   id: z.union([z.number(), z.string()]).nullish(),
@@ -19,7 +31,7 @@ export type LanguageServer = {
   kill(): void
 }
 
-export type ProcessEvents = {
+type ProcessEvents = {
   /** Gets a notification, such as the faults of a text that was opened. */
   onNotice(method: string, params: unknown): void
   onExit(reason: string): void
@@ -115,13 +127,12 @@ function readMessages(output: Readable, kill: () => void, onMessage: (message: M
     let buffer = Buffer.concat(parts)
     for (;;) {
       const end = buffer.indexOf('\r\n\r\n')
-      const length =
-        end < 0 ? undefined : Number(/Content-Length: *(\d+)/i.exec(buffer.toString('latin1', 0, end))?.[1])
-      if (length === undefined) break
+      if (end < 0) break
+      const length = Number(/Content-Length: *(\d+)/i.exec(buffer.toString('latin1', 0, end))?.[1])
       if (!(length <= maxMessageBytes)) return kill()
       wanted = end + 4 + length
       if (buffer.length < wanted) break
-      const message = Message.safeParse(parsed(buffer.toString('utf8', end + 4, wanted)))
+      const message = Message.safeParse(parseJson(buffer.toString('utf8', end + 4, wanted)))
       if (!message.success) return kill()
       buffer = buffer.subarray(wanted)
       wanted = 0
@@ -130,12 +141,4 @@ function readMessages(output: Readable, kill: () => void, onMessage: (message: M
     parts = [buffer]
     held = buffer.length
   })
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

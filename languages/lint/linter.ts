@@ -2,7 +2,7 @@ import { isGoRules, type LintRules, type PathRules, type ScriptSuffix } from '#d
 import { type GoLinter, openGoLinter } from '../go/lint/go-linter.ts'
 import { ruff } from '#platform/known-programs.ts'
 import { locateProgram } from '#platform/obtain-program.ts'
-import { openPythonLinter, type PythonLinter } from './python-linter.ts'
+import { openPythonLinter, type PythonLinter } from '../python/lint/python-linter.ts'
 import { oxlintVersion } from '../script/lint/oxlint-server.ts'
 import { openScriptLinter, type ScriptLinter } from '../script/lint/script-linter.ts'
 

@@ -1,4 +1,4 @@
-import type { PythonLinter } from './python-linter.ts'
+import type { PythonLinter } from '../python/lint/python-linter.ts'
 import { isLintConfig, readRepositoryLint } from './repository-lint.ts'
 
 /** What a repository of these files says, with ways to lint one of them; codes are sorted. */

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { testRuff } from '#testing/test-ruff.ts'
 import { type Linter, openLinter } from './linter.ts'
-import { openPythonLinter, type PythonLinter } from './python-linter.ts'
+import { openPythonLinter, type PythonLinter } from '../python/lint/python-linter.ts'
 
 /** A linter with nothing else on its search path but Ruff, and `searchPath`. */
 export async function openTestLinter({ searchPath = '' }: { searchPath?: string } = {}): Promise<Linter> {

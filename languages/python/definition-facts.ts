@@ -19,7 +19,7 @@ export type DefinitionDocFacts = {
   visibility: 'public' | 'private'
   /** Says why it gets no docstring, as far as the file alone shows it, in words that follow its name. */
   exempt?: string
-  /** It is one of several one-line definitions without blank lines between them. */
+  /** Is set for one of several one-line definitions without blank lines between them. */
   isInRow?: true
   /** Its decorators, and the bases of a class, as dotted names (`NameResolver.resolve`). */
   decorators: string[]
@@ -45,9 +45,9 @@ export type ModuleFacts = {
   waived: readonly DefinitionDocFacts['kind'][]
 }
 
-/** The definitions with a name and a body. `nodes` are in the order of the file. */
+/** Finds the definitions with a name and a body. `nodes` are in the order of the file. */
 export function foundDefinitions(nodes: readonly Node[]): FoundDefinition[] {
-  const found: FoundDefinition[] = []
+  const definitions: FoundDefinition[] = []
   const open: FoundDefinition[] = []
   for (const definition of nodes) {
     const name = definition.childForFieldName('name')?.text ?? ''
@@ -58,38 +58,38 @@ export function foundDefinitions(nodes: readonly Node[]): FoundDefinition[] {
     const outer = open.at(-1)
     const kind = site.kind === 'class' ? 'class' : outer?.kind === 'class' ? 'method' : 'function'
     const qualifiedName = outer === undefined ? name : `${outer.qualifiedName}.${name}`
-    const one: FoundDefinition = { definition, site, kind, name, qualifiedName, start, end, around: [...open] }
-    found.push(one)
-    open.push(one)
+    const inner: FoundDefinition = { definition, site, kind, name, qualifiedName, start, end, around: [...open] }
+    definitions.push(inner)
+    open.push(inner)
   }
-  return found
+  return definitions
 }
 
 export function factsOf(
-  found: FoundDefinition,
+  definition: FoundDefinition,
   module: ModuleFacts,
 ): Omit<DefinitionDocFacts, 'startByte' | 'endByte'> {
-  const { kind, name, qualifiedName, site } = found
-  const exempt = exemptionIn(found, module)
+  const { kind, name, qualifiedName, site } = definition
+  const exempt = exemptionIn(definition, module)
   return {
     kind,
     name,
     qualifiedName,
     hasDocstring: site.docstring !== undefined,
-    visibility: isPublic(found, module) ? 'public' : 'private',
+    visibility: isPublic(definition, module) ? 'public' : 'private',
     ...(exempt === undefined ? {} : { exempt }),
     ...(isInRow(site) ? { isInRow: true as const } : {}),
-    decorators: decoratorNames(found, module),
-    bases: basesOf(found, module),
+    decorators: decoratorNames(definition, module),
+    bases: basesOf(definition, module),
   }
 }
 
 function isPublic({ definition, name, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {
-  const [outermostOne] = around
-  const isInFunction = around.some((one) => one.kind !== 'class')
-  const names = [...around.map((one) => one.name), name]
+  const [top] = around
+  const isInFunction = around.some((outer) => outer.kind !== 'class')
+  const names = [...around.map((outer) => outer.name), name]
   const isHidden = names.some((part) => part.startsWith('_'))
-  const isExported = exported === undefined || exported.has(outermostOne?.name ?? name)
+  const isExported = exported === undefined || exported.has(top?.name ?? name)
   return !isHidden && !isInFunction && isExported && isPublicModule(path) && !isInMain(definition)
 }
 
@@ -108,20 +108,20 @@ function isPublicModule(path: string): boolean {
   return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
 }
 
-function exemptionIn(found: FoundDefinition, module: ModuleFacts): string | undefined {
+function exemptionIn(definition: FoundDefinition, module: ModuleFacts): string | undefined {
   if (module.path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
-  if (module.waived.includes(found.kind)) return 'is left alone: a comment in its file says that it needs none'
-  if (module.docSetFor.has(found.name)) return 'is left alone: its __doc__ is set by the code'
-  if (isGivenFunction(found, module))
+  if (module.waived.includes(definition.kind)) return 'is left alone: a comment in its file says that it needs none'
+  if (module.docSetFor.has(definition.name)) return 'is left alone: its __doc__ is set by the code'
+  if (isGivenFunction(definition, module))
     return 'is left alone: its decorator may give it the docstring of another function'
-  return exemptionOf(found.site)
+  return exemptionOf(definition.site)
 }
 
 /** Is true when a decorator is called with a function of the repository, as Jinja's `@async_variant(sync_do_first)` is. */
 function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts): boolean {
-  const given = decoratorsOf(definition).flatMap((one) => one.childForFieldName('arguments')?.namedChildren ?? [])
+  const given = decoratorsOf(definition).flatMap((decorator) => codeIn(decorator.childForFieldName('arguments')))
   return given.some(
-    (one) => one?.type === 'identifier' && /^_?[a-z]/.test(one.text) && names.resolve(one.text).startsWith('.'),
+    ({ type, text }) => type === 'identifier' && /^_?[a-z]/.test(text) && names.resolve(text).startsWith('.'),
   )
 }
 
@@ -132,13 +132,13 @@ function decoratorNames({ definition }: FoundDefinition, { names }: ModuleFacts)
   })
 }
 
-/** The metaclass is included: it shapes a class as a base does. */
+/** Includes the metaclass, which shapes a class as a base does. */
 function basesOf({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {
   const list = definition.type === 'class_definition' ? definition.childForFieldName('superclasses') : null
-  return (list === null ? [] : codeIn(list)).flatMap((argument) => {
+  return codeIn(list).flatMap((argument) => {
     const isMetaclass = argument.childForFieldName('name')?.text === 'metaclass'
     const expression = isMetaclass ? argument.childForFieldName('value') : argument
-    const name = expression === null || expression === undefined ? undefined : dottedName(expression)
+    const name = expression === null ? undefined : dottedName(expression)
     return name === undefined ? [] : [names.resolve(name)]
   })
 }

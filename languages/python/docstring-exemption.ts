@@ -33,24 +33,24 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   return undefined
 }
 
-/** Comments with pydocstyle's codes for a missing docstring, or a prefix of them, or with pylint's, or in words. */
+/** Matches comments with pydocstyle's codes for a missing docstring, or a prefix of them, or with pylint's, or in words. */
 const missingDocstring =
   /#[^#\n]*\b(?:no|not|without)(?:\s+an?)?\s+doc-?string|#\s*noqa\s*:[^#\n]*\bD(?:1(?:0\d?)?)?\b|#\s*pylint\s*:\s*disable\s*=[^#\n]*\b(?:missing-(?:\w+-)?docstring|C011[0-6])\b/i
 
-/** A string below an attribute describes that attribute (PEP 224), but a lone one, or one below `__slots__`, was likely written for the class. */
+/** Is true for a lone string, or one below `__slots__`, likely written for the class; else a string below an attribute describes that (PEP 224). */
 function hasTextBelowAttributes({ kind, body }: DocstringSite): boolean {
   const statements = codeIn(body)
-  const [first = 0, ...more] = statements.flatMap((one, at) => (at > 0 && docstringOf(one) !== undefined ? at : []))
+  const [first = 0, ...more] = statements.flatMap((node, at) => (at > 0 && docstringOf(node) !== undefined ? at : []))
   const attributes = statements.slice(0, first).map(({ namedChildren: [assigned] }) => assigned)
-  if (kind !== 'class' || !attributes.every((one) => one?.type === 'assignment')) return false
+  if (kind !== 'class' || !attributes.every((attribute) => attribute?.type === 'assignment')) return false
   return attributes.length > 0 && (more.length === 0 || attributes.at(-1)?.text.startsWith('_') === true)
 }
 
-/** Linters would report such a comment as unused once there is a docstring. */
+/** Is true with a comment that linters would report as unused once there is a docstring. */
 function waivesDocstring(site: DocstringSite): boolean {
   const { definition, body } = site
   const isOneLine = bodySharesLine(site)
-  const header = definition.children.filter((child) => child !== null && child.endIndex <= body.startIndex)
+  const header = definition.children.filter((child) => child.endIndex <= body.startIndex)
   const parts = isOneLine ? [definition, commentBehind(definition)] : header
   return parts.some((part) => missingDocstring.test(part?.text ?? ''))
 }
@@ -76,14 +76,13 @@ export function isInRow(site: DocstringSite): boolean {
   return followsAbove || followsBelow
 }
 
-/** `# type: (int) -> str` must directly follow the line of the `def`. */
+/** Is true with `# type: (int) -> str`, which must directly follow the line of the `def`. */
 function hasSignatureComment({ definition }: DocstringSite): boolean {
-  return definition.descendantsOfType('comment').some((comment) => /^#\s*type:\s*\(/.test(comment?.text ?? ''))
+  return definition.descendantsOfType('comment').some(({ text }) => /^#\s*type:\s*\(/.test(text))
 }
 
 function isCommentedPass({ definition, body }: DocstringSite): boolean {
-  const [only, ...more] = codeIn(body)
-  return only?.type === 'pass_statement' && more.length === 0 && isCommented(definition)
+  return isOnly(body, ({ type }) => type === 'pass_statement') && isCommented(definition)
 }
 
 export function isCommented(definition: Node): boolean {
@@ -91,13 +90,17 @@ export function isCommented(definition: Node): boolean {
 }
 
 export function bodySharesLine({ definition, body }: DocstringSite): boolean {
-  const colon = definition.children.findLast((child) => child?.type === ':' && child.endIndex <= body.startIndex)
+  const colon = definition.children.findLast((child) => child.type === ':' && child.endIndex <= body.startIndex)
   return (colon ?? definition).endPosition.row === body.startPosition.row
 }
 
 function isEllipsis({ body }: DocstringSite): boolean {
+  return isOnly(body, ({ text }) => text === '...')
+}
+
+function isOnly(body: Node, isMeant: (statement: Node) => boolean): boolean {
   const [only, ...more] = codeIn(body)
-  return more.length === 0 && only?.text === '...'
+  return only !== undefined && more.length === 0 && isMeant(only)
 }
 
 function isInProtocol(definition: Node): boolean {
@@ -107,11 +110,11 @@ function isInProtocol(definition: Node): boolean {
 }
 
 function hasCommentOn(definition: Node, row: number): boolean {
-  const inside = definition.descendantsOfType('comment').some((node) => node?.startPosition.row === row)
+  const inside = definition.descendantsOfType('comment').some((comment) => comment.startPosition.row === row)
   return inside || commentBehind(definition) !== undefined
 }
 
-/** The comment that follows on the definition's last line. In the tree it is outside the definition. */
+/** Returns the comment that follows on the definition's last line. In the tree it is outside the definition. */
 function commentBehind(definition: Node): Node | undefined {
   let node: Node | null = definition
   while (node !== null && node.nextSibling === null) node = node.parent

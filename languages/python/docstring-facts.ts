@@ -30,7 +30,7 @@ const queryText = `
 (module (expression_statement (augmented_assignment left: (identifier) @all right: (_))))
 ${valueQuery}`
 
-/** The facts of one file. `tree` is the parsed `source`, the file as stored; the caller owns and deletes the tree. */
+/** Reads the facts of one file. `tree` is the parsed `source`, the file as stored. */
 export function docstringFactsOf(tree: Tree, source: string, path: string): FileDocstringFacts {
   const captured = capturesOf(tree)
   const definitions = foundDefinitions(captured('definition'))
@@ -41,10 +41,10 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
   const module = { path, names, exported, docSetFor: uses.setFor, waived: waivedKinds(source) }
   const byteOf = byteOffsets(source)
   return {
-    definitions: definitions.map((found) => ({
-      ...factsOf(found, module),
-      startByte: byteOf(found.start),
-      endByte: byteOf(found.end),
+    definitions: definitions.map((definition) => ({
+      ...factsOf(definition, module),
+      startByte: byteOf(definition.start),
+      endByte: byteOf(definition.end),
     })),
     reads: uses.reads,
     modules: names.modules,
@@ -55,25 +55,22 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
 
 function capturesOf(tree: Tree): (capture: string) => Node[] {
   const query = getOrMake(queries, tree.language, () => new Query(tree.language, queryText))
-  const found = Map.groupBy(query.captures(tree.rootNode), ({ name }) => name)
-  return (capture) => (found.get(capture) ?? []).map(({ node }) => node)
+  const captures = Map.groupBy(query.captures(tree.rootNode), ({ name }) => name)
+  return (capture) => (captures.get(capture) ?? []).map(({ node }) => node)
 }
 
-/** The names in the module's `__all__`. Undefined without one, and when it holds anything but plain strings. */
+/** Returns the names in the module's `__all__`. Undefined without one, and when it holds anything but strings. */
 function exportedNames(assigned: readonly Node[]): Set<string> | undefined {
-  const values = assigned
-    .filter((node) => node.text === '__all__')
-    .map((node) => node.parent?.childForFieldName('right'))
-  if (values.length === 0) return undefined
-  const items = values.flatMap((value) => (value === null || value === undefined ? [] : listed(value)))
-  return items.includes(undefined) ? undefined : new Set(items.filter((item) => item !== undefined))
-}
-
-function listed(value: Node): (string | undefined)[] {
-  if (value.type !== 'list' && value.type !== 'tuple') return [undefined]
-  return codeIn(value).map((item) =>
-    item.type === 'string' ? item.text.replace(/^\w*["']+|(?<!["'])["']+$/g, '') : undefined,
-  )
+  const values = assigned.flatMap((node) => (node.text === '__all__' ? node.parent?.childForFieldName('right') : []))
+  const names = new Set<string>()
+  for (const value of values) {
+    if (value?.type !== 'list' && value?.type !== 'tuple') return undefined
+    for (const item of codeIn(value)) {
+      if (item.type !== 'string') return undefined
+      names.add(item.text.replace(/^\w*["']+|(?<!["'])["']+$/g, ''))
+    }
+  }
+  return values.length === 0 ? undefined : names
 }
 
 function votesOf(definitions: readonly FoundDefinition[], source: string): DocstringVotes {
@@ -100,8 +97,7 @@ function votesOf(definitions: readonly FoundDefinition[], source: string): Docst
 }
 
 function hasParameters(definition: Node): boolean {
-  const list = definition.childForFieldName('parameters')
-  const [first, ...rest] = list === null ? [] : codeIn(list)
+  const [first, ...rest] = codeIn(definition.childForFieldName('parameters'))
   return rest.length > 0 || (first !== undefined && !/^(self|cls|mcs|mcls)$/.test(first.text))
 }
 

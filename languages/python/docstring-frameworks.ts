@@ -140,7 +140,7 @@ export const readingModules: readonly ReadingModule[] = [
   { module: /^xmlrpc\.server$/, reader: 'the XML-RPC server answers it as help' },
 ]
 
-/** Decorators that ignore or only copy a docstring. Any other may use it: as help text, description or name of a test. */
+/** Matches decorators that ignore or only copy a docstring. Any other may use it: as help text, description or name of a test. */
 const harmless: readonly RegExp[] = [
   /^(property|staticmethod|classmethod)$/,
   /^(functools|contextlib|contextlib2|abc|typing|typing_extensions|enum|dataclasses|atexit|asyncio|types)\.\w+$/,
@@ -164,7 +164,7 @@ const harmless: readonly RegExp[] = [
   /^cython\.\w+$|^gi\.repository\.GObject\.\w+$|^(PyQt\d|PySide\d)\.QtCore\.(Slot|pyqtSlot|Property)$/,
 ]
 
-/** Decorators of attrs: `@price.validator` and `@price.default`, where `price` is a field of the class. */
+/** Matches decorators of attrs: `@price.validator` and `@price.default`, where `price` is a field of the class. */
 const fieldDecorator = /^\??\.?\w+\.(validator|default)$/
 
 /** Is true when the decorator of this name is known not to use a docstring. `modules` are its file's imports. */

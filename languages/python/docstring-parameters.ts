@@ -1,8 +1,8 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import type { DocstringStyle } from '#domain/path-rules.ts'
-import { type Described, emptyWording } from '../syntax/empty-wording.ts'
-import { namesFault } from '../syntax/documented-names.ts'
-import { parameterIn } from './python-nodes.ts'
+import { type Described, emptyWording } from '../comments/empty-wording.ts'
+import { namesFault } from '../comments/documented-names.ts'
+import { codeIn, nodeAround, parameterIn } from './python-nodes.ts'
 import { decoratorsOf, docstringContent, docstringSiteOf, type DocstringSite, outermost } from './docstring-site.ts'
 import { styleOfDocstring } from './docstring-style.ts'
 
@@ -13,18 +13,18 @@ export type ParameterFacts = {
   kind: 'positional' | 'keyword' | 'var_positional' | 'var_keyword'
 }
 
-/** The parameters of a function; of a method without an untyped `self` or `cls` that it is called on. */
+/** Returns the parameters of a function; of a method without an untyped `self` or `cls` that it is called on. */
 export function parametersOf(definition: Node): ParameterFacts[] {
-  const list = definition.childForFieldName('parameters')
   const facts: ParameterFacts[] = []
   let keywordOnly = false
-  for (const node of list?.namedChildren ?? []) {
-    if (node === null) continue
+  for (const node of codeIn(definition.childForFieldName('parameters'))) {
     if (node.type === 'keyword_separator') keywordOnly = true
-    const fact = parameterFacts(node, keywordOnly)
-    if (fact === undefined) continue
-    if (fact.kind === 'var_positional') keywordOnly = true
-    facts.push(fact)
+    const parameter = parameterIn(node)
+    if (parameter === undefined) continue
+    const { name, type, value, rest } = parameter
+    const kind = rest === undefined ? (keywordOnly ? 'keyword' : 'positional') : (`var_${rest}` as const)
+    if (kind === 'var_positional') keywordOnly = true
+    facts.push({ name, annotation: type?.text ?? null, default: value?.text ?? null, kind })
   }
   const [first, ...rest] = facts
   const isReceiver = first?.annotation === null && ['self', 'cls'].includes(first.name) && isMethod(definition)
@@ -33,24 +33,13 @@ export function parametersOf(definition: Node): ParameterFacts[] {
 
 function isMethod(definition: Node): boolean {
   if (decoratorsOf(definition).some(({ text }) => /^(?:\w+\.)*staticmethod\b/.test(text))) return false
-  for (let around = outermost(definition).parent; around !== null; around = around.parent) {
-    if (around.type === 'class_definition') return true
-    if (around.type === 'function_definition' || around.type === 'module') return false
-  }
-  return false
-}
-
-function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | undefined {
-  const found = parameterIn(node)
-  if (found === undefined) return undefined
-  const { name, type, value, rest } = found
-  const kind = rest === undefined ? (keywordOnly ? 'keyword' : 'positional') : (`var_${rest}` as const)
-  return { name, annotation: type?.text ?? null, default: value?.text ?? null, kind }
+  const scope = nodeAround(outermost(definition).parent, ['class_definition', 'function_definition'])
+  return scope?.type === 'class_definition'
 }
 
 const sectionOfParameters = '(?:Args|Arguments|Parameters|Keyword Args|Keyword Arguments|Other Parameters)'
 
-/** The parameters that a docstring describes, in order, without stars. Empty for one that describes none. */
+/** Returns the parameters that a docstring describes, in order, without stars. */
 function parametersIn(content: string, style: DocstringStyle): string[] {
   switch (style) {
     case 'google':
@@ -120,9 +109,8 @@ export function parameterFault(site: DocstringSite, content: string): string | u
   if (site.kind === 'class') return undefined
   const text = untabbed(content)
   const documented = parametersIn(text, styleOfDocstring(text))
-  if (documented.length === 0) return undefined
   const signature = parametersOf(site.definition).map(({ name }) => name)
-  return namesFault(documented, signature)
+  return documented.length === 0 ? undefined : namesFault(documented, signature)
 }
 
 export type PythonDoc = {
@@ -133,11 +121,11 @@ export type PythonDoc = {
   style: DocstringStyle
 }
 
-/** The docstrings of all definitions of a file, in order. */
+/** Returns the docstrings of all definitions of a file, in order. */
 export function pythonDocs(tree: Tree): PythonDoc[] {
   const nodes = tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])
   return nodes.flatMap((node) => {
-    const site = node === null ? undefined : docstringSiteOf(node)
+    const site = docstringSiteOf(node)
     if (site?.docstring === undefined) return []
     const content = docstringContent(site.docstring)
     const line = site.docstring.startPosition.row + 1

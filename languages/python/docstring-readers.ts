@@ -2,6 +2,7 @@ import { purposeOf } from '#domain/path-purpose.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
+import { lastPart } from './imported-names.ts'
 import { isHarmlessDecorator, type ReadingBase, readingBases, readingModules } from './docstring-frameworks.ts'
 
 type Files = ReadonlyMap<string, FileDocstringFacts>
@@ -32,7 +33,7 @@ export function openDocstringReaders(files: Files) {
   return { reasonToSkip, notices: [...reads.notices, ...values.notices] }
 }
 
-/** Names that may be a top-level module or package of the repository, wherever they are in it. */
+/** Returns names that may be a top-level module or package of the repository, wherever they are in it. */
 function ownModules(files: Files): Set<string> {
   const names = [...files.keys()].flatMap((path) => path.replace(/\.pyi?$/, '').split('/'))
   return new Set(names.filter((name) => !['src', 'lib', 'python', 'tests', 'test', '__init__'].includes(name)))
@@ -44,7 +45,7 @@ function isOwn(name: string, own: ReadonlySet<string>): boolean {
 
 type Reads = ReturnType<typeof readsOf>
 
-/** Finds where docstrings are read: each map's values are the first such place. */
+/** Finds where docstrings are read: each map has the first such place. */
 function readsOf(files: Files) {
   /** These are keyed by the name of the class whose own docstring is read, or whose methods' docstrings are. */
   const [classes, members] = [new Map<string, string>(), new Map<string, string>()]
@@ -110,23 +111,21 @@ function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
     if (place !== undefined) read.push({ of: 'class', reader: `${place} reads the docstring of ${name}` })
     if (search !== undefined) read.push({ of: 'methods', reader: `${search} reads the docstrings of methods` })
     const inherited = (basesByClass.get(name) ?? []).flatMap((base) => {
-      const row = readingBases.find((one) => one.base.test(base))
-      const last = base.split('.').at(-1) ?? base
+      const row = readingBases.find((reading) => reading.base.test(base))
+      const last = lastPart(base)
       const around = isOwn(base, own) && last !== name ? readersOf(last) : []
       return row === undefined ? around : [row, ...around]
     })
-    const found = [...read, ...inherited]
-    known.set(name, found)
-    return found
+    const readers = [...read, ...inherited]
+    known.set(name, readers)
+    return readers
   }
 
-  return (className: string, { kind, name }: DefinitionDocFacts): string | undefined => {
-    const found = readersOf(className).find(({ of, methods }) => {
+  return (className: string, { kind, name }: DefinitionDocFacts): string | undefined =>
+    readersOf(className).find(({ of, methods }) => {
       if (kind === 'class') return of !== 'methods'
       return of !== 'class' && (methods === undefined || methods.test(name))
-    })
-    return found?.reader
-  }
+    })?.reader
 }
 
 /** The repository's own decorators are harmless when nothing in it, and no framework imported where they are defined, reads docstrings. */
@@ -152,7 +151,7 @@ function decoratorReaders(files: Files, reads: Reads, own: ReadonlySet<string>) 
   }
 
   return (path: string, { decorators }: DefinitionDocFacts): string | undefined =>
-    decorators.map((one) => faultOf(one, path)).find((one) => one !== undefined)
+    decorators.map((decorator) => faultOf(decorator, path)).find((fault) => fault !== undefined)
 }
 
 function shown(decorator: string): string {
@@ -177,12 +176,12 @@ function valueReaders(files: Files, reads: Reads) {
       if (!givenTo[part].has(name)) givenTo[part].set(name, `${why}, and ${path} passes it on`)
   }
   for (const { module, reader } of readingModules) {
-    const isUser = ([path, { modules }]: [string, FileDocstringFacts]) =>
-      partOf(path) === 'source' && modules.some((name) => module.test(name))
-    const [first, ...more] = [...files].filter(isUser)
-    if (first === undefined) continue
-    const others = more.length > 0 ? ` and ${more.length} more files use` : ' uses'
-    notices.push(`${first[0]}${others} what reads docstrings (${reader}): functions passed on there get none`)
+    const users = [...files].flatMap(([path, { modules }]) =>
+      partOf(path) === 'source' && modules.some((name) => module.test(name)) ? path : [],
+    )
+    if (users.length === 0) continue
+    const others = users.length > 1 ? ` and ${users.length - 1} more files use` : ' uses'
+    notices.push(`${users[0]}${others} what reads docstrings (${reader}): functions passed on there get none`)
   }
 
   return {

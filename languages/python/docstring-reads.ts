@@ -1,12 +1,12 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { codeIn } from './python-nodes.ts'
+import { codeIn, nodeAround } from './python-nodes.ts'
 import type { FoundDefinition } from './definition-facts.ts'
 import type { NameResolver } from './imported-names.ts'
 
 /**
- * A place where the repository itself reads a docstring. `class`: that of the class around the place and of its
- * subclasses; `members`: those of what it looks up by name in that class, or in the module outside of a class; `name`:
- * that of the definition with this name; `values`: that of any value passed to the code; `all`: every one, by Sphinx.
+ * Says where the repository itself reads a docstring. `class`: that of the class around the place and of its subclasses; `members`:
+ * those of what it looks up by name in that class, or outside of one in the module; `name`: that of the definition with this name;
+ * `values`: that of any value passed to the code; `all`: every one, by Sphinx.
  */
 export type DocstringRead = {
   /** Counts from 1. */
@@ -33,11 +33,11 @@ export function docstringUses(context: Context): DocstringUses {
   const uses: DocstringUses = { reads: coverageReads(context.source), setFor: new Set() }
   for (const match of context.source.matchAll(mentions)) {
     const node = context.tree.rootNode.descendantForIndex(match.index, match.index + match[0].length)
-    const object = node === null ? undefined : subjectOf(node)
-    if (node === null || object === undefined) continue
-    const place = placeOf(node)
-    if (place.left !== undefined) uses.setFor.add(lastName(object))
-    else if (!place.isCopy) uses.reads.push(...readsAt(object, node, context))
+    const object = node && subjectOf(node)
+    if (!node || !object) continue
+    const use = useOf(node)
+    if (use === 'set') uses.setFor.add(lastName(object))
+    else if (use === 'read') uses.reads.push(...readsAt(object, node, context))
   }
   return uses
 }
@@ -46,12 +46,12 @@ export function docstringUses(context: Context): DocstringUses {
 const coverageSetting = /^coverage_skip_undoc_in_source\s*=\s*True\b/m
 
 function coverageReads(source: string): DocstringRead[] {
-  const found = coverageSetting.exec(source)
-  if (found === null) return []
-  return [{ line: source.slice(0, found.index).split('\n').length, of: 'all', name: 'coverage_skip_undoc_in_source' }]
+  const setting = coverageSetting.exec(source)
+  if (setting === null) return []
+  return [{ line: source.slice(0, setting.index).split('\n').length, of: 'all', name: 'coverage_skip_undoc_in_source' }]
 }
 
-/** The object whose docstring a mention is about: of `x.__doc__`, `getattr(x, '__doc__')`, `inspect.getdoc(x)`. */
+/** Returns the object whose docstring a mention is about: of `x.__doc__`, `getattr(x, '__doc__')`, `inspect.getdoc(x)`. */
 function subjectOf(node: Node): Node | undefined {
   const { parent } = node
   if (parent === null) return undefined
@@ -60,12 +60,10 @@ function subjectOf(node: Node): Node | undefined {
   }
   const call = enclosingCall(node)
   const callee = call?.childForFieldName('function')
-  const list = call?.childForFieldName('arguments')
-  const [first, second] = list === null || list === undefined ? [] : codeIn(list)
-  if (callee === null || callee === undefined || first === undefined) return undefined
-  const isCallee = callee.startIndex <= node.startIndex && node.endIndex <= callee.endIndex
-  if (isCallee) return readers.test(callee.text) ? first : undefined
-  const isAsked = second !== undefined && second.startIndex <= node.startIndex && node.endIndex <= second.endIndex
+  const [first, second] = codeIn(call?.childForFieldName('arguments'))
+  if (!callee || first === undefined) return undefined
+  if (holds(callee, node)) return readers.test(callee.text) ? first : undefined
+  const isAsked = second !== undefined && holds(second, node)
   if (callee.text.endsWith('.get') && first.text.includes('__doc__')) return callee
   return isAsked && callee.text === 'getattr' ? first : undefined
 }
@@ -79,16 +77,18 @@ function enclosingCall(node: Node): Node | undefined {
   return undefined
 }
 
-/** `left` is set when the mention is assigned to; `isCopy` when its value is assigned to another `__doc__`. */
-function placeOf(node: Node): { left?: Node; isCopy: boolean } {
-  let at: Node | null = node
-  const ends = ['assignment', 'augmented_assignment', 'block', 'module', 'delete_statement']
-  while (at !== null && !ends.includes(at.type)) at = at.parent
-  if (at?.type === 'delete_statement') return { left: at, isCopy: false }
-  const left = at?.childForFieldName('left')
-  if (left === null || left === undefined) return { isCopy: false }
-  if (left.startIndex <= node.startIndex && node.endIndex <= left.endIndex) return { left, isCopy: false }
-  return { isCopy: /(?:^|\.)__doc__$/.test(left.text) }
+/** Tells whether a mention is assigned to or deleted (`set`), assigned to another `__doc__` (`copy`), or else read. */
+function useOf(node: Node): 'set' | 'copy' | 'read' {
+  const around = nodeAround(node, ['assignment', 'augmented_assignment', 'block', 'module', 'delete_statement'])
+  if (around?.type === 'delete_statement') return 'set'
+  const left = around?.childForFieldName('left')
+  if (!left) return 'read'
+  if (holds(left, node)) return 'set'
+  return /(?:^|\.)__doc__$/.test(left.text) ? 'copy' : 'read'
+}
+
+function holds(outer: Node, inner: Node): boolean {
+  return outer.startIndex <= inner.startIndex && inner.endIndex <= outer.endIndex
 }
 
 /** Matches code that gets at the members of its own class or module without naming them. */
@@ -101,17 +101,17 @@ const findsOwnMembers = {
 function readsAt(object: Node, node: Node, { names, definitions }: Context): DocstringRead[] {
   const line = node.startPosition.row + 1
   const text = object.text.replace(/\s+/g, '')
-  const around = definitions.filter((one) => one.start <= node.startIndex && node.endIndex <= one.end)
-  const owner = around.findLast((one) => one.kind === 'class')
+  const around = definitions.filter(({ start, end }) => start <= node.startIndex && node.endIndex <= end)
+  const owner = around.findLast(({ kind }) => kind === 'class')
   const isOwn = /^(?:self|cls|type\(self\)|self\.__class__)$/.test(text)
   if (isOwn && owner !== undefined) return [{ line, of: 'class', name: owner.name }]
   const last = lastName(object)
   const root = text.split(/[.([]/)[0] ?? ''
-  const isDefined = definitions.some((one) => one.name === last)
+  const isDefined = definitions.some(({ name }) => name === last)
   const isFromModule = names.isImported(root) && root !== text
   const isNamed = /^[\w.]+$/.test(text) && (isDefined || isFromModule || names.isImported(text))
   if (isNamed) return [{ line, of: 'name', name: last }]
-  const reader = around.findLast((one) => one.kind !== 'class')
+  const reader = around.findLast(({ kind }) => kind !== 'class')
   const search = owner === undefined ? findsOwnMembers.module : findsOwnMembers.class
   const isSearch = search.test((reader?.definition.text ?? text).replace(/\s+/g, ' ').replace(/([(,]) /g, '$1'))
   const members: DocstringRead[] = isSearch ? [{ line, of: 'members', name: owner?.name ?? '' }] : []
@@ -136,7 +136,7 @@ export const valueQuery = `
 (typed_default_parameter value: [(identifier) (attribute)] @value)
 `
 
-/** Functions that inspect their argument and do not keep it. */
+/** Matches functions that inspect their argument and do not keep it. */
 const looksOnly =
   /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
 

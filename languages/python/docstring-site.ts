@@ -5,40 +5,41 @@ export type DocstringSite = {
   kind: 'function' | 'class'
   definition: Node
   body: Node
-  /** The docstring's expression; undefined without one, and for an empty one. */
+  /** Is the docstring's expression; undefined without one, and for an empty one. */
   docstring: Node | undefined
-  /** A first statement that is an empty string, to be replaced. */
+  /** Is a first statement that is an empty string, to be replaced. */
   emptyDocstring: Node | undefined
   decorators: string[]
-  /** A class whose statements name `__doc__` (as a slot, or by assignment): a docstring next to that may break it. */
+  /** Is true for a class whose statements name `__doc__`: a docstring next to that may break it. */
   setsDoc: boolean
 }
 
-/** The function or class that starts at `index` (UTF-16 units), decorators included; undefined when there is none. */
+/** Finds the function or class that starts at `index` (UTF-16 units), decorators included. */
 export function findDocstringSite(tree: Tree, index: number): DocstringSite | undefined {
-  let node: Node | null = tree.rootNode.descendantForIndex(index, index)
-  while (node !== null && !(node.startIndex === index && definitionIn(node) !== undefined)) node = node.parent
-  const definition = node === null ? undefined : definitionIn(node)
-  return definition === undefined ? undefined : docstringSiteOf(definition)
+  for (let node = tree.rootNode.descendantForIndex(index, index); node !== null; node = node.parent) {
+    const definition = node.startIndex === index ? definitionIn(node) : undefined
+    if (definition !== undefined) return docstringSiteOf(definition)
+  }
+  return undefined
 }
 
 export function docstringSiteOf(definition: Node): DocstringSite | undefined {
   const body = definition.childForFieldName('body')
   if (body === null) return undefined
-  const found = docstringOf(codeIn(body)[0])
-  const isEmpty = found !== undefined && docstringContent(found).trim() === ''
+  const first = docstringOf(codeIn(body)[0])
+  const isEmpty = first !== undefined && docstringContent(first).trim() === ''
   return {
     kind: definition.type === 'class_definition' ? 'class' : 'function',
     definition,
     body,
-    docstring: isEmpty ? undefined : found,
-    emptyDocstring: isEmpty ? found : undefined,
+    docstring: isEmpty ? undefined : first,
+    emptyDocstring: isEmpty ? first : undefined,
     decorators: decoratorsOf(definition).map(({ text }) => text),
     setsDoc: definition.type === 'class_definition' && codeIn(body).some(namesDoc),
   }
 }
 
-/** The text between a docstring's quotes, escapes as in the source. */
+/** Returns the text between a docstring's quotes, escapes as in the source. */
 export function docstringContent(docstring: Node): string {
   const bare = (part: Node) => part.text.replace(/^[rRuU]*("""|'''|"|')/, '').replace(/("""|'''|"|')$/, '')
   return docstringParts(docstring).map(bare).join('')

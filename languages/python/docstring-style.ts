@@ -110,7 +110,7 @@ function votesOfFolders(files: readonly (readonly [string, { votes: DocstringVot
 function habitsIn(folder: string, votes: Votes): DocstringHabits {
   const around = foldersUp(folder).flatMap((name) => votes.get(name) ?? [])
   const all = votes.get('') ?? noVotes
-  const style = around.map(majorityStyle).find((found) => found !== undefined) ?? styleOfFew(all)
+  const style = around.map(majorityStyle).find((majority) => majority !== undefined) ?? styleOfFew(all)
   return {
     docstringStyle: style,
     docstringQuotes: all.singleQuotes > all.doubleQuotes ? "'''" : '"""',

@@ -7,7 +7,7 @@ import { lastPart } from './imported-names.ts'
 import { docstringHabits, type DocstringHabits } from './docstring-style.ts'
 import { openDocstringReaders } from './docstring-readers.ts'
 
-/** A scope says which definitions get a docstring: `private` adds private and nested ones, `all` also tests, examples, scripts. */
+/** Lists scopes, which say what gets a docstring: `private` adds private and nested definitions, `all` also tests, examples, scripts. */
 export const docstringScopes = ['public', 'private', 'all'] as const
 export type DocstringScope = (typeof docstringScopes)[number]
 
@@ -37,29 +37,26 @@ export function foldDocstringFacts(
   const habits = docstringHabits(files, (path) => configured(path).style)
   const readers = openDocstringReaders(files)
   const inheritsDocstring = openInheritedDocstrings(files)
+  const byStart = ({ definitions }: FileDocstringFacts) => new Map(definitions.map((facts) => [facts.startByte, facts]))
   const places = new Map([...files].map(([path, facts]) => [path, byStart(facts)]))
   return {
     styleOf: habits,
     notices: readers.notices,
     visibilityOf: (path, startByte) => places.get(path)?.get(startByte)?.visibility,
     reasonToSkip(path, startByte, scope) {
-      const found = places.get(path)?.get(startByte)
-      if (found === undefined) return 'is no function or class'
-      if (found.hasDocstring) return 'has a docstring'
-      const outside = outsideOfScope(path, found, scope)
+      const definition = places.get(path)?.get(startByte)
+      if (definition === undefined) return 'is no function or class'
+      if (definition.hasDocstring) return 'has a docstring'
+      const outside = outsideOfScope(path, definition, scope)
       if (outside !== undefined) return outside
-      if (configured(path).wantsMethodDocstrings !== true && inheritsDocstring(path, found)) return inherits
-      return found.exempt ?? readers.reasonToSkip(path, found) ?? (found.isInRow === true ? inRow : undefined)
+      if (configured(path).wantsMethodDocstrings !== true && inheritsDocstring(path, definition)) return inherits
+      return definition.exempt ?? readers.reasonToSkip(path, definition) ?? (definition.isInRow && inRow)
     },
   }
 }
 
 const inherits = 'needs no docstring: it inherits that of the method it overrides'
 const inRow = 'is left alone: it is one of several one-line definitions in a row'
-
-function byStart({ definitions }: FileDocstringFacts): Map<number, DefinitionDocFacts> {
-  return new Map(definitions.map((one) => [one.startByte, one]))
-}
 
 export const purposeNames = {
   test: 'a test',
@@ -84,7 +81,7 @@ export function outsideOfScope(
 
 const constructors = new Set(['__init__', '__new__', '__post_init__'])
 
-/** All classes of one name: their bases, and their methods with a docstring, each with these classes' files. */
+/** Holds of all classes of one name their bases, and their methods with a docstring, each with these classes' files. */
 type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
 
 /**
@@ -104,18 +101,18 @@ function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>)
   const ancestors = new Map<string, Set<string>>()
   const ancestorsOf = (name: string) =>
     getOrMake(ancestors, name, () => {
-      const found = new Set(classes.get(name)?.bases)
+      const all = new Set(classes.get(name)?.bases)
       // Iterating over a set includes what is added during the iteration.
-      for (const one of found) for (const base of classes.get(one)?.bases ?? []) found.add(base)
-      return found
+      for (const ancestor of all) for (const base of classes.get(ancestor)?.bases ?? []) all.add(base)
+      return all
     })
   return (path: string, { kind, name, qualifiedName }: DefinitionDocFacts): boolean => {
     if (kind !== 'method' || constructors.has(name)) return false
     const owner = ownerOf(qualifiedName)
     // A base may have the name of the class itself, in another file.
-    return [...ancestorsOf(owner)].some((one) => {
-      const places = classes.get(one)?.documented.get(name)
-      return places !== undefined && (one !== owner || places.size > 1 || !places.has(path))
+    return [...ancestorsOf(owner)].some((ancestor) => {
+      const paths = classes.get(ancestor)?.documented.get(name)
+      return paths !== undefined && (ancestor !== owner || paths.size > 1 || !paths.has(path))
     })
   }
 }

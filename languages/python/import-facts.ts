@@ -1,18 +1,19 @@
+import { basename } from 'node:path/posix'
 import type { Node, Tree } from 'web-tree-sitter'
 import { codeIn, docstringOf } from './python-nodes.ts'
 import { type ImportedName, importedNames, importStatementTypes } from './imported-names.ts'
 import { openTextMentions, type TextMentions } from './text-mentions.ts'
 
 export type ImportedHere = {
-  /** The name bound here; `*` for everything. */
+  /** Is the name bound here; `*` for everything. */
   name: string
-  /** The module as written, and what is imported from it; undefined for `import module`. */
+  /** Names the module as written, and what is imported from it; undefined for `import module`. */
   module: string
   imported: string | undefined
-  /** The functions, classes, conditions and other blocks around it, outermost first; empty at the top level. */
+  /** Names the functions, classes, conditions and other blocks around it, outermost first; empty at the top level. */
   scope: string
   line: number
-  /** The part of the statement that binds the name, in UTF-16 units. */
+  /** Is the part of the statement that binds the name, in UTF-16 units. */
   range: { start: number; end: number }
 }
 
@@ -21,15 +22,15 @@ export type ImportFact = ImportedHere & {
   stays?: string
 }
 
-/** The imports of a file, without `stays`. */
+/** Lists the imports of a file, without `stays`. */
 export function importsIn(tree: Tree): ImportedHere[] {
   return importsOf(tree).map(({ here }) => here)
 }
 
 /**
- * The imports of a file, and which of them must stay even if the file does not use their names. A linter does not know
- * what an import does besides binding a name, nor what finds the name without writing it as code. `ownModules` are the
- * first parts of the names of the repository's own modules (`ownModulesOf`); else the folders of `path` count as such.
+ * Lists the imports of a file, and says which must stay even if the file does not use their names: a linter does not know what an import
+ * does besides binding a name, nor what finds the name without writing it as code. `ownModules` are those of `ownModulesOf`; else the
+ * folders of `path` count as such.
  */
 export function importFactsOf(
   tree: Tree,
@@ -91,7 +92,7 @@ const obsoleteFeatures = new Set(
   ).split(' '),
 )
 
-/** A module without code of its own offers what it imports from the repository: entry points may name it. */
+/** Keeps what a module without code of its own imports from the repository: entry points may name it. */
 function offeredBy({ module, imported }: ImportedName, { onlyImports: hasNoCode, own }: FileOfImports) {
   const isOwn = module.startsWith('.') || own.includes(module.split('.')[0] ?? module)
   const isOffered = hasNoCode && imported !== undefined && isOwn
@@ -99,16 +100,15 @@ function offeredBy({ module, imported }: ImportedName, { onlyImports: hasNoCode,
 }
 
 function onlyImports(tree: Tree): boolean {
-  const statements = codeIn(tree.rootNode)
-  const others = statements.filter(
-    (one, at) => !importStatementTypes.includes(one.type) && !(at === 0 && docstringOf(one) !== undefined),
+  return codeIn(tree.rootNode).every(
+    (statement, at) =>
+      importStatementTypes.includes(statement.type) || (at === 0 && docstringOf(statement) !== undefined),
   )
-  return others.length === 0
 }
 
 /** Files whose names are read without an import that names them. */
 function roleOfFile(path: string): string | undefined {
-  const file = path.slice(path.lastIndexOf('/') + 1)
+  const file = basename(path)
   if (/^__init__\.pyi?$/.test(file)) return 'it is part of what the package offers'
   if (file.endsWith('.pyi')) return 'it is part of a stub'
   if (file === 'conftest.py') return 'pytest reads the names of conftest.py'
@@ -150,8 +150,7 @@ function surroundingsOf(statement: Node): Surroundings {
 function pointOfFunction(definition: Node): string | undefined {
   const name = definition.childForFieldName('name')?.text ?? ''
   if (/^test/i.test(name)) return 'the import may be what the test is about'
-  const body = definition.childForFieldName('body')
-  const others = body === null ? [] : codeIn(body).filter((statement, at) => !isFiller(statement, at))
+  const others = codeIn(definition.childForFieldName('body')).filter((statement, at) => !isFiller(statement, at))
   return others.length <= 1 ? 'its function does little else' : undefined
 }
 
@@ -192,14 +191,12 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
   return own.includes(first) ? `${module} is a module of the repository that may be imported for its effect` : undefined
 }
 
-/** Names that a test runner finds in a test file: fixtures, inherited tests, set-up functions. */
+const collected = /^(?:tests?_|Test|pytest_|setup_|teardown_|setUp|tearDown|load_tests$)|Tests?$|TestCase$/
+
+/** Keeps names that a test runner finds in a test file: fixtures, inherited tests, set-up functions. */
 function collectedByTests({ module, imported, name }: ImportedName, { path, runsTests }: FileOfImports) {
-  const file = path.slice(path.lastIndexOf('/') + 1)
-  const isOfTests = /^tests?[_.]|_tests?\./.test(file) || /(?:^|\/)tests?\//.test(path)
+  const isOfTests = /^tests?[_.]|_tests?\./.test(basename(path)) || /(?:^|\/)tests?\//.test(path)
   if (imported === undefined || !(isOfTests || runsTests)) return undefined
-  const isCollected = /^(?:tests?_|Test|pytest_|setup_|teardown_|setUp|tearDown|load_tests$)|Tests?$|TestCase$/.test(
-    name,
-  )
-  const holdsFixtures = /fixture|conftest/i.test(module)
-  return isCollected || holdsFixtures ? 'a test runner may find it by its name' : undefined
+  const isFound = collected.test(name) || /fixture|conftest/i.test(module)
+  return isFound ? 'a test runner may find it by its name' : undefined
 }

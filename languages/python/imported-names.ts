@@ -2,11 +2,11 @@ import type { Node } from 'web-tree-sitter'
 import { codeIn } from './python-nodes.ts'
 
 export type ImportedName = {
-  /** The module as written: `a.b`, `.`, `..m`; `__future__` too. */
+  /** Names the module as written: `a.b`, `.`, `..m`; `__future__` too. */
   module: string
   /** Names what is imported from the module: undefined for `import module`, `*` for everything. */
   imported: string | undefined
-  /** The name bound here: of `import a.b` it is `a`; of `from m import *` it is `*`. */
+  /** Is the name bound here: of `import a.b` it is `a`; of `from m import *` it is `*`. */
   name: string
   alias: string | undefined
   node: Node
@@ -14,13 +14,13 @@ export type ImportedName = {
 
 export const importStatementTypes = ['import_statement', 'import_from_statement', 'future_import_statement']
 
-/** The names that one import statement binds, in order; none for a node that is no import statement. */
+/** Returns the names that one import statement binds, in order; none for a node that is no import statement. */
 export function importedNames(statement: Node): ImportedName[] {
-  const parts = statement.childrenForFieldName('name').filter((part) => part !== null)
+  const parts = statement.childrenForFieldName('name')
   if (statement.type === 'import_statement') return parts.map(importedModule)
   if (!importStatementTypes.includes(statement.type)) return []
   const module = moduleOf(statement)
-  const wildcard = statement.namedChildren.find((child) => child?.type === 'wildcard_import')
+  const wildcard = statement.namedChildren.find((child) => child.type === 'wildcard_import')
   if (wildcard) return [{ module, imported: '*', name: '*', alias: undefined, node: wildcard }]
   return parts.map((node) => {
     const { path, alias } = nameParts(node)
@@ -74,7 +74,7 @@ export function readImports(imports: readonly ImportedName[], defined: ReadonlyS
     modules: [...modules],
     isImported: (name: string) => names.has(name),
     /**
-     * The dotted name that an expression such as `c.command` stands for: `click.command` after `import click as c`. What
+     * Returns the dotted name that an expression such as `c.command` stands for: `click.command` after `import click as c`. What
      * the repository defines itself has a leading dot (`.shop.price` after `from .shop import price`), a variable of the
      * file, whose value is unknown, a leading `?`. Names of Python's builtins stay as they are.
      */
@@ -93,7 +93,7 @@ function asPrefix(module: string): string {
   return path === '' ? '.' : `.${path}.`
 }
 
-/** The dotted name `a.b.c` of an expression, also of a call or subscript of one; undefined for anything else. */
+/** Returns the dotted name `a.b.c` of an expression, also of a call or subscript of one; undefined for anything else. */
 export function dottedName(expression: Node): string | undefined {
   let node = expression
   while (node.type === 'call' || node.type === 'subscript' || node.type === 'parenthesized_expression') {

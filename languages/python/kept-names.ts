@@ -2,9 +2,9 @@ import { basename } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 import { moduleItself, type ModuleUses } from './module-uses.ts'
 
-/** The path of the only file that uses a module or name, or `several`. */
+/** Is the path of the only file that uses a module or name, or `several`. */
 type User = { path: string } | 'several'
-/** The users of modules in any way, of whole modules, and of names by `module:name`. */
+/** Holds the users of modules in any way, of whole modules, and of names by `module:name`. */
 type Users = { any: Map<string, User>; whole: Map<string, User>; names: Map<string, User> }
 
 /**
@@ -51,14 +51,13 @@ function isOthers(user: User | undefined, path: string): boolean {
   return user === 'several' || (user !== undefined && user.path !== path)
 }
 
-/** The keys of a file's module: the last part of its name and, for a package, also its folder. */
+/** Returns the keys of a file's module: the last part of its name and, for a package, also its folder. */
 function moduleNames(path: string): string[] {
-  const [folder = '', file = path] = /^(?:(.*)\/)?([^/]*)$/.exec(path)?.slice(1) ?? []
-  const stem = file.slice(0, file.lastIndexOf('.'))
+  const [folder, stem] = [folderOf(path), basename(path).replace(/\.\w*$/, '')]
   return stem === '__init__' ? [basename(folder), `${folder}/`] : [stem]
 }
 
-/** The file's module as a name of the package that it is in: `from package import module`, `from . import module`. */
+/** Returns the file's module as a name of the package that it is in: `from package import module`, `from . import module`. */
 function placesOf(path: string): string[] {
   const module = path.replace(/(?:\/__init__)?\.\w+$/, '')
   const [folder, name] = [folderOf(module), basename(module)]

@@ -1,9 +1,9 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { importedNames, importStatementTypes } from './imported-names.ts'
-import { plainStringText } from './python-nodes.ts'
+import { nodeAround, plainStringText } from './python-nodes.ts'
 
 export type Binding = {
-  /** The class whose body binds it, with the classes around it (`A.B`); empty for the module itself. */
+  /** Names the class whose body binds it, with the classes around it (`A.B`); empty for the module itself. */
   scope: string
   name: string
   kind: 'import' | 'function' | 'class' | 'variable'
@@ -12,7 +12,7 @@ export type Binding = {
 
 export type ModuleBindings = {
   bindings: Binding[]
-  /** The names `__all__` lists, wherever the module adds them; undefined when it has no `__all__`. */
+  /** Has the names that `__all__` lists, wherever the module adds them; undefined when it has no `__all__`. */
   exported: string[] | undefined
 }
 
@@ -53,7 +53,7 @@ const containers = new Set(
 )
 
 function statementsIn(node: Node): Node[] {
-  return containers.has(node.type) ? node.namedChildren.filter((child) => child !== null) : []
+  return containers.has(node.type) ? node.namedChildren : []
 }
 
 function bindingsOf(node: Node, scope: string): Binding[] {
@@ -77,14 +77,14 @@ function bindingsOf(node: Node, scope: string): Binding[] {
       return variables([node.childForFieldName('left')])
     case 'with_statement':
       return variables(
-        node.descendantsOfType('as_pattern_target').filter((target) => target?.parent?.parent?.type === 'with_item'),
+        node.descendantsOfType('as_pattern_target').filter((target) => target.parent?.parent?.type === 'with_item'),
       )
     default:
       return []
   }
 }
 
-/** The targets of an assignment, both of `a = b = 1`. A bare annotation (`x: int`) binds nothing. */
+/** Returns the targets of an assignment, both of `a = b = 1`. A bare annotation (`x: int`) binds nothing. */
 function assignedIn(statement: Node): Node[] {
   const targets: Node[] = []
   let part = statement.namedChildren[0] ?? null
@@ -125,24 +125,20 @@ function innerScope(scope: string, definition: Node): string {
 
 function globalsOf(tree: Tree): Binding[] {
   return tree.rootNode.descendantsOfType('global_statement').flatMap((statement) => {
-    const names = statement?.namedChildren.flatMap((child) => (child?.type === 'identifier' ? [child.text] : [])) ?? []
-    const line = (statement?.startPosition.row ?? 0) + 1
-    return names.map((name): Binding => ({ scope: '', name, kind: 'variable', line }))
+    const names = statement.namedChildren.filter(({ type }) => type === 'identifier')
+    const line = statement.startPosition.row + 1
+    return names.map(({ text }): Binding => ({ scope: '', name: text, kind: 'variable', line }))
   })
 }
 
-/** `(name := value)` in a condition or comprehension of the module itself. */
+const inner = ['function_definition', 'class_definition', 'lambda']
+
+/** Finds `(name := value)` in a condition or comprehension of the module itself. */
 function walrusTargets(tree: Tree): Binding[] {
   const expressions = tree.rootNode.descendantsOfType('named_expression')
-  if (expressions.length === 0) return []
-  const scopes = tree.rootNode.descendantsOfType(['function_definition', 'class_definition', 'lambda'])
-  const outermost: Node[] = []
-  for (const scope of scopes) if (scope.startIndex >= (outermost.at(-1)?.endIndex ?? 0)) outermost.push(scope)
   return expressions.flatMap((expression) => {
     const name = expression.childForFieldName('name')?.text
-    const isOwn = outermost.every(
-      (scope) => expression.endIndex <= scope.startIndex || expression.startIndex >= scope.endIndex,
-    )
+    const isOwn = nodeAround(expression, inner) === undefined
     if (name === undefined || !isOwn) return []
     return [{ scope: '', name, kind: 'variable', line: expression.startPosition.row + 1 }]
   })

@@ -4,7 +4,7 @@ import { dottedName, importedNames, importStatementTypes } from './imported-name
 import { codeIn, parameterIn } from './python-nodes.ts'
 import { type PythonParser, scalarOf, type TypeExpression, typeExpressionOf } from './type-expression.ts'
 
-/** A parameter, or a field of a class. `text` is how the source writes it, on one line. */
+/** Describes a parameter, or a field of a class. `text` is how the source writes it, on one line. */
 export type TypedName = {
   name: string
   text: string
@@ -67,7 +67,7 @@ function readStatement(node: Node, prefix: string, { types, python }: Reading): 
   if (definition?.type === 'function_definition') {
     const decorators = decoratorNames(definition)
     // An overload says less than its implementation, and a setter has the name of its property.
-    if (decorators.some((one) => /(?:^|\.)(?:overload|setter|deleter)$/.test(one))) return
+    if (decorators.some((name) => /(?:^|\.)(?:overload|setter|deleter)$/.test(name))) return
     definitions[`${prefix}${name}`] = { kind: 'function', parameters: parametersOf(definition, prefix, python) }
   } else if (definition?.type === 'class_definition') {
     definitions[`${prefix}${name}`] = classOf(definition, python)
@@ -81,16 +81,17 @@ function decoratorNames(definition: Node): string[] {
 }
 
 function parametersOf(definition: Node, prefix: string, python: PythonParser): TypedName[] {
-  const list = definition.childForFieldName('parameters')
-  const found = (list === null ? [] : codeIn(list)).flatMap((node) => parameterOf(node, python) ?? [])
+  const parameters = codeIn(definition.childForFieldName('parameters')).flatMap(
+    (node) => parameterOf(node, python) ?? [],
+  )
   const isStatic = decoratorNames(definition).includes('staticmethod')
-  return prefix === '' || isStatic ? found : found.slice(1)
+  return prefix === '' || isStatic ? parameters : parameters.slice(1)
 }
 
 function parameterOf(node: Node, python: PythonParser): TypedName | undefined {
-  const found = parameterIn(node)
-  if (found === undefined) return undefined
-  const { name, type, value, rest } = found
+  const parameter = parameterIn(node)
+  if (parameter === undefined) return undefined
+  const { name, type, value, rest } = parameter
   return {
     name,
     text: oneLine(node),
@@ -102,18 +103,16 @@ function parameterOf(node: Node, python: PythonParser): TypedName | undefined {
 }
 
 function classOf(definition: Node, python: PythonParser): TypedDefinition {
-  const superclasses = definition.childForFieldName('superclasses')
-  const given = superclasses === null ? [] : codeIn(superclasses)
-  const total = given.find((one) => one.childForFieldName('name')?.text === 'total')
-  const body = definition.childForFieldName('body')
-  const assigned = (body === null ? [] : codeIn(body)).flatMap(assignmentIn)
+  const given = codeIn(definition.childForFieldName('superclasses'))
+  const total = given.find((argument) => argument.childForFieldName('name')?.text === 'total')
+  const assigned = codeIn(definition.childForFieldName('body')).flatMap(assignmentIn)
   return {
     kind: 'class',
-    bases: given.flatMap((one) => dottedName(one) ?? []),
+    bases: given.flatMap((base) => dottedName(base) ?? []),
     decorators: decoratorNames(definition),
     isPartial: total?.childForFieldName('value')?.type === 'false',
-    fields: assigned.flatMap((one) => fieldOf(one, python) ?? []),
-    members: assigned.flatMap((one) => memberOf(one)),
+    fields: assigned.flatMap((assignment) => fieldOf(assignment, python) ?? []),
+    members: assigned.flatMap(memberOf),
   }
 }
 
@@ -122,7 +121,7 @@ function assignmentIn(statement: Node): Node[] {
   return only?.type === 'assignment' ? [only] : []
 }
 
-/** A field of a dataclass, TypedDict, NamedTuple or model. Undefined for what is no argument of the class. */
+/** Reads a field of a dataclass, TypedDict, NamedTuple or model. Undefined for what is no argument of the class. */
 function fieldOf(assignment: Node, python: PythonParser): TypedName | undefined {
   const [left, annotation, value] = ['left', 'type', 'right'].map((name) => assignment.childForFieldName(name))
   if (left?.type !== 'identifier' || !annotation) return undefined
@@ -133,15 +132,13 @@ function fieldOf(assignment: Node, python: PythonParser): TypedName | undefined 
   if (!isArgument || /[(,]init=False/.test(made) || name.startsWith('__')) return undefined
   const isField = /^(?:[\w]+\.)?(?:field|Field|ib|attrib|Factory|Private\w*)\(/.test(made)
   const hasDefault =
-    value !== null &&
-    value !== undefined &&
-    (!isField || /[(,](?:default|default_factory|factory)=/.test(made) || hasFirst(made))
+    Boolean(value) && (!isField || /[(,](?:default|default_factory|factory)=/.test(made) || hasFirst(made))
   const text = `${name}: ${oneLine(annotation)}${hasDefault ? ' = ...' : ''}`
   return { name, text, type, isRequired: !hasDefault, ...defaultOf(value) }
 }
 
 function defaultOf(value: Node | null | undefined): Pick<TypedName, 'default'> {
-  const plain = value === null || value === undefined ? undefined : scalarOf(value)
+  const plain = value ? scalarOf(value) : undefined
   return plain === undefined ? {} : { default: plain }
 }
 
@@ -174,11 +171,11 @@ function readAlias(statement: Node, { types: { definitions }, python }: Reading)
 
 function newTypeOf(call: Node): Node | 'any' | undefined {
   const callee = /(\w+)$/.exec(call.childForFieldName('function')?.text ?? '')?.[1]
-  const list = call.childForFieldName('arguments')
-  const given = list === null ? [] : codeIn(list)
+  const given = codeIn(call.childForFieldName('arguments'))
   if (callee === 'NewType') return given[1]
   if (callee !== 'TypeVar') return undefined
-  return given.find((one) => one.childForFieldName('name')?.text === 'bound')?.childForFieldName('value') ?? 'any'
+  const bound = given.find((argument) => argument.childForFieldName('name')?.text === 'bound')
+  return bound?.childForFieldName('value') ?? 'any'
 }
 
 function oneLine(node: Node): string {

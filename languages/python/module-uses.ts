@@ -9,7 +9,7 @@ import {
   readImports,
 } from './imported-names.ts'
 import { moduleBindingsOf, type ModuleBindings } from './module-bindings.ts'
-import { plainStringText } from './python-nodes.ts'
+import { codeIn, plainStringText } from './python-nodes.ts'
 
 /**
  * Holds what one Python file uses of other modules, and what its own module binds: plain data, small enough to pass
@@ -39,11 +39,11 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   const { bindings, exported } = moduleBindingsOf(tree)
   const found: Found = { modules: new Map(), packages: new Map() }
   const imports = tree.rootNode.descendantsOfType(importStatementTypes).flatMap((statement) => importedNames(statement))
-  for (const one of imports) noteImport(one, found)
-  const imported = readImports(imports, new Set())
-  noteAttributes(tree, imported, found)
-  noteValues(tree, imported, found)
-  noteCalls(tree, imported, found)
+  for (const imported of imports) noteImport(imported, found)
+  const names = readImports(imports, new Set())
+  noteAttributes(tree, names, found)
+  noteValues(tree, names, found)
+  noteCalls(tree, names, found)
   notePlugins(tree, found)
   const hasEntryPoints = source.includes(pytestEntryPoints)
   for (const node of tree.rootNode.descendantsOfType(['string', 'comment'])) {
@@ -59,7 +59,7 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   }
 }
 
-/** The names that the module of a parsed Python text binds: the `binds` of its uses, for much less time. */
+/** Returns the names that the module of a parsed Python text binds: the `binds` of its uses, for much less time. */
 export function moduleNamesOf(tree: Tree): string[] {
   return namesOfModule(moduleBindingsOf(tree).bindings)
 }
@@ -68,9 +68,9 @@ function namesOfModule(bindings: ModuleBindings['bindings']): string[] {
   return [...new Set(bindings.flatMap(({ scope, name }) => (scope === '' ? [name] : [])))]
 }
 
-/** An import in a text that is not parsed: on one line, or in brackets. */
+/** Matches an import in a text that is not parsed: on one line, or in brackets. */
 const writtenImport = /\bfrom[ \t]+([\w.]+)[ \t]+c?import[ \t]*(?:\(([^()]{1,4000})\)|([\w*][^\n;"'`]*))/g
-/** `import a.b as c`, and an import by name in a string. */
+/** Matches `import a.b as c`, and an import by name in a string. */
 const wholeModule = /\bc?import[ \t]+([\w.]+)[ \t]+as\b|\b(?:import_module|importorskip|__import__)\(\s*["']([\w.]+)/g
 
 /**
@@ -96,7 +96,7 @@ export function moduleUsesInText(text: string): ModuleUses {
 }
 
 const pytestEntryPoints = 'pytest11'
-/** The module of an entry point: `name = "package.module"`, `name = module:function`. */
+/** Matches the module of an entry point: `name = "package.module"`, `name = module:function`. */
 const entryPoint = /=[ \t]*["']?([A-Za-z_][\w.]*)["'\])}, \t]*$/gm
 
 /** pytest loads the modules that its entry points name, and everything in them. */
@@ -122,7 +122,7 @@ function noteImport({ module, imported }: Pick<ImportedName, 'module' | 'importe
   else note(found.modules, lastPart(module), imported)
 }
 
-/** `a.b.c` uses `b` of a module `a`, and `c` of a module `b`. */
+/** Notes that `a.b.c` uses `b` of a module `a`, and `c` of a module `b`. */
 function noteChain(parts: readonly string[], { modules }: Found): void {
   for (const [at, name] of parts.entries()) {
     const module = parts[at - 1]
@@ -133,7 +133,7 @@ function noteChain(parts: readonly string[], { modules }: Found): void {
 /** Limits the names in a dotted path; longer ones are not written by hand. */
 const longestPath = 20
 
-/** The dotted path that a chain of attributes stands for; undefined unless it begins with an imported name. */
+/** Returns the dotted path that a chain of attributes stands for; undefined unless it begins with an imported name. */
 function pathOf(node: Node | null, imported: NameResolver): string[] | undefined {
   const tail: string[] = []
   let part = node
@@ -159,15 +159,14 @@ const passingOn = (
   'expression_list list pair return_statement set tuple'
 ).split(' ')
 
-/** A module that is passed on: `dir(module)`, `reload(module)`, `backends = [one, two]`. */
+/** Notes a module that is passed on: `dir(module)`, `reload(module)`, `backends = [a, b]`. */
 function noteValues(tree: Tree, imported: NameResolver, found: Found): void {
   for (const holder of tree.rootNode.descendantsOfType(passingOn)) {
     const called = holder.type === 'argument_list' ? calledWith(holder) : undefined
     if (called === 'class') continue
     for (const value of holder.namedChildren) {
       const module = pathOf(value, imported)?.at(-1)
-      if (value === null || module === undefined || isOnlyAskedFor(value, called, holder)) continue
-      note(found.modules, module, '*')
+      if (module !== undefined && !isOnlyAskedFor(value, called, holder)) note(found.modules, module, '*')
     }
   }
 }
@@ -177,7 +176,7 @@ function calledWith(list: Node): string | undefined {
   return parent?.type === 'class_definition' ? 'class' : parent?.childForFieldName('function')?.text
 }
 
-/** `isinstance(x, this)`, and `getattr(this, "name")`, which takes one name only. */
+/** Is true in `isinstance(x, this)` and `getattr(this, "name")`, which takes one name only. */
 function isOnlyAskedFor(value: Node, called: string | undefined, list: Node): boolean {
   if (called === 'isinstance' || called === 'issubclass') return true
   const [first, second] = list.namedChildren
@@ -186,7 +185,7 @@ function isOnlyAskedFor(value: Node, called: string | undefined, list: Node): bo
 
 const importingByName = new Set(['import_module', '__import__', 'importorskip', 'find_spec', 'run_module'])
 
-/** `getattr(module, "name")`, `patch.object(module, "name")`, and modules that are imported by a string. */
+/** Notes `getattr(module, "name")`, `patch.object(module, "name")`, and modules that are imported by a string. */
 function noteCalls(tree: Tree, imported: NameResolver, found: Found): void {
   for (const call of tree.rootNode.descendantsOfType('call')) {
     const [first, second] = call.childForFieldName('arguments')?.namedChildren ?? []
@@ -199,8 +198,8 @@ function noteCalls(tree: Tree, imported: NameResolver, found: Found): void {
     if (called !== 'multiple') continue
     // `mock.patch.multiple("package.module", name=…)`
     const patched = text === undefined ? module : lastPart(text)
-    for (const keyword of call.childForFieldName('arguments')?.namedChildren ?? []) {
-      const named = keyword?.childForFieldName('name')?.text
+    for (const keyword of codeIn(call.childForFieldName('arguments'))) {
+      const named = keyword.childForFieldName('name')?.text
       if (patched !== undefined && named !== undefined) note(found.modules, patched, named)
     }
   }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix'
 import type { Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { purposeOf } from '#domain/path-purpose.ts'
@@ -54,15 +55,15 @@ const Switches = z.object({
     .optional(),
 })
 
-/** A `pyproject.toml` that cannot be read may describe a package. Poetry and uv have a switch for what is none. */
+/** Is true also for a `pyproject.toml` that cannot be read. Poetry and uv have a switch for what is no package. */
 function describesPackage({ path, text }: Metadata): boolean {
-  const name = path.slice(path.lastIndexOf('/') + 1)
+  const name = basename(path)
   if (name === 'setup.cfg') return /^\[metadata\]/m.test(text)
   if (name !== 'pyproject.toml') return false
   const read = readToml(text)
-  const found = 'table' in read ? Switches.safeParse(read.table).data : undefined
-  if (found === undefined) return true
-  const { poetry, uv } = found.tool ?? {}
+  const settings = 'table' in read ? Switches.safeParse(read.table).data : undefined
+  if (settings === undefined) return true
+  const { poetry, uv } = settings.tool ?? {}
   if (poetry?.['package-mode'] === false || uv?.package === false) return false
-  return [found.project, found['build-system'], poetry].some((table) => table !== undefined)
+  return [settings.project, settings['build-system'], poetry].some((table) => table !== undefined)
 }

@@ -1,22 +1,22 @@
-/** Python looks for an encoding declaration in the first two lines (language reference, 2.1.4). */
+/** Matches the first two lines, where Python looks for an encoding declaration (language reference, 2.1.4). */
 const leadingLines = /^\uFEFF?([^\r\n]*)(?:\r\n|\r|\n)?([^\r\n]*)/
 const declaration = /^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)/
 const blankOrComment = /^[ \t\f]*(?:#.*)?$/
 
-/** The encoding that a source declares, in lower case, with `-` for `_`. */
+/** Returns the encoding that a source declares, in lower case, with `-` for `_`. */
 export function declaredEncoding(source: string): string | undefined {
   const [, first = '', second = ''] = leadingLines.exec(source) ?? []
   const declared = declaration.exec(first) ?? (blankOrComment.test(first) ? declaration.exec(second) : null)
   return declared?.[1]?.toLowerCase().replaceAll('_', '-')
 }
 
-/** The same; undefined for UTF-8. */
+/** Returns the same; undefined for UTF-8. */
 export function foreignEncoding(source: string): string | undefined {
   const name = declaredEncoding(source)
   return name === undefined || /^utf-?8(-|$)/.test(name) ? undefined : name
 }
 
-/** Encodings in which every ASCII character is itself; what stands in a comment of another one, such as UTF-7, may be code. */
+/** Matches encodings in which every ASCII character is itself; what stands in a comment of another one, such as UTF-7, may be code. */
 const asciiSupersets =
   /^(?:(?:us-)?ascii|latin|l[1-9]$|iso-?8859|cp(?:437|72|73|77|8[56]|9[345]|1006|125)|windows-|koi8|mac|ptcp154|tis-?620|euc|u?jis|shift-?jis|s-?jis|gbk?|big5|ms\d)/
 
@@ -28,11 +28,10 @@ export function isEncodedOtherwise(source: string): boolean {
 
 /** Counts the characters that Python misreads: those beyond ASCII in a source that declares another encoding than UTF-8. */
 export function misencodedCharacters(source: string): number {
-  if (foreignEncoding(source) === undefined) return 0
-  return source.replaceAll(/[\0-\x7F]/g, '').length
+  return foreignEncoding(source) === undefined ? 0 : source.replaceAll(/[\0-\x7F]/g, '').length
 }
 
-/** Stubs are not linted, since what judges fixes does not know their rules, and get no docstrings. */
+/** Tells stubs, which are not linted, since what judges fixes does not know their rules, and get no docstrings. */
 export function isStub(path: string): boolean {
   return path.toLowerCase().endsWith('.pyi')
 }

@@ -3,12 +3,12 @@ import type { Node, Tree } from 'web-tree-sitter'
 /** Returns the expression of a docstring. F-strings, t-strings, bytes and tuples are none to Python; parentheses may stand around it. */
 export function docstringOf(statement: Node | null | undefined): Node | undefined {
   if (statement?.type !== 'expression_statement' || statement.childCount !== 1) return undefined
-  const expression = statement.namedChildren[0] ?? undefined
+  const [expression] = statement.namedChildren
   const strings = expression === undefined ? [] : docstringParts(expression)
   return strings.length > 0 && strings.every(isPlainString) ? expression : undefined
 }
 
-/** The strings that a docstring consists of, in order; empty when the expression is something else. */
+/** Returns the strings that a docstring consists of, in order; none when the expression is something else. */
 export function docstringParts(expression: Node): Node[] {
   let inner = expression
   while (inner.type === 'parenthesized_expression') {
@@ -20,9 +20,16 @@ export function docstringParts(expression: Node): Node[] {
   return inner.type === 'concatenated_string' ? codeIn(inner) : []
 }
 
-/** The named children without comments and line continuations. */
-export function codeIn(node: Node): Node[] {
-  return node.namedChildren.filter((child) => child !== null).filter((child) => !isTrivia(child))
+/** Returns the named children without comments and line continuations; none where there is no node. */
+export function codeIn(node: Node | null | undefined): Node[] {
+  return (node?.namedChildren ?? []).filter((child) => !isTrivia(child))
+}
+
+/** Returns the innermost node of one of the types that holds this one, or is it. */
+export function nodeAround(node: Node | null, types: readonly string[]): Node | undefined {
+  let around = node
+  while (around !== null && !types.includes(around.type)) around = around.parent
+  return around ?? undefined
 }
 
 export function isTrivia(node: Node): boolean {
@@ -30,8 +37,11 @@ export function isTrivia(node: Node): boolean {
 }
 
 function isPlainString(node: Node): boolean {
-  const hasCode = node.namedChildren.some((child) => child?.type === 'interpolation')
-  return node.type === 'string' && /^[rRuU]*["']/.test(node.text) && !hasCode
+  return node.type === 'string' && /^[rRuU]*["']/.test(node.text) && !hasInterpolation(node)
+}
+
+export function hasInterpolation(string: Node): boolean {
+  return string.namedChildren.some((child) => child.type === 'interpolation')
 }
 
 type Parameter = { name: string; type: Node | null; value: Node | null; rest?: 'positional' | 'keyword' }
@@ -47,8 +57,8 @@ export function parameterIn(node: Node): Parameter | undefined {
       return { name: node.childForFieldName('name')?.text ?? '', type, value }
     case 'typed_parameter': {
       const [inner] = codeIn(node)
-      const bare = inner && parameterIn(inner)
-      return bare && { ...bare, type }
+      const untyped = inner && parameterIn(inner)
+      return untyped && { ...untyped, type }
     }
     case 'list_splat_pattern':
       return { name: node.text.slice(1), type, value, rest: 'positional' }
@@ -61,22 +71,18 @@ export function parameterIn(node: Node): Parameter | undefined {
 
 export function docstringRowsOf(tree: Tree): Set<number> {
   const rows = new Set<number>()
-  const bodies: (Node | null)[] = [tree.rootNode]
-  for (const definition of tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])) {
-    bodies.push(definition.childForFieldName('body'))
-  }
-  for (const body of bodies) {
-    const docstring = body === null ? undefined : docstringOf(codeIn(body)[0])
+  const definitions = tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])
+  for (const body of [tree.rootNode, ...definitions.map((definition) => definition.childForFieldName('body'))]) {
+    const docstring = docstringOf(codeIn(body)[0])
     if (docstring === undefined) continue
     for (let row = docstring.startPosition.row; row <= docstring.endPosition.row; row++) rows.add(row)
   }
   return rows
 }
 
-/** The text in the quotes of a `string` node, escapes as written; undefined for others, bytes, or code inside. */
+/** Returns the text in the quotes of a `string` node, escapes as written; undefined for others, bytes, or code inside. */
 export function plainStringText(string: Node | null | undefined): string | undefined {
-  if (string?.type !== 'string') return undefined
-  if (string.namedChildren.some((child) => child?.type === 'interpolation')) return undefined
+  if (string?.type !== 'string' || hasInterpolation(string)) return undefined
   const match = /^([a-zA-Z]*)("""|'''|"|')([^]*)\2$/.exec(string.text)
   return match === null || /b/i.test(match[1] ?? '') ? undefined : match[3]
 }

@@ -2,10 +2,10 @@ import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { formOf, isKnownModule, scalarSchema } from './known-types.ts'
 import type { ModuleTypes, TypedDefinition } from './module-types.ts'
 
-/** The types of a file by its path: null for a file that is not there, undefined for one that is not read yet. */
+/** Returns the types of a file by its path: null for a file that is not there, undefined for one that is not read yet. */
 export type ModuleAt = (path: string) => ModuleTypes | null | undefined
 
-/** A file, and where names in it are looked up. Paths that `at` does not know yet are added to `unread`. */
+/** Says in which file names are looked up. Paths that `at` does not know yet are added to `unread`. */
 export type TypeScope = { path: string; module: ModuleTypes; at: ModuleAt; unread: Set<string> }
 
 export type ResolvedType =
@@ -13,7 +13,7 @@ export type ResolvedType =
   | { kind: 'known'; name: string }
   | { kind: 'unknown' }
 
-/** Imports that lead from one file to the next. */
+/** Limits the imports that lead from one file to the next. */
 const maxSteps = 8
 const unknown: ResolvedType = { kind: 'unknown' }
 
@@ -28,10 +28,7 @@ export function resolveType(name: string, scope: TypeScope, steps = 0): Resolved
   const dotted = [imported.module, imported.imported, ...rest].filter((part) => part !== null).join('.')
   if (isKnownModule(dotted.slice(0, -last.length - 1))) return { kind: 'known', name: last }
   if (steps >= maxSteps) return unknown
-  return inRepository(imported.module, [...(imported.imported === null ? [] : [imported.imported]), ...rest], {
-    scope,
-    steps,
-  })
+  return inRepository(imported.module, [imported.imported ?? [], rest].flat(), { scope, steps })
 }
 
 function builtin(name: string): ResolvedType {
@@ -39,7 +36,7 @@ function builtin(name: string): ResolvedType {
   return isBuiltin && /^[a-z]|^None$/.test(name) ? { kind: 'known', name } : unknown
 }
 
-/** `rest` may begin with further parts of the module's name: `import a.b` and `a.b.C`, or `from a import b` and `b.C`. */
+/** Looks for a definition where `rest` may begin with further parts of the module's name: `import a.b` and `a.b.C`, or `from a import b` and `b.C`. */
 function inRepository(
   module: string,
   rest: readonly string[],
@@ -48,17 +45,17 @@ function inRepository(
   for (let parts = rest.length - 1; parts >= 0; parts--) {
     const name = rest.slice(parts).join('.')
     for (const path of pathsOf(partOf(module, rest.slice(0, parts)), scope.path)) {
-      const found = scope.at(path)
-      if (found === undefined) scope.unread.add(path)
-      if (found === undefined || found === null) continue
-      const resolved = resolveType(name, { ...scope, path, module: found }, steps + 1)
+      const types = scope.at(path)
+      if (types === undefined) scope.unread.add(path)
+      if (!types) continue
+      const resolved = resolveType(name, { ...scope, path, module: types }, steps + 1)
       if (resolved.kind === 'definition') return resolved
     }
   }
   return unknown
 }
 
-/** `.` and `kinds` are `.kinds`. */
+/** Makes `.kinds` of `.` and `kinds`. */
 function partOf(module: string, parts: readonly string[]): string {
   const name = parts.join('.')
   return name === '' ? module : `${module}${module.endsWith('.') ? '' : '.'}${name}`

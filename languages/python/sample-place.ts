@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix'
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
 
 export type SampleFormat = 'json' | 'yaml'
@@ -41,17 +42,15 @@ function fixtureFolder(list: (folder: string) => readonly string[], tests: reado
   const top = new Set(list(''))
   for (const folder of tests) {
     const names = new Set(list(folder))
-    const found = dataFolders.find((name) => names.has(`${name}/`))
-    if (found !== undefined) return `${folder}/${found}`
+    const data = dataFolders.find((name) => names.has(`${name}/`))
+    if (data !== undefined) return `${folder}/${data}`
   }
   const alone = dataFolders.find((name) => name !== 'data' && top.has(`${name}/`))
   return tests.length === 0 && alone !== undefined ? alone : `${tests[0] ?? 'tests'}/fixtures`
 }
 
 function usualFormat(home: string, list: (folder: string) => readonly string[]): SampleFormat {
-  const parent = new Set(list(folderOf(home)))
-  const isThere = parent.has(`${home.slice(folderOf(home).length).replace(/^\//, '')}/`)
-  const names = isThere ? list(home) : []
+  const names = list(folderOf(home)).includes(`${basename(home)}/`) ? list(home) : []
   const inside = names.filter((name) => name.endsWith('/')).flatMap((name) => list(`${home}/${name.slice(0, -1)}`))
   const files = [...names, ...inside]
   const count = (ending: RegExp) => files.filter((name) => ending.test(name)).length

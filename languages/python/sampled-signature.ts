@@ -1,3 +1,4 @@
+import { isRecord } from '#domain/json.ts'
 import type { JsonSchema } from './known-types.ts'
 import type { TypedName } from './module-types.ts'
 import type { ModuleAt, TypeScope } from './resolve-type.ts'
@@ -10,7 +11,7 @@ export type SampledSignature = {
   parameters: { name: string; isRequired: boolean; schema: JsonSchema }[]
   /** Names those for which every value is allowed. */
   unconstrained: string[]
-  /** Optional ones whose values cannot be written as data. */
+  /** Names optional ones whose values cannot be written as data. */
   leftOut: string[]
 }
 
@@ -18,7 +19,7 @@ export type SignatureAnswer =
   | { kind: 'found'; signature: SampledSignature }
   /** Says why, in words that follow the name of the definition. */
   | { kind: 'unfit'; reason: string }
-  /** Files that must be read first; the answer may then need others. */
+  /** Names files that must be read first; the answer may then need others. */
   | { kind: 'unread'; paths: string[] }
 
 export function sampledSignature(
@@ -75,7 +76,6 @@ function answerFor(taken: readonly Taken[], definitions: Definitions): Signature
 }
 
 function propertyOf({ properties }: JsonSchema, name: string): JsonSchema | undefined {
-  const all = typeof properties === 'object' && properties !== null ? Object.entries(properties) : []
-  const found: unknown = all.find(([key]) => key === name)?.[1]
-  return typeof found === 'object' && found !== null ? { ...found } : undefined
+  const own = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  return isRecord(own) ? own : undefined
 }

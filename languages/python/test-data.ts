@@ -1,8 +1,9 @@
+import { basename } from 'node:path/posix'
 import { purposeOf } from '#domain/path-purpose.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { ModuleUses } from './module-uses.ts'
 
-/** Names that a test runner, a package or a command gives its modules. */
+/** Matches names that a test runner, a package or a command gives its modules. */
 const runnersFiles = /^(?:test.*|.*_tests?|conftest|__init__|__main__|setup)\.pyi?$/
 const testNames = /^(?:test|Test|setUpModule$|setup_module$|pytestmark$|pytest_)/
 const frameworks = ['pytest', 'unittest', 'mock', 'hypothesis', 'doctest', 'nose', 'testtools', 'twisted', 'trial']
@@ -11,9 +12,8 @@ const frameworks = ['pytest', 'unittest', 'mock', 'hypothesis', 'doctest', 'nose
 const snapshotFolder = /(?:^|\/)(?:__?snapshots__?|snapshots)\//i
 
 /**
- * Returns whether a file is data of tests: it contains no test, and is in a folder of fixtures, or among the tests and
- * not imported by any other file of the snapshot. Tests read such files as text or run them, and what looks like a
- * fault in them is often what is tested. `uses` holds every Python file of the snapshot.
+ * Tells whether a file is data of tests: it contains no test, and is in a folder of fixtures, or among the tests and imported by no other file.
+ * What looks like a fault in it is often what is tested. `uses` holds every Python file of the snapshot.
  */
 export function foldTestData(uses: ReadonlyMap<string, ModuleUses>): (path: string) => boolean {
   const imported = new Map<string, Set<string>>()
@@ -30,7 +30,7 @@ export function foldTestData(uses: ReadonlyMap<string, ModuleUses>): (path: stri
     if ((purpose !== 'test' && purpose !== 'fixture') || hasTests(uses.get(path))) return false
     if (snapshotFolder.test(path)) return false
     if (purpose === 'fixture') return true
-    const file = path.slice(path.lastIndexOf('/') + 1)
+    const file = basename(path)
     return !runnersFiles.test(file.toLowerCase()) && !isImported(path, file.slice(0, file.lastIndexOf('.')))
   }
 }

@@ -1,9 +1,9 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { plainStringText } from './python-nodes.ts'
 
-/** Finds uses of a file's names outside its code: in strings, comments and parameters. */
 export type TextMentions = ReturnType<typeof openTextMentions>
 
+/** Finds uses of a file's names outside its code: in strings, comments and parameters. */
 export function openTextMentions(tree: Tree, source: string) {
   let texts: ReturnType<typeof textsOf> | undefined
   return {
@@ -26,11 +26,11 @@ function names(text: string, name: string): boolean {
   return new RegExp(String.raw`(?<!\w)${name.replaceAll(/\W/g, '')}(?!\w)`, 'u').test(text)
 }
 
-/** Code that looks up names of the module at run time, or runs text as code. */
+/** Matches code that looks up names of the module at run time, or runs text as code. */
 const lookups =
   /(?<![\w.])(?:globals|locals|vars|eval|exec|execfile|compile)\s*\(|\bsys\.modules\b|\b(?:usefixtures|getfixturevalue|timeit|Timer|get_type_hints)\s*\(|\b__annotations__\b/
 
-/** Code that may use any name of the module: all of them at once, or one computed at run time. */
+/** Matches code that may use any name of the module: all of them at once, or one computed at run time. */
 const literal = String.raw`(?:"[^"\n]*"|'[^'\n]*')`
 const wholeModule = new RegExp(
   [
@@ -41,11 +41,11 @@ const wholeModule = new RegExp(
   ].join('|'),
 )
 
-/** Libraries that read names in the module that calls them: PLY finds `tokens` and the rules there. */
+/** Matches libraries that read names in the module that calls them: PLY finds `tokens` and the rules there. */
 const readsItsCaller =
   /^[ \t]*(?:from|import)[ \t]+(?:ply|\w+\.ply)\b|^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:yacc|lex)\b/m
 
-/** Texts of one file whose names are looked up when it runs, is tested or type-checked. */
+/** Collects texts of one file whose names are looked up when it runs, is tested or type-checked. */
 function textsOf(tree: Tree, source: string) {
   const textOf = (nodes: readonly Node[]) => nodes.map(({ text }) => text).join('\n')
   const strings = tree.rootNode.descendantsOfType('string')
@@ -67,30 +67,27 @@ function textsOf(tree: Tree, source: string) {
 const typeMakers =
   /(?:^|\.)(?:cast|TypeVar|NewType|ForwardRef|NamedTuple|TypedDict|eval|exec|get_type_hints|parse_expr)$/
 
-/** Strings that a type checker, or `eval`, reads as code: in annotations, and in calls that take one. */
+/** Finds strings that a type checker, or `eval`, reads as code: in annotations, and in calls that take one. */
 function codeStrings(tree: Tree): Node[] {
-  const calls = tree.rootNode.descendantsOfType('call').filter(takesCode)
+  const calls = tree.rootNode.descendantsOfType('call').filter((call) => typeMakers.test(calleeOf(call)))
   const types = tree.rootNode.descendantsOfType(['type', 'generic_type'])
   return [...calls, ...types].flatMap((node) => node.descendantsOfType('string'))
 }
 
-function takesCode(call: Node): boolean {
-  return typeMakers.test(call.childForFieldName('function')?.text ?? '')
+function calleeOf(call: Node): string {
+  return call.childForFieldName('function')?.text ?? ''
 }
 
 function parameterNames(parameters: Node): string[] {
   return parameters.namedChildren.flatMap((parameter) => {
-    if (parameter === null) return []
-    const named =
-      parameter.type === 'identifier' ? parameter : (parameter.childForFieldName('name') ?? parameter.namedChildren[0])
-    return named === undefined || named === null ? [] : [named.text]
+    if (parameter.type === 'identifier') return parameter.text
+    return (parameter.childForFieldName('name') ?? parameter.namedChildren[0])?.text ?? []
   })
 }
 
 /** Is true for `eval(text)` with the names of the module, where `text` is no literal. */
 function runsUnknownText(call: Node): boolean {
-  if (!/^(?:eval|exec|execfile)$/.test(call.childForFieldName('function')?.text ?? '')) return false
-  const given = call.childForFieldName('arguments')?.namedChildren ?? []
-  const [text] = given
-  return given.length === 1 && plainStringText(text) === undefined
+  const [text, ...more] = call.childForFieldName('arguments')?.namedChildren ?? []
+  const isRun = /^(?:eval|exec|execfile)$/.test(calleeOf(call)) && text !== undefined && more.length === 0
+  return isRun && plainStringText(text) === undefined
 }

@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter'
 import type { LoadedLanguage } from '../syntax/parser.ts'
 import { codeIn, plainStringText } from './python-nodes.ts'
 
-/** A type as an annotation writes it. Dotted names stay as written: what they name depends on the file's imports. */
+/** Holds a type as an annotation writes it. Dotted names stay as written: what they name depends on the file's imports. */
 export type TypeExpression =
   | { kind: 'name'; name: string }
   | { kind: 'applied'; name: string; args: TypeExpression[] }
@@ -16,7 +16,7 @@ export type PythonParser = Pick<LoadedLanguage, 'parse'>
 const maxDepth = 30
 const maxOtherText = 80
 
-/** The type that an expression names. Texts in quotes are parsed: they are forward references. */
+/** Reads the type that an expression names. Texts in quotes are parsed: they are forward references. */
 export function typeExpressionOf(node: Node, python: PythonParser, depth = 0): TypeExpression {
   const inner = (part: Node) => typeExpressionOf(part, python, depth + 1)
   if (depth > maxDepth) return other(node)
@@ -24,7 +24,7 @@ export function typeExpressionOf(node: Node, python: PythonParser, depth = 0): T
     case 'type':
     case 'parenthesized_expression': {
       const [only] = codeIn(node)
-      return only === undefined ? other(node) : inner(only)
+      return only ? inner(only) : other(node)
     }
     case 'identifier':
     case 'attribute':
@@ -41,7 +41,7 @@ export function typeExpressionOf(node: Node, python: PythonParser, depth = 0): T
         ? {
             kind: 'union',
             options: [node.childForFieldName('left'), node.childForFieldName('right')].flatMap((side) =>
-              side === null ? [] : inner(side),
+              side ? inner(side) : [],
             ),
           }
         : other(node)
@@ -75,7 +75,7 @@ function literalOf(node: Node): TypeExpression {
   return value === undefined ? other(bare) : { kind: 'value', value }
 }
 
-/** The value of a literal without code in it; undefined for anything else, also for a number that JSON would round. */
+/** Returns the value of a literal without code in it; undefined for anything else, also for a number that JSON would round. */
 export function scalarOf(node: Node): string | number | boolean | null | undefined {
   switch (node.type) {
     case 'true':
@@ -107,7 +107,7 @@ function quotedType(node: Node, python: PythonParser, depth: number): TypeExpres
   const tree = python.parse(text.trim())
   try {
     const [statement, ...more] = codeIn(tree.rootNode)
-    const expression = statement === undefined ? undefined : codeIn(statement)[0]
+    const [expression] = codeIn(statement)
     if (expression === undefined || more.length > 0 || tree.rootNode.hasError) return other(node)
     return typeExpressionOf(expression, python, depth + 1)
   } finally {

@@ -17,12 +17,12 @@ import type { TypeExpression } from './type-expression.ts'
 /** Says what the values of a type are in JSON. `opaque`: they cannot be written as data, as those of an ordinary class. */
 export type TypeSchema = { kind: 'schema'; schema: JsonSchema } | { kind: 'opaque'; type: string }
 
-/** The records that schemas refer to by `#/$defs/NAME`, and how many types have been looked at for a signature. */
+/** Holds the records that schemas refer to by `#/$defs/NAME`, and counts the types that were looked at for a signature. */
 export type Definitions = { made: Map<string, JsonSchema>; names: Map<string, string>; visits: number }
 
-type Place = { scope: TypeScope; definitions: Definitions; depth: number }
+type Place = { scope: TypeScope; definitions: Definitions; depth?: number }
 
-/** Types nested deeper, or records beyond these, count as opaque. Types beyond these too: aliases can double from one to the next. */
+/** Types beyond these limits count as opaque: aliases can double from one to the next. */
 const maxDepth = 40
 const maxVisits = 5_000
 const maxDefinitions = 60
@@ -40,7 +40,7 @@ export function isOverLimit(definitions: Definitions, visits = 1): boolean {
   return definitions.visits > maxVisits
 }
 
-function schemaOfType(type: TypeExpression, place: Omit<Place, 'depth'> & { depth?: number }): TypeSchema {
+function schemaOfType(type: TypeExpression, place: Place): TypeSchema {
   const { depth = 0 } = place
   const here = { ...place, depth: depth + 1 }
   if (depth > maxDepth) return opaque('a type nested too deeply')
@@ -89,7 +89,7 @@ function formedType(form: TypeForm, args: readonly TypeExpression[], place: Plac
       return unionOf([...args, { kind: 'name', name: 'None' }], place)
     case 'literal':
       if (isOverLimit(place.definitions, args.length)) return tooMany
-      return fits({ enum: args.flatMap((one) => (one.kind === 'value' ? [one.value] : [])) })
+      return fits({ enum: args.flatMap((arg) => (arg.kind === 'value' ? [arg.value] : [])) })
     case 'list':
       return around(inner(first), (items) => ({ type: 'array', items }))
     case 'iterable':
@@ -112,23 +112,24 @@ function around(inner: TypeSchema, make: (schema: JsonSchema) => JsonSchema): Ty
 /** Options whose values cannot be written are left out: the others can. */
 function unionOf(options: readonly TypeExpression[], place: Place): TypeSchema {
   const all = options.map((option) => schemaOfType(option, place))
-  const schemas = alternatives(all.flatMap((one) => (one.kind === 'schema' ? [one.schema] : [])))
+  const schemas = alternatives(all.flatMap((option) => (option.kind === 'schema' ? [option.schema] : [])))
   const data = schemas.filter(({ type }) => type !== 'null')
   const [only] = schemas
-  const hidden = all.find((one) => one.kind === 'opaque')
+  const hidden = all.find((option) => option.kind === 'opaque')
   // `Catalog | None`: that None is data does not make the parameter one that can be written.
   if (only === undefined || (data.length === 0 && hidden !== undefined)) return hidden ?? anything
   if (schemas.some((schema) => Object.keys(schema).length === 0)) return anything
   return fits(schemas.length === 1 ? only : { anyOf: schemas })
 }
 
-/** Leaves out those that another one includes, as far as that shows: a path is a text, and a whole number is a number. */
+/** Leaves out those that another includes, as far as that shows: a path is a text, and a whole number is a number. */
 function alternatives(schemas: readonly JsonSchema[]): JsonSchema[] {
-  const byText = new Map(schemas.flatMap((one) => one.anyOf ?? [one]).map((one) => [JSON.stringify(one), one]))
+  const options = schemas.flatMap((schema) => schema.anyOf ?? [schema])
+  const byText = new Map(options.map((schema) => [JSON.stringify(schema), schema]))
   const has = (name: string) => byText.has(JSON.stringify({ type: name }))
   const isIncluded = ({ type, ...more }: JsonSchema) =>
     (type === 'integer' && has('number')) || (type === 'string' && Object.keys(more).length > 0 && has('string'))
-  return [...byText.values()].filter((one) => !isIncluded(one))
+  return [...byText.values()].filter((schema) => !isIncluded(schema))
 }
 
 function tupleOf(args: readonly TypeExpression[], place: Place): TypeSchema {
@@ -136,14 +137,14 @@ function tupleOf(args: readonly TypeExpression[], place: Place): TypeSchema {
   if (first === undefined) return fits({ type: 'array' })
   if (second?.kind === 'name' && second.name === '...')
     return around(schemaOfType(first, place), (items) => ({ type: 'array', items }))
-  const items = args.map((one) => schemaOfType(one, place))
-  const hidden = items.find((one) => one.kind === 'opaque')
+  const items = args.map((arg) => schemaOfType(arg, place))
+  const hidden = items.find((item) => item.kind === 'opaque')
   if (hidden !== undefined) return hidden
-  const prefixItems = items.flatMap((one) => (one.kind === 'schema' ? [one.schema] : []))
+  const prefixItems = items.flatMap((item) => (item.kind === 'schema' ? [item.schema] : []))
   return fits({ type: 'array', prefixItems, items: false, minItems: args.length, maxItems: args.length })
 }
 
-/** The keys of a JSON object are texts: what numbers are as keys is said by a pattern. */
+/** Says by a pattern what numbers are as keys, since the keys of a JSON object are texts. */
 function dictOf(keys: TypeSchema, values: TypeSchema): TypeSchema {
   if (keys.kind === 'opaque') return keys
   const { type, pattern, enum: allowed } = keys.schema
@@ -163,6 +164,7 @@ function dictOf(keys: TypeSchema, values: TypeSchema): TypeSchema {
 }
 
 type Defined = Extract<ResolvedType, { kind: 'definition' }>
+type ClassDefinition = Extract<TypedDefinition, { kind: 'class' }>
 
 function definedType({ definition, name, scope }: Defined, place: Place): TypeSchema {
   const there = { ...place, scope }
@@ -175,8 +177,8 @@ function definedType({ definition, name, scope }: Defined, place: Place): TypeSc
   return recordReference({ name, path: scope.path }, fields, there)
 }
 
-/** `class Sku(str)` is written as a text. */
-function scalarBase({ bases }: Extract<TypedDefinition, { kind: 'class' }>, place: Place): TypeSchema | undefined {
+/** Reads `class Sku(str)` as a text. */
+function scalarBase({ bases }: ClassDefinition, place: Place): TypeSchema | undefined {
   for (const base of bases) {
     const resolved = resolveType(base, place.scope)
     const scalar = resolved.kind === 'known' ? scalarSchema(resolved.name) : undefined
@@ -185,9 +187,7 @@ function scalarBase({ bases }: Extract<TypedDefinition, { kind: 'class' }>, plac
   return undefined
 }
 
-type ClassDefinition = Extract<TypedDefinition, { kind: 'class' }>
-
-/** A member is written as its value, which the enumeration itself takes, too. */
+/** Writes a member as its value, which the enumeration itself takes, too. */
 function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }: Place): TypeSchema | undefined {
   if (!bases.some((base) => enumBases.has(lastPart(base)) && resolveType(base, scope).kind !== 'definition'))
     return undefined
@@ -197,24 +197,24 @@ function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }:
   return fits({ enum: members.map(([, value]) => value) })
 }
 
-/** The fields of a dataclass, TypedDict, NamedTuple or model, those of its bases first; undefined for any other class. */
+/** Lists the fields of a dataclass, TypedDict, NamedTuple or model, those of its bases first; undefined for any other class. */
 export function recordFields(
   { bases, decorators, fields, isPartial }: ClassDefinition,
-  { scope, definitions, depth = 0 }: Omit<Place, 'depth'> & { depth?: number },
+  { scope, definitions, depth = 0 }: Place,
 ): { field: TypedName; scope: TypeScope }[] | undefined {
   if (depth > maxDepth || isOverLimit(definitions)) return undefined
   const inherited = bases.map((base) => {
-    const found = resolveType(base, scope)
-    if (found.kind !== 'definition') return recordBases.has(lastPart(base)) ? [] : undefined
-    const { definition, scope: there } = found
+    const resolved = resolveType(base, scope)
+    if (resolved.kind !== 'definition') return recordBases.has(lastPart(base)) ? [] : undefined
+    const { definition, scope: there } = resolved
     return definition.kind === 'class'
       ? recordFields(definition, { scope: there, definitions, depth: depth + 1 })
       : undefined
   })
   const isRecord =
-    decorators.some((one) => recordDecorators.has(lastPart(one))) || inherited.some((one) => one !== undefined)
+    decorators.some((name) => recordDecorators.has(lastPart(name))) || inherited.some((base) => base !== undefined)
   if (!isRecord) return undefined
-  const all = new Map(inherited.flatMap((one) => one ?? []).map((one) => [one.field.name, one]))
+  const all = new Map(inherited.flatMap((base) => base ?? []).map((entry) => [entry.field.name, entry]))
   for (const field of fields) {
     const isOptional = field.type !== undefined && isMarked(field.type, isPartial)
     all.set(field.name, { field: isOptional ? { ...field, isRequired: false } : field, scope })
@@ -252,44 +252,39 @@ function recordReference(
 
 export type ObjectSchema = {
   schema: JsonSchema
-  /** The type of the first required one that cannot be written as data. */
+  /** Names the first required one that cannot be written as data, with its type. */
   hidden: string | undefined
-  /** Optional ones that cannot, and those that allow every value. */
+  /** Lists optional ones that cannot, and those that allow every value. */
   leftOut: string[]
   unconstrained: string[]
 }
 
-export function objectSchema(
-  names: readonly { field: TypedName; place: Omit<Place, 'depth'> & { depth?: number } }[],
-): ObjectSchema {
+export function objectSchema(names: readonly { field: TypedName; place: Place }[]): ObjectSchema {
   const properties: [string, JsonSchema][] = []
-  const [required, leftOut, unconstrained]: string[][] = [[], [], []]
-  let hidden: string | undefined
+  const required: string[] = []
+  const object: Omit<ObjectSchema, 'schema'> = { hidden: undefined, leftOut: [], unconstrained: [] }
   for (const { field, place } of names) {
-    const found = fieldSchema(field, place)
-    if (found.kind === 'opaque') {
-      if (field.isRequired) hidden ??= `${field.name}: ${found.type}`
-      else leftOut?.push(field.name)
+    const own = fieldSchema(field, place)
+    if (own.kind === 'opaque') {
+      if (field.isRequired) object.hidden ??= `${field.name}: ${own.type}`
+      else object.leftOut.push(field.name)
       continue
     }
-    properties.push([field.name, found.schema])
-    if (field.isRequired) required?.push(field.name)
-    if (Object.keys(found.schema).length === 0) unconstrained?.push(field.name)
+    properties.push([field.name, own.schema])
+    if (field.isRequired) required.push(field.name)
+    if (Object.keys(own.schema).length === 0) object.unconstrained.push(field.name)
   }
   const schema = { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false }
-  return { schema, hidden, leftOut: leftOut ?? [], unconstrained: unconstrained ?? [] }
+  return { schema, ...object }
 }
 
-function fieldSchema(
-  { type, default: value, rest }: TypedName,
-  place: Omit<Place, 'depth'> & { depth?: number },
-): TypeSchema {
-  const one = type === undefined ? anything : schemaOfType(type, place)
-  if (one.kind === 'opaque') return one
-  const { schema } = one
+function fieldSchema({ type, default: value, rest }: TypedName, place: Place): TypeSchema {
+  const own = type === undefined ? anything : schemaOfType(type, place)
+  if (own.kind === 'opaque') return own
+  const { schema } = own
   if (rest === 'list') return fits({ type: 'array', items: schema })
   if (rest === 'dict') return fits({ type: 'object', additionalProperties: schema })
-  if (value === undefined || Object.keys(schema).length === 0) return one
+  if (value === undefined || Object.keys(schema).length === 0) return own
   const allowed = value !== null || allowsNull(schema) ? schema : { anyOf: [schema, { type: 'null' }] }
   return fits({ ...allowed, default: value })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openOutline, type Outline } from './languages/outline.fixture.ts'
+import { openOutline, type Outline } from './outline.fixture.ts'
 
 /**
  * Sources where `ERROR` stands for text that does not parse; without it they do. `left` are the nodes that remain with

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
-import { openOutline } from './languages/outline.fixture.ts'
+import { openOutline } from './outline.fixture.ts'
 
 const { nodesOf } = await openOutline('python')
 

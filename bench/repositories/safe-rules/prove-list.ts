@@ -1,4 +1,4 @@
-import { safeRules } from '#languages/lint/safe-fixes.ts'
+import { safeRules } from '#languages/python/lint/safe-ruff-fixes.ts'
 import { type Column, sectionHead, table } from '../../reports/markdown-report.ts'
 import { ruffVersion } from '../bench-packages.ts'
 import type { Bench } from './test-beds.ts'
@@ -6,7 +6,7 @@ import { tryOnTests, type TestTrial } from './try-on-tests.ts'
 
 export type ListProof = TestTrial & { name: string; tests: number }
 
-/** Ruff alone would make every fix of these; the product makes some, on conditions of its own (languages/lint/fixable-faults.ts). */
+/** Ruff alone would make every fix of these; the product makes some, on conditions of its own (languages/python/lint/fixable-faults.ts). */
 const conditional = ['F401', 'F811', 'F841']
 
 /** Makes the fixes of the product's list at once, where it lies, and runs the tests of the corpus. */
@@ -31,7 +31,7 @@ function changedTests({ culprits, together }: ListProof): string {
 export function renderSafeList(proofs: readonly ListProof[]): string {
   const origin = { command: 'node bench/safe-rules-bench.ts --list', facts: [`Ruff ${ruffVersion}`] }
   return `${sectionHead("The product's safe rules, all at once", origin)}The safe fixes of all rules of
-languages/lint/safe-fixes.ts but ${conditional.join(', ')}, whose fixes the product judges one by one, are made in every file but
+languages/python/lint/safe-ruff-fixes.ts but ${conditional.join(', ')}, whose fixes the product judges one by one, are made in every file but
 vendored ones and the data of tests, whatever the repository's own rules are; then its tests run. For each change, halving
 finds the rule. \`library\` is Python's standard library with \`python -m test\`; its
 test_pdb_breakpoints_preserved_across_interactive_sessions expects a function of pdb.py in line 97, so that every fix

@@ -1,9 +1,9 @@
 import { type ChangedRun, changedRuns } from '#platform/changed-ranges.ts'
 import type { Diagnostic } from '../../lint/lint-report.ts'
-import { smallestEdit, type TextEdit } from '../../lint/safe-fixes.ts'
+import { smallestEdit, type TextEdit } from '../../lint/text-edit.ts'
 
 /** The same text as gofmt writes it, and as `gofmt -s` does. */
-export type Formatted = { formatted: string; simplified: string }
+type Formatted = { formatted: string; simplified: string }
 
 const messages = {
   gofmt: 'not formatted as gofmt formats it',
@@ -11,8 +11,8 @@ const messages = {
 } as const
 
 /**
- * A fault for each place where `text` differs from what `gofmt -s` makes of it: `gofmt-s` where only -s writes it so, else `gofmt`.
- * All their fixes together make the text of `gofmt -s`.
+ * Returns a fault for each part of `text` that differs from what `gofmt -s` makes of it: `gofmt-s` where only -s writes it so, else
+ * `gofmt`. All their fixes together make the text of `gofmt -s`.
  */
 export function formatFaults(text: string, { formatted, simplified }: Formatted): Diagnostic[] {
   const [before, target] = [linesOf(text), linesOf(simplified)]
@@ -21,7 +21,8 @@ export function formatFaults(text: string, { formatted, simplified }: Formatted)
   return changedRuns(before, target).map((run) => {
     const code = rowsOf([run]).some((row) => simplerRows.has(row)) ? 'gofmt-s' : 'gofmt'
     const start = starts[run.before.start] ?? text.length
-    const fix = editsOf({ start, removed: slice(before, run.before), added: slice(target, run.after) }, text)
+    const removed = before.slice(run.before.start, run.before.end)
+    const fix = editsOf({ start, removed, added: target.slice(run.after.start, run.after.end) }, text)
     return {
       code,
       message: messages[code],
@@ -44,11 +45,7 @@ function startsOf(lines: readonly string[]): number[] {
   return lines.map((line) => (at += line.length) - line.length)
 }
 
-function slice(lines: readonly string[], { start, end }: ChangedRun['after']): string[] {
-  return lines.slice(start, end)
-}
-
-/** The rows after the change, and the one behind it: where lines only went, there is no other. */
+/** Lists the rows after the change, and the one behind it: where lines only went, there is no other. */
 function rowsOf(runs: readonly ChangedRun[]): number[] {
   return runs.flatMap(({ after: { start, end } }) => Array.from({ length: end - start + 1 }, (_, at) => start + at))
 }

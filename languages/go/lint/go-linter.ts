@@ -1,8 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
-import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
-import type { Diagnostic, LintReport } from '../../lint/lint-report.ts'
+import { type Diagnostic, type LintAnswer, type LintReport, openLintAnswers } from '../../lint/lint-report.ts'
 import { formatFaults } from './format-faults.ts'
 import { findGofmt, type FormatQuestion, type GofmtAnswer, runGofmt } from './gofmt-process.ts'
 
@@ -22,11 +21,7 @@ export type GoLinter = {
   close(): void
 }
 
-type GoAnswer = { kind: 'report'; report: LintReport; formatted: string | undefined } | { kind: 'lost'; why: string }
-
-/** Every operation on a file starts from the same text. Sizes are in bytes, about. */
-const cacheLimit = { max: 500, maxSize: 10_000_000, sizeOf }
-const diagnosticBytes = 550
+const maxCachedBytes = 10_000_000
 
 const absent = 'there is no gofmt on the search path'
 /** A gofmt that works makes the second of the first. */
@@ -40,7 +35,7 @@ export async function openGoLinter(options: { searchPath: string; limitMs?: numb
   const { searchPath, limitMs = 10_000 } = options
   const gofmt = await findGofmt(searchPath)
   const closing = new AbortController()
-  const answers = openCachedAnswers<GoAnswer>(cacheLimit)
+  const answerFor = openLintAnswers(maxCachedBytes)
   const slots = openSemaphore(atOnce)
   const format = async (question: FormatQuestion): Promise<GofmtAnswer> => {
     if (gofmt === undefined) return { kind: 'lost', why: absent }
@@ -51,11 +46,7 @@ export async function openGoLinter(options: { searchPath: string; limitMs?: numb
       leave()
     }
   }
-  const read = async (text: string) => {
-    const answer = await answers.get(sha256(text), () => reportOn(text, format))
-    if (answer.kind === 'report') return answer
-    throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
-  }
+  const read = (text: string) => answerFor(sha256(text), () => reportOn(text, format))
   let tried: Promise<string | undefined> | undefined
   return {
     version: gofmt?.version ?? 'gofmt',
@@ -74,7 +65,7 @@ async function faultOf(path: string, format: Format): Promise<string | undefined
   return `${path} does not format Go${answer.kind === 'lost' ? `: ${answer.why}` : ''}`
 }
 
-async function reportOn(text: string, format: Format): Promise<GoAnswer> {
+async function reportOn(text: string, format: Format): Promise<LintAnswer> {
   const early = beforePackage(text)
   if (early !== undefined) return brokenReport([early], text)
   // gofmt leaves comments with CRLF as they are, and would change them in its next pass.
@@ -82,7 +73,9 @@ async function reportOn(text: string, format: Format): Promise<GoAnswer> {
   const simple = await format({ text: unix, isSimplified: true })
   if (simple.kind === 'lost') return simple
   if (simple.kind === 'broken') return brokenReport(simple.faults, text)
-  const withEnds = hasOnlyCrlf(text) ? (one: string) => one.replaceAll('\n', '\r\n') : (one: string) => one
+  const withEnds = hasOnlyCrlf(text)
+    ? (unixText: string) => unixText.replaceAll('\n', '\r\n')
+    : (unixText: string) => unixText
   const simplified = withEnds(simple.text)
   if (simplified === text) return reportOf([], simple.text)
   const plain = await format({ text: unix, isSimplified: false })
@@ -91,17 +84,17 @@ async function reportOn(text: string, format: Format): Promise<GoAnswer> {
   return reportOf(formatFaults(text, { formatted, simplified }), simple.text)
 }
 
-function reportOf(diagnostics: Diagnostic[], formatted: string): GoAnswer {
+function reportOf(diagnostics: Diagnostic[], formatted: string): LintAnswer {
   return { kind: 'report', report: { diagnostics, guards: [], syntaxErrors: [] }, formatted }
 }
 
-function brokenReport(faults: Extract<GofmtAnswer, { kind: 'broken' }>['faults'], text: string): GoAnswer {
+function brokenReport(faults: Extract<GofmtAnswer, { kind: 'broken' }>['faults'], text: string): LintAnswer {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), (end) => end.index + 1)]
   const syntaxErrors = faults.map(({ line, column, message }): Diagnostic => {
     const start = starts[line - 1] ?? text.length
     return { code: 'invalid-syntax', message, line, column, start, end: start, fix: undefined }
   })
-  return { kind: 'report', report: { diagnostics: [], guards: [], syntaxErrors }, formatted: undefined }
+  return { kind: 'report', report: { diagnostics: [], guards: [], syntaxErrors } }
 }
 
 function hasOnlyCrlf(text: string): boolean {
@@ -110,18 +103,11 @@ function hasOnlyCrlf(text: string): boolean {
 
 const trivia = /\uFEFF|[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\//y
 
-/** gofmt also takes pieces of Go; a file begins with its package clause. The fault of one that does not. */
+/** Returns the fault of a file that does not begin with its package clause: gofmt also takes pieces of Go. */
 function beforePackage(text: string) {
   trivia.lastIndex = 0
   let at = 0
   while (trivia.test(text)) at = trivia.lastIndex
   if (/^package(?!\w)/.test(text.slice(at, at + 8))) return undefined
   return { line: text.slice(0, at).split('\n').length, column: 1, message: "expected 'package'" }
-}
-
-function sizeOf(answer: GoAnswer): number {
-  if (answer.kind === 'lost') return 1
-  const { diagnostics } = answer.report
-  const edits = diagnostics.flatMap(({ fix = [] }) => fix)
-  return 1 + (answer.formatted ?? '').length + diagnosticBytes * diagnostics.length + 50 * edits.length
 }

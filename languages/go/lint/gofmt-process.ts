@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { after } from '#platform/clock.ts'
 import { findProgram } from '#platform/run-program.ts'
 
-export type Gofmt = { path: string; version: string }
+type Gofmt = { path: string; version: string }
 
 /** Lines and columns are 1-based, columns in bytes. */
 type SyntaxFault = { line: number; column: number; message: string }
@@ -17,7 +17,7 @@ export type GofmtAnswer =
 
 export type FormatQuestion = { text: string; isSimplified: boolean }
 
-/** The gofmt of the search path, or else the one beside `go`. */
+/** Finds the gofmt of the search path, or else the one beside `go`. */
 export async function findGofmt(searchPath: string): Promise<Gofmt | undefined> {
   const path = (await findProgram('gofmt', searchPath)) ?? (await besideGo(searchPath))
   return path === undefined ? undefined : { path, version: await versionOf(path) }
@@ -90,8 +90,8 @@ export async function runGofmt(
 
 /** A text that does not parse has a line for each fault, with the file's name where a `//line` in it gives another. */
 function failureOf(errors: string, otherwise: string): GofmtAnswer {
-  const found = errors.matchAll(/^\S.*?:(\d+)(?::(\d+))?: (.+)$/gm)
-  const faults = Array.from(found, ([, line, column = '1', message = '']): SyntaxFault => {
+  const lines = errors.matchAll(/^\S.*?:(\d+)(?::(\d+))?: (.+)$/gm)
+  const faults = Array.from(lines, ([, line, column = '1', message = '']): SyntaxFault => {
     return { line: Number(line), column: Number(column), message }
   })
   if (faults.length > 0) return { kind: 'broken', faults: faults.slice(0, maxFaults) }

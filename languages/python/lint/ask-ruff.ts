@@ -2,40 +2,45 @@ import { AppError } from '#domain/error.ts'
 import type { RuffTree } from '#domain/path-rules.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ObtainedProgram } from '#platform/obtain-program.ts'
-import { guardRules, withRuffEdits } from '../../lint/lint-report.ts'
 import { type Lost, openServerTurns } from '../../lint/server-turns.ts'
+import { guardRules, withRuffEdits } from './ruff-report.ts'
 import { type RuffAnswer, type RuffItem, type RuffQuestion, startRuff } from './ruff-server.ts'
-import { readRuffSettings, type RuffSettings } from './ruff-settings.ts'
 import { keyOfTree, treeWith } from './ruff-tree.ts'
 
-/** Questions that Ruff answers. All throw TOOL_005 where there is no Ruff. */
+/** Holds what Ruff says of the settings that it has for a file. */
+export type RuffSettings = {
+  /** Holds the codes of the rules that are on. */
+  enabled: ReadonlySet<string>
+  /** Returns a value by its key: `linter.line_length`; undefined where Ruff says none. */
+  value(key: string): string | undefined
+}
+
+/** Asks Ruff. All throw TOOL_005 where there is no Ruff. */
 export type Ruff = {
-  /** What Ruff reports in a text at a path of a tree, with the guard rules on. */
+  /** Returns what Ruff reports in a text at a path of a tree, with the guard rules on. */
   itemsIn(tree: RuffTree, file: { path: string; text: string }): Promise<RuffItem[] | Lost>
-  /** The settings that files of a folder have, or Ruff's reason for refusing their configuration. */
+  /** Returns the settings that files of a folder have, or Ruff's reason for refusing their configuration. */
   settingsIn(tree: RuffTree, folder: string): Promise<RuffSettings | { refusal: string }>
-  /** Those modules of a tree that Ruff lints. */
+  /** Returns those modules of a tree that Ruff lints. */
   lintedIn(tree: RuffTree): Promise<ReadonlySet<string>>
-  /** Undefined for a text that Ruff cannot format. */
+  /** Returns undefined for a text that Ruff cannot format. */
   formatted(text: string, lineLength: number): Promise<string | undefined>
   close(): Promise<void>
 }
 
 const knownSettings = 200
 
-function openTurns(program: string, { limitMs, processes }: Omit<Options, 'ruff'>) {
-  const start = () => startRuff(program, { extended: guardRules })
-  return Array.from({ length: processes }, () => openServerTurns<RuffQuestion, RuffAnswer>(start, { limitMs }))
-}
-
 type Options = { ruff: ObtainedProgram; limitMs: number; processes: number }
 
 export function openRuff({ ruff: { path, lack }, limitMs, processes }: Options): Ruff {
-  const turns = path === undefined ? [] : openTurns(path, { limitMs, processes })
+  const turns =
+    path === undefined
+      ? []
+      : Array.from({ length: processes }, () => openServerTurns(() => startRuff(path, guardRules), { limitMs }))
   const settings = openCachedAnswers<RuffSettings | { refusal: string }>({ max: knownSettings })
 
   async function ask(question: RuffQuestion): Promise<RuffAnswer | Lost> {
-    const [leastBusy] = turns.toSorted((one, other) => one.waiting() - other.waiting())
+    const [leastBusy] = turns.toSorted((left, right) => left.waiting() - right.waiting())
     if (leastBusy === undefined) throw new AppError('TOOL_005', `Python cannot be linted: ${lack ?? 'no process'}`)
     return leastBusy.ask(question)
   }
@@ -74,6 +79,21 @@ export function openRuff({ ruff: { path, lack }, limitMs, processes }: Options):
     },
     async close() {
       await Promise.all(turns.map(({ close }) => close()))
+    },
+  }
+}
+
+/** Reads what `ruff check --show-settings` prints. */
+function readRuffSettings(output: string): RuffSettings {
+  const enabled = /^linter\.rules\.enabled = \[\n(?<rules>[^\]]*)\]/m.exec(output)?.groups?.['rules'] ?? ''
+  const values = new Map(
+    Array.from(output.matchAll(/^(?<key>[\w.]+) = (?<value>.*)$/gm), ([, key = '', value = '']) => [key, value]),
+  )
+  return {
+    enabled: new Set(Array.from(enabled.matchAll(/\(([A-Z]+\d+)\)/g), ([, code = '']) => code)),
+    value(key) {
+      const value = values.get(key)
+      return value === 'none' ? undefined : value
     },
   }
 }

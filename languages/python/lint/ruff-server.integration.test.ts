@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { openTestPythonLinter } from '../../lint/test-linter.fixture.ts'
 import { testRuff } from '#testing/test-ruff.ts'
 import { wideRules } from '../../lint/wide-rules.fixture.ts'
-import { openPythonLinter } from '../../lint/python-linter.ts'
+import { openPythonLinter } from './python-linter.ts'
 import { readFixture } from '../../lint/read-repository.fixture.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'remora-test-'))

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { AppError, unreachable } from '#domain/error.ts'
 import type { RuffTree } from '#domain/path-rules.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { type LanguageServer, startLanguageServer } from '../../lint/language-server.ts'
+import { type LanguageServer, startLanguageServer, TextRange } from '../../lint/language-server.ts'
 import type { LintServer } from '../../lint/server-turns.ts'
 import { keyOfTree } from './ruff-tree.ts'
 
@@ -30,13 +30,11 @@ export type RuffAnswer =
   /** Has Ruff's words about a configuration that it does not accept. */
   | { kind: 'refused'; why: string }
 
-const Position = z.object({ line: z.int(), character: z.int() })
-const Range = z.object({ start: Position, end: Position })
-const RuffEdit = z.object({ range: Range, newText: z.string() })
+const RuffEdit = z.object({ range: TextRange, newText: z.string() })
 export type RuffEdit = z.infer<typeof RuffEdit>
 /** `is_preferred`: the fix is safe, as Ruff and the configuration see it. */
 const Fix = z.object({ edits: z.array(RuffEdit), is_preferred: z.boolean().nullish() })
-const RuffItem = z.object({ code: z.string().nullish(), message: z.string(), range: Range, data: Fix.nullish() })
+const RuffItem = z.object({ code: z.string().nullish(), message: z.string(), range: TextRange, data: Fix.nullish() })
 export type RuffItem = z.infer<typeof RuffItem>
 const Report = z.object({ items: z.array(RuffItem) })
 
@@ -52,10 +50,7 @@ const anyFile = 'remora_any_file.py'
  * Starts `ruff server`, which sees nothing but the trees that are laid for it in a folder of its own. In each, the rules `extended` are on
  * besides those of the configuration.
  */
-export function startRuff(
-  program: string,
-  { extended }: { extended: readonly string[] },
-): LintServer<RuffQuestion, RuffAnswer> {
+export function startRuff(program: string, extended: readonly string[]): LintServer<RuffQuestion, RuffAnswer> {
   const folder = mkdtempSync(join(tmpdir(), 'remora-ruff-'))
   refuseFilesAbove(folder)
   const ending = new AbortController()
@@ -69,8 +64,9 @@ export function startRuff(
   const command = [program, 'server']
   const server = startLanguageServer({ command, folder, maxMemoryKiB }, { onNotice: () => {}, onExit: end })
   const ready = initialized(server, extended)
+  void ready.catch(() => undefined) // each question that waits for it fails
   const laid = new Map<string, Promise<string>>()
-  const placeOf = (tree: RuffTree) =>
+  const topOf = (tree: RuffTree) =>
     getOrMake(laid, keyOfTree(tree), async () => {
       const top = join(folder, String(laid.size))
       await lay(top, tree)
@@ -85,7 +81,7 @@ export function startRuff(
     isSpent: () => texts >= maxTexts || laid.size >= maxTrees,
     async ask(question) {
       texts += 1
-      const top = await placeOf(question.tree)
+      const top = await topOf(question.tree)
       return answerTo(question, { top, server, program, signal: ending.signal })
     },
   }
@@ -144,19 +140,16 @@ async function answerTo(question: RuffQuestion, { top, server, ...running }: Ans
 /** Ruff looks for a Python version in every folder above, which would be one of this machine. */
 function refuseFilesAbove(folder: string): void {
   for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
-    const found = ownFiles.map((name) => join(above, name)).find((path) => existsSync(path))
-    if (found !== undefined)
-      throw new AppError(
-        'TOOL_004',
-        `Ruff would read ${found}, which is above the folder for temporary files: remove it`,
-      )
+    const file = ownFiles.map((name) => join(above, name)).find((path) => existsSync(path))
+    if (file === undefined) continue
+    throw new AppError('TOOL_004', `Ruff would read ${file}, which is above the folder for temporary files: remove it`)
   }
 }
 
 async function lay(top: string, { files, modules }: RuffTree): Promise<void> {
   await mkdir(top)
   const folders = new Set([...modules, ...Object.keys(files)].map((path) => dirname(path)))
-  for (const one of folders) await mkdir(join(top, one), { recursive: true })
+  for (const folder of folders) await mkdir(join(top, folder), { recursive: true })
   for (const path of modules) await writeFile(join(top, path), '')
   for (const [path, text] of Object.entries(files)) await writeFile(join(top, path), text)
 }

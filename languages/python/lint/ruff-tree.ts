@@ -2,11 +2,12 @@ import { stringify } from 'smol-toml'
 import { sha256 } from '#domain/ids.ts'
 import type { RuffTree } from '#domain/path-rules.ts'
 import { folderOf } from '#domain/repo-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
-/** In preview Ruff reports rules by name unless codes are preferred. */
+/** Has Ruff report codes: in preview it would report rules by name. */
 export const byCode = { 'output-prefer-rule-codes': true }
 
-/** A tree with one configuration, for texts of no repository. */
+/** Makes a tree with one configuration, for texts of no repository. */
 export function treeWith(options: Readonly<Record<string, unknown>>): RuffTree {
   return { files: { 'ruff.toml': stringify({ ...options, ...byCode }) }, modules: [] }
 }
@@ -14,14 +15,10 @@ export function treeWith(options: Readonly<Record<string, unknown>>): RuffTree {
 const keys = new WeakMap<RuffTree['files'], string>()
 
 export function keyOfTree({ files, modules }: RuffTree): string {
-  const known = keys.get(files)
-  if (known !== undefined) return known
-  const key = sha256(JSON.stringify([files, modules]))
-  keys.set(files, key)
-  return key
+  return getOrMake(keys, files, () => sha256(JSON.stringify([files, modules])))
 }
 
-/** The folder of the configuration that governs the files of a folder. */
+/** Returns the folder of the configuration that governs the files of a folder. */
 export function governingFolder(files: RuffTree['files'], folder: string): string {
   const prefix = folder === '' ? '' : `${folder}/`
   const isRuffs =

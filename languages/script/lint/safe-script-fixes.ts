@@ -1,4 +1,4 @@
-import type { TextEdit } from '../../lint/safe-fixes.ts'
+import type { TextEdit } from '../../lint/text-edit.ts'
 
 /**
  * Rules of JavaScript and TypeScript whose fixes are made without a review by a person: those that oxlint calls safe, less

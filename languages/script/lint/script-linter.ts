@@ -1,8 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { LintRules, ScriptSuffix } from '#domain/path-rules.ts'
-import { openCachedAnswers } from '#platform/cached-answers.ts'
-import type { LintReport } from '../../lint/lint-report.ts'
+import { type LintAnswer, type LintReport, openLintAnswers } from '../../lint/lint-report.ts'
 import {
   openOxlintServer,
   type OxlintQuestion,
@@ -14,37 +13,19 @@ import { scriptReportOf } from './script-report.ts'
 import { unseenConfiguration, unseenFactsOf, withoutSwitches } from './unseen-assignments.ts'
 
 export type ScriptLinter = {
-  /** TOOL_006 for a text that oxlint cannot handle: nested too deeply, or too slow. The next text is not affected. */
+  /** Reports faults. TOOL_006 for a text that oxlint cannot handle: nested too deeply, or too slow. */
   lint(text: string, rules: ScriptRules): Promise<LintReport>
-  /** oxlint's reason for refusing a configuration, in its words; undefined when it accepts it. TOOL_004 when it crashes or is too slow, twice. */
+  /** Returns oxlint's reason for refusing a configuration, if it does. TOOL_004 when it crashes or is too slow, twice. */
   refusalOf(configuration: LintRules['options']): Promise<string | undefined>
-  /** All rules that oxlint has. */
   rules(): Promise<readonly OxlintRule[]>
   close(): Promise<void>
 }
 
 export type ScriptRules = LintRules & { suffix: ScriptSuffix }
 
-type LintAnswer = { kind: 'report'; report: LintReport } | { kind: 'lost'; why: string }
+const maxCachedBytes = 10_000_000
 
-/** Every operation on a file starts from the same text. Sizes are in bytes, about. */
-const cacheLimit = { max: 500, maxSize: 10_000_000, sizeOf }
-const diagnosticBytes = 550
-
-const everywhere = [
-  'builtin',
-  'browser',
-  'node',
-  'es2024',
-  'worker',
-  'serviceworker',
-  'jest',
-  'mocha',
-  'jasmine',
-  'commonjs',
-  'amd',
-  'jquery',
-]
+const everywhere = 'builtin browser node es2024 worker serviceworker jest mocha jasmine commonjs amd jquery'.split(' ')
 
 /**
  * Configures what no change may add whatever the repository's rules are: undefined and unused names, and what oxlint counts as certainly
@@ -60,13 +41,11 @@ const guardConfiguration = (suffix: ScriptSuffix) => ({
 /** One linter serves the whole process. Its own process starts with the first text. */
 export function openScriptLinter({ limitMs = 10_000 }: { limitMs?: number } = {}): ScriptLinter {
   const server = openOxlintServer({ limitMs })
-  const answers = openCachedAnswers<LintAnswer>(cacheLimit)
+  const answerFor = openLintAnswers(maxCachedBytes)
   return {
     async lint(text, rules) {
       const key = sha256(`${rules.suffix}${JSON.stringify(rules.options)}${String(rules.isExcluded)}\0${text}`)
-      const answer = await answers.get(key, () => lintWith(server, text, rules))
-      if (answer.kind === 'report') return answer.report
-      throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
+      return (await answerFor(key, () => lintWith(server, text, rules))).report
     },
     async refusalOf(configuration) {
       const question: OxlintQuestion = { text: '', suffix: '.js', configuration }
@@ -96,9 +75,9 @@ async function lintWith(
       continue
     }
     const unseen = { text: withoutSwitches(text), suffix, configuration: unseenConfiguration }
-    const found = await server.check(unseen)
-    if (found.kind !== 'report') return { kind: 'lost', why: found.why }
-    const facts = unseenFactsOf(scriptReportOf(found, unseen.text).diagnostics, text)
+    const second = await server.check(unseen)
+    if (second.kind !== 'report') return { kind: 'lost', why: second.why }
+    const facts = unseenFactsOf(scriptReportOf(second, unseen.text).diagnostics, text)
     reports.push(scriptReportOf(answer, text, facts))
   }
   const [guards, own] = reports
@@ -110,10 +89,4 @@ async function lintWith(
       syntaxErrors: guards?.syntaxErrors ?? [],
     },
   }
-}
-
-function sizeOf(answer: LintAnswer): number {
-  return answer.kind === 'lost'
-    ? 1
-    : 1 + diagnosticBytes * (answer.report.diagnostics.length + answer.report.guards.length)
 }

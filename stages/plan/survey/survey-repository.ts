@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isGo, type LintRules, type PathRules } from '#domain/path-rules.ts'
 import { hasCode } from '#domain/error.ts'
-import { keptOf } from '#languages/lint/fixable-faults.ts'
+import { keptOf } from '#languages/python/lint/fixable-faults.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
 import {
   isLintConfig,

@@ -4,7 +4,7 @@
  */
 import type { Tree } from 'web-tree-sitter'
 import { docFactsOf } from '#languages/comments/doc-facts.ts'
-import { type JudgedFault, judgeFixes } from '#languages/lint/fixable-faults.ts'
+import { type JudgedFault, judgeFixes } from '#languages/python/lint/fixable-faults.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import { byteOffsets } from '#languages/python/python-file.ts'
 import { docstringFactsOf } from '#languages/python/docstring-facts.ts'

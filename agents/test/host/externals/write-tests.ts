@@ -1,4 +1,4 @@
-import { fixableFaults } from '#languages/lint/fixable-faults.ts'
+import { fixableFaults } from '#languages/python/lint/fixable-faults.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import type { Linter } from '#languages/lint/linter.ts'

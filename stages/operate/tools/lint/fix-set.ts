@@ -1,7 +1,7 @@
 import type { Edit, Evidence } from '#domain/change-set.ts'
 import type { TextCheck } from '#domain/checks.ts'
 import type { PathRules } from '#domain/path-rules.ts'
-import { fixableFaults } from '#languages/lint/fixable-faults.ts'
+import { fixableFaults } from '#languages/python/lint/fixable-faults.ts'
 import type { Diagnostic, LintReport } from '#languages/lint/lint-report.ts'
 import type { Linter } from '#languages/lint/linter.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'

@@ -1,5 +1,5 @@
 import type { LintRules } from '#domain/path-rules.ts'
-import { fixableFaults } from '#languages/lint/fixable-faults.ts'
+import { fixableFaults } from '#languages/python/lint/fixable-faults.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
 import type { Linter } from '#languages/lint/linter.ts'
 import type { Node } from 'web-tree-sitter'

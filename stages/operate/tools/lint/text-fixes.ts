@@ -1,5 +1,5 @@
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
-import type { TextEdit } from '#languages/lint/safe-fixes.ts'
+import type { TextEdit } from '#languages/lint/text-edit.ts'
 import { movedRange } from '#domain/rebase-edits.ts'
 import { editsBetween } from '#change-sets/edits-between.ts'
 

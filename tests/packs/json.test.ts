@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { indexNodes } from '../node-query.ts'
+import { indexNodes } from '#stages/discover/node-query.ts'
 import { describePack } from './describe-pack.fixture.ts'
-import { openOutline } from './outline.fixture.ts'
+import { openOutline } from '#stages/discover/outline.fixture.ts'
 
 describePack('json', [
   [

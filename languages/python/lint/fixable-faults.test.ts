@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { loadLanguage } from '../syntax/parser.ts'
+import { loadLanguage } from '../../syntax/parser.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { fixableFaults, judgeFixes } from './fixable-faults.ts'
 import { type FixEffect, fixEffects } from './fix-effects.fixture.ts'
-import { openTestPythonLinter } from './test-linter.fixture.ts'
+import { openTestPythonLinter } from '../../lint/test-linter.fixture.ts'
 
 const python = await loadLanguage('python')
 const linter = await openTestPythonLinter()

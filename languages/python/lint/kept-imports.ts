@@ -1,8 +1,9 @@
-import { type ImportedHere, importsIn, isLoadedForEffect } from '../python/import-facts.ts'
-import { isStandardModule } from '../python/standard-modules.ts'
-import type { LoadedLanguage } from '../syntax/parser.ts'
-import type { Diagnostic } from './lint-report.ts'
-import type { TextEdit } from './safe-fixes.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type ImportedHere, importsIn, isLoadedForEffect } from '../import-facts.ts'
+import { isStandardModule } from '../standard-modules.ts'
+import type { LoadedLanguage } from '../../syntax/parser.ts'
+import type { Diagnostic } from '../../lint/lint-report.ts'
+import { withEdits } from '../../lint/text-edit.ts'
 
 const movingRules: ReadonlySet<string> = new Set(['F811', 'I001', 'PLR0402'])
 
@@ -25,26 +26,22 @@ export function keepsImports(
   if (code === 'F811') return changed.every(({ scope }) => scope === '')
   const after = python.read(withEdits(text, fix), importsIn)
   const own = ownModules ?? path.split('/')
-  const hasEffect = before.some((one) => isForEffect(one, text, own))
+  const hasEffect = before.some((here) => isForEffect(here, text, own))
   const loadsOf = (imports: readonly ImportedHere[]) => loadedIn(imports, own, { ownOnly: !hasEffect })
-  return isSameList(loadsOf(before), loadsOf(after)) && isSameList(rebindingsIn(before), rebindingsIn(after))
+  return (
+    isDeepStrictEqual(loadsOf(before), loadsOf(after)) && isDeepStrictEqual(rebindingsIn(before), rebindingsIn(after))
+  )
 }
 
-/** Known to be loaded for its effect, or a module of the repository whose name the file never uses. */
+/** Is true for a module that is known to be loaded for its effect, or is the repository's own and never used by its name. */
 function isForEffect({ module, imported, name }: ImportedHere, text: string, own: readonly string[]): boolean {
   if (isLoadedForEffect(module)) return true
-  const isUsed = () =>
-    [...text.matchAll(new RegExp(`(?<![\\w.])${name.replaceAll(/\W/g, '')}(?!\\w)`, 'gu'))].length > 1
-  return imported === undefined && isOwn(module, own) && !isUsed()
+  if (imported !== undefined || !isOwn(module, own)) return false
+  return [...text.matchAll(new RegExp(`(?<![\\w.])${name.replaceAll(/\W/g, '')}(?!\\w)`, 'gu'))].length < 2
 }
 
 function isOwn(module: string, own: readonly string[]): boolean {
   return module.startsWith('.') || own.includes(module.split('.')[0] ?? module)
-}
-
-function withEdits(text: string, edits: readonly TextEdit[]): string {
-  const inOrder = edits.toSorted((one, other) => other.start - one.start)
-  return inOrder.reduce((whole, { start, end, text: added }) => whole.slice(0, start) + added + whole.slice(end), text)
 }
 
 /** Lists what the imports load, in order: the repository's own modules, and unless `ownOnly` all others but the standard library's. */
@@ -63,15 +60,11 @@ function loadedIn(
   return [...loads]
 }
 
-/** The imports of which the last one counts: of names that several bind, and all where one imports everything. */
+/** Lists the imports of which the last one counts: of names that several bind, and all where one imports everything. */
 function rebindingsIn(imports: readonly ImportedHere[]): string[] {
   const takesAll = imports.some(({ name }) => name === '*')
   const binders = Map.groupBy(imports, ({ scope, name }) => `${scope} ${name}`)
   return imports
     .filter(({ scope, name }) => takesAll || (binders.get(`${scope} ${name}`)?.length ?? 0) > 1)
     .map(({ scope, name, module, imported = '' }) => `${scope} ${name} ${module} ${imported}`)
-}
-
-function isSameList(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((item, at) => item === other[at])
 }

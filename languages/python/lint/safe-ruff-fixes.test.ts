@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSafeFix } from './safe-fixes.ts'
+import { isSafeFix } from './safe-ruff-fixes.ts'
 
 /** Ruff's fix of F841 for the first name of an exception in the text. */
 function isSafe(text: string): boolean {

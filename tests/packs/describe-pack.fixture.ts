@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openOutline } from './outline.fixture.ts'
+import { openOutline } from '#stages/discover/outline.fixture.ts'
 
 /** The name of a case, the source, and its outline as `kind qualified.name first-last line`. */
 export type OutlineCase = [name: string, source: string, nodes: string[]]

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { draws, testSeed } from '#testing/fast-check.ts'
 import { languages } from '#languages/syntax/grammars.ts'
-import { type HardSource, hardSources, soundSource } from './languages/hard-source.fixture.ts'
-import type { ParseResult } from './parse-pool.ts'
-import { openParsePool, type ParsePool } from './parse-pool.ts'
-import { loadQueryPacks, type QueryPack } from './query-pack.ts'
+import { type HardSource, hardSources, soundSource } from './hard-source.fixture.ts'
+import type { ParseResult } from '#stages/discover/parse-pool.ts'
+import { openParsePool, type ParsePool } from '#stages/discover/parse-pool.ts'
+import { loadQueryPacks, type QueryPack } from '#stages/discover/query-pack.ts'
 
 const hardness = {
   depth: draws(10_000),

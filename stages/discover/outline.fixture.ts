@@ -1,6 +1,6 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import { compileNodeQuery, type NodeQuery, nodesOfFile } from '../node-query.ts'
-import { loadQueryPacks } from '../query-pack.ts'
+import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
+import { loadQueryPacks } from './query-pack.ts'
 
 export type Outline = {
   query: NodeQuery

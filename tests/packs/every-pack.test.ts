@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { languages } from '#languages/syntax/grammars.ts'
 import { twoDefinitions } from './hard-source.fixture.ts'
-import { openOutline } from './outline.fixture.ts'
+import { openOutline } from '#stages/discover/outline.fixture.ts'
 
 describe.each(languages)('the %s pack', (language) => {
   it('cuts nodes out of their bytes behind a byte order mark and emoji, and tells two of one name apart', async () => {

@@ -1,16 +1,4 @@
-/** A replacement in UTF-16 units of a text, end-exclusive. */
-export type TextEdit = { start: number; end: number; text: string }
-
-/** Cuts what the old and the new text have in common at both ends: linters replace whole statements or lines. */
-export function smallestEdit({ start, end, text: added }: TextEdit, text: string): TextEdit {
-  const removed = text.slice(start, end)
-  const least = Math.min(removed.length, added.length)
-  let head = 0
-  while (head < least && removed[head] === added[head]) head++
-  let tail = 0
-  while (tail < least - head && removed.at(-1 - tail) === added.at(-1 - tail)) tail++
-  return { start: start + head, end: end - tail, text: added.slice(head, added.length - tail) }
-}
+import type { TextEdit } from '../../lint/text-edit.ts'
 
 /**
  * Rules whose fixes are made without a review by a person. The wasm build does not report which fixes are safe, so the

@@ -5,12 +5,12 @@ import type { LintRules, RuffTree, TextStyle } from '#domain/path-rules.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ObtainedProgram } from '#platform/obtain-program.ts'
-import { isInPreview } from './configuration/flake8-config.ts'
-import { type LintReport, lintReportOf } from './lint-report.ts'
-import { openRuff, type Ruff } from '../python/lint/ask-ruff.ts'
-import type { RuffItem } from '../python/lint/ruff-server.ts'
-import { governingFolder, keyOfTree, treeWith } from '../python/lint/ruff-tree.ts'
-import type { Lost } from './server-turns.ts'
+import { isInPreview } from '../../lint/configuration/flake8-config.ts'
+import { type LintAnswer, type LintReport, openLintAnswers } from '../../lint/lint-report.ts'
+import { openRuff, type Ruff } from './ask-ruff.ts'
+import { lintReportOf } from './ruff-report.ts'
+import type { RuffItem } from './ruff-server.ts'
+import { governingFolder, keyOfTree, treeWith } from './ruff-tree.ts'
 
 export type PythonLinter = {
   /** Is Ruff's name with its version, or only its name where there is none. */
@@ -18,8 +18,8 @@ export type PythonLinter = {
   /** Says why Python is not linted here, and how to change that; undefined where there is a Ruff. */
   lack: string | undefined
   /**
-   * The faults of `text` under the rules of its file. Throws TOOL_006 for a text that Ruff cannot handle: nested too
-   * deeply for its stack, or too slow; the next text is not affected. TOOL_005 where there is no Ruff.
+   * Reports the faults of `text` under the rules of its file. TOOL_006 for a text that Ruff cannot handle: nested too deeply for its
+   * stack, or too slow. TOOL_005 where there is no Ruff.
    */
   lint(text: string, rules: LintRules): Promise<LintReport>
   /**
@@ -32,39 +32,33 @@ export type PythonLinter = {
   close(): Promise<void>
 }
 
-/** The trees in which Ruff finds the configuration of a repository. */
+/** Keeps the trees in which Ruff finds the configuration of a repository. */
 export type RuffTrees = Pick<Ruff, 'settingsIn' | 'lintedIn'> & {
   /** Makes a tree known by a key, which rules name; without one, by its own. Returns the key. */
   add(tree: RuffTree, key?: string): string
-  /** Ruff's reason for refusing options, in its words; undefined when it accepts them. */
+  /** Returns Ruff's reason for refusing options, in its words; undefined when it accepts them. */
   refusalOf(options: Readonly<Record<string, unknown>>): Promise<string | undefined>
 }
 
-/** Answers are cached: every operation on a file starts from the same text. Sizes are in bytes, about. */
-const cacheLimit = { max: 500, maxSize: 20_000_000, sizeOf }
-const diagnosticBytes = 550
+const maxCachedBytes = 20_000_000
 const knownTrees = 100
 const knownFormats = 100
 const blackLineLength = 88
 
-type LintAnswer = { kind: 'report'; report: LintReport } | Lost
-
 /** `processes`: texts are shared out among so many. They start with the first text. */
 type Options = { ruff: ObtainedProgram; limitMs?: number; processes?: number }
 
-/** One linter serves the whole process. A text that costs Ruff its life is not linted again while that answer is cached. */
+/** One linter serves the whole process. */
 export function openPythonLinter({ ruff: program, limitMs = 10_000, processes = 1 }: Options): PythonLinter {
   const ruff = openRuff({ ruff: program, limitMs, processes })
   const trees = new LRUCache<string, RuffTree>({ max: knownTrees })
-  const answers = openCachedAnswers<LintAnswer>(cacheLimit)
+  const answerFor = openLintAnswers(maxCachedBytes)
   return {
     version: program.version === undefined ? 'ruff' : `ruff ${program.version}`,
     lack: program.lack,
     async lint(text, rules) {
       const key = sha256(`${JSON.stringify(rules)}\0${text}`)
-      const answer = await answers.get(key, () => lintText(text, rules, { ruff, tree: treeOf(rules, trees) }))
-      if (answer.kind === 'report') return answer.report
-      throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
+      return (await answerFor(key, () => lintText(text, rules, { ruff, tree: treeOf(rules, trees) }))).report
     },
     keepFormat: formatKeeper(ruff),
     trees: {
@@ -73,8 +67,8 @@ export function openPythonLinter({ ruff: program, limitMs = 10_000, processes = 
         return key
       },
       async refusalOf(options) {
-        const found = await ruff.settingsIn(treeWith(options), '')
-        return 'refusal' in found ? found.refusal : undefined
+        const settings = await ruff.settingsIn(treeWith(options), '')
+        return 'refusal' in settings ? settings.refusal : undefined
       },
       settingsIn: ruff.settingsIn,
       lintedIn: ruff.lintedIn,
@@ -83,7 +77,7 @@ export function openPythonLinter({ ruff: program, limitMs = 10_000, processes = 
   }
 }
 
-/** A file that the repository's linter leaves out is checked for what no change may bring. */
+/** Returns the tree of a file; one that the repository's linter leaves out is checked for what no change may bring. */
 function treeOf({ options, tree: key, isExcluded }: LintRules, trees: LRUCache<string, RuffTree>): RuffTree {
   if (isExcluded) return treeWith({})
   if (key === undefined) return treeWith(options)
@@ -100,19 +94,20 @@ const anyPath = 'text.py'
 async function lintText(text: string, rules: LintRules, { ruff, tree }: Linting): Promise<LintAnswer> {
   const path = rules.tree === undefined || rules.isExcluded ? anyPath : (rules.path ?? anyPath)
   const folder = governingFolder(tree.files, folderOf(path))
-  const found = await ruff.itemsIn(tree, { path, text })
-  if ('kind' in found) return found
+  const all = await ruff.itemsIn(tree, { path, text })
+  if ('kind' in all) return all
   const settings = await ruff.settingsIn(tree, folder)
   if ('refusal' in settings) return { kind: 'lost', why: settings.refusal }
+  const hasTarget = settings.value('linter.unresolved_target_version') !== undefined
   const reportWith = (own: readonly RuffItem[]): LintAnswer => {
-    return { kind: 'report', report: lintReportOf({ found, own }, text, { rules, settings }) }
+    return { kind: 'report', report: lintReportOf({ all, own }, text, { ignored: rules.ignored, hasTarget }) }
   }
-  if (rules.isExcluded || (found.some(isSyntaxError) && !(await isPython(text, ruff)))) return reportWith([])
+  if (rules.isExcluded || (all.some(isSyntaxError) && !(await isPython(text, ruff)))) return reportWith([])
   const { preview } = tree
   const isInTwoPasses = preview !== undefined && governingFolder(preview, folderOf(path)) === folder
   const second = isInTwoPasses ? await ruff.itemsIn({ ...tree, files: preview }, { path, text }) : []
   if ('kind' in second) return second
-  const own = found.filter(({ code }) => settings.enabled.has(code ?? ''))
+  const own = all.filter(({ code }) => settings.enabled.has(code ?? ''))
   return reportWith([...own, ...second.filter(({ code }) => isInPreview(code ?? ''))])
 }
 
@@ -120,10 +115,10 @@ function isSyntaxError({ code }: RuffItem): boolean {
   return code === 'invalid-syntax'
 }
 
-/** The repository's target version may be older than the text's. For any other text, such as Python 2, Ruff still reports faults in the tokens. */
+/** Is true also for a text that is newer than the repository's target version. For Python 2, Ruff still reports faults in the tokens. */
 async function isPython(text: string, ruff: Ruff): Promise<boolean> {
-  const found = await ruff.itemsIn(treeWith({ lint: { select: [] } }), { path: anyPath, text })
-  return !('kind' in found) && !found.some(isSyntaxError)
+  const items = await ruff.itemsIn(treeWith({ lint: { select: [] } }), { path: anyPath, text })
+  return !('kind' in items) && !items.some(isSyntaxError)
 }
 
 /** Remembers which texts are formatted, because each round of fixes of a file asks for the same text. */
@@ -139,10 +134,4 @@ function formatKeeper(ruff: Ruff): PythonLinter['keepFormat'] {
     }
     return after
   }
-}
-
-function sizeOf(answer: LintAnswer): number {
-  if (answer.kind === 'lost') return 1
-  const fixes = answer.report.diagnostics.flatMap((one) => one.fix ?? [])
-  return 1 + diagnosticBytes * answer.report.diagnostics.length + fixes.reduce((sum, edit) => sum + edit.text.length, 0)
 }

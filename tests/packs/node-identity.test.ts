@@ -2,10 +2,10 @@ import { draws, fc, testSeed } from '#testing/fast-check.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
-import { dialects } from './languages/dialects.fixture.ts'
-import { generatedParts, type GeneratedPart, withOtherGaps } from './languages/generated-source.fixture.ts'
-import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
-import { loadQueryPacks } from './query-pack.ts'
+import { dialects } from './dialects.fixture.ts'
+import { generatedParts, type GeneratedPart, withOtherGaps } from './generated-source.fixture.ts'
+import { compileNodeQuery, type NodeQuery, nodesOfFile } from '#stages/discover/node-query.ts'
+import { loadQueryPacks } from '#stages/discover/query-pack.ts'
 
 const examples = { numRuns: draws(100) }
 

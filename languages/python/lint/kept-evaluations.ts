@@ -1,9 +1,9 @@
 import type { Node } from 'web-tree-sitter'
-import { importsIn } from '../python/import-facts.ts'
-import { moduleBindingsOf } from '../python/module-bindings.ts'
-import { codeIn, plainStringText } from '../python/python-nodes.ts'
-import type { LoadedLanguage } from '../syntax/parser.ts'
-import type { Diagnostic } from './lint-report.ts'
+import { importsIn } from '../import-facts.ts'
+import { moduleBindingsOf } from '../module-bindings.ts'
+import { codeIn, hasInterpolation, nodeAround, plainStringText } from '../python-nodes.ts'
+import type { LoadedLanguage } from '../../syntax/parser.ts'
+import type { Diagnostic } from '../../lint/lint-report.ts'
 
 /** Says of the code that a fix replaces whether the new code evaluates the same, in the same order. */
 type Judge = (node: Node) => boolean
@@ -22,13 +22,13 @@ const judges: Readonly<Record<string, Judge>> = {
   },
   // The value is computed for each key, and never for no key; the keys of dict.fromkeys need not be tuples.
   C420(node) {
-    const loop = around(node, ['dictionary_comprehension'])
+    const loop = nodeAround(node, ['dictionary_comprehension'])
     const value = loop?.childForFieldName('body')?.childForFieldName('value')
-    const target = loop?.namedChildren.find((child) => child?.type === 'for_in_clause')?.childForFieldName('left')
-    return value !== null && value !== undefined && isConstant(value) && target?.type === 'identifier'
+    const target = loop?.namedChildren.find(({ type }) => type === 'for_in_clause')?.childForFieldName('left')
+    return value ? isConstant(value) && target?.type === 'identifier' : false
   },
   // print("", sep=f()) becomes print(): the separator is not asked for any more.
-  FURB105: (node) => argumentsOf(callAround(node)).every((one) => nameOf(one) !== 'sep' || isPlain(valueOf(one))),
+  FURB105: (node) => argumentsOf(callAround(node)).every((given) => nameOf(given) !== 'sep' || isPlain(valueOf(given))),
   RUF022: (node) => isListUnread(node),
   // A quoted type is not evaluated any more.
   TC006: (node) => isTypeWithoutEffect(node),
@@ -52,14 +52,7 @@ export function keepsEvaluations(
   )
 }
 
-/** The innermost node of one of the types that holds this one, or is it. */
-function around(node: Node | null, types: readonly string[]): Node | undefined {
-  let found = node
-  while (found !== null && !types.includes(found.type)) found = found.parent
-  return found ?? undefined
-}
-
-const callAround = (node: Node) => around(node, ['call'])
+const callAround = (node: Node) => nodeAround(node, ['call'])
 
 function argumentsOf(call: Node | undefined): Node[] {
   const list = call?.childForFieldName('arguments')
@@ -79,21 +72,16 @@ const valuesOf = (call: Node | undefined) => argumentsOf(call).map(valueOf)
 const literals = new Set(['integer', 'float', 'true', 'false', 'none', 'ellipsis'])
 const groups = new Set(['parenthesized_expression', 'tuple', 'list', 'dictionary', 'pair', 'concatenated_string'])
 
-/** Is true when the value of the node is the same whenever it is asked for. */
-function isConstant(node: Node): boolean {
-  return consistsOf(node, () => false)
-}
+const isConstant = (node: Node) => consistsOf(node, () => false)
 
 /** Is true for what is made of constants and names alone: to read a name has no effect. */
-function isPlain(node: Node): boolean {
-  return consistsOf(node, ({ type }) => type === 'identifier')
-}
+const isPlain = (node: Node) => consistsOf(node, ({ type }) => type === 'identifier')
 
 function consistsOf(root: Node, isLeaf: (node: Node) => boolean): boolean {
   const open = [root]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (literals.has(node.type) || isLeaf(node)) continue
-    if (node.type === 'string' && !node.namedChildren.some((child) => child?.type === 'interpolation')) continue
+    if (node.type === 'string' && !hasInterpolation(node)) continue
     if (node.type === 'lambda' && node.childForFieldName('parameters')?.text.includes('=') !== true) continue
     // The sign of a number.
     const isSigned = node.type === 'unary_operator' && literals.has(node.childForFieldName('argument')?.type ?? '')
@@ -110,7 +98,7 @@ function consistsOf(root: Node, isLeaf: (node: Node) => boolean): boolean {
 function isFormattedAsEvaluated(call: Node | undefined): boolean {
   const given = argumentsOf(call)
   const [first] = given
-  if (given.slice(1).some((one) => !isPlain(valueOf(one)))) return false
+  if (given.slice(1).some((argument) => !isPlain(valueOf(argument)))) return false
   if (first === undefined || isPlain(valueOf(first))) return true
   const template = call?.childForFieldName('function')?.childForFieldName('object')?.text ?? ''
   const fields = fieldsOf(template)
@@ -129,13 +117,10 @@ const typeParts = new Set(['type', 'tuple', 'list', 'ellipsis', 'none', 'identif
 const builtinGenerics = new Set(['list', 'dict', 'set', 'frozenset', 'tuple', 'type'])
 const typeModules = new Set(['typing', 'typing_extensions', 'collections.abc'])
 
-/**
- * A name, a name of an imported module, or a type of Python's own that takes others in brackets: `__class_getitem__` of
- * any other may do something.
- */
+/** Is true for a name, a name of an imported module, or a type of Python's own with others in brackets: `__class_getitem__` of any other may do something. */
 function isTypeWithoutEffect(root: Node): boolean {
   const imports = importsIn(root.tree)
-  const moduleOf = (name: string | undefined) => imports.find((one) => one.name === name)?.module
+  const moduleOf = (name: string | undefined) => imports.find((here) => here.name === name)?.module
   const open = [root]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (node.type === 'attribute') {
@@ -144,7 +129,7 @@ function isTypeWithoutEffect(root: Node): boolean {
       const base = node.childForFieldName('value')?.text ?? ''
       const module = moduleOf(base.split('.')[0])
       if (!builtinGenerics.has(base) && (module === undefined || !typeModules.has(module))) return false
-      open.push(...node.childrenForFieldName('subscript').filter((part) => part !== null))
+      open.push(...node.childrenForFieldName('subscript'))
     } else {
       if (!typeParts.has(node.type)) return false
       if (node.type !== 'string') open.push(...codeIn(node))
@@ -153,12 +138,12 @@ function isTypeWithoutEffect(root: Node): boolean {
   return true
 }
 
-/** The annotation of a variable of a function: Python keeps all others for those who ask, also under `from __future__ import annotations`. */
+/** Is true in the annotation of a variable of a function: Python keeps all others for those who ask, also under `from __future__ import annotations`. */
 function isNeverEvaluated(node: Node): boolean {
-  const assignment = around(node, ['assignment', ...scopes])
+  const assignment = nodeAround(node, ['assignment', ...scopes])
   const type = assignment?.type === 'assignment' ? assignment.childForFieldName('type') : null
   if (type === null || node.startIndex < type.startIndex || node.endIndex > type.endIndex) return false
-  return around(assignment ?? null, scopes)?.type === 'function_definition'
+  return nodeAround(assignment ?? null, scopes)?.type === 'function_definition'
 }
 
 const scopes = ['function_definition', 'class_definition', 'lambda']
@@ -167,9 +152,9 @@ const scopes = ['function_definition', 'class_definition', 'lambda']
 function isListUnread(node: Node): boolean {
   const bound = new Set(moduleBindingsOf(node.tree).bindings.map(({ scope, name }) => `${scope}:${name}`))
   if (allReads.test(node.tree.rootNode.text)) return false
-  const listed = around(node, ['expression_statement'])?.descendantsOfType('string') ?? []
+  const listed = nodeAround(node, ['expression_statement'])?.descendantsOfType('string') ?? []
   return listed.every((string) => bound.has(`:${plainStringText(string) ?? ''}`))
 }
 
-/** `__all__` where it is neither set nor added to. */
+/** Matches `__all__` where it is neither set nor added to. */
 const allReads = /(?<![.\w])__all__\b(?!\s*(?:\+?=(?!=)|:[^=\n]+=|\.(?:extend|append)\())/

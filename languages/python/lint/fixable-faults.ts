@@ -1,12 +1,13 @@
 import type { Node } from 'web-tree-sitter'
 import type { PathRules } from '#domain/path-rules.ts'
-import { importFactsOf, type ImportFact } from '../python/import-facts.ts'
-import { importStatementTypes } from '../python/imported-names.ts'
-import { isOffered, listsItsNames } from '../python/public-modules.ts'
-import type { LoadedLanguage } from '../syntax/parser.ts'
+import { importFactsOf, type ImportFact } from '../import-facts.ts'
+import { importStatementTypes } from '../imported-names.ts'
+import { nodeAround } from '../python-nodes.ts'
+import { isOffered, listsItsNames } from '../public-modules.ts'
+import type { LoadedLanguage } from '../../syntax/parser.ts'
 import { keepsEvaluations } from './kept-evaluations.ts'
 import { keepsImports } from './kept-imports.ts'
-import type { Diagnostic } from './lint-report.ts'
+import type { Diagnostic } from '../../lint/lint-report.ts'
 
 export type FaultyFile = { path: string; text: string; ownModules?: readonly string[] | undefined }
 
@@ -26,16 +27,16 @@ const whiteSpaceRules = new Set(['W291', 'W293'])
 const importRules = new Set(['F401', 'F811'])
 
 /**
- * Judges whether the fixes of faults may be made. An import stays when it has an effect, when others may use its name
- * unseen by the linter, or when a comment may be about it; page breaks and white space in strings stay too. A fix that may
- * change what is evaluated, or that mends half of what is wrong, is taken from its fault and counts as withheld.
+ * Judges whether the fixes of faults may be made. An import stays when it has an effect, when others may use its name unseen, or when a
+ * comment may be about it; page breaks and white space in strings stay too. A fix that may change what is evaluated, or that mends half
+ * of what is wrong, is withheld.
  */
-export function judgeFixes(found: readonly Diagnostic[], file: FaultyFile, python: LoadedLanguage): JudgedFault[] {
-  const isHalf = halfFixes(found, file, python)
+export function judgeFixes(reported: readonly Diagnostic[], file: FaultyFile, python: LoadedLanguage): JudgedFault[] {
+  const isHalf = halfFixes(reported, file, python)
   const isSafe = (fault: Diagnostic) =>
     fault.fix === undefined ||
     (!isHalf(fault) && keepsEvaluations(fault, file.text, python) && keepsImports(fault, file, python))
-  const diagnostics = found.map((fault): Diagnostic =>
+  const diagnostics = reported.map((fault): Diagnostic =>
     isSafe(fault) ? fault : { ...fault, fix: undefined, withheld: 'ours' },
   )
   const removalOf = removedImports(diagnostics, file, python)
@@ -71,16 +72,14 @@ function halfFixes(diagnostics: readonly Diagnostic[], { text }: FaultyFile, pyt
   if (!isMixed) return () => false
   const functions = python.read(text, ({ rootNode }) =>
     unused.map(({ start }) => {
-      let node = rootNode.descendantForIndex(start, start)
-      while (node !== null && node.type !== 'function_definition') node = node.parent
-      return node?.startIndex
+      return nodeAround(rootNode.descendantForIndex(start, start), ['function_definition'])?.startIndex
     }),
   )
   const unmended = new Set(functions.filter((_, at) => unused[at]?.fix === undefined))
   return (fault: Diagnostic) => unused.includes(fault) && unmended.has(functions[unused.indexOf(fault)])
 }
 
-/** `import a, b  # type: ignore`: the comment may be for either name. */
+/** Keeps `import a, b  # type: ignore`: the comment may be for either name. */
 function commentKept(removed: readonly ImportFact[], { text }: FaultyFile, python: LoadedLanguage): string | undefined {
   const isCommented = python.read(text, ({ rootNode }) =>
     removed.some(({ range }) => hasCommentFor(rootNode.descendantForIndex(range.start, range.end - 1), text)),
@@ -90,12 +89,11 @@ function commentKept(removed: readonly ImportFact[], { text }: FaultyFile, pytho
 
 /** Is true when an import statement has a comment, other than one after another name in its brackets. */
 function hasCommentFor(name: Node | null, text: string): boolean {
-  let statement = name
-  while (statement !== null && !importStatementTypes.includes(statement.type)) statement = statement.parent
-  if (name === null || statement === null) return false
+  const statement = nodeAround(name, importStatementTypes)
+  if (name === null || statement === undefined) return false
   const rest = /^[^\r\n]*/.exec(text.slice(statement.endIndex))?.[0] ?? ''
   if (rest.includes('#')) return true
-  const names = statement.childrenForFieldName('name').filter((one) => one !== null)
+  const names = statement.childrenForFieldName('name')
   const isBehind = (row: number) => names.some(({ endPosition }) => endPosition.row === row)
   return statement
     .descendantsOfType('comment')
@@ -109,12 +107,8 @@ function pageBreakKept({ fix }: Diagnostic, { text }: FaultyFile): string | unde
 
 function whiteSpaceKept({ code, start }: Diagnostic, { text }: FaultyFile, python: LoadedLanguage): string | undefined {
   if (!whiteSpaceRules.has(code)) return undefined
-  const isString = python.read(text, (tree) => {
-    let node = tree.rootNode.descendantForIndex(start, start)
-    while (node !== null && node.type !== 'string') node = node.parent
-    return node !== null
-  })
-  return isString ? 'it is part of a string' : undefined
+  const string = python.read(text, ({ rootNode }) => nodeAround(rootNode.descendantForIndex(start, start), ['string']))
+  return string && 'it is part of a string'
 }
 
 type Removal = Pick<JudgedFault, 'mustStay' | 'removes' | 'offers'>

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { openTestPythonLinter } from './test-linter.fixture.ts'
+import { openTestPythonLinter } from '../../lint/test-linter.fixture.ts'
 import type { PythonLinter } from './python-linter.ts'
-import { wideRules } from './wide-rules.fixture.ts'
+import { wideRules } from '../../lint/wide-rules.fixture.ts'
 
 const sum = (terms: number) => `x = ${Array.from({ length: terms }, () => '"a"').join(' + ')}\n`
 const calls = (count: number) => `x = a${'.b()'.repeat(count)}\n`
