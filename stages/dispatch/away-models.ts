@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { askedModel } from '#domain/agent-bundle.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
-import type { AwayModel, Run } from '#domain/run.ts'
+import { type AwayModel, begunAt, type Run } from '#domain/run.ts'
 import { asStored } from '#store/ledger/dispatch.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -43,7 +43,7 @@ export function openAwayModels(deps: AwayModelsDeps) {
     lookedAt.set(run.runId, performance.now())
     await deps.wantModels(run.away.map(({ model }) => model))
     for (const { model, since, bundles } of run.away) {
-      const waitedMs = Date.now() - Math.max(since, run.reopenedAt ?? run.acceptedAt)
+      const waitedMs = Date.now() - Math.max(since, begunAt(run))
       if (waitedMs <= deps.awayLimitMs) continue
       const reason = `no server of the model "${model}" has worked for ${Math.round(waitedMs / 1000)} s`
       for (const bundle of bundles) await deps.ledger.blockHeld(run.runId, { bundle, reason })

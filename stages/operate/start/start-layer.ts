@@ -84,9 +84,8 @@ function openSetReader({ ledger, objects }: StartDeps) {
     const works = new Set(generation === 1 ? ids : await worksOf(ids, runId))
     const records = [...works].flatMap((id) => recordIds(id, generation))
     const ended = await endedInSlices(runId, records, ledger)
-    const inOrder = ended.toSorted(
-      (one, other) => records.indexOf(one.operationId) - records.indexOf(other.operationId),
-    )
+    const byId = new Map(ended.map((operation) => [operation.operationId, operation]))
+    const inOrder = records.flatMap((id) => byId.get(id) ?? [])
     const replaced = replacedSets(inOrder)
     const all = (await Promise.all(inOrder.map((one) => setsOf(one, projectId)))).flat()
     const sets = new Map(all.map((set) => [set.changeSetId, set]))
