@@ -6,7 +6,7 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import type { WantedNote } from '#store/ledger/wanted-retries.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Log, openStoreUser, storeAtFault, type StoreLog } from '#platform/log.ts'
-import { startWantedRetries, type StartWantedDeps } from './start-wanted-retries.ts'
+import { startWantedRetries, type StartWantedDeps } from './reopen-runs.ts'
 
 export type RetryRejectedDeps = {
   ledger: StartWantedDeps['ledger'] & Pick<Ledger, 'endWanted' | 'wantedNotes'>
