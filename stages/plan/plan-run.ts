@@ -1,5 +1,4 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
@@ -16,7 +15,7 @@ import type { SnapshotView } from '#store/objects/snapshot.ts'
 import { selectedNodes } from '#store/objects/node-selection.ts'
 import type { SurveyDeps } from './survey/survey-repository.ts'
 import { gateNotice } from './lacking-programs.ts'
-import { asRecords, workAgain } from './next-generation.ts'
+import { asRecords, lostWork, workAgain } from './next-generation.ts'
 import { findWork } from './node-work.ts'
 import { surveysFor } from './run-surveys.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
@@ -58,11 +57,11 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const environment = environmentOf(run, bundles, deps)
   const programs = { ...(await deps.fleet()), environment, ...(await snapshotFiles(run, deps)) }
   const work = await findWork(asked, bundles, { ...surveys, programs })
-  const { known, isAsked, ...again } = await workAgain(run, deps.ledger)
-  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...again })
-  if (isAsked && planned.operations.length === 0) throw nothingPlanned()
+  const { known, again, ...choices } = await workAgain(run, deps.ledger)
+  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...choices })
+  const lost = lostWork(again, planned, run) ?? []
   const gate = gateNotice(run.request.verify, programs) ?? []
-  const notices = [...lostBase(run, base), ...(surveys.survey?.notices ?? []), ...work.notices].concat(gate)
+  const notices = [...lostBase(run, base), ...(surveys.survey?.notices ?? []), ...work.notices].concat(gate, lost)
   const left = base && { unchanged }
   const summary = summarisePlan({ nodes, ...left, bundles, planned, skipped: await skippedFiles(run, deps), notices })
   const keys = {
@@ -105,12 +104,6 @@ async function snapshotFiles(
 async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps): Promise<string[]> {
   if (snapshotId === null) return []
   return (await deps.readSnapshot(projectId, snapshotId)).files.map(({ path }) => path)
-}
-
-/** A reopening for the patch alone plans none. */
-function nothingPlanned(): AppError {
-  const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
-  return new AppError('INTAKE_007', reason)
 }
 
 async function skippedFiles(
