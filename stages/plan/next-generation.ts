@@ -28,17 +28,13 @@ export async function workAgain(
   if (wanted === null) return { known, again: new Set() }
   const workOf = new Map<OperationId, OperationId>()
   for await (const page of operationPages(ledger, runId)) {
-    for (const { repeats, operationId, generation, status, outcome } of page) {
-      if (generation === own) continue
-      const work = originalId({ repeats, operationId })
-      const made = outcome === null ? [] : changeSetIdsOf(outcome)
-      workOf.set(operationId, work)
-      known.set(work, {
-        operationId,
-        status,
-        outcome,
-        changeSetIds: [...(known.get(work)?.changeSetIds ?? []), ...made],
-      })
+    for (const record of page) {
+      if (record.generation === own) continue
+      const work = originalId(record)
+      const made = record.outcome === null ? [] : changeSetIdsOf(record.outcome)
+      workOf.set(record.operationId, work)
+      const changeSetIds = [...(known.get(work)?.changeSetIds ?? []), ...made]
+      known.set(work, { operationId: record.operationId, status: record.status, outcome: record.outcome, changeSetIds })
     }
   }
   const { operations, codes, unplanned } = wanted
@@ -91,12 +87,12 @@ export function asRecords(
 ): PlannedOperation[] {
   const idOf = (work: OperationId) => (known.has(work) ? recordId(work, generation) : work)
   return planned.map((operation) => {
-    const { operationId, after, afterAny } = operation
-    const before = known.get(operationId)
+    const { operationId: work, after, afterAny } = operation
+    const before = known.get(work)
     const waits = { after: after.map(idOf), ...(afterAny && { afterAny: afterAny.map(idOf) }) }
     if (before === undefined) return { ...operation, ...waits }
-    const { operationId: supersedes, changeSetIds } = before
-    const repeats = { operationId, supersedes, because: 'asked' as const, changeSetIds: [...new Set(changeSetIds)] }
-    return { ...operation, ...waits, operationId: idOf(operationId), repeats }
+    const of = { operationId: work, supersedes: before.operationId, because: 'asked' } as const
+    const repeats = { ...of, changeSetIds: [...new Set(before.changeSetIds)] }
+    return { ...operation, ...waits, operationId: idOf(work), repeats }
   })
 }
