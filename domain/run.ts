@@ -256,6 +256,11 @@ export function begunAt({ reopenedAt, acceptedAt }: Pick<Run, 'reopenedAt' | 'ac
   return reopenedAt ?? acceptedAt
 }
 
+/** Is true when workers may work on it now. */
+export function isExecuting({ phase, stop, status }: Pick<Run, 'phase' | 'stop' | 'status'>): boolean {
+  return phase === 'execution' && stop === null && !isEnded(status)
+}
+
 export function isEnded(status: RunStatus): status is EndedRunStatus {
   return endedRunStatuses.some((ended) => ended === status)
 }

@@ -59,8 +59,8 @@ export function openAwayModels(deps: AwayModelsDeps) {
       const byModel = Map.groupBy(asking, ({ model }) => model)
       const away = asStored([...byModel].flatMap(([model, users]) => awayModel(model, users, { run, fleet }) ?? []))
       if (!isDeepStrictEqual(away, run.away)) {
-        const words = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'
-        deps.log.warn(words, { run_id: run.runId, away: away.map(({ model }) => model) })
+        const message = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'
+        deps.log.warn(message, { run_id: run.runId, away: away.map(({ model }) => model) })
         await deps.ledger.setAway(run.runId, away)
       }
       await attend({ ...run, away })
@@ -68,17 +68,15 @@ export function openAwayModels(deps: AwayModelsDeps) {
   }
 }
 
-/**
- * A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it.
- */
+/** A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it. */
 function awayModel(
   model: string,
   bundles: readonly { name: string }[],
   { run, fleet }: { run: Run; fleet: Fleet },
 ): AwayModel | undefined {
-  const before = run.away.find((one) => one.model === model)
-  const now = fleet.away.find((one) => one.model === model)
-  const since = before?.since ?? now?.since
+  const isMeant = (away: { model: string }) => away.model === model
+  const now = fleet.away.find(isMeant)
+  const since = (run.away.find(isMeant) ?? now)?.since
   const mayWork = now === undefined && fleet.working.has(model)
   if (since === undefined || mayWork) return undefined
   return { model, since, bundles: bundles.map(({ name }) => name) }
