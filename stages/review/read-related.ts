@@ -24,22 +24,22 @@ type Dependents = Map<string, Set<string>>
 
 /**
  * Reads the sets to decide on, those that are accepted, what is built on those to reject or take back, and what those to accept are
- * built on. Who made them is added to `found`.
+ * built on. Who made them is added to `makers`.
  */
 export async function readRelated(
   run: Run,
   wanted: readonly WantedDecision[],
-  { found, decisions }: { found: Map<string, FoundSet>; decisions: Decisions },
+  { makers, decisions }: { makers: Map<string, FoundSet>; decisions: Decisions },
   deps: RelatedDeps,
 ): Promise<RelatedSets> {
   const { ledger } = deps
   const { sets, read } = openSetReader(run, deps)
   const accepted = [...decisions.byChangeSet.values()].filter(({ verdict }) => verdict === 'accepted')
-  await read([...found.values(), ...accepted])
+  await read([...makers.values(), ...accepted])
   const add = async (ids: Iterable<string>) => {
-    const unknown = [...new Set(ids)].filter((id) => !found.has(id))
+    const unknown = [...new Set(ids)].filter((id) => !makers.has(id))
     const others = await findSets(run, unknown, deps)
-    for (const [id, one] of others) found.set(id, one)
+    for (const [id, set] of others) makers.set(id, set)
     await read([...others.values()])
   }
   const released = wanted.filter(({ verdict }) => verdict !== 'accepted').map(({ changeSetId }) => changeSetId)
