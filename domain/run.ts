@@ -251,6 +251,16 @@ export const Run = z.strictObject({
 })
 export type Run = z.infer<typeof Run>
 
+/** Returns when its present generation was asked for, in milliseconds since the epoch. */
+export function begunAt({ reopenedAt, acceptedAt }: Pick<Run, 'reopenedAt' | 'acceptedAt'>): number {
+  return reopenedAt ?? acceptedAt
+}
+
+/** Is true when workers may work on it now. */
+export function isExecuting({ phase, stop, status }: Pick<Run, 'phase' | 'stop' | 'status'>): boolean {
+  return phase === 'execution' && stop === null && !isEnded(status)
+}
+
 export function isEnded(status: RunStatus): status is EndedRunStatus {
   return endedRunStatuses.some((ended) => ended === status)
 }

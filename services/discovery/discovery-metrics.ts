@@ -1,4 +1,4 @@
-import { isEnded, type Run } from '#domain/run.ts'
+import { isEnded, isExecuting, type Run } from '#domain/run.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { StageEnd } from '#store/ledger/run-stage.ts'
@@ -7,7 +7,6 @@ import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { queueNames } from '#store/queues/catalog.ts'
 import type { JobCounts, Producer } from '#store/queues/producer.ts'
-import { isExecuting } from '#stages/dispatch/run-dispatcher.ts'
 
 export type Round = {
   runs: readonly Run[]

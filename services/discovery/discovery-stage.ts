@@ -1,4 +1,4 @@
-import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
@@ -7,7 +7,7 @@ import { failRun, type StageEnd } from '#store/ledger/run-stage.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { BlobStore } from '#store/objects/blob-store.ts'
 import { putEdgeList } from '#store/objects/edge-list.ts'
-import { openNodeLists, putNodeList } from '#store/objects/node-list.ts'
+import { type FoundNodes, openNodeLists, putNodeList } from '#store/objects/node-list.ts'
 import { contentOf } from '#store/objects/node-selection.ts'
 import { type ObjectStore, undefinedWhenMissing } from '#store/objects/object-store.ts'
 import type { SnapshotView } from '#store/objects/snapshot.ts'
@@ -54,8 +54,8 @@ export async function runDiscoveryStage(
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)
-    const base = await baseOf(run, deps, signal)
-    await planRun(run, { nodes, bundles, base }, deps, signal)
+    const [base, snapshot] = [await baseOf(run, deps, signal), await snapshotOf(run, deps)]
+    await planRun(run, { ...nodes, bundles, base, snapshot }, deps, signal)
     return 'ok'
   } catch (error) {
     const { generation } = run
@@ -78,11 +78,12 @@ async function nodesOf(
   bundles: readonly PinnedBundle[],
   deps: DiscoveryStageDeps,
   signal: AbortSignal,
-): Promise<CodeNode[]> {
+): Promise<FoundNodes> {
   const { projectId, runId, nodeListKey } = run
   // A reopened run still has those of the generation before.
   if (nodeListKey !== null && run.phase !== 'discovery') {
-    return Array.fromAsync(openNodeLists(deps.objects).all({ projectId, runId, hash: nodeListKey }))
+    const [lists, list] = [openNodeLists(deps.objects), { projectId, runId, hash: nodeListKey }]
+    return { nodes: await Array.fromAsync(lists.all(list)), skipped: (await lists.read(list)).skippedFiles }
   }
   const discovery = await discoverRun(run, deps, signal)
   const { nodes, edges = [], skipped } = discovery
@@ -91,7 +92,7 @@ async function nodesOf(
     edgeListKey: await putEdgeList(deps.objects, run, { nodes, edges }),
   }
   await announce(run, discovery, lists, bundles, deps)
-  return nodes
+  return { nodes, skipped }
 }
 
 /** Finds what the run is compared with: an earlier run's nodes and what that has composed, else a commit's nodes; undefined for neither. */

@@ -26,12 +26,19 @@ async function planned(
   await runDiscoveryStage(runId, deps, signal)
   const run = await stores.ledger.getRun(runId)
   const { operations } = await stores.ledger.listOperations(runId, { limit: 100 })
-  const place = { projectId: run.projectId, runId }
-  const hash = run.planKey
-  const plan = hash === null ? undefined : await getPlanSummary(stores.objects, { ...place, hash })
   const events = await stores.ledger.readEvents(runId, { after: 0, limit: 100 })
   const names = operations.map(({ bundle, work, node }) => `${bundle} ${work} ${node.qualifiedName}`)
-  return { run, operations, names, plan, event: events.find(({ event }) => event === 'run.planned')?.data }
+  return {
+    run,
+    operations,
+    names,
+    plan: await planOf(run),
+    event: events.find(({ event }) => event === 'run.planned')?.data,
+  }
+}
+
+async function planOf({ projectId, runId, planKey: hash }: Run): Promise<PlanSummary | undefined> {
+  return hash === null ? undefined : getPlanSummary(stages.stores.objects, { projectId, runId, hash })
 }
 
 const faulty = {
@@ -133,7 +140,11 @@ describe('planning a run', () => {
     const run = await stores.ledger.getRun(runId)
     const { operations } = await stores.ledger.listOperations(runId, { limit: 100 })
     const current = operations.filter(({ generation }) => generation === run.generation)
-    return { run, names: current.map(({ bundle, work, node }) => `${bundle} ${work} ${node.qualifiedName}`) }
+    return {
+      run,
+      plan: await planOf(run),
+      names: current.map(({ bundle, work, node }) => `${bundle} ${work} ${node.qualifiedName}`),
+    }
   }
 
   it('plans once more what a reopening names, what failed with its codes, or all that did not end well', async () => {
@@ -169,6 +180,12 @@ describe('planning a run', () => {
       errorCode: 'INTAKE_007',
       reason: expect.stringContaining('none of the operations to retry is planned any more'),
     })
+    const inPart = await plannedAgain(runId, { operations: [named, gone] })
+    expect(inPart.names).toEqual(['lint mechanical shop/stock.py'])
+    expect(inPart.plan?.notices).toContain(
+      '1 of the 2 operations to retry is not planned any more: the agents or their settings have changed (1)',
+    )
+    await endAll()
     const decided = await plannedAgain(runId, { operations: [gone], byDecisions: true })
     expect(decided.run).toMatchObject({ status: 'running', phase: 'review', errorCode: null })
     expect((await ledger.verify(runId)).violations).toEqual([])

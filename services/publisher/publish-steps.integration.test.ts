@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { RunId } from '#domain/ids.ts'
+import { runKeys } from '#store/ledger/keys.ts'
 import type { Moment } from '#testing/fake-github/network-faults.ts'
-import { anEvent } from '#testing/open-test-ledger.ts'
+import { anEvent, endRun } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { type PlayedRun, usePublisher } from './published-run.fixture.ts'
 
@@ -144,6 +145,23 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     await Promise.all(looks)
     await publisher.look(waiting.runId)
     expect(asksOf(waiting.repository.fullName)).not.toEqual([])
+  })
+
+  it('counts from the retry of an old run: its check run, and how soon it is looked at', async () => {
+    const runId = await pushedRun()
+    const { publisher, repository } = at
+    const { ledger, redis, namespace } = publisher
+    await redis.hset(runKeys(namespace, runId).run, 'accepted', Date.now() - 3_600_000)
+    await endRun(ledger, runId, 'failed')
+    await publisher.look(runId)
+    expect(repository.checkRuns()).toMatchObject([{ status: 'completed' }])
+    const origin = { kind: 'discovery', id: 'discovery' } as const
+    await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: 'retry' })
+    await publisher.look(runId)
+    expect(await publisher.host().publishing.due(Date.now() + 5_000, 100)).toContain(runId)
+    const { reopenedAt } = await ledger.getRun(runId)
+    const startedAt = new Date(reopenedAt ?? 0).toISOString()
+    expect(repository.checkRuns()).toMatchObject([{ startedAt, status: 'queued' }])
   })
 
   it('tells of progress at most every ten seconds, and sees the end of a short run soon', async () => {

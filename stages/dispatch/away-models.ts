@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { askedModel } from '#domain/agent-bundle.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
-import type { AwayModel, Run } from '#domain/run.ts'
+import { type AwayModel, begunAt, type Run } from '#domain/run.ts'
 import { asStored } from '#store/ledger/dispatch.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -43,7 +43,7 @@ export function openAwayModels(deps: AwayModelsDeps) {
     lookedAt.set(run.runId, performance.now())
     await deps.wantModels(run.away.map(({ model }) => model))
     for (const { model, since, bundles } of run.away) {
-      const waitedMs = Date.now() - Math.max(since, run.reopenedAt ?? run.acceptedAt)
+      const waitedMs = Date.now() - Math.max(since, begunAt(run))
       if (waitedMs <= deps.awayLimitMs) continue
       const reason = `no server of the model "${model}" has worked for ${Math.round(waitedMs / 1000)} s`
       for (const bundle of bundles) await deps.ledger.blockHeld(run.runId, { bundle, reason })
@@ -59,8 +59,8 @@ export function openAwayModels(deps: AwayModelsDeps) {
       const byModel = Map.groupBy(asking, ({ model }) => model)
       const away = asStored([...byModel].flatMap(([model, users]) => awayModel(model, users, { run, fleet }) ?? []))
       if (!isDeepStrictEqual(away, run.away)) {
-        const words = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'
-        deps.log.warn(words, { run_id: run.runId, away: away.map(({ model }) => model) })
+        const message = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'
+        deps.log.warn(message, { run_id: run.runId, away: away.map(({ model }) => model) })
         await deps.ledger.setAway(run.runId, away)
       }
       await attend({ ...run, away })
@@ -68,17 +68,15 @@ export function openAwayModels(deps: AwayModelsDeps) {
   }
 }
 
-/**
- * A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it.
- */
+/** A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it. */
 function awayModel(
   model: string,
   bundles: readonly { name: string }[],
   { run, fleet }: { run: Run; fleet: Fleet },
 ): AwayModel | undefined {
-  const before = run.away.find((one) => one.model === model)
-  const now = fleet.away.find((one) => one.model === model)
-  const since = before?.since ?? now?.since
+  const isMeant = (away: { model: string }) => away.model === model
+  const now = fleet.away.find(isMeant)
+  const since = (run.away.find(isMeant) ?? now)?.since
   const mayWork = now === undefined && fleet.working.has(model)
   if (since === undefined || mayWork) return undefined
   return { model, since, bundles: bundles.map(({ name }) => name) }

@@ -31,7 +31,7 @@ export type DispatchStates = Map<RunId, DispatchState>
 export type EnqueueDeps = { ledger: Pick<Ledger, 'dispatch'>; producer: Pick<Producer, 'addMany'> }
 
 /** The queue gives out first what was lost, then what is the least part of its run's share. */
-export const firstPriority = 1
+const firstPriority = 1
 const priorityOfShare = 1000
 
 /** Dispatches and enqueues ready operations of the run, up to its `share`, as the window allows; returns how many. */
@@ -55,7 +55,7 @@ export async function enqueueReady(
   // The share is looked at again in the step: another dispatcher may have filled it since.
   const { taken } = await deps.ledger.dispatch(runId, most, { command, window: share })
   state.command = undefined
-  state.unsent = taken.map((one, at) => ({ ...one, priority: priorityOf(underWay + at, share) }))
+  state.unsent = taken.map((operation, at) => ({ ...operation, priority: priorityOf(underWay + at, share) }))
   await enqueue(run, state, deps)
   return taken.length
 }
@@ -71,7 +71,7 @@ function priorityOf(used: number, share: number): number {
 }
 
 /** Adds the jobs of the dispatched operations. Adding a job again changes nothing. */
-export async function enqueue(
+async function enqueue(
   { runId, traceparent }: Run,
   state: DispatchState,
   { producer }: Pick<EnqueueDeps, 'producer'>,
@@ -84,6 +84,42 @@ export async function enqueue(
   }))
   await producer.addMany('operations', jobs)
   state.unsent = []
+}
+
+export type SweepDeps = {
+  ledger: Pick<Ledger, 'dispatchedLongAgo' | 'requeue' | 'sweep'>
+  producer: Pick<Producer, 'addMany' | 'discard' | 'missing'>
+}
+
+const sweepEveryMs = 1_000
+/** A dispatch is older than this before its job is looked for: another dispatcher may be about to add it. */
+const jobDueMs = 5_000
+const slicePerSweep = 500
+
+/**
+ * Once a second, recovers the lost operations of a run, and ends those whose question was not answered in time. Lost are those
+ * whose worker fell silent, and dispatched ones without a job in the queue. The first time, every dispatched one is looked for:
+ * a dispatcher that died had not added its last jobs.
+ */
+export async function sweepRun(run: Run, state: DispatchState, { ledger, producer }: SweepDeps): Promise<void> {
+  const { sweepAt } = state
+  if (sweepAt !== undefined && performance.now() < sweepAt) return
+  const { runId, counts } = run
+  if (counts.running + counts.pending + counts.waiting > 0) while ((await ledger.sweep(runId)).left > 0);
+  if (counts.dispatched > 0 && run.stop === null) {
+    const agedMs = sweepAt === undefined ? 0 : jobDueMs
+    const old = await ledger.dispatchedLongAgo(runId, { agedMs, limit: slicePerSweep })
+    const byJob = new Map(old.map((taken) => [operationJobId({ runId, ...taken }), taken]))
+    const missing = new Set(await producer.missing('operations', [...byJob.keys()]))
+    const lost = [...byJob].flatMap(([job, taken]) => (missing.has(job) ? [taken] : []))
+    if (lost.length > 0) {
+      const again = await ledger.requeue(runId, lost)
+      state.unsent = [...state.unsent, ...again.map((taken) => ({ ...taken, priority: firstPriority }))]
+      await producer.discard('operations', [...missing])
+    }
+    await enqueue(run, state, { producer })
+  }
+  state.sweepAt = performance.now() + sweepEveryMs
 }
 
 export function dispatchStateOf(runId: RunId, states: DispatchStates): DispatchState {

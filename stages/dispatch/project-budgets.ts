@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Run } from '#domain/run.ts'
+import { isExecuting, type Run } from '#domain/run.ts'
 import type { SpentDay } from '#store/ledger/budgets.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
@@ -25,10 +25,10 @@ export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
   const counted = new LRUCache<string, { at: number; tokens: number }>({ max: maxRuns })
   const spentBy = new LRUCache<string, SpentDay>({ max: maxRuns })
   const logOwn = ownBudgetNotices(log)
-  const isDue = ({ runId, projectId, tokens, ...run }: Run) => {
-    const last = counted.get(runId)
-    if (!isExecuting(run)) return (last?.tokens ?? 0) !== tokens
-    const isLimited = spentBy.get(projectId)?.limit !== null
+  const isDue = (run: Run) => {
+    const last = counted.get(run.runId)
+    if (!isExecuting(run)) return (last?.tokens ?? 0) !== run.tokens
+    const isLimited = spentBy.get(run.projectId)?.limit !== null
     return isLimited || last === undefined || performance.now() - last.at >= everyMs
   }
   return {
@@ -75,13 +75,7 @@ function ownBudgetNotices(log: Pick<Log, 'info'>) {
     if (isHeld === held.has(runId)) return
     if (isHeld) held.set(runId, true)
     else held.delete(runId)
-    const words = isHeld
-      ? 'a run has used its budget: nothing more that needs a model starts'
-      : 'a run has tokens again'
-    log.info(words, { run_id: runId, project_id: projectId, used, limit })
+    const spentText = 'a run has used its budget: nothing more that needs a model starts'
+    log.info(isHeld ? spentText : 'a run has tokens again', { run_id: runId, project_id: projectId, used, limit })
   }
-}
-
-function isExecuting({ phase, stop }: Pick<Run, 'phase' | 'stop'>): boolean {
-  return phase === 'execution' && stop === null
 }

@@ -1,7 +1,7 @@
 import { delay } from '#platform/clock.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
-import { isEnded, type Run } from '#domain/run.ts'
+import { isEnded, isExecuting, type Run } from '#domain/run.ts'
 import { type Fleet, filledShare, leastWindow, operationsPerSlot } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
@@ -11,13 +11,14 @@ import {
   type EnqueueDeps,
   enqueueReady,
   forgetInactive,
+  type SweepDeps,
+  sweepRun,
   underWayOf,
 } from './enqueue-ready.ts'
 import type { AwayModels } from './away-models.ts'
 import type { ProjectBudgets } from './project-budgets.ts'
 import { shareWindow, type Window } from './share-window.ts'
 import type { StageJobs } from './stage-jobs.ts'
-import { type SweepDeps, sweepRun } from './sweep-run.ts'
 import { endStopped, type EndStoppedDeps } from './end-stopped.ts'
 
 const busyMs = 25
@@ -42,7 +43,7 @@ export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
         await rest(moving > 0 ? busyMs : idleMs)
       } catch (error) {
         if (!stores.failed(error)) deps.log.warn('dispatcher round failed', { error })
-        for (const one of states.values()) one.sweepAt = performance.now() + leaseRenewalMs
+        for (const state of states.values()) state.sweepAt = performance.now() + leaseRenewalMs
         await rest(afterFailureMs)
       }
     }
@@ -86,18 +87,18 @@ const acceptanceMs = 600_000
  */
 export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   const start = performance.now()
-  const seen = (all: readonly Run[], window: number) =>
+  const tell = (all: readonly Run[], window: number) =>
     deps.onRound?.({ runs: all, window, seconds: (performance.now() - start) / 1000 })
   const active = await deps.ledger.activeRuns()
   forgetInactive(active, deps.states)
   if (active.length === 0) {
-    seen([], 0)
+    tell([], 0)
     return 0
   }
   const runs: Run[] = []
-  for (const one of active) {
-    if (dispatchStateOf(one.runId, deps.states).pausedUntil > performance.now()) continue
-    const run = await deps.ledger.getRun(one.runId).catch((error: unknown) => pauseRun(one, error, deps))
+  for (const entry of active) {
+    if (dispatchStateOf(entry.runId, deps.states).pausedUntil > performance.now()) continue
+    const run = await deps.ledger.getRun(entry.runId).catch((error: unknown) => pauseRun(entry, error, deps))
     if (run !== undefined) runs.push(run)
   }
   await deps.budgets.count(runs)
@@ -111,14 +112,14 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   const usedOf = (run: Run) => underWayOf(run) / (shares.get(run.runId) ?? 1)
   const open = moving.reduce((sum, run) => sum + underWayOf(run), 0)
   let underWay = Math.max(0, open - fleet.stuck)
-  for (const run of runs.toSorted((one, other) => usedOf(one) - usedOf(other))) {
+  for (const run of runs.toSorted((left, right) => usedOf(left) - usedOf(right))) {
     const window = { size, underWay, operations: fleet.operations }
     const taken = await advanceRun(run, { share: shares.get(run.runId) ?? 0, window, fleet }, deps).catch(
       (error: unknown) => pauseRun(run, error, deps),
     )
     underWay += taken ?? 0
   }
-  seen(runs, size)
+  tell(runs, size)
   return runs.filter((run) => run.status !== 'waiting').length
 }
 
@@ -143,11 +144,6 @@ function noteEnded(runs: readonly Run[], states: DispatchStates): number {
     perRound += state.ended.perRound
   }
   return perRound < 0.5 ? 0 : perRound
-}
-
-/** Is true when workers may work on it now. */
-export function isExecuting(run: Run): boolean {
-  return run.phase === 'execution' && run.stop === null && !isEnded(run.status)
 }
 
 /** It was begun with another kind of model than this stack has, and goes on when it is started with that one. */

@@ -84,6 +84,6 @@ function sumAt(level: number, claims: readonly Claim[]): number {
   return claims.reduce((sum, claim) => sum + shareAt(level, claim), 0)
 }
 
-function byId(one: Claim, other: Claim): number {
-  return one.id < other.id ? -1 : 1
+function byId(left: Claim, right: Claim): number {
+  return left.id < right.id ? -1 : 1
 }

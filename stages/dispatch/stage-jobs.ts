@@ -12,14 +12,20 @@ const maxRemembered = 10_000
 export function openStageJobs(producer: Pick<Producer, 'add'>) {
   const lastAdded = new Map<RunId, { queue: QueueName; at: number }>()
   return {
-    /** Ensures that a run between operations has the job of its stage, even if the last one was lost. */
+    /**
+     * Ensures that a run between operations has the job of its stage, even if the last one was lost. One of a code host that was reopened, by whomever, is
+     * looked at there as well: the publisher may have done with it.
+     */
     async ensure(run: Run): Promise<void> {
       const queue = queueOf(run)
       const last = lastAdded.get(run.runId)
       if (queue === undefined || (last?.queue === queue && performance.now() - last.at < everyMs)) return
       if (lastAdded.size > maxRemembered) lastAdded.clear()
       lastAdded.set(run.runId, { queue, at: performance.now() })
-      await producer.add(queue, run.runId, { run_id: run.runId, traceparent: run.traceparent })
+      const job = { run_id: run.runId, traceparent: run.traceparent }
+      const isPublished = run.reopenedAt !== null && run.request.repository !== undefined
+      if (isPublished) await producer.add('publications', run.runId, job)
+      await producer.add(queue, run.runId, job)
     },
   }
 }

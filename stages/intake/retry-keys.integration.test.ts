@@ -27,7 +27,7 @@ async function failed(): Promise<Run> {
 /** Returns the generation that the retry began, or the code of its refusal. */
 async function retried(run: Run, over: Partial<Retry>): Promise<number | string> {
   const { ledger, redis, namespace } = test
-  const deps = { ledger, producer: { add: async () => {} }, idempotency: openIdempotencyStore(redis, namespace) }
+  const deps = { ledger, idempotency: openIdempotencyStore(redis, namespace) }
   const retry = { run, operations: undefined, idempotencyKey: undefined, requestId: 'q', ...over }
   return retryRun(retry, deps).then(
     ({ generation }) => generation,

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { openRetention } from '#store/ledger/retention.ts'
-import { anOutcome, aPlannedOperation, endRun, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import {
+  aNewRun,
+  anOutcome,
+  aPlannedOperation,
+  endRun,
+  testLedger,
+  type TestLedger,
+} from '#testing/open-test-ledger.ts'
 import { openIdempotencyStore } from './idempotency.ts'
 import { type Retry, retryRun } from './retry-run.ts'
 
@@ -25,7 +32,7 @@ async function failed(planned = operation): Promise<RunId> {
 
 async function retried(runId: RunId, asked: Partial<Retry> = {}): Promise<unknown> {
   const { ledger, redis, namespace } = test
-  const deps = { ledger, producer: { add: async () => {} }, idempotency: openIdempotencyStore(redis, namespace) }
+  const deps = { ledger, idempotency: openIdempotencyStore(redis, namespace) }
   const run = await ledger.getRun(runId)
   const retry = { run, operations: undefined, idempotencyKey: undefined, requestId: 'q1', ...asked }
   return retryRun(retry, deps).catch((error: { code?: string }) => error.code)
@@ -57,13 +64,27 @@ it('asks again for a generation that ended before it was planned, and begins one
   expect((await test.ledger.getRun(runId)).wanted).toEqual({ operations: [operation.operationId] })
 })
 
+it('refuses to name operations of a run that ended before all of it was planned, and plans the rest with all that did not end well', async () => {
+  const { ledger } = test
+  const run = aNewRun()
+  const { runId } = run
+  await ledger.createRun(run)
+  await ledger.plan(runId, { slice: 0, operations: [operation], last: false })
+  await ledger.cancel(runId, { reason: 'changed my mind', origin: { kind: 'api', id: 'q1' } })
+  await ledger.endSlice(runId, 0)
+  await endRun(ledger, runId, 'cancelled')
+  expect(await retried(runId, { operations: [operation.operationId] })).toBe('RUN_006')
+  expect(await retried(runId)).toMatchObject({ generation: 2 })
+  expect((await ledger.getRun(runId)).wanted).toEqual({ unplanned: true })
+})
+
 it('does not reopen a run that is deleted just then', async () => {
   const runId = await failed()
   await endRun(test.ledger, runId, 'failed')
   const run = await test.ledger.getRun(runId)
   await test.ledger.requestDeletion(run)
   const { ledger, redis, namespace } = test
-  const deps = { ledger, producer: { add: async () => {} }, idempotency: openIdempotencyStore(redis, namespace) }
+  const deps = { ledger, idempotency: openIdempotencyStore(redis, namespace) }
   const retry = { run, operations: undefined, idempotencyKey: undefined, requestId: 'q1' }
   await expect(retryRun(retry, deps)).rejects.toMatchObject({ code: 'RUN_001' })
 })
@@ -81,7 +102,7 @@ it('says that mechanical work which was rejected cannot be tried again, and name
   const decisions = [{ ...made, verdict: 'rejected', reason: 'keep the order' } as const]
   await ledger.decide(runId, { last: 0, decisions, by: { kind: 'human', id: 't1' } })
   const run = await ledger.getRun(runId)
-  const deps = { ledger, producer: { add: async () => {} }, idempotency: openIdempotencyStore(redis, namespace) }
+  const deps = { ledger, idempotency: openIdempotencyStore(redis, namespace) }
   const retry = { run, rejected: true, operations: undefined, idempotencyKey: undefined, requestId: 'q1' }
   await expect(retryRun(retry, deps)).rejects.toMatchObject({
     code: 'INTAKE_007',

@@ -1,12 +1,12 @@
 import { AppError, isErrorCode } from '#domain/error.ts'
-import { newToken, type OperationId, type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
+import { newToken, type OperationId, type ProjectId, sha256 } from '#domain/ids.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { ErrorPolicyName, Run, RunStatus, WantedWork } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { RunHolder } from '#store/ledger/run-commands.ts'
 import { isFeedback, mostOperations, rejectedWork } from '#stages/review/rejected-work.ts'
-import { goesOn, requireRetryable, wantedAgain } from '#stages/review/require-retryable.ts'
+import { goesOn, requirePlanned, requireRetryable, wantedAgain } from '#stages/review/reopen-runs.ts'
 import type { AcceptDeps } from './accept-run.ts'
 import type { IdempotencyRecord } from './idempotency.ts'
 
@@ -27,16 +27,14 @@ export type Retry = {
 
 export type RetryDeps = Pick<AcceptDeps, 'idempotency'> & {
   modelKind?: ModelKind | undefined
-  producer: {
-    add(queue: 'publications', id: RunId, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
-  }
   ledger: Pick<Ledger, 'countFailures' | 'expectRunRoom' | 'getOperation' | 'getRun' | 'readDecisions' | 'reopen'>
 }
 
 /**
  * Reopens a run that has ended, for a generation that repeats what did not end well, and returns that generation's number. RUN_006 while the run
- * is going on, INTAKE_007 when there is nothing to repeat or no operation failed with one of the codes, RUN_004 for an operation that the run
- * does not have, RUN_009 when its change sets were made by another kind of model than this stack's, LIMIT_003 for a token with too many runs.
+ * is going on, or where operations are named of one that was never planned whole; INTAKE_007 when there is nothing to repeat or no operation
+ * failed with one of the codes, RUN_004 for an operation that the run does not have, RUN_009 when its change sets were made by another kind of
+ * model than this stack's, LIMIT_003 for a token with too many runs.
  */
 export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ generation: number; status: RunStatus }> {
   const { run, errorPolicy, requestId, holder } = retry
@@ -44,10 +42,8 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ generat
   const before = keyed && generationOf(await deps.idempotency.find(keyed.projectId, keyed.key), keyed)
   // Somebody else may have begun the generation that this request was to begin.
   const named = keyed && sha256([keyed.bodyHash, keyed.key, before ?? run.generation + 1].join('\0'))
-  if (before !== undefined && (run.reopenedBy === named || before < run.generation)) {
-    await lookAgain(run, deps)
+  if (before !== undefined && (run.reopenedBy === named || before < run.generation))
     return { generation: before, status: run.status }
-  }
   requireRetryable(run, deps.modelKind)
   const wanted = await wantedBy(retry, deps)
   if (holder !== undefined) await deps.ledger.expectRunRoom(holder)
@@ -59,13 +55,7 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ generat
   const answer = await deps.ledger.reopen(run, { ...how, command: named ?? newToken() })
   if (typeof answer === 'string') throw goesOn(run)
   const { status } = await deps.ledger.getRun(run.runId)
-  await lookAgain(run, deps)
   return { generation: answer.generation, status }
-}
-
-/** Has the publisher look at the run until it has ended again; the dispatcher adds the job of its stage. */
-async function lookAgain({ runId, publication, traceparent }: Run, { producer }: RetryDeps): Promise<void> {
-  if (publication !== null) await producer.add('publications', runId, { run_id: runId, traceparent })
 }
 
 type KeyedRetry = { projectId: ProjectId; key: string; bodyHash: string }
@@ -88,6 +78,7 @@ function generationOf(kept: IdempotencyRecord | undefined, { bodyHash }: KeyedRe
 async function wantedBy(retry: Retry, deps: RetryDeps): Promise<WantedWork> {
   const { run, codes } = retry
   for (const id of retry.operations ?? []) await deps.ledger.getOperation(run.runId, id)
+  if (retry.operations !== undefined) requirePlanned(run)
   if (codes !== undefined) await requireCodes(run, codes, deps.ledger)
   const operations = retry.rejected === true ? await rejectedOperations(run, deps.ledger) : retry.operations
   if (operations !== undefined) return { operations: [...operations] }

@@ -1,17 +1,17 @@
 import { AppError } from '#domain/error.ts'
-import { type OperationId, recordId } from '#domain/ids.ts'
+import { operationId, type OperationId, recordId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation, originalId, type PlannedOperation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { operationPages } from '#store/ledger/read-operations.ts'
-import type { PlanChoices } from './plan-operations.ts'
+import { notAsked, type PlanChoices, type PlannedOperations } from './plan-operations.ts'
 
 /** What a run has of a work: its last record, and the change sets that all of its records have made. */
 type KnownWork = Pick<Operation, 'operationId' | 'status' | 'outcome'> & { changeSetIds: string[] }
 export type KnownWorks = ReadonlyMap<OperationId, KnownWork>
 
-/** Says what a generation is to do, by the first records of the works. `isAsked`: there is something that it must find to do. */
-type Again = Pick<PlanChoices, 'only' | 'unwell'> & { known: KnownWorks; isAsked: boolean }
+/** Says what a generation is to do, by the first records of the works. `again`: those that it is to do once more. */
+type Again = Pick<PlanChoices, 'only' | 'unwell'> & { known: KnownWorks; again: ReadonlySet<OperationId> }
 
 const well = new Set<string>(['succeeded', 'unchanged'])
 
@@ -25,35 +25,58 @@ export async function workAgain(
   ledger: Pick<Ledger, 'listOperations'>,
 ): Promise<Again> {
   const known = new Map<OperationId, KnownWork>()
-  if (wanted === null) return { known, isAsked: false }
+  if (wanted === null) return { known, again: new Set() }
   const workOf = new Map<OperationId, OperationId>()
   for await (const page of operationPages(ledger, runId)) {
-    for (const { repeats, operationId, generation, status, outcome } of page) {
-      if (generation === own) continue
-      const work = originalId({ repeats, operationId })
-      const made = outcome === null ? [] : changeSetIdsOf(outcome)
-      workOf.set(operationId, work)
-      known.set(work, {
-        operationId,
-        status,
-        outcome,
-        changeSetIds: [...(known.get(work)?.changeSetIds ?? []), ...made],
-      })
+    for (const record of page) {
+      if (record.generation === own) continue
+      const work = originalId(record)
+      const made = record.outcome === null ? [] : changeSetIdsOf(record.outcome)
+      workOf.set(record.operationId, work)
+      const changeSetIds = [...(known.get(work)?.changeSetIds ?? []), ...made]
+      known.set(work, { operationId: record.operationId, status: record.status, outcome: record.outcome, changeSetIds })
     }
   }
-  const { operations, codes, unplanned, byDecisions } = wanted
-  const asked = operations && new Set(operations.map((id) => workOf.get(id) ?? id))
-  if (asked !== undefined) return { known, only: asked, isAsked: asked.size > 0 && byDecisions !== true }
+  const { operations, codes, unplanned } = wanted
+  const named = operations && new Set(operations.map((id) => workOf.get(id) ?? id))
+  if (named !== undefined) return { known, only: named, again: named }
   const unwell = new Map([...known].filter(([, { status }]) => !well.has(status)))
   const has = (id: OperationId) => unwell.has(id) || (unplanned === true && !known.has(id))
-  if (codes === undefined) return { known, only: { has }, isAsked: unwell.size > 0 }
-  const failed = [...unwell].filter(([, one]) => hasFailedWith(codes, one))
-  if (failed.length > 0) return { known, only: new Set(failed.map(([id]) => id)), unwell, isAsked: true }
+  if (codes === undefined) return { known, only: { has }, again: new Set(unwell.keys()) }
+  const failed = new Set([...unwell].flatMap(([id, work]) => (hasFailedWith(codes, work) ? [id] : [])))
+  if (failed.size > 0) return { known, only: failed, unwell, again: failed }
   throw new AppError('INTAKE_007', `no operation of run "${runId}" failed with ${codes.join(' or ')}`)
 }
 
 function hasFailedWith(codes: readonly string[], { status, outcome }: KnownWork): boolean {
   return (status === 'failed' || status === 'blocked') && codes.includes(outcome?.errorCode ?? '')
+}
+
+const mostReasons = 5
+
+/**
+ * Says how many of the works that are to be done once more are not planned, and why; undefined where all are. INTAKE_007 where none is, unless
+ * rejections alone have asked for them.
+ */
+export function lostWork(
+  again: ReadonlySet<OperationId>,
+  { operations, leftOut }: PlannedOperations,
+  { wanted }: Pick<Run, 'wanted'>,
+): string | undefined {
+  const planned = new Set(operations.map((operation) => operation.operationId))
+  const lost = [...again].filter((id) => !planned.has(id))
+  if (lost.length === 0) return undefined
+  const reasons = new Map<OperationId, string>()
+  for (const { bundle, node, reason } of leftOut.filter((left) => left.reason !== notAsked)) {
+    reasons.set(operationId(node.nodeId, bundle), reason).set(operationId(node.nodeId, bundle, 'mechanical'), reason)
+  }
+  const byReason = Map.groupBy(lost, (id) => reasons.get(id) ?? 'the agents or their settings have changed')
+  const commonest = [...byReason].toSorted(([, left], [, right]) => right.length - left.length).slice(0, mostReasons)
+  const why = commonest.map(([reason, ids]) => `${reason} (${ids.length})`).join(', ')
+  if (operations.length === 0 && wanted?.byDecisions !== true)
+    throw new AppError('INTAKE_007', `none of the operations to retry is planned any more: ${why}`)
+  const count = again.size === 1 ? 'the operation' : `${lost.length} of the ${again.size} operations`
+  return `${count} to retry ${lost.length === 1 ? 'is' : 'are'} not planned any more: ${why}`
 }
 
 /** Returns the planned works as records of this generation: each repeats the last record of its work, if there is one. */
@@ -64,12 +87,12 @@ export function asRecords(
 ): PlannedOperation[] {
   const idOf = (work: OperationId) => (known.has(work) ? recordId(work, generation) : work)
   return planned.map((operation) => {
-    const { operationId, after, afterAny } = operation
-    const before = known.get(operationId)
+    const { operationId: work, after, afterAny } = operation
+    const before = known.get(work)
     const waits = { after: after.map(idOf), ...(afterAny && { afterAny: afterAny.map(idOf) }) }
     if (before === undefined) return { ...operation, ...waits }
-    const { operationId: supersedes, changeSetIds } = before
-    const repeats = { operationId, supersedes, because: 'asked' as const, changeSetIds: [...new Set(changeSetIds)] }
-    return { ...operation, ...waits, operationId: idOf(operationId), repeats }
+    const of = { operationId: work, supersedes: before.operationId, because: 'asked' } as const
+    const repeats = { ...of, changeSetIds: [...new Set(before.changeSetIds)] }
+    return { ...operation, ...waits, operationId: idOf(work), repeats }
   })
 }

@@ -7,6 +7,9 @@ import { type PlannedWork, takes } from './node-work.ts'
 import { always } from './survey-rule.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
 
+/** The reason of those that a later generation is not asked for. */
+export const notAsked = 'not among the operations to retry'
+
 /** A node that a bundle takes but that gets no operation. */
 export type NodeLeftOut = { bundle: string; node: CodeNode; reason: string }
 
@@ -58,7 +61,7 @@ export function planOperations(
   const kept = inOrder.slice(0, limit)
   const cut = inOrder.slice(kept.length)
   const beyond = nodesOnlyOf(cut, kept, `beyond the limit of ${limit} ${limit === 1 ? 'operation' : 'operations'}`)
-  const unasked = nodesOnlyOf(operations, asked, 'not among the operations to retry')
+  const unasked = nodesOnlyOf(operations, asked, notAsked)
   return { operations: kept, leftOut: [...withoutWork, ...beyond, ...unasked], beyondLimit: cut.length }
 }
 

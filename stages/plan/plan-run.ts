@@ -1,7 +1,7 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
+import { isGo } from '#domain/path-rules.ts'
 import type { Run } from '#domain/run.ts'
 import type { RunEnvironment } from '#domain/setup.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
@@ -10,25 +10,23 @@ import { maxSliceOperations } from '#store/ledger/plan.ts'
 import type { BlobStore } from '#store/objects/blob-store.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type PlanSummary, putPlanSummary } from '#store/objects/plan-summary.ts'
-import { openNodeLists } from '#store/objects/node-list.ts'
 import { putRepositoryRules } from '#store/objects/repository-rules.ts'
 import type { SnapshotView } from '#store/objects/snapshot.ts'
 import { selectedNodes } from '#store/objects/node-selection.ts'
-import type { SurveyDeps } from './survey/survey-repository.ts'
 import { gateNotice } from './lacking-programs.ts'
-import { asRecords, workAgain } from './next-generation.ts'
-import { findWork } from './node-work.ts'
-import { surveysFor } from './run-surveys.ts'
+import { asRecords, lostWork, workAgain } from './next-generation.ts'
+import { findWork, surveyRules, takes } from './node-work.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
 import { planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
 import { commonest, summarisePlan } from './summarise-plan.ts'
+import { isOtherLinted } from './survey/survey-other-languages.ts'
+import { type Survey, type SurveyDeps, type SurveyInput, surveyRepository } from './survey/survey-repository.ts'
 
 export type PlanRunDeps = SurveyDeps & {
-  ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'move' | 'plan'>
+  ledger: Pick<Ledger, 'listOperations' | 'move' | 'plan'>
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
-  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
   /** The live workers; what they have decides what can be planned. */
   fleet(): Promise<Pick<Fleet, 'programs'>>
   /** Says which setups runs may have here (settings/setup-settings.ts). */
@@ -37,6 +35,8 @@ export type PlanRunDeps = SurveyDeps & {
 
 type Found = {
   nodes: readonly CodeNode[]
+  skipped: readonly SkippedFile[]
+  snapshot: SnapshotView
   bundles: readonly PinnedBundle[]
   /** The contents (store/objects/node-selection.ts) of the nodes that it is compared with; absent: all nodes are planned. */
   base: ReadonlySet<string> | undefined
@@ -50,21 +50,25 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
  * nothing has changed, continues to its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
-  const { bundles, base } = found
-  await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
+  const { bundles, base, skipped, snapshot } = found
+  const { files } = snapshot
+  requireFitting(found.nodes, bundles, run.request, files)
   const { asked, nodes, unchanged } = await selectedNodes(run, found.nodes, { blobs: deps.blobs, base })
-  const surveys = await surveysFor(run, { nodes, bundles }, deps, signal)
   // A fault in a node that has not changed is that node's, which is not planned, and not one of a node around it.
   const environment = environmentOf(run, bundles, deps)
-  const programs = { ...(await deps.fleet()), environment, ...(await snapshotFiles(run, deps)) }
-  const work = await findWork(asked, bundles, { ...surveys, programs })
-  const { known, isAsked, ...again } = await workAgain(run, deps.ledger)
-  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...again })
-  if (isAsked && planned.operations.length === 0) throw nothingPlanned()
+  const has = (path: string) => snapshot.find(path) !== undefined
+  const programs = { ...(await deps.fleet()), environment, has }
+  const read = (hash: string) => deps.blobs.get(run.projectId, hash)
+  const survey = await surveyFor({ nodes, bundles, files, read }, deps, signal)
+  const repository = { nodes, files: async () => files, read, surveys: deps.surveys, signal }
+  const work = await findWork(asked, bundles, { survey, repository, programs, labels: run.request.labels })
+  const { known, again, ...choices } = await workAgain(run, deps.ledger)
+  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...choices })
+  const lost = lostWork(again, planned, run) ?? []
   const gate = gateNotice(run.request.verify, programs) ?? []
-  const notices = [...lostBase(run, base), ...(surveys.survey?.notices ?? []), ...work.notices].concat(gate)
+  const notices = [...lostBase(run, base), ...(survey?.notices ?? []), ...work.notices].concat(gate, lost)
   const left = base && { unchanged }
-  const summary = summarisePlan({ nodes, ...left, bundles, planned, skipped: await skippedFiles(run, deps), notices })
+  const summary = summarisePlan({ nodes, ...left, bundles, planned, skipped, notices })
   const keys = {
     planKey: await putPlanSummary(deps.objects, run, summary),
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
@@ -94,32 +98,26 @@ function environmentOf(
   return { kind: 'failed', command, reason: 'setups are off by now (REMORA_SETUP)', output: '', durationMs: 0 }
 }
 
-async function snapshotFiles(
-  { projectId, snapshotId }: Run,
-  deps: PlanRunDeps,
-): Promise<{ has(path: string): boolean }> {
-  const view = snapshotId === null ? undefined : await deps.readSnapshot(projectId, snapshotId)
-  return { has: (path) => view?.find(path) !== undefined }
+type Surveyed = Pick<Found, 'nodes' | 'bundles'> & Pick<SurveyInput, 'files' | 'read'>
+
+/** Finds out of the repository what the run's bundles need to know where they have work; undefined where none needs that. */
+async function surveyFor(
+  { nodes, bundles, files, read }: Surveyed,
+  deps: SurveyDeps,
+  signal: AbortSignal,
+): Promise<Survey | undefined> {
+  const surveyed = nodes
+    .filter(({ path, language }) => language === 'python' || isOtherLinted(path))
+    .filter((node) => bundles.some(({ bundle }) => takes(bundle, node) && needsSurvey(bundle, node)))
+  if (surveyed.length === 0) return undefined
+  const workedOn = new Set(surveyed.map(({ path }) => path))
+  const wantsTypes = bundles.some(({ bundle }) => surveyRules[bundle.file.when].surveys === 'types')
+  return surveyRepository({ files, read, wantsTypes, isWorkedOn: (path) => workedOn.has(path) }, deps, signal)
 }
 
-async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps): Promise<string[]> {
-  if (snapshotId === null) return []
-  return (await deps.readSnapshot(projectId, snapshotId)).files.map(({ path }) => path)
-}
-
-/** A reopening for the patch alone plans none. */
-function nothingPlanned(): AppError {
-  const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
-  return new AppError('INTAKE_007', reason)
-}
-
-async function skippedFiles(
-  { projectId, runId }: Run,
-  { ledger, objects }: PlanRunDeps,
-): Promise<readonly SkippedFile[]> {
-  const { nodeListKey } = await ledger.getRun(runId)
-  if (nodeListKey === null) return []
-  return (await openNodeLists(objects).read({ projectId, runId, hash: nodeListKey })).skippedFiles
+/** A survey finds nothing of Go but its format, which only matters to who mends it. */
+function needsSurvey({ file }: PinnedBundle['bundle'], { path }: CodeNode): boolean {
+  return !isGo(path) || surveyRules[file.when].surveys === 'format'
 }
 
 type Keys = { planKey: string; rulesKey?: string }

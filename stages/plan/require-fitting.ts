@@ -11,14 +11,14 @@ type Filters = Pick<RunRequest, 'paths' | 'exclude' | 'languages' | 'nodeKinds'>
 /**
  * INTAKE_007 when no node fits the languages and kinds of any bundle: the wrong agents were chosen, or the wrong files. It
  * is no error if nodes fit and none needs work. The message says what the agents work on, what was found, and which filters
- * of the request left out files that would have fitted. `repositoryPaths` is called only then.
+ * of the request left out files that would have fitted. `files` are those of the repository.
  */
-export async function requireFitting(
+export function requireFitting(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
   request: Filters,
-  repositoryPaths: () => Promise<readonly string[]>,
-): Promise<void> {
+  files: readonly { path: string }[],
+): void {
   if (nodes.some((node) => bundles.some(({ bundle }) => takes(bundle, node)))) return
   const worksOn = new Set(bundles.flatMap(({ bundle }) => bundle.file.languages))
   const inLanguage = nodes.filter(({ language }) => worksOn.has(language))
@@ -26,21 +26,17 @@ export async function requireFitting(
   const names = listed([...worksOn].map(languageName))
   if (inLanguage.length > 0) {
     const kinds = new Set(bundles.flatMap(({ bundle }) => bundle.file.node_kinds))
-    const kindsFound = countsOf(
-      inLanguage.map(({ kind }) => kind),
-      'nodes',
-    )
-    const what = `${agents} on ${listed([...kinds])} nodes in ${names}; found: ${kindsFound}`
+    const kindNames = inLanguage.map(({ kind }) => kind)
+    const what = `${agents} on ${listed([...kinds])} nodes in ${names}; found: ${countsOf(kindNames, 'nodes')}`
     const others = request.nodeKinds?.length ? `; others are left out by --kinds ${request.nodeKinds.join(',')}` : ''
     throw new AppError('INTAKE_007', `${what}${others}`)
   }
-  const leftOut = filesLeftOut(await repositoryPaths(), worksOn, request)
+  const leftOut = filesLeftOut(files, worksOn, request)
   if (nodes.length === 0 && leftOut === undefined && request.paths?.length) {
     throw new AppError('INTAKE_007', `no source file matches the paths ${request.paths.join(', ')}`)
   }
-  const found = nodes.length === 0 && leftOut !== undefined ? [] : [filesFound(nodes)]
-  const whatFound = [...found, ...(leftOut === undefined ? [] : [leftOut])].join('; ')
-  throw new AppError('INTAKE_007', `${agents} on ${names}; found: ${whatFound}`)
+  const own = nodes.length === 0 && leftOut !== undefined ? [] : [filesFound(nodes)]
+  throw new AppError('INTAKE_007', `${agents} on ${names}; found: ${own.concat(leftOut ?? []).join('; ')}`)
 }
 
 /**
@@ -48,14 +44,14 @@ export async function requireFitting(
  * filters that left them out; undefined when there are none.
  */
 function filesLeftOut(
-  repositoryPaths: readonly string[],
+  files: readonly { path: string }[],
   worksOn: ReadonlySet<string>,
   { paths = [], exclude = [], languages = [], nodeKinds = [] }: Filters,
 ): string | undefined {
   const isAsked = paths.length === 0 ? () => true : pathGlobs(paths)
   const isExcluded = exclude.length === 0 ? () => false : pathGlobs(exclude)
   const filters = new Set<string>()
-  const names = repositoryPaths.flatMap((path) => {
+  const names = files.flatMap(({ path }) => {
     const language = languageOf(path)
     if (language === undefined || !worksOn.has(language) || !isAsked(path)) return []
     if (languages.length > 0 && !languages.includes(language)) filters.add(`--languages ${languages.join(',')}`)
@@ -77,7 +73,7 @@ function filesFound(nodes: readonly CodeNode[]): string {
 /** The most frequent first: `Go 41 files, Markdown 2 files`. */
 function countsOf(names: readonly string[], what: 'files' | 'nodes'): string {
   const counts = [...Map.groupBy(names, (name) => name)].map(([name, group]) => ({ name, count: group.length }))
-  const sorted = counts.toSorted((one, other) => other.count - one.count || (one.name < other.name ? -1 : 1))
+  const sorted = counts.toSorted((left, right) => right.count - left.count || (left.name < right.name ? -1 : 1))
   return sorted.map(({ name, count }) => `${name} ${count} ${count === 1 ? what.slice(0, -1) : what}`).join(', ')
 }
 

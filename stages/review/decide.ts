@@ -8,8 +8,8 @@ import { type Decider, type Decisions, maxDecisionsAtOnce, type NewDecision } fr
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Conflict } from '#store/objects/composition.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
-import { retriesOver, wantedByDecisions } from './rejected-work.ts'
-import { findSets, type FoundSet } from './find-sets.ts'
+import { retriesBefore } from './rejected-work.ts'
+import { type ChangeRecords, findSets, type FoundSet } from './find-sets.ts'
 import {
   judgeDecisions,
   type JudgeOptions,
@@ -19,7 +19,6 @@ import {
 } from './judge-decisions.ts'
 import { provedConflicts } from './proved-conflicts.ts'
 import { readRelated, type RelatedDeps, type RelatedSets } from './read-related.ts'
-import type { ChangeRecords } from './find-sets.ts'
 
 export type DecideDeps = {
   ledger: RelatedDeps['ledger'] & Pick<Ledger, 'decide' | 'readDecisions'>
@@ -75,7 +74,7 @@ export async function decide(
   { by, deps, ...options }: JudgeOptions & { by: Decider; deps: DecideDeps },
 ): Promise<Decided> {
   const ids = asked.map(({ changeSetId }) => changeSetId)
-  const found = await findSets(run, ids, deps)
+  const makers = await findSets(run, ids, deps)
   const conflicts = await provedConflicts(run, deps.records)
   const made: DecidedBefore = new Map()
   let wanted = asked
@@ -84,29 +83,28 @@ export async function decide(
     const decisions = await deps.ledger.readDecisions(run.runId)
     if (tries === 0) {
       seen = new Map(decisions.byChangeSet)
-      wanted = asked.map((one) => ({ ...one, version: one.version ?? versionOf(one, decisions) }))
+      wanted = asked.map((set) => ({ ...set, version: set.version ?? versionOf(set, decisions) }))
     }
     const open = wanted.filter(({ changeSetId }) => !made.has(changeSetId))
-    const related = await readRelated(run, open, { found, decisions }, deps)
-    const retried = await retriesOver(run, open, decisions, deps.ledger)
-    const known = { ...related, decisions: decisions.byChangeSet, seen, retried, conflicts }
-    const judged = judgeDecisions(open, known, options)
+    const known = { ...(await readRelated(run, open, { makers, decisions }, deps)), makers, decisions }
+    const { waiting, over } = await retriesBefore(run, open, decisions, deps.ledger)
+    const before = { decisions: decisions.byChangeSet, seen, retried: over, conflicts }
+    const judged = judgeDecisions(open, { ...known, ...before }, options)
     if (options.allOrNone === true && judged.refused.length > 0) {
-      return {
-        decisions: new Map(),
-        leftAlone: judged.leftAlone.length,
-        refused: await named(run, judged.refused, { ...related, found, decisions }, deps),
-      }
+      const refused = await named(run, judged.refused, known, deps)
+      return { decisions: new Map(), leftAlone: judged.leftAlone.length, refused }
     }
-    const wantedBefore = await waitingRetries(run, judged.made, decisions, deps.ledger)
-    const toDecide = { ...related, found, decisions, wantedBefore }
-    const steps = judged.made.flatMap((one) => newDecision(one, toDecide) ?? [])
+    const steps = judged.made.flatMap((decision) => newDecision(decision, waiting, known) ?? [])
     if (options.allOrNone === true && steps.length > maxDecisionsAtOnce) throw tooManyAtOnce(steps.length)
     if (await makeInSteps(run, { steps, decisions, by, made }, deps.ledger)) {
-      const refused = await named(run, judged.refused, { ...related, found, decisions }, deps)
+      const refused = await named(run, judged.refused, known, deps)
       const leftAlone = new Set(judged.leftAlone)
       const decided = asked.filter(({ changeSetId }) => !leftAlone.has(changeSetId))
-      return { decisions: decidedNow(decided, refused, { found, decisions, made }), refused, leftAlone: leftAlone.size }
+      return {
+        decisions: decidedNow(decided, refused, { makers, decisions, made }),
+        refused,
+        leftAlone: leftAlone.size,
+      }
     }
   }
   throw new AppError('WORK_003', 'Others decide on the same run all the time: try again in a moment.')
@@ -121,42 +119,24 @@ function versionOf({ changeSetId }: Pick<WantedDecision, 'changeSetId'>, { byCha
   return byChangeSet.get(changeSetId)?.version ?? 0
 }
 
-type Known = Pick<RelatedSets, 'sets'> & { found: ReadonlyMap<string, FoundSet>; decisions: Decisions }
+type Known = Pick<RelatedSets, 'sets'> & { makers: ReadonlyMap<string, FoundSet>; decisions: Decisions }
 
 /** A decision that is to be made, and because of which other one. */
 type Step = { decision: NewDecision; becauseOf: string | undefined }
 
-/**
- * The sets that are rejected once more, without saying that they are to be tried again, whose retry has not started: it is still wanted,
- * with what is said now.
- */
-async function waitingRetries(
-  run: Run,
-  made: readonly WantedDecision[],
-  decisions: Decisions,
-  ledger: DecideDeps['ledger'],
-): Promise<ReadonlySet<string>> {
-  const asked = made.filter(({ changeSetId, verdict, retry }) => {
-    const before = decisions.byChangeSet.get(changeSetId)
-    return verdict === 'rejected' && retry === undefined && before?.retry !== undefined
-  })
-  if (asked.length === 0) return new Set()
-  const wanted = await wantedByDecisions(run, decisions, ledger)
-  return new Set(wanted.flatMap(({ state, decision }) => (state === 'waiting' ? [decision.changeSetId] : [])))
-}
-
-function newDecision(one: MadeDecision, known: Known & { wantedBefore: ReadonlySet<string> }): Step | undefined {
-  const { changeSetId, verdict, becauseOf } = one
-  const set = known.found.get(changeSetId)
+/** A retry that was asked for before, and still waits, is still wanted, with what is said now. */
+function newDecision(made: MadeDecision, waiting: ReadonlySet<string>, known: Known): Step | undefined {
+  const { changeSetId, verdict, becauseOf } = made
+  const set = known.makers.get(changeSetId)
   if (set === undefined) return undefined
   const { operationId, node, bundle: agent } = set.operation
   const before = known.decisions.byChangeSet.get(changeSetId)?.verdict ?? 'pending'
-  const isWanted = verdict === 'rejected' && (one.retry ?? known.wantedBefore.has(changeSetId))
+  const isWanted = verdict === 'rejected' && (made.retry ?? waiting.has(changeSetId))
   const retry = isWanted ? ({ retry: true } as const) : {}
-  const place = { operationId, recordHash: set.recordHash, node, agent }
+  const maker = { operationId, recordHash: set.recordHash, node, agent }
   // What was said of the set that is accepted says nothing of those that it needs.
-  const reason = becauseOf !== undefined && verdict === 'accepted' ? null : one.reason
-  return { decision: { changeSetId, verdict, before, reason, ...noteOf(one, known), ...place, ...retry }, becauseOf }
+  const reason = becauseOf !== undefined && verdict === 'accepted' ? null : made.reason
+  return { decision: { changeSetId, verdict, before, reason, ...noteOf(made, known), ...maker, ...retry }, becauseOf }
 }
 
 /** Says with which other set this one is decided, if with any. The note is apart from the reason, which agents are told. */
@@ -190,7 +170,7 @@ async function makeInSteps(
       const { changeSetId: id, before: was } = decision
       if (!made.has(id)) made.set(id, { was, becauseOf })
     }
-    for (const one of done) decisions.byChangeSet.set(one.changeSetId, one)
+    for (const decision of done) decisions.byChangeSet.set(decision.changeSetId, decision)
     decisions.last = done.at(-1)?.version ?? decisions.last
   }
   return true
@@ -199,12 +179,12 @@ async function makeInSteps(
 function decidedNow(
   wanted: readonly WantedDecision[],
   refused: readonly Refusal[],
-  { found, decisions, made }: Pick<Known, 'found' | 'decisions'> & { made: DecidedBefore },
+  { makers, decisions, made }: Pick<Known, 'makers' | 'decisions'> & { made: DecidedBefore },
 ): Decided['decisions'] {
   const decided: Decided['decisions'] = new Map()
   const others = new Set(refused.map(({ changeSetId }) => changeSetId))
   for (const id of new Set([...wanted.map(({ changeSetId }) => changeSetId), ...made.keys()])) {
-    const operation = found.get(id)?.operation
+    const operation = makers.get(id)?.operation
     if (operation === undefined || others.has(id)) continue
     const decision = decisions.byChangeSet.get(id) ?? null
     const { was = decision?.verdict ?? 'pending', becauseOf } = made.get(id) ?? {}
@@ -224,12 +204,12 @@ async function named(
   known: Known,
   { ledger, records }: DecideDeps,
 ): Promise<Refusal[]> {
-  const { sets, found, decisions } = known
+  const { sets, makers, decisions } = known
   const nodes = new Map<OperationId, Operation['node']>()
   const shown = refused.slice(0, shownRefusals)
-  for (const id of shown.flatMap(({ conflict: one }) => [one?.changeSetId, one?.with?.changeSetId])) {
+  for (const id of shown.flatMap(({ conflict }) => [conflict?.changeSetId, conflict?.with?.changeSetId])) {
     const decision = decisions.byChangeSet.get(id ?? '')
-    const operation = found.get(id ?? '')?.operation
+    const operation = makers.get(id ?? '')?.operation
     if (operation !== undefined) nodes.set(originalId(operation), operation.node)
     else if (decision !== undefined) {
       const maker = await ledger.getOperation(runId, decision.operationId)
@@ -237,12 +217,12 @@ async function named(
     }
   }
   const readBlob = (hash: string) => records.readBlob(projectId, hash)
-  return mapBounded([...refused.entries()], namesAtOnce, async ([at, { conflict, blocked, ...one }]) => {
+  return mapBounded([...refused.entries()], namesAtOnce, async ([at, { conflict, blocked, ...told }]) => {
     const by = blocked?.by.map((id) => setInWay(id, known))
     const withDecision = decisions.byChangeSet.get(conflict?.with?.changeSetId ?? '')
     const refusal = {
-      ...one,
-      ...namedSet(one.changeSetId, known),
+      ...told,
+      ...namedSet(told.changeSetId, known),
       ...(withDecision && { withDecision }),
       ...(blocked && by && { blocked: { ...blocked, by } }),
     }
@@ -260,8 +240,8 @@ function setInWay(changeSetId: string, known: Known): SetInWay {
 /** The operation that made a set, and the rules of a mechanical one. */
 export type NamedSet = { operation?: Operation; rules?: readonly string[] }
 
-function namedSet(changeSetId: string, { found, sets }: Pick<Known, 'found' | 'sets'>): NamedSet {
-  const operation = found.get(changeSetId)?.operation
+function namedSet(changeSetId: string, { makers, sets }: Pick<Known, 'makers' | 'sets'>): NamedSet {
+  const operation = makers.get(changeSetId)?.operation
   const rules = sets.get(changeSetId)?.rules
   return { ...(operation && { operation }), ...(rules && { rules }) }
 }

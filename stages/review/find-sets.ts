@@ -34,13 +34,13 @@ export async function findSets(
   ids: readonly string[],
   { ledger }: FindDeps,
 ): Promise<Map<string, FoundSet>> {
-  const found = new Map<string, FoundSet>()
+  const sets = new Map<string, FoundSet>()
   await mapBounded([...(await makersOf(runId, ids, ledger))], readsAtOnce, async ([id, operationId]) => {
     const operation = await ledger.getOperation(runId, operationId)
     const recordHash = operation.outcome?.recordHash
-    if (recordHash !== undefined) found.set(id, { operation, recordHash })
+    if (recordHash !== undefined) sets.set(id, { operation, recordHash })
   })
-  return found
+  return sets
 }
 
 /** Finds which operations of the run made which of these sets; those that none of them made are left out. */

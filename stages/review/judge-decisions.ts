@@ -69,7 +69,7 @@ export function judgeDecisions(
   known: KnownSets,
   { withDependents = false, allOrNone = false }: JudgeOptions = {},
 ): JudgedDecisions {
-  const asked = new Map(wanted.map((one) => [one.changeSetId, one]))
+  const asked = new Map(wanted.map((decision) => [decision.changeSetId, decision]))
   const judging: Judging = {
     ...known,
     withDependents,
@@ -81,7 +81,7 @@ export function judgeDecisions(
     refused: [],
     leftAlone: [],
   }
-  for (const one of wanted) judgeIfOpen(one, judging)
+  for (const decision of wanted) judgeIfOpen(decision, judging)
   const { made, refused, leftAlone } = judging
   return { made: allOrNone && refused.length > 0 ? [] : [...made.values()], refused, leftAlone }
 }
@@ -99,32 +99,32 @@ type Judging = KnownSets & {
   leftAlone: string[]
 }
 
-function judgeIfOpen(one: WantedDecision | undefined, judging: Judging): void {
-  if (one === undefined || !judging.open.delete(one.changeSetId)) return
-  const refusal = judge(one, judging)
-  if (refusal !== undefined) judging.refused.push({ changeSetId: one.changeSetId, ...refusal })
+function judgeIfOpen(wanted: WantedDecision | undefined, judging: Judging): void {
+  if (wanted === undefined || !judging.open.delete(wanted.changeSetId)) return
+  const refusal = judge(wanted, judging)
+  if (refusal !== undefined) judging.refused.push({ changeSetId: wanted.changeSetId, ...refusal })
 }
 
 type Refusal = Omit<RefusedDecision, 'changeSetId'>
 
-function judge(one: WantedDecision, judging: Judging): Refusal | undefined {
-  const { changeSetId, verdict, reason, version } = one
+function judge(wanted: WantedDecision, judging: Judging): Refusal | undefined {
+  const { changeSetId, verdict, reason, version } = wanted
   const [set, decision] = [judging.sets.get(changeSetId), judging.decisions.get(changeSetId)]
   if (set === undefined) return { errorCode: 'RUN_004' }
   const isSameVerdict = (decision?.verdict ?? 'pending') === verdict
   const asksMore =
-    one.retry !== undefined && (decision?.retry === undefined || judging.retried?.has(changeSetId) === true)
+    wanted.retry !== undefined && (decision?.retry === undefined || judging.retried?.has(changeSetId) === true)
   if (isSameVerdict && (reason === null || reason === decision?.reason) && !asksMore) return undefined
-  if (one.isBulk && isDecidedByPerson(decision)) {
+  if (wanted.isBulk && isDecidedByPerson(decision)) {
     judging.leftAlone.push(changeSetId)
     return undefined
   }
   if (version !== undefined && version !== (decision?.version ?? 0)) return { errorCode: 'WORK_003', decision }
   if (isSameVerdict) {
-    make([one], judging)
+    make([wanted], judging)
     return undefined
   }
-  return verdict === 'accepted' ? accept(one, set, judging) : release(one, judging)
+  return verdict === 'accepted' ? accept(wanted, set, judging) : release(wanted, judging)
 }
 
 function isDecidedByPerson(decision: Decision | undefined): boolean {
@@ -132,7 +132,7 @@ function isDecidedByPerson(decision: Decision | undefined): boolean {
 }
 
 /** Accepts the set with those that it is built on, or none of them. */
-function accept(one: WantedDecision, set: ChangeSet, judging: Judging): Refusal | undefined {
+function accept(wanted: WantedDecision, set: ChangeSet, judging: Judging): Refusal | undefined {
   const { sets, asked, open, accepted } = judging
   const builtOn = set.builtOn ?? []
   for (const id of builtOn) if (asked.get(id)?.verdict === 'accepted') judgeIfOpen(open.get(id), judging)
@@ -149,13 +149,13 @@ function accept(one: WantedDecision, set: ChangeSet, judging: Judging): Refusal 
       return { errorCode: conflict.errorCode, conflict }
     }
   }
-  make([...needed.map((other) => withIt(one, other.changeSetId)), one], judging)
+  make([...needed.map((other) => withIt(wanted, other.changeSetId)), wanted], judging)
   return undefined
 }
 
 /** Rejects the set or takes back its acceptance, with those that are built on it or not at all. */
-function release(one: WantedDecision, judging: Judging): Refusal | undefined {
-  const { changeSetId, verdict, isBulk = false } = one
+function release(wanted: WantedDecision, judging: Judging): Refusal | undefined {
+  const { changeSetId, verdict, isBulk = false } = wanted
   const { sets, asked, open, accepted, withDependents } = judging
   const dependents = [
     ...new Set([...(judging.builtOn.get(changeSetId) ?? []), ...(judging.acceptedOn.get(changeSetId) ?? [])]),
@@ -169,7 +169,7 @@ function release(one: WantedDecision, judging: Judging): Refusal | undefined {
     return { errorCode: 'WORK_001', blocked: { verdict, by } }
   }
   const lastFirst = neededFirst(by.flatMap((id) => sets.get(id) ?? [])).toReversed()
-  make([...lastFirst.map((other) => withIt(one, other.changeSetId)), one], judging)
+  make([...lastFirst.map((other) => withIt(wanted, other.changeSetId)), wanted], judging)
   for (const id of [...by, changeSetId]) accepted.remove(id)
   return undefined
 }
@@ -179,11 +179,11 @@ function withIt({ changeSetId: becauseOf, verdict, reason, retry }: WantedDecisi
 }
 
 function make(decisions: readonly MadeDecision[], { made, sets, acceptedOn }: Judging): void {
-  for (const one of decisions) {
-    made.set(one.changeSetId, one)
-    if (one.verdict !== 'accepted') continue
-    for (const id of sets.get(one.changeSetId)?.builtOn ?? []) {
-      getOrMake(acceptedOn, id, () => new Set()).add(one.changeSetId)
+  for (const decision of decisions) {
+    made.set(decision.changeSetId, decision)
+    if (decision.verdict !== 'accepted') continue
+    for (const id of sets.get(decision.changeSetId)?.builtOn ?? []) {
+      getOrMake(acceptedOn, id, () => new Set()).add(decision.changeSetId)
     }
   }
 }

@@ -1,14 +1,15 @@
+import { replacedSets } from '#change-sets/sets-of-run.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
+import { recordIds } from '#domain/ids.ts'
+import { type Operation, originalId } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { endedInSlices } from '#store/ledger/read-operations.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { type FindDeps, findSets, type FoundSet, lookupLength, makersOf } from './find-sets.ts'
+import { type ChangeRecords, type FindDeps, findSets, type FoundSet, lookupLength, makersOf } from './find-sets.ts'
 import type { WantedDecision } from './judge-decisions.ts'
-import { redoneAmong } from './redone-sets.ts'
-import type { ChangeRecords } from './find-sets.ts'
 
 export type RelatedDeps = {
   ledger: FindDeps['ledger'] & Pick<Ledger, 'endedOperations' | 'setsBuiltOn'>
@@ -23,22 +24,22 @@ type Dependents = Map<string, Set<string>>
 
 /**
  * Reads the sets to decide on, those that are accepted, what is built on those to reject or take back, and what those to accept are
- * built on. Who made them is added to `found`.
+ * built on. Who made them is added to `makers`.
  */
 export async function readRelated(
   run: Run,
   wanted: readonly WantedDecision[],
-  { found, decisions }: { found: Map<string, FoundSet>; decisions: Decisions },
+  { makers, decisions }: { makers: Map<string, FoundSet>; decisions: Decisions },
   deps: RelatedDeps,
 ): Promise<RelatedSets> {
   const { ledger } = deps
   const { sets, read } = openSetReader(run, deps)
   const accepted = [...decisions.byChangeSet.values()].filter(({ verdict }) => verdict === 'accepted')
-  await read([...found.values(), ...accepted])
+  await read([...makers.values(), ...accepted])
   const add = async (ids: Iterable<string>) => {
-    const unknown = [...new Set(ids)].filter((id) => !found.has(id))
+    const unknown = [...new Set(ids)].filter((id) => !makers.has(id))
     const others = await findSets(run, unknown, deps)
-    for (const [id, one] of others) found.set(id, one)
+    for (const [id, set] of others) makers.set(id, set)
     await read([...others.values()])
   }
   const released = wanted.filter(({ verdict }) => verdict !== 'accepted').map(({ changeSetId }) => changeSetId)
@@ -88,4 +89,16 @@ async function openDependents(run: Run, ids: readonly string[], ledger: RelatedD
     }
   }
   return dependents
+}
+
+/** Returns those change sets of these operations' work that nobody is to look at any more, since a later record has made them anew. */
+export async function redoneAmong(
+  makers: readonly Pick<Operation, 'operationId' | 'repeats'>[],
+  { runId, generation }: Pick<Run, 'runId' | 'generation'>,
+  ledger: Pick<Ledger, 'endedOperations'>,
+): Promise<ReadonlySet<string>> {
+  if (generation === 1) return new Set()
+  const ids = [...new Set(makers.map(originalId))].flatMap((id) => recordIds(id, generation))
+  const ended = await endedInSlices(runId, ids, ledger)
+  return replacedSets(ended.toSorted((left, right) => left.generation - right.generation))
 }

@@ -1,5 +1,5 @@
 import { replacedSets } from '#change-sets/sets-of-run.ts'
-import type { Decision } from '#domain/decision.ts'
+import type { Decision, Verdict } from '#domain/decision.ts'
 import type { Operation } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
@@ -17,35 +17,31 @@ export function isFeedback({ verdict, reason }: Pick<Decision, 'verdict' | 'reas
  * Says what became of a rejection. `untried`: an agent may try the work again, and be told what was said. `told`: it does so, or has. `void`: there is
  * nothing to try again: the work was done again before that was said, or a program did it, and would only do the same (`mechanical`).
  */
-export type RejectedWork = { decision: Decision; operation: Operation } & (
-  | { state: 'untried' | 'told' }
-  | { state: 'void'; isMechanical: boolean }
-)
+export type RejectedWork = { decision: Decision; operation: Operation } & State
+
+type State = { state: 'untried' | 'told' } | { state: 'void'; isMechanical: boolean }
 
 export type RejectedLedger = Pick<Ledger, 'getOperation'>
 
-/** Returns what became of these rejections. */
 export async function rejectedWork(
   run: Run,
   rejected: readonly Decision[],
   ledger: RejectedLedger,
 ): Promise<RejectedWork[]> {
-  const found: RejectedWork[] = []
+  const works: RejectedWork[] = []
   for (const decision of rejected) {
     const operation = await ledger.getOperation(run.runId, decision.operationId)
     const later: Operation[] = []
     for (let next = operation.supersededBy; next !== null; next = later.at(-1)?.supersededBy ?? null)
       later.push(await ledger.getOperation(run.runId, next))
-    found.push({ decision, operation, ...stateOf(decision, [operation, ...later], run) })
+    works.push({ decision, operation, ...stateOf(decision, [operation, ...later], run) })
   }
-  return found
+  return works
 }
-
-type State = { state: 'untried' | 'told' } | { state: 'void'; isMechanical: boolean }
 
 function stateOf({ changeSetId, at }: Decision, records: readonly [Operation, ...Operation[]], run: Run): State {
   const [operation, ...later] = records
-  if (isWantedSince(at, records, run) || later.some((one) => isTold(one, at))) return { state: 'told' }
+  if (isWantedSince(at, records, run) || later.some((record) => isTold(record, at))) return { state: 'told' }
   const isMechanical = operation.work === 'mechanical'
   // A record that was running when it was said does not count: it was not told.
   const known = records.filter(({ endedAt }) => endedAt !== null && endedAt <= at)
@@ -76,12 +72,12 @@ export async function wantedByDecisions(
   { byChangeSet }: Pick<Decisions, 'byChangeSet'>,
   ledger: RejectedLedger,
 ): Promise<WantedRetry[]> {
-  const asking = [...byChangeSet.values()].filter((one) => one.retry === true && isFeedback(one))
-  const found = (await rejectedWork(run, asking, ledger)).map(({ decision, state }): WantedRetry => {
+  const asking = [...byChangeSet.values()].filter((decision) => decision.retry === true && isFeedback(decision))
+  const retries = (await rejectedWork(run, asking, ledger)).map(({ decision, state }): WantedRetry => {
     if (state === 'told') return { state: 'started', decision }
     return { state: state === 'untried' && !isCancelledSince(decision, run) ? 'waiting' : 'void', decision }
   })
-  return found.toSorted((one, other) => one.decision.version - other.decision.version)
+  return retries.toSorted((left, right) => left.decision.version - right.decision.version)
 }
 
 /** Cancelling a run also cancels the retries that were asked for before, and none that is asked for afterwards. */
@@ -89,27 +85,32 @@ function isCancelledSince({ at }: Decision, { status, endedAt }: Run): boolean {
   return status === 'cancelled' && endedAt !== null && at <= endedAt
 }
 
-/**
- * Returns those of the sets to reject with a retry once more whose earlier wish for one is over: the generation that was told has ended, or there
- * will be none, and an agent could try them again now.
- */
-export async function retriesOver(
+/** Sorts sets that are rejected once more, and whose rejection before asked for a retry, by what became of that. */
+export type RetriesBefore = {
+  /** It has not started. */
+  waiting: ReadonlySet<string>
+  /** The generation that was told has ended, or there will be none, and an agent could try it again now. */
+  over: ReadonlySet<string>
+}
+
+export async function retriesBefore(
   run: Run,
-  wanted: readonly { changeSetId: string; retry?: true | undefined }[],
+  wanted: readonly { changeSetId: string; verdict: Verdict }[],
   { byChangeSet }: Decisions,
   ledger: RejectedLedger,
-): Promise<ReadonlySet<string>> {
-  const before = new Map<string, Decision>()
-  for (const { changeSetId: id, retry } of wanted) {
+): Promise<RetriesBefore> {
+  const asked = wanted.flatMap(({ changeSetId: id, verdict }) => {
     const decision = byChangeSet.get(id)
-    if (retry === true && decision?.retry === true) before.set(id, decision)
-  }
-  if (before.size === 0) return new Set()
-  const over = (await wantedByDecisions(run, { byChangeSet: before }, ledger)).flatMap(({ state, decision }) =>
-    state === 'void' || (state === 'started' && isEnded(run.status)) ? [decision] : [],
-  )
+    return verdict === 'rejected' && decision?.retry === true ? [[id, decision] as const] : []
+  })
+  const states = await wantedByDecisions(run, { byChangeSet: new Map(asked) }, ledger)
+  const isOver = ({ state }: WantedRetry) => state === 'void' || (state === 'started' && isEnded(run.status))
   // As if it was said after all that has happened.
-  const now = over.map((one) => ({ ...one, at: Number.MAX_SAFE_INTEGER }))
+  const now = states.filter(isOver).map(({ decision }) => ({ ...decision, at: Number.MAX_SAFE_INTEGER }))
   const again = await rejectedWork(run, now, ledger)
-  return new Set(again.flatMap(({ state, decision }) => (state === 'untried' ? [decision.changeSetId] : [])))
+  return { waiting: setsIn(states, 'waiting'), over: setsIn(again, 'untried') }
+}
+
+function setsIn<Name>(all: readonly { state: Name; decision: Decision }[], state: Name): ReadonlySet<string> {
+  return new Set(all.flatMap((work) => (work.state === state ? [work.decision.changeSetId] : [])))
 }

@@ -72,6 +72,15 @@ describe('the retries of rejected changes', () => {
     expect(await notes()).toEqual([runId])
   })
 
+  it('start for a run that was looked at a moment ago and goes on, as soon as it has ended', async () => {
+    const runId = await rejected()
+    const looks: Parameters<typeof retryRejected>[1] = new Map()
+    await retryRejected(deps(), looks)
+    await end(runId)
+    await retryRejected(deps(), looks)
+    expect(await generationOf(runId)).toBe(2)
+  })
+
   it('are forgotten with the run', async () => {
     const runId = await rejected()
     await end(runId)
@@ -91,9 +100,10 @@ describe('the retries of rejected changes', () => {
     expect(await generationOf(runId)).toBe(2)
   })
 
-  it('start also behind a run whose decisions cannot be read, which is logged and looked at ever more rarely', async () => {
+  it('start also behind a run whose decisions cannot be read, which is logged and looked at more rarely', async () => {
     const broken = await rejected()
     const runId = await rejected()
+    await end(broken)
     await end(runId)
     await age(broken)
     await test.redis.set(`${test.namespace}:{${broken}}:decisions`, 'broken')

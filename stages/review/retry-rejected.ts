@@ -6,7 +6,7 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import type { WantedNote } from '#store/ledger/runs-to-retry.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Log, openStoreUser, storeAtFault, type StoreLog } from '#platform/log.ts'
-import { startWantedRetries, type StartWantedDeps } from './start-wanted-retries.ts'
+import { startWantedRetries, type StartWantedDeps } from './reopen-runs.ts'
 
 export type RetryRejectedDeps = {
   ledger: StartWantedDeps['ledger'] & Pick<Ledger, 'endWanted' | 'wantedNotes'>
@@ -16,6 +16,7 @@ export type RetryRejectedDeps = {
 }
 
 const everyMs = 1_000
+const failed = 'retries of rejected changes are not started'
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /**
@@ -30,29 +31,20 @@ export function runRejectedRetries(deps: RetryRejectedDeps): () => Promise<void>
       await retryRejected(deps, looks)
       stores.worked()
     } catch (error) {
-      if (!stores.failed(error)) deps.log.warn('retries of rejected changes are not started', { error })
+      if (!stores.failed(error)) deps.log.warn(failed, { error })
     }
   })
 }
 
-/** Holds what is known of a noted run since its decisions were read last. */
-type Look = {
-  /** Is the time of the note; a newer note has the decisions read at once. */
-  at: number
-  /** When they are read again, or as soon as the run has ended that it waits for. */
-  nextAt: number
-  waitsForEnd: boolean
-  /** Counts how often in a row reading them has failed. */
-  failures: number
-}
-type Looks = Map<RunId, Look>
+/** Says when the decisions of an ended run are read again, unless its note, of the time `at`, is made anew. */
+type Looks = Map<RunId, { at: number; nextAt: number }>
 
 /** While it is younger, the decision that it was made for may still be under way. */
 const noteMs = 600_000
-const pauseMs = { least: 1_000, most: 60_000 }
+const pauseMs = { least: 1_000, afterFault: 30_000, most: 60_000 }
 
 /**
- * One round: looks at all runs whose decisions may ask for a retry. It looks ever more rarely at those that wait for nothing, and at
+ * One round: looks at all ended runs whose decisions may ask for a retry. It looks ever more rarely at those that wait for nothing, and rarely at
  * those that fail, which are logged. Only a fault of a store ends it.
  */
 export async function retryRejected(deps: RetryRejectedDeps, looks: Looks = new Map()): Promise<void> {
@@ -61,45 +53,25 @@ export async function retryRejected(deps: RetryRejectedDeps, looks: Looks = new 
   for (const runId of looks.keys()) if (!noted.has(runId)) looks.delete(runId)
   for (const note of notes) {
     const last = looks.get(note.runId)
-    const isEarly = last?.at === note.at && Date.now() < last.nextAt
-    if (isEarly && !(last.waitsForEnd && (await hasEnded(note.runId, deps)))) continue
-    looks.set(note.runId, await lookAt(note, last?.failures ?? 0, deps))
+    if (last?.at === note.at && Date.now() < last.nextAt) continue
+    const waitMs = await lookAt(note, deps)
+    looks.set(note.runId, { at: note.at, nextAt: Date.now() + waitMs })
   }
 }
 
-async function lookAt(note: WantedNote, failures: number, deps: RetryRejectedDeps): Promise<Look> {
+/** Returns how many ms later the run is looked at again. */
+async function lookAt(note: WantedNote, { ledger, modelKind, log }: RetryRejectedDeps): Promise<number> {
   const { at, runId } = note
-  const nextAt = (ms: number) => Date.now() + Math.min(pauseMs.most, Math.max(pauseMs.least, ms))
   try {
-    const { isWaiting, waitsForEnd } = await retryNoted(note, deps)
+    if (!isEnded((await ledger.getRun(runId)).status)) return 0
+    const { run, wanted } = await startWantedRetries(runId, { ledger, modelKind, origin })
     const ageMs = Date.now() - at
-    if (!isWaiting && ageMs > noteMs) await deps.ledger.endWanted(note)
-    return { at, nextAt: nextAt(ageMs / 4), waitsForEnd, failures: 0 }
+    if (ageMs > noteMs && wanted.every(({ state }) => state !== 'waiting')) await ledger.endWanted(note)
+    return isEnded(run.status) ? Math.min(pauseMs.most, Math.max(pauseMs.least, ageMs / 4)) : 0
   } catch (error) {
     if (storeAtFault(error) !== undefined) throw error
-    deps.log.warn('retries of rejected changes are not started', { run_id: runId, error })
-    return { at, nextAt: nextAt(pauseMs.least * 2 ** failures), waitsForEnd: false, failures: failures + 1 }
-  }
-}
-
-/** One that cannot be read counts as ended: whoever looks then finds out why. */
-async function hasEnded(runId: RunId, { ledger }: RetryRejectedDeps): Promise<boolean> {
-  const run = await ledger.getRun(runId).catch((error: unknown) => {
-    if (storeAtFault(error) !== undefined) throw error
-    return undefined
-  })
-  return run === undefined || isEnded(run.status)
-}
-
-/** Says whether a retry still waits: for the end of the run, or, where that has ended, for its kind of model. */
-async function retryNoted(note: WantedNote, { ledger, modelKind }: RetryRejectedDeps) {
-  try {
-    const { run, wanted } = await startWantedRetries(note.runId, { ledger, modelKind, origin })
-    const isWaiting = wanted.some(({ state }) => state === 'waiting')
-    return { isWaiting, waitsForEnd: isWaiting && !isEnded(run.status) }
-  } catch (error) {
-    if (!hasCode(error, 'RUN_001', 'RUN_005')) throw error
     if (hasCode(error, 'RUN_001')) await ledger.endWanted(note)
-    return { isWaiting: true, waitsForEnd: false }
+    else if (!hasCode(error, 'RUN_005')) log.warn(failed, { run_id: runId, error })
+    return pauseMs.afterFault
   }
 }

@@ -21,6 +21,7 @@ export type OperationAccount = {
   findings: number
   waitsFor: Dependency[]
   question: string | null
+  generation: number
   repeats: RepeatedWork | null
   supersededBy: string | null
 }
@@ -30,7 +31,8 @@ export type Dependency = { id: OperationId; any: boolean }
 
 const text = z.string().nullable()
 const FindingsCount = z.object({ findings: z.int().default(0) })
-const Row = z.tuple([OperationStatus, text, text, text, text])
+const rowFields = ['status', 'outcome', 'question', 'repeats', 'superseded', 'gen'] as const
+const Row = z.tuple([OperationStatus, text, text, text, text, text])
 
 /** Every operation of the run, in plan order; `waitsFor` is taken from the lists of dependents. */
 export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Map<OperationId, OperationAccount>> {
@@ -38,18 +40,14 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   const accounts = new Map<OperationId, OperationAccount>()
   const waiters: [OperationId, readonly OperationId[]][] = []
   for await (const ids of slicesOf(store, keys.operations)) {
-    const rows = await Promise.all(
-      ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome', 'question', 'repeats', 'superseded')),
-    )
+    const rows = await Promise.all(ids.map((id) => store.redis.hmget(keys.operation(id), ...rowFields)))
     const afters = await Promise.all(ids.map((id) => store.redis.lrange(keys.after(id), 0, -1)))
     for (const [index, id] of ids.entries()) {
-      const [status, outcome, question, repeated, supersededBy] = Row.parse(rows[index])
+      const [status, outcome, question, repeated, supersededBy, gen] = Row.parse(rows[index])
       const repeats = RepeatedWork.nullable().parse(parseJson(repeated ?? 'null'))
-      const facts = {
-        hasOutcome: outcome !== null,
-        findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings,
-      }
-      accounts.set(id, { status, ...facts, waitsFor: [], question, repeats, supersededBy })
+      const facts = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
+      const generation = Number(gen ?? 1)
+      accounts.set(id, { status, ...facts, waitsFor: [], question, generation, repeats, supersededBy })
       waiters.push([id, afters[index] ?? []])
     }
   }

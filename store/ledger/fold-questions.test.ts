@@ -26,6 +26,7 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
     hasOutcome: false,
     findings: 0,
     waitsFor: [],
+    generation: 1,
     repeats: null,
     supersededBy: null,
     question: Object.keys(questions).at(-1) ?? null,

@@ -44,7 +44,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...people,
       ...shared,
       ...results,
-      ...queues('snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches'),
+      ...queues('snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches', 'publications'),
     ],
   },
   publisher: {

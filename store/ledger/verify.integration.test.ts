@@ -205,6 +205,26 @@ describe('verify', () => {
 
   it.each([
     [
+      'is of a generation that the run has not had',
+      (again: string, { operation }: RunKeys) => test.redis.hset(operation(again), 'gen', '3'),
+      [/is of generation 3, the run has had 2/, /its id is not that of .* in generation 3/],
+    ],
+    [
+      'is of the generation of what it repeats',
+      (again: string, { operation }: RunKeys) => test.redis.hset(operation(again), 'gen', '1'),
+      [/its id is not that of .* in generation 1/, /which is of generation 1, and is itself of 1/],
+    ],
+  ])('sees that a record of a retry %s (invariant 2)', async (_name, damage, says) => {
+    const runId = await endedRun()
+    const [again] = await test.reopened(runId, [failing])
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+    await damage(again?.operationId ?? '', runKeys(test.namespace, runId))
+    const expected = says.map((message) => ({ invariant: 2, message: expect.stringMatching(message) }))
+    expect((await test.ledger.verify(runId)).violations).toEqual(expected)
+  })
+
+  it.each([
+    [
       'is not open any more',
       (keys: RunKeys) => test.redis.hset(keys.questions, 'q1:end', JSON.stringify({ status: 'expired' })),
       [/question q1 is expired, .* say open/, /waits for q1, which is not open for it/],

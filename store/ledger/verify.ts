@@ -1,7 +1,7 @@
 import { hasCode } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
-import type { RunId } from '#domain/ids.ts'
-import { isEndedOperation, operationStatuses, type OperationStatus } from '#domain/operation.ts'
+import { recordId, type RunId } from '#domain/ids.ts'
+import { isEndedOperation, operationStatuses, type OperationStatus, type RepeatedWork } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { segmentOf } from './stored-events.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
@@ -50,7 +50,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(
     ...compareStatuses(accounts, operations),
     ...compareCounters(run, accounts),
-    ...compareRecords(accounts),
+    ...compareRecords(run, accounts),
   )
   violations.push(...compareSets(run, accounts, await readSets(store, runId)))
   violations.push(...(await compareIndexes(store, runId, accounts)))
@@ -122,23 +122,40 @@ function compareCounters(run: Run, accounts: Accounts): Violation[] {
   })
 }
 
-/** Compares which records are superseded with what the others repeat; only one that has ended is, by one other. */
-function compareRecords(accounts: Accounts): Violation[] {
+/**
+ * Compares which records are superseded with what the others repeat; only one that has ended is, by one other, of a later generation that
+ * the run has had and that its id is made of.
+ */
+function compareRecords(run: Run, accounts: Accounts): Violation[] {
   const repeating = [...accounts].flatMap(([id, { repeats }]) => (repeats === null ? [] : [{ id, ...repeats }]))
   const by = Map.groupBy(repeating, ({ supersedes }) => supersedes)
-  return [...accounts].flatMap(([id, { status, repeats, supersededBy }]) => {
-    const faults: string[] = []
+  return [...accounts].flatMap(([id, { status, generation, repeats, supersededBy }]) => {
+    const faults =
+      generation > run.generation
+        ? [`operation ${id} is of generation ${generation}, the run has had ${run.generation}`]
+        : []
     const [due = null, ...others] = (by.get(id) ?? []).map((successor) => successor.id)
     if (others.length > 0) faults.push(`operation ${id} is repeated by ${due} and by ${others.join(', ')}`)
-    const former = repeats === null ? undefined : accounts.get(repeats.supersedes)
-    if (repeats !== null && (former?.repeats?.operationId ?? repeats.supersedes) !== repeats.operationId)
-      faults.push(`operation ${id} repeats ${repeats.supersedes}, which is not of the work ${repeats.operationId}`)
-    if (repeats !== null && former === undefined)
-      faults.push(`operation ${id} repeats ${repeats.supersedes}, which is not there`)
+    if (repeats !== null) faults.push(...repeatFaults(id, { generation, ...repeats }, accounts.get(repeats.supersedes)))
     if (supersededBy !== due) faults.push(`operation ${id} is superseded by ${supersededBy}, ${due} repeats it`)
     if (due !== null && !isEndedOperation(status)) faults.push(`operation ${id} is superseded and ${status}`)
     return faults.map((message) => ({ invariant: 2, message }) as const)
   })
+}
+
+function repeatFaults(
+  id: string,
+  { generation, operationId: work, supersedes }: RepeatedWork & { generation: number },
+  former: OperationAccount | undefined,
+): string[] {
+  const of = `operation ${id} repeats ${supersedes}`
+  const faults =
+    id === recordId(work, generation) ? [] : [`${of}, and its id is not that of ${work} in generation ${generation}`]
+  if (former === undefined) return [...faults, `${of}, which is not there`]
+  if ((former.repeats?.operationId ?? supersedes) !== work) faults.push(`${of}, which is not of the work ${work}`)
+  if (former.generation >= generation)
+    faults.push(`${of}, which is of generation ${former.generation}, and is itself of ${generation}`)
+  return faults
 }
 
 /** Invariant 3, of an ended run. */

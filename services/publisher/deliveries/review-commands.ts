@@ -9,9 +9,8 @@ import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { decide, type DecideDeps } from '#stages/review/decide.ts'
-import { goesOn, requireRetryable, wantedAgain } from '#stages/review/require-retryable.ts'
+import { goesOn, requireRetryable, wantedAgain } from '#stages/review/reopen-runs.ts'
 import { cell, code, collapsed, plural, table } from '#stages/publish/markdown.ts'
-import type { PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
 
 export type ReviewCommands = ReturnType<typeof openReviewCommands>
 
@@ -19,7 +18,6 @@ export type ReviewDeps = {
   ledger: DecideDeps['ledger'] & Pick<Ledger, 'endedOperations' | 'operationsOfSets' | 'reopen'>
   records: DecideDeps['records']
   modelKind: ModelKind | undefined
-  publishing: Pick<PublishingRuns, 'look'>
   decline(run: Run, changeSetIds: readonly string[]): Promise<void>
   wantAgain(run: Run, changeSetIds: readonly string[]): Promise<void>
   /** Returns the sets that people have declined in the repository, in this run or an earlier one. */
@@ -91,13 +89,12 @@ async function setsMeant(run: Run, what: string, deps: ReviewDeps): Promise<stri
   return [...places].flatMap(([id, { node }]) => (namesInFile(node).includes(what) ? id : []))
 }
 
-async function retry(run: Run, key: string, { ledger, publishing, modelKind }: ReviewDeps): Promise<string> {
+async function retry(run: Run, key: string, { ledger, modelKind }: ReviewDeps): Promise<string> {
   if (run.reopenedBy !== key) {
     requireRetryable(run, modelKind)
     const answer = await ledger.reopen(run, { wanted: wantedAgain(run), origin, command: key })
     if (typeof answer === 'string') throw goesOn(run)
   }
-  await publishing.look(run.runId, Date.now())
   return `Run ${code(run.runId)} does again what did not end well.`
 }
 

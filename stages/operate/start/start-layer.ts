@@ -85,9 +85,8 @@ function openSetReader({ ledger, objects }: StartDeps) {
     const works = new Set(generation === 1 ? ids : await worksOf(ids, runId))
     const records = [...works].flatMap((id) => recordIds(id, generation))
     const ended = await endedInSlices(runId, records, ledger)
-    const inOrder = ended.toSorted(
-      (left, right) => records.indexOf(left.operationId) - records.indexOf(right.operationId),
-    )
+    const byId = new Map(ended.map((operation) => [operation.operationId, operation]))
+    const inOrder = records.flatMap((id) => byId.get(id) ?? [])
     const replaced = replacedSets(inOrder)
     const all = (await Promise.all(inOrder.map((operation) => setsOf(operation, projectId)))).flat()
     const sets = new Map(all.map((set) => [set.changeSetId, set]))

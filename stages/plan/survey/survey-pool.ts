@@ -15,14 +15,14 @@ export type PythonQuestion = {
   wantsTypes?: boolean
 }
 
-/** A Python file, or another text (no Python, or not to be parsed) that is searched for names of modules. */
-export type SurveyQuestion = PythonQuestion | { namingText: string } | CommentQuestion | LintedQuestion
-
 /** A file of another language, whose doc comments are looked at. */
-export type CommentQuestion = { docs: { language: string; source: string; nodes: readonly NodeBytes[] } }
+type CommentQuestion = { docs: { language: string; source: string; nodes: readonly NodeBytes[] } }
 
 /** A file that another program than Ruff has linted, with its faults, each of which gets its place and its statement. */
-export type LintedQuestion = { linted: { language: string; text: string; diagnostics: readonly Diagnostic[] } }
+type LintedQuestion = { linted: { language: string; text: string; diagnostics: readonly Diagnostic[] } }
+
+/** `namingText`: no Python, or not to be parsed; it is searched for names of modules. */
+export type SurveyQuestion = PythonQuestion | { namingText: string } | CommentQuestion | LintedQuestion
 
 /** Lines are 1-based; bytes are 0-based, end-exclusive. */
 export type LintFault = {
@@ -67,35 +67,21 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
     threads: options.threads,
     limitMs: options.fileLimitMs ?? 10_000,
   })
-  const ask = async (question: SurveyQuestion): Promise<SurveyReport | { unreadable: string }> => {
+  /** Answers `unreadable` for a text that is nested too deeply, or too slow. The next file is not affected. */
+  const ask = async <Report>(question: SurveyQuestion, own: (report: SurveyReport) => Report | undefined) => {
     const answer = await pool.ask(question)
-    return answer.kind === 'report' ? answer.report : { unreadable: answer.why }
+    if (answer.kind !== 'report') return { unreadable: answer.why }
+    const report = own(answer.report)
+    if (report === undefined) throw new TypeError('the survey answered another question')
+    return report
   }
   return {
     threads: pool.threads,
-    /** Answers `unreadable` for a text that is nested too deeply, or too slow. The next file is not affected. */
-    async survey(question: PythonQuestion): Promise<SurveyedFile | { unreadable: string }> {
-      const report = await ask(question)
-      if ('unreadable' in report || 'faults' in report) return report
-      throw new TypeError('the survey answered a Python file as another text')
-    },
-    async usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }> {
-      const report = await ask({ namingText })
-      if ('unreadable' in report) return report
-      if ('uses' in report) return report.uses
-      throw new TypeError('the survey answered another question')
-    },
-    async docsIn(question: CommentQuestion): Promise<FileDocFacts | { unreadable: string }> {
-      const report = await ask(question)
-      if ('unreadable' in report || 'definitions' in report) return report
-      throw new TypeError('the survey answered another question')
-    },
-    async placedFaults(question: LintedQuestion): Promise<LintFault[] | { unreadable: string }> {
-      const report = await ask(question)
-      if ('unreadable' in report) return report
-      if ('placedFaults' in report) return report.placedFaults
-      throw new TypeError('the survey answered another question')
-    },
+    survey: (question: PythonQuestion) => ask(question, (report) => ('faults' in report ? report : undefined)),
+    usesIn: (namingText: string) => ask({ namingText }, (report) => ('uses' in report ? report.uses : undefined)),
+    docsIn: (question: CommentQuestion) => ask(question, (report) => ('definitions' in report ? report : undefined)),
+    placedFaults: (question: LintedQuestion) =>
+      ask(question, (report) => ('placedFaults' in report ? report.placedFaults : undefined)),
     /** Ends the threads; running requests fail. Safe to call twice. */
     close: pool.close,
   }

@@ -11,30 +11,19 @@ import { docstringFactsOf } from '#languages/python/docstring-facts.ts'
 import { moduleTypesOf } from '#languages/python/module-types.ts'
 import { moduleUsesInText, moduleUsesOf } from '#languages/python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#languages/syntax/parser.ts'
-import type {
-  LintFault,
-  PythonQuestion,
-  LintedQuestion,
-  SurveyedFile,
-  SurveyQuestion,
-  SurveyReport,
-} from './survey-pool.ts'
+import type { LintFault, PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './survey-pool.ts'
 
 function surveyFile(
   { path, text, diagnostics, ownModules, wantsTypes }: PythonQuestion,
   python: LoadedLanguage,
 ): SurveyedFile {
-  const tree = python.parse(text)
-  try {
-    return {
-      faults: placedFaults(judgeFixes(diagnostics, { path, text, ownModules }, python), text, tree),
-      docstrings: docstringFactsOf(tree, text, path),
-      uses: moduleUsesOf(tree, text),
-      ...(wantsTypes === true && { types: moduleTypesOf(tree, python) }),
-    }
-  } finally {
-    tree.delete()
-  }
+  const judged = judgeFixes(diagnostics, { path, text, ownModules }, python)
+  return python.read(text, (tree) => ({
+    faults: placedFaults(judged, text, tree),
+    docstrings: docstringFactsOf(tree, text, path),
+    uses: moduleUsesOf(tree, text),
+    ...(wantsTypes === true && { types: moduleTypesOf(tree, python) }),
+  }))
 }
 
 /** A longer statement is not shown to an agent as the context of a fault. */
@@ -43,7 +32,7 @@ const maxContextLines = 40
 function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree): LintFault[] {
   const byteOf = byteOffsets(text)
   return judged
-    .toSorted((one, other) => one.fault.start - other.fault.start)
+    .toSorted((left, right) => left.fault.start - right.fault.start)
     .map(({ fault, mustStay, removes, offers }) => {
       const { code, message, line, start, end, fix = [] } = fault
       const touched = mustStay === undefined ? [{ start, end }, ...fix] : [{ start, end }]
@@ -69,34 +58,30 @@ function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree):
 /** The largest statement around a range that is short enough to be shown, else the range itself. */
 function contextOf(tree: Tree, range: { start: number; end: number }): { start: number; end: number } {
   let node = tree.rootNode.descendantForIndex(range.start, Math.max(range.start, range.end - 1))
-  let found = range
+  let statement = range
   for (; node !== null && node.parent !== null; node = node.parent) {
     const lines = node.endPosition.row - node.startPosition.row + 1
     if (lines > maxContextLines) break
-    if (/_(statement|definition|declaration)$/.test(node.type)) found = { start: node.startIndex, end: node.endIndex }
+    if (/_(statement|definition|declaration)$/.test(node.type))
+      statement = { start: node.startIndex, end: node.endIndex }
   }
-  return { start: Math.min(found.start, range.start), end: Math.max(found.end, range.end) }
-}
-
-async function faultsOfLinted({ linted: { language, text, diagnostics } }: LintedQuestion): Promise<LintFault[]> {
-  const judged = diagnostics.map((fault) => ({ fault, mustStay: fault.mustStay, removes: [], offers: [] }))
-  return (await loadLanguage(language)).read(text, (tree) => placedFaults(judged, text, tree))
+  return { start: Math.min(statement.start, range.start), end: Math.max(statement.end, range.end) }
 }
 
 answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
   begin(0)
   if ('docs' in question) {
     const { source, language } = question.docs
-    const { parse } = await loadLanguage(language)
+    const { read } = await loadLanguage(language)
     begin(0)
-    const tree = parse(source)
-    try {
-      return docFactsOf(tree, question.docs)
-    } finally {
-      tree.delete()
-    }
+    return read(source, (tree) => docFactsOf(tree, question.docs))
   }
-  if ('linted' in question) return { placedFaults: await faultsOfLinted(question) }
+  if ('linted' in question) {
+    const { language, text, diagnostics } = question.linted
+    const judged = diagnostics.map((fault) => ({ fault, mustStay: fault.mustStay, removes: [], offers: [] }))
+    const { read } = await loadLanguage(language)
+    return { placedFaults: read(text, (tree) => placedFaults(judged, text, tree)) }
+  }
   const python = await loadLanguage('python')
   begin(0)
   return 'namingText' in question ? { uses: moduleUsesInText(question.namingText) } : surveyFile(question, python)

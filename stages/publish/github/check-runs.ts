@@ -46,14 +46,9 @@ async function findChecks({ commit, name, key, id: known }: StatusReport, deps: 
 }
 
 async function createCheck(report: StatusReport, { client, repository }: CheckHost): Promise<Check> {
-  const { name, commit, key, url, startedAt } = report
-  const about = { name, head_sha: commit, external_id: key, started_at: new Date(startedAt).toISOString() }
-  const asked = {
-    ...ownerOf(repository),
-    ...about,
-    ...(url === null ? {} : { details_url: url }),
-    ...bodyOf(report),
-  }
+  const { name, commit, key, url } = report
+  const about = { name, head_sha: commit, external_id: key, ...(url === null ? {} : { details_url: url }) }
+  const asked = { ...ownerOf(repository), ...about, ...bodyOf(report) }
   const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/check-runs', asked))
   return { id: Number(data.id), annotations: data.output.annotations_count }
 }
@@ -90,9 +85,10 @@ function ownerOf({ owner, name: repo }: HostedRepository) {
   return { owner, repo }
 }
 
-function bodyOf({ state, title, summary, buttons }: StatusReport) {
+function bodyOf({ state, title, summary, buttons, startedAt }: StatusReport) {
   const output = { title, summary: clipped(summary) }
-  return { ...stateOf(state), output, actions: buttons.map((button) => ({ ...button })) }
+  const started_at = new Date(startedAt).toISOString()
+  return { ...stateOf(state), started_at, output, actions: buttons.map((button) => ({ ...button })) }
 }
 
 function stateOf(state: CommitState) {

@@ -4,7 +4,7 @@ import { requireGenuine } from '#change-sets/genuine-run.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'
-import { isEnded, type Run } from '#domain/run.ts'
+import { begunAt, isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import type { Log } from '#platform/log.ts'
@@ -145,7 +145,7 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   if (!isEnded(run.status)) {
     await tellProgress(run, { publication, note, host }, deps)
     const isPinned = run.commit !== null || run.request.repository?.commit !== undefined
-    return isPinned ? nextLookMs(run.acceptedAt, progressMs) : soonMs
+    return isPinned ? nextLookMs(begunAt(run), progressMs) : soonMs
   }
   // Two runs of a branch would write it over each other.
   const publishing = async (lost: AbortSignal) => {

@@ -6,7 +6,7 @@ import { sha256 } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Publication } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
-import type { Run } from '#domain/run.ts'
+import { begunAt, type Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { changedFiles, type Composition } from '#store/objects/composition.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
@@ -126,7 +126,7 @@ async function putCheck(
   if (before?.said === hash) return
   const url = bareTold(run, publication, deps).runUrl ?? null
   const known = before === null ? {} : { id: before.id }
-  const of = { commit, name: checkName, key: run.runId, url, startedAt: run.acceptedAt, ...known }
+  const of = { commit, name: checkName, key: run.runId, url, startedAt: begunAt(run), ...known }
   const { id } = await host.reportStatus({ ...of, ...said })
   await note({ check: { id, status: statusOf(said.state), said: hash, at: Date.now() } })
 }

@@ -37,7 +37,8 @@ that were skipped only because of them, or, with \`rejected\`, the agents' opera
 and that were not tried again since: their prompts have what was said and what it was said of. What the run had not planned at its end is planned,
 too, unless something else is asked for. The run goes on under its id: its event \`run.reopened\` comes first, what succeeded before stays, and
 the patch is composed anew of all. \`error_policy\` replaces the one that the run had. A run that ended before its patch was composed can be
-retried even when all its operations ended well. RUN_006 while the run is going on,
+retried even when all its operations ended well. RUN_006 while the run is going on, or where
+operations are named and it ended before all of its work was planned,
 INTAKE_007 when there is nothing to repeat, no operation failed with one of the codes or none was rejected with a reason, INTAKE_008
 for two of \`operations\`, \`codes\` and \`rejected\`, RUN_004 for an operation that the run does not have.`
 

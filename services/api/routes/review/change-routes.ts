@@ -5,7 +5,7 @@ import { type ModelKind, requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Decider } from '#store/ledger/decisions.ts'
 import type { MemoryGate } from '#store/ledger/memory-gate.ts'
-import { startWantedRetries, type StartWantedDeps } from '#stages/review/start-wanted-retries.ts'
+import { startWantedRetries, type StartWantedDeps } from '#stages/review/reopen-runs.ts'
 import type { WantedRetry } from '#stages/review/rejected-work.ts'
 import {
   askedOfEach,

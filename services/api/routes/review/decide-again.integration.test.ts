@@ -54,7 +54,9 @@ describe('a change set that was made again', () => {
     const decided = await review.decide(run, one(base, 'reject', { with_dependents: true }))
     expect(decided).toMatchObject({ decisions: [{ change_set_id: base }], refused: [] })
     expect(decided.decisions).toHaveLength(1)
-    expect((await review.decide(run, one(former, 'accept'))).refused).toMatchObject([{ error_code: 'WORK_001' }])
+    expect((await review.decide(run, one(former, 'accept'))).refused).toMatchObject([
+      { error_code: 'WORK_001', detail: expect.stringMatching(/Its operation was tried again since/) },
+    ])
   })
 
   it('because it collided is one that keeps it once somebody has accepted it', async () => {

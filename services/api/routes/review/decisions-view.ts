@@ -85,7 +85,7 @@ function blockedView(sets: readonly SetInWay[]): Pick<RefusedView, 'blocked_by' 
 }
 
 function detailOf(refusal: Refusal): string {
-  const { changeSetId, errorCode, conflict, blocked, decision } = refusal
+  const { changeSetId, errorCode, decision } = refusal
   switch (errorCode) {
     case 'RUN_004':
       return `The run has no change set "${changeSetId}".`
@@ -97,11 +97,18 @@ function detailOf(refusal: Refusal): string {
     case 'WORK_002':
     case 'WORK_004':
     case 'WORK_007':
-      if (blocked !== undefined) return blockedDetail(nameOfSet(changeSetId, refusal), blocked)
-      return conflictDetail(nameOfSet(changeSetId, refusal), changeSetId, conflict)
+      return inTheWayDetail(refusal)
     default:
       return unreachable(errorCode)
   }
+}
+
+function inTheWayDetail(refusal: Refusal): string {
+  const { changeSetId, operation, conflict, blocked } = refusal
+  const name = nameOfSet(changeSetId, refusal)
+  const detail = blocked === undefined ? conflictDetail(name, changeSetId, conflict) : blockedDetail(name, blocked)
+  const isOlder = operation !== undefined && operation.supersededBy !== null
+  return isOlder ? `${detail}. Its operation was tried again since: there may be a newer change` : detail
 }
 
 const namedInWay = 5

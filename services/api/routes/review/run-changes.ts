@@ -18,7 +18,7 @@ import { ChangeView } from '#schemas/change-schema.ts'
 import type { ChangeFilter, DecisionView } from '#schemas/decision-schema.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { readPatchOf } from '#stages/review/proved-conflicts.ts'
-import { redoneAmong } from '#stages/review/redone-sets.ts'
+import { redoneAmong } from '#stages/review/read-related.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
 export type ChangeDeps = {

@@ -3,7 +3,7 @@ import type { Decisions, VerdictCounts } from '#store/ledger/decisions.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { checkOf, type Evidence } from '#domain/change-set.ts'
 import { evidenceChecks } from '#domain/checks.ts'
-import { isEnded, type Run } from '#domain/run.ts'
+import { begunAt, isEnded, type Run } from '#domain/run.ts'
 import type { ServerHealth, UnreachableModel } from '#domain/model-health.ts'
 import { type Composition, conflictView } from '#store/objects/composition.ts'
 import { AppError } from '#domain/error.ts'
@@ -33,7 +33,7 @@ const maxLeftOut = 100
 export type Lacking = { away: readonly UnreachableModel[]; store?: PartState | undefined }
 
 export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
-  const { runId, counts, stop, acceptedAt, endedAt, reopenedAt } = run
+  const { runId, counts, stop, acceptedAt, endedAt } = run
   return viewOf(RunSummary, run, {
     request: viewOf(RequestView, run.request, {
       error_policy: run.errorPolicy,
@@ -51,7 +51,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
     ended_at: isoTime(endedAt),
-    duration_ms: endedAt === null ? null : endedAt - (reopenedAt ?? acceptedAt),
+    duration_ms: endedAt === null ? null : endedAt - begunAt(run),
     links: runLinks(runId),
   })
 }

@@ -13,7 +13,7 @@ import {
 } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { rejectedWork } from './rejected-work.ts'
-import { startWantedRetries } from './start-wanted-retries.ts'
+import { startWantedRetries } from './reopen-runs.ts'
 
 let test: TestLedger
 beforeAll(async () => {
