@@ -6,7 +6,7 @@ import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
-import { requireGenuine } from './genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 
 export type AcceptedDeps = {
   ledger: Pick<Ledger, 'getOperation'>

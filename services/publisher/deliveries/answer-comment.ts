@@ -1,4 +1,4 @@
-import { requireGenuine } from '#change-sets/genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'

@@ -22,7 +22,7 @@ import {
   type RequestSettings,
   repositorySettingsOf,
   whyNotBranch,
-} from '#stages/publish/settings/repository-settings.ts'
+} from '#stages/publish/repository-settings.ts'
 
 export type BranchDeps = OwnApp & {
   app: Pick<GitHubApp, 'clientFor'>

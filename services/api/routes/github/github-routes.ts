@@ -1,5 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { requireGenuine } from '#change-sets/genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { Installation, Installations } from '#code-hosts/installations.ts'
 import { AppError } from '#domain/error.ts'

@@ -1,5 +1,5 @@
-import { AppError } from '#domain/error.ts'
-import type { Run } from '#domain/run.ts'
+import { AppError } from './error.ts'
+import type { Run } from './run.ts'
 
 /**
  * PUBLISH_005 for a run that neither the API nor the publisher has asked for as it is now, or whose commit is not the one that was asked
