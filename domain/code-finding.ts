@@ -61,6 +61,6 @@ export function reportedFindings(journal: readonly JournalEntry[]): CodeFinding[
 }
 
 /** Findings of the same key say the same about the same lines. */
-export function findingKey({ claim, ...place }: Pick<CodeFinding, 'claim' | 'path' | 'line' | 'endLine'>): string {
-  return `${placeOf(place)} ${claim.toLowerCase().replaceAll(/\s+/g, ' ').trim()}`
+export function findingKey({ claim, ...location }: Pick<CodeFinding, 'claim' | 'path' | 'line' | 'endLine'>): string {
+  return `${placeOf(location)} ${claim.toLowerCase().replaceAll(/\s+/g, ' ').trim()}`
 }

@@ -8,7 +8,7 @@ import type { Run } from './run.ts'
 export function requireGenuine({ runId, unsigned, commit, request }: Run): void {
   if (unsigned.includes('request'))
     throw new AppError('PUBLISH_005', `the request of run ${runId} is not as it was signed`)
-  const asked = request.repository?.commit
-  if (commit !== null && asked !== undefined && commit !== asked)
+  const wanted = request.repository?.commit
+  if (commit !== null && wanted !== undefined && commit !== wanted)
     throw new AppError('PUBLISH_005', `run ${runId} is not of the commit that was asked for`)
 }
