@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EvidenceCheck, evidenceChecks } from './checks.ts'
 import { NodeId, OperationId } from './id-schemas.ts'
 import { RepoPath } from './repo-path.ts'
+import { snakeKeys } from './wire-keys.ts'
 
 /**
  * The result of one check on one file of a change set: the tool that made it, and its figures. Two states name in `of` the check that was
@@ -24,8 +25,8 @@ export const Evidence = z.strictObject({
 })
 export type Evidence = z.infer<typeof Evidence>
 
-export function wireEvidence({ durationMs, ...same }: Evidence) {
-  return { ...same, ...(durationMs === undefined ? {} : { duration_ms: durationMs }) }
+export function wireEvidence(evidence: Evidence) {
+  return snakeKeys(evidence)
 }
 
 /** Replaces bytes `start` (inclusive) to `end` (exclusive) of the base blob with `text` (UTF-8). */

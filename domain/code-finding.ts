@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { JournalEntry } from './external-journal.ts'
 import { RepoPath } from './repo-path.ts'
+import { camelKeys, snakeKeys } from './wire-keys.ts'
 
 /** Says how bad a finding is, in SARIF's words. */
 export const FindingSeverity = z.enum(['error', 'warning', 'note'])
@@ -39,14 +40,11 @@ export function placeOf({ path, line, endLine }: Pick<CodeFinding, 'path' | 'lin
   return endLine === line ? `${path}:${line}` : `${path}:${line}-${endLine}`
 }
 
-export function wireFinding({ endLine, lineText, ...same }: CodeFinding) {
-  return { ...same, end_line: endLine, line_text: lineText }
+export function wireFinding(finding: CodeFinding) {
+  return snakeKeys(finding)
 }
 
-const { endLine: end_line, lineText: line_text, ...same } = CodeFinding.shape
-const WireFinding = z
-  .object({ ...same, end_line, line_text })
-  .transform(({ end_line: endLine, line_text: lineText, ...rest }): CodeFinding => ({ ...rest, endLine, lineText }))
+const WireFinding = z.object(snakeKeys(CodeFinding.shape)).transform((finding): CodeFinding => camelKeys(finding))
 
 /** The external `report_finding` answers this for a finding that it takes. */
 const ReportAnswer = z.object({ finding: WireFinding })
