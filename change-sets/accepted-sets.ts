@@ -6,7 +6,7 @@ import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
-import { requireGenuine } from './genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 
 export type AcceptedDeps = {
   ledger: Pick<Ledger, 'getOperation'>
@@ -55,8 +55,8 @@ export async function believedDecisions(
   const decisions = await ledger.readDecisions(runId)
   if (request.accept === 'auto') return decisions
   const all = [...decisions.byChangeSet]
-  const believed = all.filter(([, one]) => isByPerson(one))
-  const ofPolicy = all.flatMap(([id, one]) => (isByPerson(one) ? [] : id))
+  const believed = all.filter(([, decision]) => isByPerson(decision))
+  const ofPolicy = all.flatMap(([id, decision]) => (isByPerson(decision) ? [] : id))
   return { ...decisions, byChangeSet: new Map(believed), forged: [...decisions.forged, ...ofPolicy] }
 }
 
@@ -73,11 +73,11 @@ export async function acceptedChanges(run: Run, { ledger, records }: AcceptedCha
   requireGenuine(run)
   const decisions = await believedDecisions(run, ledger)
   const { sets, nodeOf } = await readAccepted(run, decisions, { ledger, readSets: records.readChangeSets })
-  const found = await mapBounded(sets.filter(hasOwnId), readsAtOnce, async (set) => ({
+  const operations = await mapBounded(sets.filter(hasOwnId), readsAtOnce, async (set) => ({
     set,
     node: await nodeOf(set.operationId),
   }))
-  return found.flatMap(({ set, node }) => {
+  return operations.flatMap(({ set, node }) => {
     const decision = decisions.byChangeSet.get(set.changeSetId)
     const acceptedByPersonAt = decision !== undefined && isByPerson(decision) ? decision.at : undefined
     return node === undefined ? [] : [{ set, node, acceptedByPersonAt }]

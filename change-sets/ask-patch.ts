@@ -107,8 +107,8 @@ async function lookOrAsk(
     const now = await deps.ledger.getRun(run_id)
     const fault = faultIn(now, asking)
     if (fault !== undefined && fault.at !== former?.at) return { kind: 'faulty', fault: faultOf(fault) }
-    const found = await readNoted(now, asking, deps)
-    if (found !== undefined) return { kind: 'there', composition: found }
+    const composition = await readNoted(now, asking, deps)
+    if (composition !== undefined) return { kind: 'there', composition }
   }
   return { kind: 'coming' }
 }

@@ -76,6 +76,7 @@ function touches({ start, end }: Edit, others: readonly Edit[]): boolean {
 
 function shifted(edit: Edit, before: readonly Edit[]): Edit {
   let shift = 0
-  for (const one of before) if (one.end <= edit.start) shift += Buffer.byteLength(one.text) - (one.end - one.start)
+  for (const earlier of before)
+    if (earlier.end <= edit.start) shift += Buffer.byteLength(earlier.text) - (earlier.end - earlier.start)
   return { ...edit, start: edit.start + shift, end: edit.end + shift }
 }

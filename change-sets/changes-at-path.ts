@@ -28,8 +28,8 @@ export type ChangesAtPath = ReadonlyMap<string, OwnChange>
  * added. For that, the place of a change still counts for other sets after a set that is built on it has replaced it.
  */
 export function collisionAt(held: ChangesAtPath, added: OwnChange): Collision | undefined {
-  for (const other of held.values()) {
-    const collision = collide(other, added, held)
+  for (const holder of held.values()) {
+    const collision = collide(holder, added, held)
     if (collision !== undefined) return collision
   }
   return undefined
@@ -76,17 +76,17 @@ function lossOf(change: FileChange, left: FileChange | undefined): FileChange | 
   return edits.length === 0 && executable === undefined ? undefined : { ...change, edits, executable }
 }
 
-function haveOtherBits(one: FileChange, other: FileChange): boolean {
-  return one.executable !== undefined && other.executable === !one.executable
+function haveOtherBits(left: FileChange, right: FileChange): boolean {
+  return left.executable !== undefined && right.executable === !left.executable
 }
 
 /** Most changes of a large file: the one ends before the other starts, and they do not state different modes. */
-export function areApart(one: FileChange, other: FileChange): boolean {
-  if (one.kind !== 'edit' || other.kind !== 'edit' || one.baseHash !== other.baseHash) return false
-  if (haveOtherBits(one, other)) return false
+export function areApart(left: FileChange, right: FileChange): boolean {
+  if (left.kind !== 'edit' || right.kind !== 'edit' || left.baseHash !== right.baseHash) return false
+  if (haveOtherBits(left, right)) return false
   const endsBefore = (first: readonly Edit[], second: readonly Edit[]) =>
     (first.at(-1)?.end ?? 0) < (second[0]?.start ?? Infinity)
-  return endsBefore(one.edits, other.edits) || endsBefore(other.edits, one.edits)
+  return endsBefore(left.edits, right.edits) || endsBefore(right.edits, left.edits)
 }
 
 /**
@@ -104,15 +104,18 @@ function leftBeside({ set, change }: OwnChange, by: OwnChange, all: ChangesAtPat
 
 function withoutReplaced(change: FileChange, by: FileChange, theirs: readonly FileChange[]): FileChange | undefined {
   if (change.kind !== 'edit') {
-    return !isSame(change, by) && theirs.some((one) => isSame(one, change)) ? undefined : change
+    return !isSame(change, by) && theirs.some((theirChange) => isSame(theirChange, change)) ? undefined : change
   }
-  const edited = theirs.filter((one) => one.kind === 'edit')
+  const edited = theirs.filter((theirChange) => theirChange.kind === 'edit')
   const edits = change.edits.filter(
-    (edit) => !(isReplacedBy(by, edit) && edited.some((one) => one.edits.some((same) => isSameEdit(same, edit)))),
+    (edit) =>
+      !(
+        isReplacedBy(by, edit) && edited.some((theirChange) => theirChange.edits.some((same) => isSameEdit(same, edit)))
+      ),
   )
   // An edit without a bit leaves that of the file as it found it.
   const replacesBit = by.kind !== 'edit' || (by.executable !== undefined && by.executable !== change.executable)
-  const losesBit = replacesBit && edited.some((one) => one.executable === change.executable)
+  const losesBit = replacesBit && edited.some((theirChange) => theirChange.executable === change.executable)
   const executable = losesBit ? undefined : change.executable
   return edits.length === 0 && executable === undefined ? undefined : { ...change, edits, executable }
 }
@@ -123,9 +126,9 @@ function isReplacedBy(by: FileChange, edit: Edit): boolean {
 }
 
 /** Is true for two whole files, created or deleted, that are the same; edits never are. */
-function isSame(one: FileChange, other: FileChange): boolean {
-  if (one.kind === 'create') return other.kind === 'create' && isSameFile(one, other)
-  return one.kind === 'delete' && other.kind === 'delete'
+function isSame(left: FileChange, right: FileChange): boolean {
+  if (left.kind === 'create') return right.kind === 'create' && isSameFile(left, right)
+  return left.kind === 'delete' && right.kind === 'delete'
 }
 
 function isBuiltOn({ builtOn }: Pick<ChangeSet, 'builtOn'>, changeSetId: string): boolean {
@@ -146,7 +149,7 @@ export function resultAt(held: ChangesAtPath): FileResult | undefined {
   const sets = all.map(({ set }) => set)
   if (first.kind === 'create') return { ...first, sets, content: createdBy(first.path, left) }
   if (first.kind === 'delete') return { ...first, sets }
-  const edits = left.flatMap((one) => (one.kind === 'edit' ? one.edits : []))
+  const edits = left.flatMap((theirChange) => (theirChange.kind === 'edit' ? theirChange.edits : []))
   const answer = composeEdits(edits, [], { isAddedTo: takesTests(first.path) })
   if (answer.kind === 'conflict') throw new Error(`edits of ${first.path} that were held collide`)
   const joined = takesTests(first.path) ? joinImports(first.path, answer.edits) : answer.edits
@@ -156,7 +159,7 @@ export function resultAt(held: ChangesAtPath): FileResult | undefined {
 function createdBy(path: string, left: readonly FileChange[]): string {
   const joined = joinTests(
     path,
-    left.flatMap((one) => (one.kind === 'create' ? one.content : [])),
+    left.flatMap((theirChange) => (theirChange.kind === 'create' ? theirChange.content : [])),
   )
   if (joined.kind === 'apart') throw new Error(`texts of ${path} that were held collide: ${joined.reason}`)
   return joined.text
@@ -165,7 +168,7 @@ function createdBy(path: string, left: readonly FileChange[]): string {
 /** The bit that is left, unless it is that of the base: then the first to state one, built on no other that does, states another. */
 function changedBit(all: readonly OwnChange[], left: readonly FileChange[]): boolean | undefined {
   const first = all.find(({ change }) => change.kind === 'edit' && change.executable !== undefined)
-  const result = left.find((one) => one.executable !== undefined)?.executable
+  const result = left.find((theirChange) => theirChange.executable !== undefined)?.executable
   return result === first?.change.executable ? result : undefined
 }
 

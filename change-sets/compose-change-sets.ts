@@ -37,7 +37,7 @@ export type KnownSets = ReadonlyMap<string, ChangeSet>
 export function composeChangeSets(sets: readonly ChangeSet[], known: KnownSets = byId(sets)): Composed {
   const composed = openComposedFiles(known)
   const conflicts = neededFirst(sets).flatMap((set) => composed.add(set) ?? [])
-  return { files: composed.files().toSorted((one, other) => (one.path < other.path ? -1 : 1)), conflicts }
+  return { files: composed.files().toSorted((left, right) => (left.path < right.path ? -1 : 1)), conflicts }
 }
 
 function byId(sets: readonly ChangeSet[]): KnownSets {
@@ -97,7 +97,7 @@ export function openComposedFiles(known: KnownSets): ComposedFiles {
       return undefined
     },
     remove({ changeSetId: id }) {
-      const out = [id, ...(dependents.get(id) ?? [])].flatMap((one) => held.get(one) ?? [])
+      const out = [id, ...(dependents.get(id) ?? [])].flatMap((ownId) => held.get(ownId) ?? [])
       for (const set of out) take(set)
       dependents.delete(id)
     },
@@ -106,15 +106,15 @@ export function openComposedFiles(known: KnownSets): ComposedFiles {
 }
 
 function withoutNeeded(set: ChangeSet, missing: string, known: KnownSets): LeftOutSet {
-  const other = known.get(missing)
-  const shared = set.files.find(({ path }) => other?.files.some((file) => file.path === path))
+  const origin = known.get(missing)
+  const shared = set.files.find(({ path }) => origin?.files.some((file) => file.path === path))
   const { path = '' } = shared ?? set.files[0] ?? {}
   return {
     ...inConflict(set, path),
     path,
     errorCode: 'WORK_002',
     reason: `it is built on ${missing}, which is not there`,
-    ...(other === undefined ? {} : { with: inConflict(other, path) }),
+    ...(origin === undefined ? {} : { with: inConflict(origin, path) }),
   }
 }
 
@@ -139,9 +139,9 @@ function openCreatedPaths(changes: ReadonlyMap<string, ReadonlyMap<string, OwnCh
     },
     clash({ path, kind }: FileChange): Collision | undefined {
       const clash = kind === 'create' ? clashOf(path) : undefined
-      const other = clash === undefined ? undefined : creatorOf(clash)
-      if (clash === undefined || other === undefined) return undefined
-      return { path, reason: `another change set creates ${clash}`, with: inConflict(other, clash) }
+      const creator = clash === undefined ? undefined : creatorOf(clash)
+      if (clash === undefined || creator === undefined) return undefined
+      return { path, reason: `another change set creates ${clash}`, with: inConflict(creator, clash) }
     },
   }
 }

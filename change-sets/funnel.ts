@@ -22,7 +22,7 @@ export function countFunnel(
   made: NonNullable<Composition['made']>,
   verdictOn: (changeSetId: string) => Verdict,
 ): AgentFunnel[] {
-  return made.toSorted((one, other) => (one.agent < other.agent ? -1 : 1)).map((one) => funnelOf(one, verdictOn))
+  return made.toSorted((left, right) => (left.agent < right.agent ? -1 : 1)).map((group) => funnelOf(group, verdictOn))
 }
 
 function funnelOf({ agent, failed, sets }: MadeSets, verdictOn: (changeSetId: string) => Verdict): AgentFunnel {

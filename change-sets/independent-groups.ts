@@ -15,8 +15,8 @@ export function independentGroups(sets: readonly ChangeSet[]): ChangeSet[][] {
     if (root !== path) linked.set(path, root)
     return root
   }
-  const link = (path: string, other: string) => {
-    const [root, otherRoot] = [rootOf(path), rootOf(other)]
+  const link = (path: string, otherPath: string) => {
+    const [root, otherRoot] = [rootOf(path), rootOf(otherPath)]
     if (root !== otherRoot) linked.set(otherRoot, root)
   }
   const firstPath = ({ files: [first] }: ChangeSet) => first?.path ?? ''
@@ -24,8 +24,8 @@ export function independentGroups(sets: readonly ChangeSet[]): ChangeSet[][] {
   for (const set of sets) {
     for (const { path } of set.files) link(firstPath(set), path)
     for (const needed of set.builtOn ?? []) {
-      const other = byId.get(needed)
-      if (other !== undefined) link(firstPath(other), firstPath(set))
+      const neededSet = byId.get(needed)
+      if (neededSet !== undefined) link(firstPath(neededSet), firstPath(set))
     }
   }
   for (const path of created) for (const folder of foldersOf(path)) if (created.has(folder)) link(path, folder)

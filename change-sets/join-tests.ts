@@ -31,7 +31,7 @@ export function joinTests(path: string, texts: readonly string[]): Joined {
   const bodies = parts.map(({ body }) => body.trim()).toSorted()
   const gap = isPython(path) ? '\n\n\n' : '\n\n'
   const head = `${preamble.trimStart()}${blocks.join('\n\n')}`
-  return { kind: 'joined', text: `${[head, ...bodies].filter((one) => one !== '').join(gap)}\n` }
+  return { kind: 'joined', text: `${[head, ...bodies].filter((part) => part !== '').join(gap)}\n` }
 }
 
 /**
@@ -78,7 +78,7 @@ function reasonApart(path: string, parts: readonly TestText[]): string | undefin
   const binders = new Map<string, string>()
   for (const [at, { imports, body }] of parts.entries()) {
     const bound = imports.flatMap((line) => boundBy(line).map((name) => [name, sourceOf(line)]))
-    for (const [name = '', by = ''] of [...bound, ...namesInBody(path, body).map((one) => [one, `${at}`])]) {
+    for (const [name = '', by = ''] of [...bound, ...namesInBody(path, body).map((bodyName) => [bodyName, `${at}`])]) {
       if ((binders.get(name) ?? by) !== by) return `two of them have the name ${name}`
       binders.set(name, by)
     }
@@ -106,11 +106,11 @@ function importBlocks(path: string, parts: readonly TestText[], setup: string): 
       merged.set(key, { line: { ...line, names, isAfterSetup }, isOwn })
     }
   }
-  const all = [...merged.values()].toSorted((one, other) => compare(sortKey(one.line), sortKey(other.line)))
+  const all = [...merged.values()].toSorted((left, right) => compare(sortKey(left.line), sortKey(right.line)))
   const blocksOf = (some: typeof all) => {
-    const sections = Map.groupBy(some, (one) => sectionOf(path, one))
+    const sections = Map.groupBy(some, (line) => sectionOf(path, line))
     const texts = [...sections]
-      .toSorted(([one], [other]) => one - other)
+      .toSorted(([left], [right]) => left - right)
       .map(([, lines]) => lines.map(({ line }) => importText(line)).join('\n'))
     return isPython(path) || parts.some(({ imports }) => (imports.at(-1)?.block ?? 0) > 0) ? texts : [texts.join('\n')]
   }
@@ -137,13 +137,13 @@ function sortKey({ open, module }: ImportLine): string[] {
 /** Sorts names as isort does: constants, then classes, then the others. */
 function inOrder(names: readonly string[]): string[] {
   const kind = (name: string) => (/^[A-Z][A-Z\d_]+$/.test(name) ? '0' : /^[A-Z]/.test(name) ? '1' : '2')
-  return names.toSorted((one, other) =>
-    compare([kind(one), one.toLowerCase(), one], [kind(other), other.toLowerCase(), other]),
+  return names.toSorted((left, right) =>
+    compare([kind(left), left.toLowerCase(), left], [kind(right), right.toLowerCase(), right]),
   )
 }
 
-function compare(one: readonly string[], other: readonly string[]): number {
-  const at = one.findIndex((part, index) => part !== other[index])
+function compare(left: readonly string[], right: readonly string[]): number {
+  const at = left.findIndex((part, index) => part !== right[index])
   if (at === -1) return 0
-  return (one[at] ?? '') < (other[at] ?? '') ? -1 : 1
+  return (left[at] ?? '') < (right[at] ?? '') ? -1 : 1
 }

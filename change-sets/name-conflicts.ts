@@ -16,17 +16,17 @@ export async function nameConflicts(leftOut: readonly LeftOutSet[], deps: Naming
   if (leftOut.length === 0) return []
   const { sets } = deps
   const conflicts: Conflict[] = []
-  for (const one of leftOut) {
-    const change = sets.get(one.changeSetId)?.files.find((file) => file.path === one.path)
+  for (const conflict of leftOut) {
+    const change = sets.get(conflict.changeSetId)?.files.find((file) => file.path === conflict.path)
     const base = change && 'baseHash' in change ? await deps.readBlob(change.baseHash) : undefined
-    const { path, errorCode, reason, with: other, byItself } = one
+    const { path, errorCode, reason, with: against, byItself } = conflict
     const named = (set: SetInConflict) => nameSet(set, { path, base }, { sets, nodes: deps.nodes })
     conflicts.push({
-      ...named(one),
+      ...named(conflict),
       path,
       errorCode,
       reason,
-      ...(other && { with: named(other) }),
+      ...(against && { with: named(against) }),
       ...(byItself && { byItself }),
     })
   }

@@ -19,7 +19,10 @@ export async function changesOf(
     const hasSets = outcome !== null && changeSetIdsOf(outcome).length > 0
     return hasSets && outcome.recordHash !== undefined ? [{ operation, recordHash: outcome.recordHash }] : []
   })
-  return mapBounded(changed, recordReads, async (one) => ({ ...one, sets: await readSets(one.recordHash) }))
+  return mapBounded(changed, recordReads, async (operation) => ({
+    ...operation,
+    sets: await readSets(operation.recordHash),
+  }))
 }
 
 type SetPlace = { operationId: OperationId; node: CodeNode; recordHash: string }
@@ -35,8 +38,8 @@ export async function placesOfSets(
   const places = new Map<string, SetPlace>()
   const makers: OperationId[] = []
   for (let first = 0; first < ids.length; first += lookupLength) {
-    const found = await ledger.operationsOfSets(runId, ids.slice(first, first + lookupLength))
-    makers.push(...found.flatMap((id) => id ?? []))
+    const operations = await ledger.operationsOfSets(runId, ids.slice(first, first + lookupLength))
+    makers.push(...operations.flatMap((id) => id ?? []))
   }
   for (const { operationId, node, outcome } of await endedInSlices(runId, [...new Set(makers)], ledger)) {
     const { recordHash } = outcome

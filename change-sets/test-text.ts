@@ -105,11 +105,11 @@ export function readTestText(path: string, text: string): TestText {
   let [setup, block] = ['', 0]
   let bodyStart = at
   for (;;) {
-    const found = formAt(forms, text, at)
-    const setupLength = found === undefined && isPython(path) ? lengthAt(setups, text, at) : 0
-    if (found !== undefined) {
-      imports.push({ ...found.match, start: at, end: at + found.length, block, isAfterSetup: setup !== '' })
-      bodyStart = at += found.length
+    const form = formAt(forms, text, at)
+    const setupLength = form === undefined && isPython(path) ? lengthAt(setups, text, at) : 0
+    if (form !== undefined) {
+      imports.push({ ...form.match, start: at, end: at + form.length, block, isAfterSetup: setup !== '' })
+      bodyStart = at += form.length
     } else if (setupLength > 0) {
       setup += text.slice(at, at + setupLength)
       bodyStart = at += setupLength
@@ -151,8 +151,8 @@ export function namesInBody(path: string, body: string): string[] {
         /^(?:export[ \t]+)?(?:async[ \t]+)?(?:function\*?|class|const|let|var)[ \t]+([\w$]+|\{[^{}]*\}|\[[^[\]]*\])/gm,
         /^(?:describe|suite|test|it)\((['"`][^\n]*?['"`]),/gm,
       ]
-  const found = patterns.flatMap((pattern) => Array.from(body.matchAll(pattern), ([, name = '']) => name))
-  return found.flatMap((name) => (/^[{[]/.test(name) ? (name.match(/[\w$]+/g) ?? []) : name))
+  const names = patterns.flatMap((pattern) => Array.from(body.matchAll(pattern), ([, name = '']) => name))
+  return names.flatMap((name) => (/^[{[]/.test(name) ? (name.match(/[\w$]+/g) ?? []) : name))
 }
 
 /** One line, or one for each name where that would be long: so do Black and Prettier. */

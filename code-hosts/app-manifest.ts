@@ -78,8 +78,8 @@ export type NewApp = {
 /** Throws HOST_002 for a code that GitHub does not know; it takes each once, within an hour. Throws HOST_001 when it does not answer. */
 export async function convertManifest(apiUrl: string, code: string): Promise<NewApp> {
   const client = new Octokit({ baseUrl: apiUrl, request: { timeout: requestMs } })
-  const asked = client.request('POST /app-manifests/{code}/conversions', { code })
-  const { data } = await orHostError(asked).catch((error: unknown) => {
+  const answer = client.request('POST /app-manifests/{code}/conversions', { code })
+  const { data } = await orHostError(answer).catch((error: unknown) => {
     if (statusOf(error) !== 404 && statusOf(error) !== 422) throw error
     const why = 'it was used before, is older than an hour, or is of another GitHub'
     throw new AppError('HOST_002', `GitHub does not know this code of an app (${why}): begin again`, { cause: error })

@@ -30,6 +30,6 @@ export function retryAfterIn(headers: Readonly<Record<string, unknown>>): number
 /** Returns when to try again after a fault that may pass: as the host asks, else after `usualMs`. Not all come at once. */
 export function pauseAfter(fault: unknown, usualMs: number): number {
   if (!(fault instanceof CodeHostBusy)) return usualMs
-  const asked = fault.retryAfterMs
-  return Math.max(usualMs, asked + Math.random() * Math.min(asked * spread, widestMs))
+  const pauseMs = fault.retryAfterMs
+  return Math.max(usualMs, pauseMs + Math.random() * Math.min(pauseMs * spread, widestMs))
 }

@@ -146,18 +146,19 @@ async function listHandled(
   key: string,
   { count, projectId, withoutIgnored = false }: HandledFilter & { count: number },
 ): Promise<HandledDelivery[]> {
-  const found: HandledDelivery[] = []
-  for (let before = '+'; found.length < count;) {
+  const deliveries: HandledDelivery[] = []
+  for (let before = '+'; deliveries.length < count;) {
     const entries = await orStoreError(redis.xrevrange(key, before, '-', 'COUNT', handledPage))
     const handled = entries.flatMap(([, [, text = '']]) => HandledDelivery.safeParse(parseJson(text)).data ?? [])
-    const isWanted = (one: HandledDelivery) =>
-      (projectId === undefined || one.projectId === projectId) && !(withoutIgnored && one.outcome === 'ignored')
-    found.push(...handled.filter(isWanted))
+    const isWanted = (delivery: HandledDelivery) =>
+      (projectId === undefined || delivery.projectId === projectId) &&
+      !(withoutIgnored && delivery.outcome === 'ignored')
+    deliveries.push(...handled.filter(isWanted))
     const [last] = entries.at(-1) ?? []
     if (last === undefined || entries.length < handledPage) break
     before = `(${last}`
   }
-  return found.slice(0, count)
+  return deliveries.slice(0, count)
 }
 
 async function claimed(

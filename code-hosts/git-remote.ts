@@ -75,11 +75,11 @@ const refLine = /^(?<sha>[0-9a-f]{40})\t(?<ref>.+)$/
 
 async function listRefs(refs: readonly string[], { git, url }: Remote): Promise<Map<string, CommitId>> {
   const listed = await git.text(['ls-remote', '--', url, ...refs], { failsAs: 'HOST_002' })
-  const found = listed.split('\n').flatMap((line): [string, string][] => {
+  const listedRefs = listed.split('\n').flatMap((line): [string, string][] => {
     const { sha, ref } = refLine.exec(line)?.groups ?? {}
     return sha === undefined || ref === undefined ? [] : [[ref, sha]]
   })
-  return new Map(found)
+  return new Map(listedRefs)
 }
 
 async function findBranch(name: string | null, remote: Remote): Promise<HostBranch | undefined> {
@@ -156,7 +156,9 @@ async function writeTrees({ base, commits }: BranchOrder, { git, scratch }: Remo
       return sha === undefined ? `0 ${'0'.repeat(40)}\t${path}\0` : `${mode} ${sha}\t${path}\0`
     })
     // Deletions first: a file may take the place of a folder.
-    const input = lines.toSorted((one, other) => Number(other.startsWith('0 ')) - Number(one.startsWith('0 '))).join('')
+    const input = lines
+      .toSorted((left, right) => Number(right.startsWith('0 ')) - Number(left.startsWith('0 ')))
+      .join('')
     await git.bytes(['update-index', '-z', '--index-info'], { env, input, failsAs: 'PUBLISH_001' })
     trees.push(await git.text(['write-tree', '--missing-ok'], { env, failsAs: 'PUBLISH_001' }))
   }
@@ -195,9 +197,9 @@ async function requireOnly(
 ) {
   const listed = await git.list(['diff-tree', '-r', '-z', '--name-only', '--no-renames', parent, commit])
   const wanted = new Set(files.map(({ path }) => path))
-  const other = listed.find((path) => !wanted.delete(path)) ?? [...wanted][0]
-  if (other === undefined) return
-  throw new AppError('PUBLISH_001', `${JSON.stringify(other)} is not what the commit would change`)
+  const odd = listed.find((path) => !wanted.delete(path)) ?? [...wanted][0]
+  if (odd === undefined) return
+  throw new AppError('PUBLISH_001', `${JSON.stringify(odd)} is not what the commit would change`)
 }
 
 type Push = { head: CommitId; branch: string; now: CommitId | undefined }

@@ -61,14 +61,14 @@ const sshAddress = /^(?:ssh:\/\/)?(?:[^@/]+@)?(?<host>[\w.-]+)(?::\d+\/|[:/])(?<
 function repositoryAt(url: string): Repository & { address: string } {
   const { host, path = '' } = sshAddress.exec(url)?.groups ?? {}
   const address = /^https?:\/\//.test(url) ? url : host === undefined ? '' : `https://${host}/${path}`
-  const place = URL.canParse(address) ? new URL(address) : undefined
-  const folders = (place?.pathname ?? '')
+  const parsed = URL.canParse(address) ? new URL(address) : undefined
+  const folders = (parsed?.pathname ?? '')
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')
     .split('/')
   const [owner = '', name = ''] = folders.splice(-2)
-  if (place !== undefined && owner !== '' && name !== '') {
-    return { address, site: `${place.origin}${folders.join('/')}`, owner, name }
+  if (parsed !== undefined && owner !== '' && name !== '') {
+    return { address, site: `${parsed.origin}${folders.join('/')}`, owner, name }
   }
   const text = `${JSON.stringify(withoutLogins(url))} names no repository of a Gitea or Forgejo: its address ends with OWNER/NAME.git`
   throw new AppError('CONFIG_003', text, { phase: 'usage' })
@@ -129,12 +129,12 @@ async function findPull({ branch, baseBranch }: ChangeRequest, gitea: Gitea): Pr
   for (let page = 1; ; page++) {
     const path = `/pulls?state=open&sort=recentupdate&limit=${perPage}&page=${page}`
     const pulls = z.array(Pull).parse(await expectDone('GET', path, undefined, gitea))
-    const found = pulls.find(
+    const pull = pulls.find(
       ({ base, head }) =>
         base.ref === baseBranch && head.ref === branch && head.repo?.full_name.toLowerCase() === fullName,
     )
     // An operator may have it give fewer at once than were asked for.
-    if (found !== undefined || pulls.length === 0) return found
+    if (pull !== undefined || pulls.length === 0) return pull
   }
 }
 
@@ -159,10 +159,10 @@ const stateOf = {
 async function reportStatus({ commit, name, state, title, url }: StatusReport, gitea: Gitea): Promise<ReportedStatus> {
   const description = title.slice(0, mostDescription)
   const path = `/statuses/${commit}`
-  const told = z
+  const statuses = z
     .array(Status)
     .parse(await expectDone('GET', `${path}?sort=recentupdate&limit=${perPage}`, undefined, gitea))
-  const last = told.filter(({ context }) => context === name).toSorted((one, other) => other.id - one.id)[0]
+  const last = statuses.filter(({ context }) => context === name).toSorted((left, right) => right.id - left.id)[0]
   const wanted = { context: name, state: stateOf[state], description, target_url: url ?? '' }
   const isSaid =
     last?.status === wanted.state && last.description === description && last.target_url === wanted.target_url
@@ -213,8 +213,8 @@ async function ask(path: string, { method = 'GET', body, whole = false }: Asked,
 const Refused = z.looseObject({ message: z.string() })
 
 function refusal({ status, body, location }: Answer, { site, owner, name }: Gitea): AppError {
-  const said = Refused.safeParse(body).data?.message.slice(0, 300) ?? ''
-  const text = `${site} answers ${status} for ${owner}/${name}${said === '' ? '' : `: ${said}`}`
+  const message = Refused.safeParse(body).data?.message.slice(0, 300) ?? ''
+  const text = `${site} answers ${status} for ${owner}/${name}${message === '' ? '' : `: ${message}`}`
   if (location !== null)
     return new AppError('HOST_002', `${text}; it is at ${withoutLogins(location)} by now`, { advised: true })
   return new AppError(codeOf(status), text, { advised: true })

@@ -178,11 +178,11 @@ export class AppRefused extends AppError {
 }
 
 function tokenFault(cause: unknown): AppError {
-  const said = () => `GitHub gives no token: ${Failed.safeParse(cause).data?.message.slice(0, 300) ?? String(cause)}`
+  const message = () => `GitHub gives no token: ${Failed.safeParse(cause).data?.message.slice(0, 300) ?? String(cause)}`
   const status = statusOf(cause)
-  if (status === 401) return new AppRefused(said(), { cause })
+  if (status === 401) return new AppRefused(message(), { cause })
   // The installation does not have the repository, or not the permission.
-  return status === 422 ? new AppError('HOST_003', said(), { cause }) : hostError(cause)
+  return status === 422 ? new AppError('HOST_003', message(), { cause }) : hostError(cause)
 }
 
 export function statusOf(error: unknown): number | undefined {
@@ -213,32 +213,32 @@ export function hostError(cause: unknown, missing: ErrorCode = 'HOST_002'): AppE
   const { status, message, response } = answer
   const { headers = {} } = response ?? {}
   const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
-  const asked = retryAfterIn(headers)
+  const pauseMs = retryAfterIn(headers)
   // Octokit gives 500 to what never was an answer.
   const verb = response === undefined ? 'does not answer' : `answers ${status}`
-  const said = `GitHub ${verb}: ${message.slice(0, 300)}`
-  if (status === 429 || (status === 403 && (isLimit || asked !== undefined)))
-    return new CodeHostBusy(said, asked ?? usualLimitMs, { cause })
-  if (status >= 500 && asked !== undefined) return new CodeHostBusy(said, asked, { cause })
-  if (status >= 500) return new AppError('HOST_001', said, { cause })
-  if (status === 401 || status === 403) return new AppError('HOST_003', said, { cause })
-  if (status === 404 || status === 410 || status === 451) return new AppError(missing, said, { cause })
-  return new AppError('PUBLISH_001', said, { cause })
+  const text = `GitHub ${verb}: ${message.slice(0, 300)}`
+  if (status === 429 || (status === 403 && (isLimit || pauseMs !== undefined)))
+    return new CodeHostBusy(text, pauseMs ?? usualLimitMs, { cause })
+  if (status >= 500 && pauseMs !== undefined) return new CodeHostBusy(text, pauseMs, { cause })
+  if (status >= 500) return new AppError('HOST_001', text, { cause })
+  if (status === 401 || status === 403) return new AppError('HOST_003', text, { cause })
+  if (status === 404 || status === 410 || status === 451) return new AppError(missing, text, { cause })
+  return new AppError('PUBLISH_001', text, { cause })
 }
 
 function refusedByGraphql({ headers, errors }: z.infer<typeof Refused>, missing: ErrorCode, cause: unknown): AppError {
   const types = new Set(errors.map(({ type }) => type))
-  const said = `GitHub refuses: ${errors
+  const text = `GitHub refuses: ${errors
     .map(({ message }) => message)
     .join('; ')
     .slice(0, 300)}`
-  if (types.has('RATE_LIMITED') || /rate limit/i.test(said))
-    return new CodeHostBusy(said, retryAfterIn(headers) ?? usualLimitMs, { cause })
+  if (types.has('RATE_LIMITED') || /rate limit/i.test(text))
+    return new CodeHostBusy(text, retryAfterIn(headers) ?? usualLimitMs, { cause })
   // What is wrong with a query has `extensions`; GitHub names neither where it fails by itself, as after a timeout.
   if (errors.every(({ type, extensions }) => type === undefined && extensions === undefined))
-    return new AppError('HOST_001', said, { cause })
-  if (types.has('FORBIDDEN')) return new AppError('HOST_003', said, { cause })
-  return new AppError(types.has('NOT_FOUND') ? missing : 'PUBLISH_001', said, { cause })
+    return new AppError('HOST_001', text, { cause })
+  if (types.has('FORBIDDEN')) return new AppError('HOST_003', text, { cause })
+  return new AppError(types.has('NOT_FOUND') ? missing : 'PUBLISH_001', text, { cause })
 }
 
 export async function undefinedWhenMissing<T>(work: Promise<T>): Promise<T | undefined> {

@@ -55,7 +55,7 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
     async remove(installationId: number): Promise<void> {
       await remove(installationId)
       const all = await repositories.list()
-      await repositories.remove(all.filter((one) => one.installationId === installationId))
+      await repositories.remove(all.filter((repository) => repository.installationId === installationId))
     },
     /** A known id decides: the repository may have another name by now. */
     async findRepository(
@@ -65,7 +65,7 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
       const { id } = repository
       const named = await repositories.find(repository)
       const isMeant = named !== undefined && (id === undefined || named.id === id)
-      const kept = isMeant ? named : (await repositories.list()).find((one) => one.id === id)
+      const kept = isMeant ? named : (await repositories.list()).find((known) => known.id === id)
       const installation = kept && (await find(kept.installationId))
       if (kept === undefined || installation === undefined || installation.isSuspended) return undefined
       return installation.projectId === projectId ? { ...kept, projectId } : undefined
@@ -117,7 +117,7 @@ function openRepositories(redis: Redis, namespace: string) {
     async add(installationId: number, repositories: readonly HostedRepository[]): Promise<void> {
       const kept = repositories.map(({ id, owner, name }) => ({ id, owner, name, installationId }))
       for (const some of slices(kept)) {
-        const fields = some.map((one) => [fieldOf(one), JSON.stringify(one)] as const)
+        const fields = some.map((record) => [fieldOf(record), JSON.stringify(record)] as const)
         await orStoreError(redis.hset(key, Object.fromEntries(fields)))
       }
     },

@@ -81,7 +81,7 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
 /** git asks its credential helpers, the address itself, or a prompt. Undefined means that it has none. */
 export async function findLogin(address: string, git: Git): Promise<HostLogin | undefined> {
   const { code, out } = await git.end(['credential', 'fill'], { input: `url=${address}\n\n` })
-  const said = new Map(
+  const answers = new Map(
     out
       .toString()
       .split('\n')
@@ -90,7 +90,7 @@ export async function findLogin(address: string, git: Git): Promise<HostLogin | 
         return [name, rest.join('=')]
       }),
   )
-  const [username, password] = [said.get('username'), said.get('password')]
+  const [username, password] = [answers.get('username'), answers.get('password')]
   return code !== 0 || username === undefined || password === undefined ? undefined : { username, password }
 }
 

@@ -21,11 +21,11 @@ export async function readOwnCommits(order: BranchNow, remote: Remote): Promise<
   let foreign: Found | undefined
   for (const depth of depths) {
     await fetchHistory(order, depth, remote)
-    const found = await commitsBetween(base, now, remote)
-    if (written.includes(now)) return found
+    const commits = await commitsBetween(base, now, remote)
+    if (written.includes(now)) return commits
     const cut = await cutCommits(remote)
-    foreign = found.find(({ isOwn }) => !isOwn)
-    if (foreign === undefined && !found.some(({ sha }) => cut.has(sha))) return found
+    foreign = commits.find(({ isOwn }) => !isOwn)
+    if (foreign === undefined && !commits.some(({ sha }) => cut.has(sha))) return commits
     // What the base branch has may be further back than was fetched.
     if (cut.size === 0) break
   }

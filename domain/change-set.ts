@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EvidenceCheck, evidenceChecks } from './checks.ts'
 import { NodeId, OperationId } from './id-schemas.ts'
 import { RepoPath } from './repo-path.ts'
+import { snakeKeys } from './wire-keys.ts'
 
 /**
  * The result of one check on one file of a change set: the tool that made it, and its figures. Two states name in `of` the check that was
@@ -24,8 +25,8 @@ export const Evidence = z.strictObject({
 })
 export type Evidence = z.infer<typeof Evidence>
 
-export function wireEvidence({ durationMs, ...same }: Evidence) {
-  return { ...same, ...(durationMs === undefined ? {} : { duration_ms: durationMs }) }
+export function wireEvidence(evidence: Evidence) {
+  return snakeKeys(evidence)
 }
 
 /** Replaces bytes `start` (inclusive) to `end` (exclusive) of the base blob with `text` (UTF-8). */
@@ -136,7 +137,7 @@ export function composeEdits(
 ): ComposedEdits {
   const edits: Edit[] = []
   const sorted = [...held, ...added].toSorted(
-    (one, other) => one.start - other.start || one.end - other.end || (one.text < other.text ? -1 : 1),
+    (left, right) => left.start - right.start || left.end - right.end || (left.text < right.text ? -1 : 1),
   )
   for (const edit of sorted) {
     const last = edits.at(-1)
@@ -148,17 +149,17 @@ export function composeEdits(
   return { kind: 'composed', edits }
 }
 
-export function isSameEdit(one: Edit, other: Edit): boolean {
-  return one.start === other.start && one.end === other.end && one.text === other.text
+export function isSameEdit(left: Edit, right: Edit): boolean {
+  return left.start === right.start && left.end === right.end && left.text === right.text
 }
 
 type NewFile = Pick<Extract<FileChange, { kind: 'create' }>, 'content' | 'executable'>
 
-export function isSameFile(one: NewFile, other: NewFile): boolean {
-  return one.content === other.content && (one.executable ?? false) === (other.executable ?? false)
+export function isSameFile(left: NewFile, right: NewFile): boolean {
+  return left.content === right.content && (left.executable ?? false) === (right.executable ?? false)
 }
 
-function collide(one: Edit, other: Edit): boolean {
-  const bothInsertHere = one.start === one.end && other.start === other.end && one.start === other.start
-  return bothInsertHere || other.start < one.end
+function collide(left: Edit, right: Edit): boolean {
+  const bothInsertHere = left.start === left.end && right.start === right.end && left.start === right.start
+  return bothInsertHere || right.start < left.end
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { JournalEntry } from './external-journal.ts'
 import { RepoPath } from './repo-path.ts'
+import { camelKeys, snakeKeys } from './wire-keys.ts'
 
 /** Says how bad a finding is, in SARIF's words. */
 export const FindingSeverity = z.enum(['error', 'warning', 'note'])
@@ -39,14 +40,11 @@ export function placeOf({ path, line, endLine }: Pick<CodeFinding, 'path' | 'lin
   return endLine === line ? `${path}:${line}` : `${path}:${line}-${endLine}`
 }
 
-export function wireFinding({ endLine, lineText, ...same }: CodeFinding) {
-  return { ...same, end_line: endLine, line_text: lineText }
+export function wireFinding(finding: CodeFinding) {
+  return snakeKeys(finding)
 }
 
-const { endLine: end_line, lineText: line_text, ...same } = CodeFinding.shape
-const WireFinding = z
-  .object({ ...same, end_line, line_text })
-  .transform(({ end_line: endLine, line_text: lineText, ...rest }): CodeFinding => ({ ...rest, endLine, lineText }))
+const WireFinding = z.object(snakeKeys(CodeFinding.shape)).transform((finding): CodeFinding => camelKeys(finding))
 
 /** The external `report_finding` answers this for a finding that it takes. */
 const ReportAnswer = z.object({ finding: WireFinding })
@@ -61,6 +59,6 @@ export function reportedFindings(journal: readonly JournalEntry[]): CodeFinding[
 }
 
 /** Findings of the same key say the same about the same lines. */
-export function findingKey({ claim, ...place }: Pick<CodeFinding, 'claim' | 'path' | 'line' | 'endLine'>): string {
-  return `${placeOf(place)} ${claim.toLowerCase().replaceAll(/\s+/g, ' ').trim()}`
+export function findingKey({ claim, ...location }: Pick<CodeFinding, 'claim' | 'path' | 'line' | 'endLine'>): string {
+  return `${placeOf(location)} ${claim.toLowerCase().replaceAll(/\s+/g, ' ').trim()}`
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { NodeId } from './id-schemas.ts'
 import { RepoPath } from './repo-path.ts'
+import { snakeKeys } from './wire-keys.ts'
 
 /** The kind that a query pack gives a node: file, class, function, method, section … A pack may define its own. */
 export const NodeKind = z.string().regex(/^[a-z][a-z0-9_]*$/)
@@ -34,40 +35,12 @@ export type CodeNode = z.infer<typeof CodeNode>
 export const SkippedFile = z.strictObject({ path: z.string(), reason: z.string() })
 export type SkippedFile = z.infer<typeof SkippedFile>
 
-const node = CodeNode.shape
-
 /** A code node as `remora discover --json` and the API show it. */
-export const NodeView = z.strictObject({
-  node_id: node.nodeId,
-  kind: node.kind,
-  name: node.name,
-  qualified_name: node.qualifiedName,
-  path: z.string(),
-  language: node.language,
-  start_line: node.startLine,
-  end_line: node.endLine,
-  start_byte: node.startByte,
-  end_byte: node.endByte,
-  parent_id: node.parentId,
-  hash: node.hash,
-})
+export const NodeView = z.strictObject({ ...snakeKeys(CodeNode.shape), path: z.string() })
 export type NodeView = z.infer<typeof NodeView>
 
-export function nodeView(of: CodeNode): NodeView {
-  return {
-    node_id: of.nodeId,
-    kind: of.kind,
-    name: of.name,
-    qualified_name: of.qualifiedName,
-    path: of.path,
-    language: of.language,
-    start_line: of.startLine,
-    end_line: of.endLine,
-    start_byte: of.startByte,
-    end_byte: of.endByte,
-    parent_id: of.parentId,
-    hash: of.hash,
-  }
+export function nodeView(node: CodeNode): NodeView {
+  return snakeKeys(node)
 }
 
 export const EdgeKind = z.enum(['imports', 'calls', 'inherits', 'tests'])

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { runPhases } from './run.ts'
+import { camelKeys, snakeKeys } from './wire-keys.ts'
 
 export const eventCategories = {
   'run.accepted': 'run_lifecycle',
@@ -88,90 +89,34 @@ export const NewEvent = z.strictObject({
 })
 export type NewEvent = z.infer<typeof NewEvent>
 
+const { event, phase, status, origin, ageMs: _, data, ...ofOperation } = NewEvent.shape
+
 /** A numbered, past-tense fact of a run, as it is read back. `ts` is milliseconds since the epoch. */
-export const Event = NewEvent.omit({ ageMs: true }).extend({
+export const Event = z.strictObject({
   v: z.literal(1),
   seq: z.int().min(1),
   ts: z.number(),
   projectId: z.string(),
   runId: z.string(),
+  event,
   category: z.string(),
-  status: z.enum(['ok', 'error']),
+  phase,
+  status: status.unwrap(),
+  origin,
   correlationId: z.string(),
+  ...ofOperation,
+  data,
 })
 export type Event = z.infer<typeof Event>
 
-const fields = Event.shape
-
 /** An event as other programs read it: `ts` is ISO 8601, and fields that do not apply are absent. */
-export const WireEvent = z.object({
-  v: fields.v,
-  seq: fields.seq,
-  ts: z.iso.datetime(),
-  project_id: fields.projectId,
-  run_id: fields.runId,
-  event: fields.event,
-  category: fields.category,
-  phase: fields.phase,
-  status: fields.status,
-  origin: fields.origin,
-  correlation_id: fields.correlationId,
-  operation_id: fields.operationId,
-  generation: fields.generation,
-  node_id: fields.nodeId,
-  agent: fields.agent,
-  tool_name: fields.toolName,
-  duration_ms: fields.durationMs,
-  error_code: fields.errorCode,
-  data: fields.data,
-})
+export const WireEvent = z.object({ ...snakeKeys(Event.shape), ts: z.iso.datetime() })
 export type WireEvent = z.infer<typeof WireEvent>
 
-/** The same event always gives the same JSON: the order of the fields is fixed. */
-export function wireEvent(event: Event): WireEvent {
-  return {
-    v: event.v,
-    seq: event.seq,
-    ts: new Date(event.ts).toISOString(),
-    project_id: event.projectId,
-    run_id: event.runId,
-    event: event.event,
-    category: event.category,
-    phase: event.phase,
-    status: event.status,
-    origin: event.origin,
-    correlation_id: event.correlationId,
-    ...(event.operationId === undefined ? {} : { operation_id: event.operationId }),
-    ...(event.generation === undefined ? {} : { generation: event.generation }),
-    ...(event.nodeId === undefined ? {} : { node_id: event.nodeId }),
-    ...(event.agent === undefined ? {} : { agent: event.agent }),
-    ...(event.toolName === undefined ? {} : { tool_name: event.toolName }),
-    ...(event.durationMs === undefined ? {} : { duration_ms: event.durationMs }),
-    ...(event.errorCode === undefined ? {} : { error_code: event.errorCode }),
-    data: event.data,
-  }
+export function wireEvent(of: Event): WireEvent {
+  return snakeKeys({ ...of, ts: new Date(of.ts).toISOString() })
 }
 
 export function eventOfWire(wire: WireEvent): Event {
-  return {
-    v: wire.v,
-    seq: wire.seq,
-    ts: Date.parse(wire.ts),
-    projectId: wire.project_id,
-    runId: wire.run_id,
-    event: wire.event,
-    category: wire.category,
-    phase: wire.phase,
-    status: wire.status,
-    origin: wire.origin,
-    correlationId: wire.correlation_id,
-    ...(wire.operation_id === undefined ? {} : { operationId: wire.operation_id }),
-    ...(wire.generation === undefined ? {} : { generation: wire.generation }),
-    ...(wire.node_id === undefined ? {} : { nodeId: wire.node_id }),
-    ...(wire.agent === undefined ? {} : { agent: wire.agent }),
-    ...(wire.tool_name === undefined ? {} : { toolName: wire.tool_name }),
-    ...(wire.duration_ms === undefined ? {} : { durationMs: wire.duration_ms }),
-    ...(wire.error_code === undefined ? {} : { errorCode: wire.error_code }),
-    data: wire.data,
-  }
+  return camelKeys({ ...wire, ts: Date.parse(wire.ts) })
 }

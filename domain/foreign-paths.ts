@@ -19,9 +19,9 @@ const ownNames =
 
 /** Is true when a file or folder of this name is Remora's own state or result, and so never part of a repository. */
 export function isOwnOutput(name: string): boolean {
-  const found = ownNames.exec(name)
-  if (found === null) return false
-  const [, runId] = found
+  const match = ownNames.exec(name)
+  if (match === null) return false
+  const [, runId] = match
   return runId === undefined || RunId.safeParse(runId).success
 }
 

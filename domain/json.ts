@@ -46,7 +46,7 @@ function faultIn(text: string): string | undefined {
 /** A replacer for `JSON.stringify` that sorts the keys of every object by UTF-16 units. */
 export function sortedKeys(_key: string, value: unknown): unknown {
   if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)))
 }
 
 /** The writer recurses: deeper values are shown as `…`. */

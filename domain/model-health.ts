@@ -36,23 +36,23 @@ export function judgeModels(reports: readonly (readonly ModelHealth[])[]) {
   const working = new Set<string>()
   for (const name of names) {
     const seen = reports.map((models) => models.find(({ model }) => model === name))
-    if (seen.some((one) => one?.isWorking === true)) working.add(name)
-    if (seen.some((one) => one === undefined || one.awaySince === null)) continue
-    const since = Math.max(...seen.map((one) => one?.awaySince ?? 0))
-    away.push({ model: name, since, servers: joinServers(seen.flatMap((one) => one?.servers ?? [])) })
+    if (seen.some((server) => server?.isWorking === true)) working.add(name)
+    if (seen.some((server) => server === undefined || server.awaySince === null)) continue
+    const since = Math.max(...seen.map((server) => server?.awaySince ?? 0))
+    away.push({ model: name, since, servers: joinServers(seen.flatMap((server) => server?.servers ?? [])) })
   }
   return { away, working }
 }
 
 /** One entry for each server: workers that share servers report the same ones. The earliest probe counts. */
 function joinServers(servers: readonly ServerHealth[]): ServerHealth[] {
-  const byUrl = [...Map.groupBy(servers, ({ url }) => url)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const byUrl = [...Map.groupBy(servers, ({ url }) => url)].toSorted(([left], [right]) => (left < right ? -1 : 1))
   return byUrl.flatMap(([, same]) => {
     const [first] = same
     if (first === undefined) return []
     const probes = same.flatMap(({ nextProbeAt }) => nextProbeAt ?? [])
-    const hasAnswered = same.some((one) => one.hasAnswered)
-    const lastError = same.find((one) => one.lastError !== null)?.lastError ?? null
+    const hasAnswered = same.some((server) => server.hasAnswered)
+    const lastError = same.find((server) => server.lastError !== null)?.lastError ?? null
     return [{ ...first, hasAnswered, lastError, nextProbeAt: probes.length === 0 ? null : Math.min(...probes) }]
   })
 }

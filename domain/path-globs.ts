@@ -193,10 +193,10 @@ export function parseSegmentGlob(source: string): SegmentGlob {
   }
   for (let at = 0; at < source.length; at++) {
     const character = source[at] ?? ''
-    const found = character === '[' ? readClass(source, at) : undefined
-    if (found !== undefined) {
-      add(found.part)
-      at = found.end
+    const parsed = character === '[' ? readClass(source, at) : undefined
+    if (parsed !== undefined) {
+      add(parsed.part)
+      at = parsed.end
     } else if (character === '*') add(star)
     else if (character === '?') add(anyCharacter)
     else if (character === '\\' && at + 1 < source.length) literal += source[++at] ?? ''

@@ -15,7 +15,7 @@ export function rebaseEdits(earlier: readonly Edit[], made: readonly Edit[], cha
   const merged: Part[] = []
   for (const part of parts) {
     const last = merged.at(-1)
-    const isShared = last !== undefined && part.replaced.some((one) => last.replaced.includes(one))
+    const isShared = last !== undefined && part.replaced.some((edit) => last.replaced.includes(edit))
     if (last === undefined || !isShared) merged.push(part)
     else
       merged[merged.length - 1] = grown(

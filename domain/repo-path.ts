@@ -78,9 +78,9 @@ export function withoutIgnored(name: string): string {
 }
 
 /** Sorts by path, in the order of UTF-16 units. */
-export function byPath(one: { path: string }, other: { path: string }): number {
-  if (one.path === other.path) return 0
-  return one.path < other.path ? -1 : 1
+export function byPath(left: { path: string }, right: { path: string }): number {
+  if (left.path === right.path) return 0
+  return left.path < right.path ? -1 : 1
 }
 
 function faultOfPath(path: string): string | undefined {

@@ -43,8 +43,8 @@ export async function scriptTestRunnerOf(near: string, read: (path: string) => P
   for (const folder of foldersUp(folderOf(near))) {
     const path = folder === '' ? 'package.json' : `${folder}/package.json`
     const parsed = Package.safeParse(parseJson(await read(path))).data
-    const found = parsed && runnerOf(path, parsed)
-    if (found !== undefined) return found
+    const runner = parsed && runnerOf(path, parsed)
+    if (runner !== undefined) return runner
   }
   return { kind: 'node' }
 }
@@ -64,7 +64,7 @@ function runnerOf(path: string, { scripts, ...own }: z.infer<typeof Package>): S
   const packages = { ...own.dependencies, ...own.devDependencies }
   if ('vitest' in packages) return { kind: 'vitest', path }
   const named = Object.keys(others).find(
-    (name) => name in own || (others[name] ?? []).some((one) => one in own.devDependencies),
+    (name) => name in own || (others[name] ?? []).some((dependency) => dependency in own.devDependencies),
   )
   return named === undefined ? undefined : { kind: 'other', path, name: named }
 }

@@ -75,7 +75,7 @@ function readString(text: string, start: number): Part<string> {
     }
     at += part.length
   }
-  const plain = text.slice(start, at + 1).replaceAll(/\p{Cc}/gu, (one) => JSON.stringify(one).slice(1, -1))
+  const plain = text.slice(start, at + 1).replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1))
   return { value: String(parseJson(plain)), end: at + 1 }
 }
 

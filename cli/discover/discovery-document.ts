@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CodeNode, nodeView, NodeView, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
+import { camelKeys } from '#domain/wire-keys.ts'
 import type { Discovery } from '#stages/discover/discover-nodes.ts'
 
 export function discoveryView(discovery: Discovery) {
@@ -12,20 +13,7 @@ export function discoveryView(discovery: Discovery) {
 /** A document that was printed before; its other keys are ignored. */
 const Document = z.object({
   nodes: z.array(
-    z.object({ ...NodeView.shape, path: CodeNode.shape.path }).transform((view): CodeNode => ({
-      nodeId: view.node_id,
-      kind: view.kind,
-      name: view.name,
-      qualifiedName: view.qualified_name,
-      path: view.path,
-      language: view.language,
-      startLine: view.start_line,
-      endLine: view.end_line,
-      startByte: view.start_byte,
-      endByte: view.end_byte,
-      parentId: view.parent_id,
-      hash: view.hash,
-    })),
+    z.object({ ...NodeView.shape, path: CodeNode.shape.path }).transform((view): CodeNode => camelKeys(view)),
   ),
   skipped: z.array(SkippedFile),
 })

@@ -32,7 +32,7 @@ export function parseConfig(env: Env) {
   }
   const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }
   const secrets = [...storageSecrets(read), ...read.REMORA_SIGNING_KEY, privateKey, secret].filter(
-    (one) => one !== undefined,
+    (value) => value !== undefined,
   )
   return { publisher, logging, secrets }
 }

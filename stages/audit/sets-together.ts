@@ -67,19 +67,19 @@ function isDoneOtherwise(change: FileChange, part: Part): boolean {
   return change.edits.some((own) => isWithin(part.edit, own) && !isSameEdit(own, part.edit))
 }
 
-function isSamePart(one: Part, other: Part): boolean {
-  if (one.kind === 'edit') return other.kind === 'edit' && isSameEdit(one.edit, other.edit)
-  if (one.kind === 'bit') return other.kind === 'bit' && one.executable === other.executable
-  return other.kind === 'whole' && isSameWhole(one.change, other.change)
+function isSamePart(left: Part, right: Part): boolean {
+  if (left.kind === 'edit') return right.kind === 'edit' && isSameEdit(left.edit, right.edit)
+  if (left.kind === 'bit') return right.kind === 'bit' && left.executable === right.executable
+  return right.kind === 'whole' && isSameWhole(left.change, right.change)
 }
 
-function isSameWhole(one: WholeFile, other: WholeFile): boolean {
-  if (one.kind === 'create') return other.kind === 'create' && isSameFile(one, other)
-  return other.kind === 'delete' && one.baseHash === other.baseHash
+function isSameWhole(left: WholeFile, right: WholeFile): boolean {
+  if (left.kind === 'create') return right.kind === 'create' && isSameFile(left, right)
+  return right.kind === 'delete' && left.baseHash === right.baseHash
 }
 
-function isWithin({ start, end }: Edit, other: Edit): boolean {
-  return other.start <= start && end <= other.end
+function isWithin({ start, end }: Edit, outer: Edit): boolean {
+  return outer.start <= start && end <= outer.end
 }
 
 /** Two sets may each replace what the other one does: then neither is there. */
@@ -87,14 +87,16 @@ function isLost(part: Part, left: readonly Part[], all: readonly OwnParts[]): bo
   if (left.some(({ kind }) => kind === 'whole')) return false
   if (part.kind === 'bit')
     return !left.some(({ kind }) => kind === 'bit') && all.every(({ change }) => change.kind === 'edit')
-  return !left.some((one) => one.kind === 'edit' && (part.kind === 'whole' || isWithin(part.edit, one.edit)))
+  return !left.some(
+    (theirPart) => theirPart.kind === 'edit' && (part.kind === 'whole' || isWithin(part.edit, theirPart.edit)),
+  )
 }
 
 /** New files of tests are joined; any other is one file only where all say the same. */
 function theSame(whole: readonly WholeFile[]): WholeFile | undefined {
   const [first, ...more] = whole
-  if (first === undefined || more.every((one) => isSameWhole(first, one))) return first
-  const created = whole.flatMap((one) => (one.kind === 'create' ? one : []))
+  if (first === undefined || more.every((file) => isSameWhole(first, file))) return first
+  const created = whole.flatMap((file) => (file.kind === 'create' ? file : []))
   if (first.kind !== 'create' || created.length < whole.length) return undefined
   if (new Set(created.map(({ executable = false }) => executable)).size > 1) return undefined
   const joined = joinTests(

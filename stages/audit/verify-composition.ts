@@ -92,8 +92,8 @@ function membershipFaults(
   const named = new Set([...leftOut, ...files.flatMap((file) => file.changeSetIds)])
   const present = new Set(files.flatMap((file) => file.changeSetIds))
   for (const id of present) {
-    for (const other of sets.get(id)?.builtOn ?? []) {
-      if (!present.has(other)) faults.push(`${id} is in it without ${other}, which it is built on`)
+    for (const needed of sets.get(id)?.builtOn ?? []) {
+      if (!present.has(needed)) faults.push(`${id} is in it without ${needed}, which it is built on`)
     }
   }
   for (const id of named) if (!sets.has(id)) faults.push(`it names ${id}, which no operation of the run made`)

@@ -164,7 +164,8 @@ export async function changeSetFaults(set: ChangeSet, base: ChangeSetBase): Prom
   const { changeSetId: id, operationId, files, builtOn } = set
   if (id !== changeSetId(operationId, files, builtOn)) faults.push('its id is not that of its changes')
   const paths = set.files.map((file) => file.path)
-  for (const path of paths.filter((one, at) => paths.indexOf(one) !== at)) faults.push(`it changes ${path} twice`)
+  for (const path of paths.filter((repeated, at) => paths.indexOf(repeated) !== at))
+    faults.push(`it changes ${path} twice`)
   for (const file of set.files) faults.push(...(await fileFaults(file, base, set)))
   return faults
 }

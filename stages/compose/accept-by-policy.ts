@@ -52,7 +52,7 @@ export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyD
     }))
     const made = await deps.ledger.decide(run.runId, { last: decisions.last, decisions: slice, by })
     if (made === undefined) return false
-    for (const one of made) decisions.byChangeSet.set(one.changeSetId, one)
+    for (const decision of made) decisions.byChangeSet.set(decision.changeSetId, decision)
     decisions.last = made.at(-1)?.version ?? decisions.last
   }
   return true
@@ -83,6 +83,6 @@ function hasEvidence(set: ChangeSet, needed: readonly EvidenceCheck[] | undefine
     ({ path, kind, executable }) =>
       kind !== 'delete' &&
       executable === undefined &&
-      needed.every((check) => set.evidence.some((one) => checkOf(one) === check && one.path === path)),
+      needed.every((check) => set.evidence.some((proof) => checkOf(proof) === check && proof.path === path)),
   )
 }

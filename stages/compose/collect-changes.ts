@@ -102,7 +102,7 @@ export function selectProposed(changes: readonly CollectedChange[], { byChangeSe
   const decisionOn = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)
   const accepted = changes.filter((change) => decisionOn(change)?.verdict === 'accepted')
   const versionOf = (change: CollectedChange) => decisionOn(change)?.version ?? 0
-  const inOrder = accepted.toSorted((one, other) => versionOf(one) - versionOf(other))
+  const inOrder = accepted.toSorted((left, right) => versionOf(left) - versionOf(right))
   const open = changes.filter((change) => (decisionOn(change)?.verdict ?? 'pending') === 'pending' && !change.isRedone)
   return firstOfEach([...inOrder, ...open])
 }

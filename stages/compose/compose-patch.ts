@@ -82,10 +82,10 @@ async function noteInRun(
   const gone = await ledger.notePart(runId, { ...note, part })
   if (gone === 'older') return
   // No two parts have the same composition, which names its part.
-  const compositions = gone.flatMap((one) =>
-    one.compositionKey === '' || one.compositionKey === compositionKey ? [] : one.compositionKey,
+  const compositions = gone.flatMap((attempt) =>
+    attempt.compositionKey === '' || attempt.compositionKey === compositionKey ? [] : attempt.compositionKey,
   )
-  const lists = gone.flatMap((one) => (one.part === part ? [] : one.part))
+  const lists = gone.flatMap((attempt) => (attempt.part === part ? [] : attempt.part))
   await objects.deleteMany([
     ...compositions.map((hash) => objectKeys.composition(projectId, runId, hash)),
     ...lists.map((hash) => objectKeys.patchPart(projectId, runId, hash)),
@@ -130,8 +130,8 @@ async function proveGated(run: Run, selection: SelectedSets, { deps, composition
   const sets = selection.sets.filter(({ changeSetId }) => !out.has(changeSetId))
   const left = [...(gated?.leftOut ?? []), ...leftOut.filter(({ changeSetId }) => culprits.has(changeSetId))]
   const isWhole = leftOut.length === culprits.size
-  const said = { ...report, leftOut: culprits.size, ...(!isWhole && { verdict: 'unproved' as const }) }
-  return proveSets(run, { ...selection, sets, gated: { report: said, leftOut: left, collided } }, deps, signal)
+  const result = { ...report, leftOut: culprits.size, ...(!isWhole && { verdict: 'unproved' as const }) }
+  return proveSets(run, { ...selection, sets, gated: { report: result, leftOut: left, collided } }, deps, signal)
 }
 
 function setsIn({ files }: Composition): ReadonlySet<string> {
@@ -176,8 +176,8 @@ function provedIn(compositions: readonly Composition[]): ProvedBefore {
   }
   return ({ path, changeSetIds }, checks) => {
     const made = evidence.get(nameOf(path, changeSetIds)) ?? []
-    const found = checks.map((check) => made.find((one) => one.check === check || one.of === check))
-    return found.every((one) => one !== undefined) ? found : undefined
+    const proofs = checks.map((check) => made.find((proof) => proof.check === check || proof.of === check))
+    return proofs.every((proof) => proof !== undefined) ? proofs : undefined
   }
 }
 

@@ -173,7 +173,7 @@ function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFa
   const endings = (['failed', 'blocked', 'skipped'] as const).filter((status) => (counts[status] ?? 0) > 0)
   if (endings.length === 0 || (counts.succeeded ?? 0) + (counts.unchanged ?? 0) > 0) return undefined
   const most = codes.failed.size > 0 ? codes.failed : codes.blocked
-  const [commonest] = [...most].toSorted(([one, times], [other, more]) => more - times || (one < other ? -1 : 1))
+  const [commonest] = [...most].toSorted(([left, times], [right, more]) => more - times || (left < right ? -1 : 1))
   const reason = `no operation ended well: ${endings.map((status) => `${counts[status]} ${status}`).join(', ')}`
   return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
 }
@@ -205,7 +205,7 @@ function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEven
   const composed = {
     change_sets: changeSets,
     files: files.length,
-    conflicts: conflicts.slice(0, namedConflicts).map((one) => conflictView(withoutTexts(one))),
+    conflicts: conflicts.slice(0, namedConflicts).map((conflict) => conflictView(withoutTexts(conflict))),
     conflicts_total: conflicts.length,
     conflicts_by_agent: conflictsByAgent(conflicts),
     funnel,

@@ -44,9 +44,9 @@ export function provedByOperation(sets: readonly ChangeSet[], tools: ReadonlySet
   return ({ path, changeSetIds: [id = '', ...others] }, checks) => {
     const made = others.length === 0 ? (onBase.get(id) ?? []) : []
     const isKnown = ({ check, tool }: Evidence) => check === 'not_applicable' || tools.has(tool)
-    const passed = made.filter((one) => one.path === path && one.ok && isKnown(one))
-    const found = checks.map((check) => passed.find((one) => checkOf(one) === check))
-    return found.every((one) => one !== undefined) ? found : undefined
+    const passed = made.filter((proof) => proof.path === path && proof.ok && isKnown(proof))
+    const proofs = checks.map((check) => passed.find((proof) => checkOf(proof) === check))
+    return proofs.every((proof) => proof !== undefined) ? proofs : undefined
   }
 }
 
@@ -55,7 +55,7 @@ export type FileProof = Contents & { file: FileResult; evidence: ComposedEvidenc
 export type ProveFile = (file: FileResult, only?: TextCheck) => Promise<FileProof>
 
 export function isProved({ evidence }: FileProof): boolean {
-  return evidence.every((one) => one.ok)
+  return evidence.every((proof) => proof.ok)
 }
 
 /** Caches the proof of a file by its sets: most files of a group stay the same when a set is left out. */
@@ -71,13 +71,16 @@ export function openFileProofs(deps: FileProofDeps): ProveFile {
 
 async function proofOf(file: FileResult, only: TextCheck | undefined, deps: FileProofDeps): Promise<FileProof> {
   const contents = await contentsOf(file, deps)
-  const asked = checksFor(file).map(({ checks, of }) => ({ of, checks: checks.filter((one) => one === (only ?? one)) }))
-  const checks = asked.flatMap((one) => one.checks)
+  const asking = checksFor(file).map(({ checks, of }) => ({
+    of,
+    checks: checks.filter((check) => check === (only ?? check)),
+  }))
+  const checks = asking.flatMap((group) => group.checks)
   const made = { path: file.path, changeSetIds: file.sets.map((set) => set.changeSetId) }
   const known = checks.some((check) => checkRow(check).reads === 'other files')
     ? undefined
     : deps.provedBefore?.(made, checks)
-  const evidence = known ?? (await checkTogether(file, { asked, contents }, deps))
+  const evidence = known ?? (await checkTogether(file, { asked: asking, contents }, deps))
   const isSound = only === undefined && evidence.every(({ ok }) => ok)
   return { file, ...contents, evidence: [...evidence, ...(await testEvidenceOf(file, isSound ? deps : {}))] }
 }
@@ -107,7 +110,7 @@ async function checkTogether(
     const parts: Evidence[][] = []
     for (const part of seenInOneStep(of, sets))
       parts.push(await check(await doneBy(part, { file, contents }, deps), checks))
-    evidence.push(...firstFaults(parts).map((one) => ({ ...one, inPart: true as const })))
+    evidence.push(...firstFaults(parts).map((proof) => ({ ...proof, inPart: true as const })))
   }
   return evidence
 }
@@ -115,7 +118,7 @@ async function checkTogether(
 /** Returns each of the same checks once, although they were made several times: one that failed, if there is one. */
 function firstFaults([first = [], ...others]: readonly Evidence[][]): Evidence[] {
   return first.map(
-    (one, at) => (one.ok ? others.flatMap((other) => other[at] ?? []).find(({ ok }) => !ok) : one) ?? one,
+    (proof, at) => (proof.ok ? others.flatMap((row) => row[at] ?? []).find(({ ok }) => !ok) : proof) ?? proof,
   )
 }
 
@@ -128,7 +131,9 @@ async function testEvidenceOf(
   { runTests }: Pick<FileProofDeps, 'runTests'>,
 ): Promise<ComposedEvidence[]> {
   const { path, sets } = file
-  const ran = sets.flatMap(({ evidence }) => evidence).filter((one) => one.path === path && isTestCheck(checkOf(one)))
+  const ran = sets
+    .flatMap(({ evidence }) => evidence)
+    .filter((proof) => proof.path === path && isTestCheck(checkOf(proof)))
   const checks = testChecksOf(file)
   if (sets.length === 1 || checks.length === 0) return ran
   const detail = 'several changes made this file, and its tests were not run with all of them'
@@ -181,7 +186,7 @@ function checksFor({ path, sets, kind }: FileResult): AskedChecks[] {
   const always: TextCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
   const askedBy = new Map<TextCheck, ChangeSet[]>()
   for (const set of sets) {
-    const own = set.evidence.filter((one) => one.path === path && (one.check !== 'docstring_only' || one.ok))
+    const own = set.evidence.filter((proof) => proof.path === path && (proof.check !== 'docstring_only' || proof.ok))
     for (const check of checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...own.map(checkOf)]))
       getOrMake(askedBy, check, () => []).push(set)
   }

@@ -22,12 +22,12 @@ function composePart(sets: readonly ChangeSet[], { known }: Pick<CulpritDeps, 'k
  */
 export async function fileCulprit(file: FileResult, deps: CulpritDeps): Promise<LeftOutSet> {
   const { path, sets } = file
-  const first = (await deps.prove(file)).evidence.find((one) => !one.ok)?.check
+  const first = (await deps.prove(file)).evidence.find((proof) => !proof.ok)?.check
   // The other checks would only cost time: each takes tens of milliseconds on a large file.
   const only = first !== undefined && isTextCheck(first) ? first : undefined
   const faultOf = async (some: readonly ChangeSet[]) => {
-    const part = composePart(some, deps).find((one) => one.path === path)
-    return part && (await deps.prove(part, only)).evidence.find((one) => !one.ok)
+    const part = composePart(some, deps).find((result) => result.path === path)
+    return part && (await deps.prove(part, only)).evidence.find((proof) => !proof.ok)
   }
   const breaks = async (some: readonly ChangeSet[]) => (await faultOf(some)) !== undefined
   const at = (await leastFailing(sets.length, (count) => breaks(sets.slice(0, count)))) - 1
@@ -46,8 +46,8 @@ function faultText({ check, detail }: Evidence, fails: string): string {
 }
 
 async function faultByItself(set: ChangeSet, path: string, deps: CulpritDeps): Promise<Evidence | undefined> {
-  const alone = composePart([set], deps).find((one) => one.path === path)
-  return alone && (await deps.proveIn([set])(alone)).evidence.find((one) => !one.ok)
+  const alone = composePart([set], deps).find((file) => file.path === path)
+  return alone && (await deps.proveIn([set])(alone)).evidence.find((proof) => !proof.ok)
 }
 
 /**
@@ -93,7 +93,7 @@ export async function nameCulprit(
   const lostIn = async (part: readonly ChangeSet[]) => {
     const files = composePart(part, deps)
     const parts = pair.map(async ({ path, baseHash }) => {
-      const file = files.find((one) => one.path === path)
+      const file = files.find((result) => result.path === path)
       return moduleOf(path, await (file === undefined ? unchanged(baseHash, deps) : contentsOf(file, deps)), deps)
     })
     return lostNameIn((await Promise.all(parts)).flatMap((module) => module ?? []))

@@ -34,12 +34,14 @@ export function planRepeats({ selected, conflicts, generation }: Composed): Plan
     if (change === undefined) continue
     const sets = changes.map(({ set }) => set)
     const near = sets.flatMap((set) => set.files.flatMap(({ path }) => included.get(path) ?? []))
-    const against = near.filter((one) => one.operation.operationId !== id && sets.some((set) => collide(set, one.set)))
-    const before = planned.filter((one) => one.sets.some((other) => sets.some((set) => mustFollow(set, other))))
+    const against = near.filter(
+      ({ operation, set: nearSet }) => operation.operationId !== id && sets.some((set) => collide(set, nearSet)),
+    )
+    const before = planned.filter((plan) => plan.sets.some((earlier) => sets.some((set) => mustFollow(set, earlier))))
     // Of a mechanical operation other change sets may be in the patch: its new ones are made on top of them.
     const own = near.some(({ operation }) => operation.operationId === id) ? [originalId(change.operation)] : []
     const startsFrom = [
-      ...change.operation.startsFrom.map((other) => works.get(other) ?? other),
+      ...change.operation.startsFrom.map((madeBy) => works.get(madeBy) ?? madeBy),
       ...against.map(({ operation }) => originalId(operation)),
       ...own,
     ]
@@ -54,7 +56,7 @@ export function planRepeats({ selected, conflicts, generation }: Composed): Plan
       work,
       priority,
       after: [],
-      afterAny: before.map((one) => one.operation.operationId),
+      afterAny: before.map((plan) => plan.operation.operationId),
       startsFrom: [...new Set(startsFrom)],
       repeats: repeatedWork(change.operation, { sets, startsFrom, conflicts }),
     }
@@ -79,7 +81,7 @@ type Repeating = Pick<Composed, 'conflicts'> & { sets: readonly ChangeSet[]; sta
 function repeatedWork(operation: Operation, { sets, startsFrom, conflicts }: Repeating): RepeatedWork {
   const changeSetIds = sets.map(({ changeSetId }) => changeSetId)
   const without = conflicts
-    .filter((one) => startsFrom.includes(one.operationId) && !changeSetIds.includes(one.changeSetId))
+    .filter((conflict) => startsFrom.includes(conflict.operationId) && !changeSetIds.includes(conflict.changeSetId))
     .map(({ changeSetId }) => changeSetId)
   const { operationId: supersedes } = operation
   const repeated = { operationId: originalId(operation), supersedes, because: 'collided' as const, changeSetIds }
@@ -87,22 +89,22 @@ function repeatedWork(operation: Operation, { sets, startsFrom, conflicts }: Rep
 }
 
 function byPath(changes: readonly CollectedChange[]): Map<string, CollectedChange[]> {
-  const found = new Map<string, CollectedChange[]>()
+  const result = new Map<string, CollectedChange[]>()
   for (const change of changes) {
-    for (const { path } of change.set.files) getOrMake(found, path, () => []).push(change)
+    for (const { path } of change.set.files) getOrMake(result, path, () => []).push(change)
   }
-  return found
+  return result
 }
 
 function mustFollow(set: ChangeSet, earlier: ChangeSet): boolean {
   return set.builtOn?.includes(earlier.changeSetId) === true || collide(set, earlier)
 }
 
-function collide(one: ChangeSet, other: ChangeSet): boolean {
-  const isNear = one.files.some((change) =>
-    other.files.some((file) => file.path === change.path && !areApart(file, change)),
+function collide(left: ChangeSet, right: ChangeSet): boolean {
+  const isNear = left.files.some((change) =>
+    right.files.some((file) => file.path === change.path && !areApart(file, change)),
   )
-  return isNear && composeChangeSets([alone(one), alone(other)]).conflicts.length > 0
+  return isNear && composeChangeSets([alone(left), alone(right)]).conflicts.length > 0
 }
 
 function alone({ builtOn: _builtOn, ...set }: ChangeSet): ChangeSet {

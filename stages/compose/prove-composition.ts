@@ -46,7 +46,7 @@ export async function proveComposition(sets: readonly ChangeSet[], options: Proo
 
 /** A set with evidence that other files than its own have part in. */
 function isProvedByOthers({ evidence }: ChangeSet): boolean {
-  return evidence.some((one) => checkRow(checkOf(one)).reads === 'other files')
+  return evidence.some((proof) => checkRow(checkOf(proof)).reads === 'other files')
 }
 
 function knownOf(sets: readonly ChangeSet[], { others }: Pick<ProofDeps, 'others'>): KnownSets {
@@ -101,15 +101,15 @@ function proofKey(group: readonly ChangeSet[], { known }: KnowingDeps): string {
 function together(sets: readonly ChangeSet[], groups: readonly GroupProof[]): Proven {
   const conflicts = groups.flatMap((group) => [...group.conflicts, ...group.broken])
   return {
-    files: groups.flatMap(({ files }) => files).toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+    files: groups.flatMap(({ files }) => files).toSorted((left, right) => (left.path < right.path ? -1 : 1)),
     conflicts: inOrder(conflicts, sets),
   }
 }
 
 function inOrder(conflicts: readonly LeftOutSet[], sets: readonly ChangeSet[]): LeftOutSet[] {
-  const place = new Map(sets.map((set, at) => [set.changeSetId, at]))
-  const placeOf = ({ changeSetId }: LeftOutSet) => place.get(changeSetId) ?? sets.length
-  return conflicts.toSorted((one, other) => placeOf(one) - placeOf(other))
+  const positions = new Map(sets.map((set, at) => [set.changeSetId, at]))
+  const placeOf = ({ changeSetId }: LeftOutSet) => positions.get(changeSetId) ?? sets.length
+  return conflicts.toSorted((left, right) => placeOf(left) - placeOf(right))
 }
 
 /** `left`: the sets of the group without the `broken` ones. */

@@ -111,8 +111,8 @@ async function nodesOf(
   nodeOf: SelectedSets['nodeOf'],
 ): Promise<ReadonlyMap<string, CodeNode>> {
   const nodes = new Map<string, CodeNode>()
-  for (const { operationId, with: other } of leftOut) {
-    for (const id of [operationId, other?.operationId]) {
+  for (const { operationId, with: against } of leftOut) {
+    for (const id of [operationId, against?.operationId]) {
       const node = id === undefined || nodes.has(id) ? undefined : await nodeOf(id)
       if (id !== undefined && node !== undefined) nodes.set(id, node)
     }

@@ -76,7 +76,9 @@ export function openJoinedTests(
 }
 
 function evidenceOf({ path, sets }: FileResult, check: TestCheck): Evidence[] {
-  return sets.flatMap(({ evidence }: ChangeSet) => evidence.filter((one) => one.path === path && one.check === check))
+  return sets.flatMap(({ evidence }: ChangeSet) =>
+    evidence.filter((proof) => proof.path === path && proof.check === check),
+  )
 }
 
 type Proof = ReturnType<typeof judgedTests> & { durationMs: number; fault: string | undefined; made: Evidence }
@@ -90,19 +92,19 @@ function joinedEvidence(
   const { tool, version } = made
   const common = { path, tool, ...(version === undefined ? {} : { version }) }
   const own = evidenceOf(file, check)
-  const sumOf = (of: (one: Evidence) => number | undefined) => own.reduce((sum, one) => sum + (of(one) ?? 0), 0)
+  const sumOf = (of: (one: Evidence) => number | undefined) => own.reduce((sum, proof) => sum + (of(proof) ?? 0), 0)
   if (check === 'tests_kill_mutants') {
     const figures = { before: sumOf(({ before }) => before), after: sumOf(({ after }) => after) }
     const detail = `${figures.after} of ${figures.before} planted faults noticed by the tests of each change alone`
     return { check, ok: own.every(({ ok }) => ok), ...common, ...figures, detail }
   }
   const before = made.before ?? 0
-  const wanted = before + own.reduce((sum, one) => sum + (one.after ?? 0) - (one.before ?? 0), 0)
+  const wanted = before + own.reduce((sum, proof) => sum + (proof.after ?? 0) - (proof.before ?? 0), 0)
   const now = check === 'tests_pass' ? passed.length : passed.length + failed.length
   const [bad] = failed
   const few = now < wanted ? `${now} of ${wanted} tests ${check === 'tests_pass' ? 'pass' : 'are there'}` : undefined
-  const said = check === 'tests_pass' && bad !== undefined ? `${bad.name}: ${bad.message}` : undefined
-  const detail = fault ?? said ?? few
+  const message = check === 'tests_pass' && bad !== undefined ? `${bad.name}: ${bad.message}` : undefined
+  const detail = fault ?? message ?? few
   const says = detail ?? (check === 'tests_pass' ? 'all together, in 2 of 2 runs' : undefined)
   return {
     check,
@@ -117,6 +119,6 @@ function joinedEvidence(
 
 /** The checks that run tests which the sets of a file have, or have asked for. */
 export function testChecksOf({ path, sets }: FileResult): TestCheck[] {
-  const own = sets.flatMap(({ evidence }) => evidence.filter((one) => one.path === path))
+  const own = sets.flatMap(({ evidence }) => evidence.filter((proof) => proof.path === path))
   return [...new Set(own.map(checkOf).filter(isTestCheck))]
 }

@@ -63,8 +63,8 @@ type KeyedRetry = { projectId: ProjectId; key: string; bodyHash: string }
 /** Undefined for a request without a key. */
 function keyOf({ run, operations, codes, rejected, errorPolicy, idempotencyKey: key }: Retry): KeyedRetry | undefined {
   const { runId, projectId } = run
-  const asked = { runId, operations, codes: codes && [...new Set(codes)].toSorted(), rejected, errorPolicy }
-  return key === undefined ? undefined : { projectId, key, bodyHash: sha256(`retry\0${JSON.stringify(asked)}`) }
+  const request = { runId, operations, codes: codes && [...new Set(codes)].toSorted(), rejected, errorPolicy }
+  return key === undefined ? undefined : { projectId, key, bodyHash: sha256(`retry\0${JSON.stringify(request)}`) }
 }
 
 /** Returns the generation that the same request was for before. INTAKE_005 for a key that came with another request. */
@@ -93,22 +93,24 @@ async function wantedBy(retry: Retry, deps: RetryDeps): Promise<WantedWork> {
 async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promise<OperationId[]> {
   const { byChangeSet } = await ledger.readDecisions(run.runId)
   const all = await rejectedWork(run, [...byChangeSet.values()].filter(isFeedback), ledger)
-  const found = new Set(all.flatMap(({ state, operation }) => (state === 'untried' ? [operation.operationId] : [])))
-  if (found.size === 0 && all.some(({ state }) => state === 'told')) {
+  const untried = new Set(all.flatMap(({ state, operation }) => (state === 'untried' ? [operation.operationId] : [])))
+  if (untried.size === 0 && all.some(({ state }) => state === 'told')) {
     const rest = run.status === 'cancelled' ? `; it was cancelled: "remora retry ${run.runId}" does the rest` : ''
     throw new AppError(
       'INTAKE_007',
       `What was rejected with a reason was tried again since in run "${run.runId}"${rest}.`,
     )
   }
-  if (found.size === 0) {
-    const mechanical = all.flatMap((one) => (one.state === 'void' && one.isMechanical ? [one.operation] : []))
+  if (untried.size === 0) {
+    const mechanical = all.flatMap((change) =>
+      change.state === 'void' && change.isMechanical ? [change.operation] : [],
+    )
     throw new AppError('INTAKE_007', nothingRejected(run, mechanical))
   }
-  if (found.size <= mostOperations) return [...found]
+  if (untried.size <= mostOperations) return [...untried]
   throw new AppError(
     'INTAKE_003',
-    `${found.size} operations were rejected with a reason: name ${mostOperations} at most.`,
+    `${untried.size} operations were rejected with a reason: name ${mostOperations} at most.`,
   )
 }
 
@@ -132,6 +134,6 @@ async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDep
   const counted = failures.reduce((sum, { count }) => sum + count, 0)
   const isWhole = counted >= (run.counts.failed ?? 0) + (run.counts.blocked ?? 0)
   if (!isWhole && isErrorCode(missing)) return
-  const found = failures.map(({ errorCode, count }) => `${errorCode ?? 'no code'} (${count})`).join(', ') || 'none'
-  throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed with ${missing}; its codes: ${found}.`)
+  const counts = failures.map(({ errorCode, count }) => `${errorCode ?? 'no code'} (${count})`).join(', ') || 'none'
+  throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed with ${missing}; its codes: ${counts}.`)
 }

@@ -49,23 +49,23 @@ export async function findRefused<Unit extends { files: readonly PlannedFile[] }
   base: PublishBase,
 ): Promise<RefusedFile<Unit>[]> {
   const { tree, limits = publishLimits, without = [] } = base
-  const applied = Object.entries(rules).filter(([name]) => !without.some((one) => one === name))
+  const applied = Object.entries(rules).filter(([name]) => !without.some((rule) => rule === name))
   const folded = openFoldedTree(tree)
-  const found: RefusedFile<Unit>[] = []
+  const faulty: RefusedFile<Unit>[] = []
   for await (const unit of units) {
     const undo = folded.apply(unit.files)
-    const before = found.length
+    const before = faulty.length
     for (const file of unit.files) {
       for (const [, rule] of applied) {
         const reason = await rule({ file, base, folded, limits })
         if (reason === undefined) continue
-        found.push({ unit, file, reason })
+        faulty.push({ unit, file, reason })
         break
       }
     }
-    if (found.length > before) undo()
+    if (faulty.length > before) undo()
   }
-  return found
+  return faulty
 }
 
 /**
@@ -80,7 +80,7 @@ export async function checkPublishable(commits: readonly PlannedCommit[], base: 
 
 /** Throws PUBLISH_001 for a commit with a change set that is none of `asked`: who composes a patch is not who may say what is accepted. */
 export function checkAsked(commits: readonly PlannedCommit[], asked: ReadonlySet<string>): void {
-  const foreign = commits.flatMap((one) => one.changeSetIds).find((id) => !asked.has(id))
+  const foreign = commits.flatMap((commit) => commit.changeSetIds).find((id) => !asked.has(id))
   if (foreign !== undefined) throw new AppError('PUBLISH_001', `change set ${foreign} of the patch was not asked for`)
 }
 
@@ -120,8 +120,8 @@ const rules = {
   },
   file_and_folder: ({ file: { path, content }, base, folded }) => {
     if (content === null || entryAt(path, base) !== undefined) return undefined
-    const other = folded.fileOn(path) ?? folded.fileBelow(path)
-    return other && `cannot be there together with ${JSON.stringify(other)}`
+    const fileThere = folded.fileOn(path) ?? folded.fileBelow(path)
+    return fileThere && `cannot be there together with ${JSON.stringify(fileThere)}`
   },
   letter_case: ({ file: { path, content }, base, folded }) => {
     if (content === null || entryAt(path, base) !== undefined) return undefined
@@ -201,7 +201,8 @@ export function checkEvidence(
     for (const { path } of files) {
       const file = composed.get(path)
       const own = (file?.changeSetIds ?? []).flatMap((id) => (begun.has(id) ? (sets.get(id) ?? []) : []))
-      if (!own.some((set) => set.files.some((one) => one.path === path))) throw refused(path, 'is in no change set')
+      if (!own.some((set) => set.files.some((change) => change.path === path)))
+        throw refused(path, 'is in no change set')
       const failed = file?.evidence.find(({ ok }) => !ok)
       if (failed !== undefined) throw refused(path, `does not pass the check ${failed.check}`)
       const bare = own.find((set) => lacksEvidence(set, path))
@@ -216,7 +217,7 @@ export function checkEvidence(
  */
 function lacksEvidence({ files, evidence }: ChangeSet, path: string): boolean {
   const left = new Set(files.flatMap((file) => (file.kind === 'delete' ? [] : file.path)))
-  const ofTexts = evidence.filter((one) => !isTestCheck(checkOf(one)))
-  const checked = new Set(ofTexts.map((one) => one.path).filter((one) => left.has(one)))
+  const ofTexts = evidence.filter((proof) => !isTestCheck(checkOf(proof)))
+  const checked = new Set(ofTexts.map((proof) => proof.path).filter((checkedPath) => left.has(checkedPath)))
   return left.has(path) && checked.size > 0 && !checked.has(path)
 }

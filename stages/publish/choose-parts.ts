@@ -33,13 +33,13 @@ export type ChosenPart = { agent: string | null; changeSetIds: string[]; left: L
  * Within the limits, changes of the same file stay together, and are taken in the order of their paths.
  */
 export function chooseParts(all: readonly SizedSet[], rules: PartRules): ChosenPart[] {
-  const sized = new Map(all.map((one) => [one.set.changeSetId, one]))
+  const sized = new Map(all.map((change) => [change.set.changeSetId, change]))
   const sets = [...sized.values()].map(({ set }) => set).toSorted(byId)
   const whole = closed(sets)
   const agentOf = agentsBySet(whole, rules)
   const parts = Map.groupBy(neededFirst(sets), (set) => agentOf.get(set) ?? (rules.perAgent ? set.bundle : null))
   return [...parts]
-    .toSorted(([one], [other]) => ((one ?? '') < (other ?? '') ? -1 : 1))
+    .toSorted(([left], [right]) => ((left ?? '') < (right ?? '') ? -1 : 1))
     .map(([agent, own]) => {
       const baseless = own.filter((set) => !agentOf.has(set))
       const { changeSetIds, left } = fill(
@@ -50,8 +50,8 @@ export function chooseParts(all: readonly SizedSet[], rules: PartRules): ChosenP
     })
 }
 
-function byId({ changeSetId: one }: ChangeSet, { changeSetId: other }: ChangeSet): number {
-  return one < other ? -1 : 1
+function byId({ changeSetId: leftId }: ChangeSet, { changeSetId: rightId }: ChangeSet): number {
+  return leftId < rightId ? -1 : 1
 }
 
 function leftFor({ changeSetId }: ChangeSet, reason: LeftSet['reason']): LeftSet {
@@ -97,7 +97,7 @@ function fill(sets: readonly ChangeSet[], filling: Filling): Pick<ChosenPart, 'c
   }
   const left: LeftSet[] = []
   const groups = independentGroups(sets).map((group) => ({ group, order: pathsOf(group).join('\0') }))
-  for (const { group } of groups.toSorted((one, other) => (one.order < other.order ? -1 : 1))) {
+  for (const { group } of groups.toSorted((a, b) => (a.order < b.order ? -1 : 1))) {
     const rest = group.filter(({ changeSetId }) => !pull.hasAll([changeSetId]))
     if (pull.add(rest)) continue
     if (openPull(filling).add(group)) {
@@ -145,7 +145,7 @@ function pathsOf(sets: readonly ChangeSet[]): string[] {
 
 /** The set, with all of the group that it needs. */
 function withBases(set: ChangeSet, group: readonly ChangeSet[]): ChangeSet[] {
-  const known = new Map(group.map((one) => [one.changeSetId, one]))
+  const known = new Map(group.map((sized) => [sized.changeSetId, sized]))
   const needed = new Set([set])
   for (const { builtOn = [] } of needed) for (const id of builtOn) needed.add(known.get(id) ?? set)
   return [...needed]

@@ -95,8 +95,8 @@ function namesByPath({ changeSetIds }: PlannedCommit, { nodes }: CommitWords): M
 }
 
 /** Adds as many of the names as have room in the line. */
-function withNames(place: string, names: readonly string[]): string {
-  let line = clipped(place, lineLength)
+function withNames(subject: string, names: readonly string[]): string {
+  let line = clipped(subject, lineLength)
   for (const [at, name] of names.entries()) {
     const longer = `${line}${at === 0 ? ': ' : ', '}${name}`
     const isLast = at === names.length - 1

@@ -20,7 +20,7 @@ export type ChangeOfNode = { set: ChangeSet; node: ChangedNode; acceptedByPerson
 export async function changeKey({ set, node }: ChangeOfNode, readBlob: ReadBlob): Promise<string> {
   const files = await Promise.all(set.files.map((file) => whatChanges(file, readBlob)))
   const { path, kind, qualifiedName } = node
-  const of = [set.bundle, path, kind, qualifiedName, files.toSorted((one, other) => (one < other ? -1 : 1))]
+  const of = [set.bundle, path, kind, qualifiedName, files.toSorted((left, right) => (left < right ? -1 : 1))]
   return sha256(JSON.stringify(of)).slice(0, 32)
 }
 
@@ -90,9 +90,9 @@ export function openDeclinedChanges(redis: RedisClient, namespace = 'remora', li
       const kept = new Map<string, number>()
       for (const some of slicesOf(changeKeys)) {
         const scores = Scores.parse(await orStoreError(redis.zmscore(keyOf(repositoryId), ...some)))
-        for (const [at, one] of some.entries()) {
+        for (const [at, key] of some.entries()) {
           const addedAt = scores[at] ?? undefined
-          if (addedAt !== undefined && addedAt >= since) kept.set(one, addedAt)
+          if (addedAt !== undefined && addedAt >= since) kept.set(key, addedAt)
         }
       }
       return kept
@@ -133,5 +133,5 @@ export async function withoutDeclined<T extends ChangeOfNode>(
     if (builtOn.some((id) => gone.has(id))) gone.add(changeSetId)
   }
   const isGone = ({ set }: T) => gone.has(set.changeSetId)
-  return { left: changes.filter((one) => !isGone(one)), declined: changes.filter(isGone) }
+  return { left: changes.filter((change) => !isGone(change)), declined: changes.filter(isGone) }
 }

@@ -30,7 +30,7 @@ export function openFoldedTree(base: GitTree) {
   }
   const at = (folded: string) => [...(byName.get(folded) ?? [])]
   const upTo = (path: string) => [...foldersOf(foldedPath(path)), foldedPath(path)].flatMap(at)
-  const withMode = (path: string, wanted: string) => upTo(path).find((one) => entries.get(one) === wanted)
+  const withMode = (path: string, wanted: string) => upTo(path).find((folder) => entries.get(folder) === wanted)
   for (const [path, { mode }] of base) if (leafModes.has(mode)) add(path, mode)
   return {
     /** Returns what takes it back. */
@@ -53,12 +53,12 @@ export function openFoldedTree(base: GitTree) {
     linkOn: (path: string) => withMode(path, linkMode),
     submoduleOn: (path: string) => withMode(path, submoduleMode),
     /** Returns other paths that are the same on such a file system. */
-    twinsOf: (path: string) => at(foldedPath(path)).filter((one) => one !== path),
+    twinsOf: (path: string) => at(foldedPath(path)).filter((twin) => twin !== path),
     /** The file that is at a folder on the way to the path. */
     fileOn: (path: string) =>
       foldersOf(foldedPath(path))
         .flatMap(at)
-        .find((one) => entries.get(one)?.startsWith('100') === true),
+        .find((parent) => entries.get(parent)?.startsWith('100') === true),
     /** A file for which the path would have to be a folder. */
     fileBelow: (path: string) => [...(below.get(foldedPath(path)) ?? [])].at(0),
   }

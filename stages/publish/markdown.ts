@@ -10,7 +10,7 @@ export function cell(text: string): string {
     .slice(0, mostCharacters)
     .replaceAll(/[\s\p{C}]+/gu, ' ')
     .trim()
-  const escaped = line.replaceAll(/[\\`*_{}[\]()<>#+!|~&$-]/g, (found) => `\\${found}`)
+  const escaped = line.replaceAll(/[\\`*_{}[\]()<>#+!|~&$-]/g, (character) => `\\${character}`)
   // A word joiner: nobody is notified, and no issue is closed, by what a model says.
   return escaped
     .replaceAll('@', '\u2060@\u2060')

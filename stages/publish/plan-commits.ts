@@ -85,7 +85,7 @@ type Needs = ReadonlyMap<string, ReadonlySet<string>>
 function needsOf(files: readonly ComposedFile[], sets: readonly ChangeSet[]): Needs {
   const needs = new Map(sets.map(({ changeSetId, builtOn }) => [changeSetId, new Set(builtOn)]))
   const link = (creators: readonly string[], deleters: readonly string[]) => {
-    for (const id of creators) for (const other of deleters) if (id !== other) needs.get(id)?.add(other)
+    for (const id of creators) for (const deleter of deleters) if (id !== deleter) needs.get(id)?.add(deleter)
   }
   const byName = new Map(files.map((file) => [file.path, file]))
   for (const file of files) {
@@ -113,12 +113,12 @@ function orderAgents(
   const left = new Set([...neededBy.keys()].toSorted())
   const ordered: string[] = []
   while (left.size > 0) {
-    const unmet = (agent: string) => neededBy.get(agent)?.filter((all) => all.some((one) => left.has(one))).length ?? 0
+    const unmet = (agent: string) => neededBy.get(agent)?.filter((all) => all.some((id) => left.has(id))).length ?? 0
     const counted = Array.from(left, (agent) => {
-      const waiting = [...allBefore(agent, after)].filter((other) => left.has(other) && other !== agent).length
+      const waiting = [...allBefore(agent, after)].filter((earlier) => left.has(earlier) && earlier !== agent).length
       return { agent, count: unmet(agent), waiting }
     })
-    const [next] = counted.toSorted((one, other) => one.count - other.count || one.waiting - other.waiting)
+    const [next] = counted.toSorted((a, b) => a.count - b.count || a.waiting - b.waiting)
     if (next === undefined) break
     left.delete(next.agent)
     ordered.push(next.agent)
@@ -129,7 +129,7 @@ function orderAgents(
 /** The agents that one works after, also by way of others, which may have changed nothing. */
 function allBefore(agent: string, after: CommitSource['after']): Set<string> {
   const before = new Set(after.get(agent))
-  for (const one of before) for (const other of after.get(one) ?? []) before.add(other)
+  for (const earlier of before) for (const later of after.get(earlier) ?? []) before.add(later)
   return before
 }
 
@@ -165,7 +165,7 @@ async function statesOf(
   const base = baseHash === null ? null : await readBlob(baseHash)
   const start: State = { content: base, executable: base !== null && isExecutable(path) }
   const changes = ownChanges(file, sets)
-  const steps = [...new Set(changeSetIds.map((id) => places.get(id) ?? 0))].toSorted((one, other) => one - other)
+  const steps = [...new Set(changeSetIds.map((id) => places.get(id) ?? 0))].toSorted((left, right) => left - right)
   const states = new Map<number, { state: PlannedFile; lines: LineCounts }>()
   let before = start
   for (const step of steps) {
@@ -190,7 +190,7 @@ function ownChanges(
   const held = new Map<string, OwnChange>()
   for (const id of changeSetIds) {
     const set = sets.get(id)
-    const change = set?.files.find((one) => one.path === path)
+    const change = set?.files.find((file) => file.path === path)
     if (set === undefined || change === undefined) throw refused(path, `change set ${id} does not change it`)
     const ownBase = change.kind === 'create' ? null : change.baseHash
     if (change.kind !== 'delete' && ownBase !== baseHash) {
@@ -214,10 +214,10 @@ function stateAfter(held: ReadonlyMap<string, OwnChange>, start: State): State {
   return { content, executable: result.executable ?? start.executable }
 }
 
-function isSameState(one: State, other: State): boolean {
-  if (one.executable !== other.executable) return false
-  if (one.content === null || other.content === null) return one.content === other.content
-  return Buffer.compare(one.content, other.content) === 0
+function isSameState(left: State, right: State): boolean {
+  if (left.executable !== right.executable) return false
+  if (left.content === null || right.content === null) return left.content === right.content
+  return Buffer.compare(left.content, right.content) === 0
 }
 
 function requireComposed({ path, resultHash, executable }: ComposedFile, { content, ...state }: State, start: State) {

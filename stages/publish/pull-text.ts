@@ -103,13 +103,13 @@ function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const evidence = files.flatMap((file) => file.evidence)
   const groups = Map.groupBy(evidence, checkOf)
   const rows = [...groups].map(([check, all]) => {
-    const held = all.filter((one) => one.ok && isMade(one))
-    const inPart = held.filter((one) => one.inPart).length
-    const count = (state: Evidence['check']) => all.filter((one) => one.check === state).length
-    const [unchecked, other] = [count('not_checked'), count('not_applicable')]
+    const held = all.filter((proof) => proof.ok && isMade(proof))
+    const inPart = held.filter((proof) => proof.inPart).length
+    const count = (state: Evidence['check']) => all.filter((proof) => proof.check === state).length
+    const [unchecked, inapplicable] = [count('not_checked'), count('not_applicable')]
     const meaning = `${proofs.get(check)}${check === 'docstring_only' ? needlessText(all) : ''}`
     const part = inPart === 0 ? '' : `, ${inPart} of them for some of the changes`
-    const of = `${held.length}${part}${unchecked === 0 ? '' : `; ${unchecked} not checked`}${other === 0 ? '' : `; not applicable to ${other}`}`
+    const of = `${held.length}${part}${unchecked === 0 ? '' : `; ${unchecked} not checked`}${inapplicable === 0 ? '' : `; not applicable to ${inapplicable}`}`
     return [meaning, of, code(check)]
   })
   if (rows.length === 0) return 'Nothing was checked.'

@@ -36,7 +36,7 @@ export async function composedFiles(
 ): Promise<SnapshotFile[][]> {
   const made = await compositionsBefore(run, ledger)
   const known = new Set<string>()
-  const found: SnapshotFile[][] = []
+  const groups: SnapshotFile[][] = []
   for (const one of made) {
     const composition = await getComposition(objects, { projectId: run.projectId, ...one }).catch(
       undefinedOn('STORE_003'),
@@ -47,9 +47,9 @@ export async function composedFiles(
       return isChanged && !known.has(`${path} ${resultHash}`) ? { ...file, hash: resultHash } : []
     })
     for (const { path, hash: result } of files) known.add(`${path} ${result}`)
-    if (files.length > 0) found.push(files)
+    if (files.length > 0) groups.push(files)
   }
-  return found
+  return groups
 }
 
 /** Lists those of the newest run that has any: one that publishes nothing yet leaves open what the one before it has proposed. */

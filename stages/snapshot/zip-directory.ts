@@ -34,7 +34,7 @@ export async function readZipDirectory(
   }
   await refuseUncounted(blocks, reader)
   const directoryStart = reader.readTo() - directoryBytes
-  const ordered = entries.toSorted((one, other) => one.at - other.at)
+  const ordered = entries.toSorted((left, right) => left.at - right.at)
   return ordered.map((entry, at) => ({ ...entry, end: ordered[at + 1]?.at ?? directoryStart }))
 }
 
@@ -92,7 +92,7 @@ export function shown(name: string): string {
 }
 
 function knownMethod(method: number, name: string): ZipMethod {
-  const known = Object.values(zipMethods).find((one) => one === method)
+  const known = Object.values(zipMethods).find((value) => value === method)
   if (known !== undefined) return known
   const called = otherMethods[method] ?? `method ${method}`
   throw new AppError('INTAKE_001', `${shown(name)} is packed by ${called}: pack the zip by Deflate, or send a .tar.gz`)

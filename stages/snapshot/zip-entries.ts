@@ -51,8 +51,8 @@ function disagreement(entry: PlacedEntry, header: LocalFileHeader): string | und
   if (header.fileName.toString() !== entry.name) return 'its name'
   if (header.compressionMethod !== entry.method) return 'how it is packed'
   if ((flags & encryptedFlags) !== 0) return 'its encryption'
-  const differs = (one: number, other: number) =>
-    one !== other && one !== inZip64 && !((flags & writtenAfter) !== 0 && one === 0)
+  const differs = (left: number, right: number) =>
+    left !== right && left !== inZip64 && !((flags & writtenAfter) !== 0 && left === 0)
   if (differs(header.compressedSize, entry.packedBytes)) return 'its packed size'
   if (entry.type !== 'directory' && differs(header.uncompressedSize, entry.size)) return 'its size'
   if (differs(header.crc32, entry.crc32)) return 'its CRC-32'

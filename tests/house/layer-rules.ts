@@ -83,7 +83,7 @@ const hostReaders: Record<string, HostReader> = {
 }
 
 /** These parts of the last stage write to a code host: only the publisher, which has a key, may import them. */
-const hostWriters = /^stages\/publish\/(?:github|pulls|settings)\//
+const hostWriters = /^stages\/publish\/(?:github|pulls)\//
 
 /** The parts of the stage `operate`; each may import itself and the ranks below its own. */
 const operateRanks: Record<string, number> = {

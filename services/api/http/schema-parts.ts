@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { camelName, type CamelKeys } from '#domain/wire-keys.ts'
 
 /** It has digits only. */
 export function wholeNumber(least: number, most: number) {
@@ -27,10 +28,7 @@ export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
-type RecordOf<View, Given> = {
-  readonly [Field in keyof View as Field extends Given ? never : CamelCase<Field>]: View[Field]
-}
+type RecordOf<View, Given extends keyof View> = Readonly<CamelKeys<Omit<View, Given>>>
 
 /** Each field of `schema` has the value of the `record`'s field of the same name in camelCase, except those in `given`. */
 export function viewOf<Schema extends z.ZodObject, Given extends keyof z.output<Schema>>(
@@ -41,9 +39,8 @@ export function viewOf<Schema extends z.ZodObject, Given extends keyof z.output<
 export function viewOf(schema: z.ZodObject, record: object, given: object): object {
   const stored = new Map(Object.entries(record))
   const own = new Map(Object.entries(given))
-  const camelCase = (field: string) => field.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
   const fields = Object.keys(schema.shape)
   return Object.fromEntries(
-    fields.map((field) => [field, own.has(field) ? own.get(field) : stored.get(camelCase(field))]),
+    fields.map((field) => [field, own.has(field) ? own.get(field) : stored.get(camelName(field))]),
   )
 }

@@ -164,22 +164,22 @@ type AskedBody<One extends Asked> = Asked & { decisions?: readonly One[] | undef
 
 /** Returns what is asked of each of the sets that are named: what is said beside it, else what the body says of all. */
 export function askedOfEach<One extends Asked>({ decisions = [], ...all }: AskedBody<One>): One[] {
-  return decisions.map((one) => ({
-    ...one,
-    verdict: one.verdict ?? all.verdict,
-    reason: one.reason ?? all.reason,
-    retry: one.retry ?? all.retry,
+  return decisions.map((decision) => ({
+    ...decision,
+    verdict: decision.verdict ?? all.verdict,
+    reason: decision.reason ?? all.reason,
+    retry: decision.retry ?? all.retry,
   }))
 }
 
 function hasVerdicts<One extends Asked>({ decisions, ...all }: AskedBody<One>): boolean {
-  const asked = decisions === undefined ? [all] : askedOfEach({ decisions, ...all })
-  return asked.every(({ verdict }) => verdict !== undefined)
+  const rows = decisions === undefined ? [all] : askedOfEach({ decisions, ...all })
+  return rows.every(({ verdict }) => verdict !== undefined)
 }
 
 function mayAskForRetry<One extends Asked>({ decisions, ...all }: AskedBody<One>): boolean {
-  const asked = decisions === undefined ? [all] : askedOfEach({ decisions, ...all })
-  return asked.every(({ retry, verdict, reason }) => retry !== true || (verdict === 'reject' && reason !== undefined))
+  const rows = decisions === undefined ? [all] : askedOfEach({ decisions, ...all })
+  return rows.every(({ retry, verdict, reason }) => retry !== true || (verdict === 'reject' && reason !== undefined))
 }
 
 export const DecisionsBody = z
@@ -201,7 +201,10 @@ export const DecisionsBody = z
       )
       .min(1)
       .max(maxDecisions)
-      .refine((all) => new Set(all.map((one) => one.change_set_id)).size === all.length, 'names a change set twice')
+      .refine(
+        (all) => new Set(all.map((decision) => decision.change_set_id)).size === all.length,
+        'names a change set twice',
+      )
       .optional(),
     where: ChangeFilter.meta({
       id: 'ChangeFilter',

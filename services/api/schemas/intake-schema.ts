@@ -16,7 +16,8 @@ export const RetryBody = z
     error_policy: ErrorPolicyShape.optional(),
   })
   .refine(
-    ({ operations, codes, rejected }) => [operations, codes, rejected].filter((one) => one !== undefined).length <= 1,
+    ({ operations, codes, rejected }) =>
+      [operations, codes, rejected].filter((choice) => choice !== undefined).length <= 1,
     'operations, codes or rejected: only one',
   )
   .meta({ id: 'RetryRequest' })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { EdgeCertainty, EdgeDirection, EdgeEnd, EdgeKind, NodeView } from '#domain/code-node.ts'
 import { NodeId, OperationId } from '#domain/id-schemas.ts'
+import { snakeKeys } from '#domain/wire-keys.ts'
 import { OperationStatusShape, SkippedFileShape } from './run-schema.ts'
 
 /** A named piece of source; lines are 1-based and inclusive, bytes 0-based with the end exclusive. */
@@ -27,8 +28,6 @@ export const NodePage = z
   .meta({ id: 'NodePage' })
 export type NodePage = z.infer<typeof NodePage>
 
-const end = EdgeEnd.shape
-
 export const EdgeDirectionShape = EdgeDirection.meta({
   id: 'EdgeDirection',
   description: '`out`: the node needs the other one; `in`: the other needs it',
@@ -39,14 +38,7 @@ const EdgeCertaintyShape = EdgeCertainty.meta({
   description: "`exact`: by the language's own rules; `by_name`: nothing else in the repository has that name",
 })
 export const EdgeNode = z
-  .strictObject({
-    node_id: end.nodeId,
-    kind: end.kind,
-    qualified_name: end.qualifiedName,
-    path: z.string(),
-    start_line: end.startLine,
-    end_line: end.endLine,
-  })
+  .strictObject({ ...snakeKeys(EdgeEnd.shape), path: z.string() })
   .meta({ id: 'EdgeNode', description: 'the node at the other end of an edge' })
 
 /** An edge, seen from the node in the request's path. */

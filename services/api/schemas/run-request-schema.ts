@@ -30,9 +30,9 @@ function checkPaths(paths: readonly string[] | undefined, context: z.RefinementC
 function checkTexts(body: object, context: z.RefinementCtx): void {
   for (const { path, text } of textsOf(body)) {
     const shown = path[0] === 'labels' && path.length === 2 ? text.replaceAll(/[\n\t]/g, ' ') : text
-    const [found] = anyControl.exec(shown) ?? []
-    if (found === undefined) continue
-    context.addIssue({ code: 'custom', path, message: `has the control character ${escapedCharacter(found)}` })
+    const [control] = anyControl.exec(shown) ?? []
+    if (control === undefined) continue
+    context.addIssue({ code: 'custom', path, message: `has the control character ${escapedCharacter(control)}` })
   }
 }
 

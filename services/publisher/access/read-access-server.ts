@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { requireGenuine } from '#change-sets/genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 import { CodeHostBusy } from '#code-hosts/code-host-busy.ts'
 import type { Installations } from '#code-hosts/installations.ts'
 import { type ReadAccess, readAccessPath, ReadAccessRequest } from '#code-hosts/read-access.ts'
@@ -45,9 +45,9 @@ export async function openReadAccess(
     await next()
   })
   app.post(readAccessPath, bodyLimit({ maxSize: mostBytes, onError: refuseLongBody }), async (c) => {
-    const asked = ReadAccessRequest.safeParse(parseJson(await c.req.text()))
-    if (!asked.success) throw new AppError('INTAKE_008', 'the body has no run_id')
-    return c.json(await readAccess(asked.data.run_id, asked.data.commit, deps))
+    const request = ReadAccessRequest.safeParse(parseJson(await c.req.text()))
+    if (!request.success) throw new AppError('INTAKE_008', 'the body has no run_id')
+    return c.json(await readAccess(request.data.run_id, request.data.commit, deps))
   })
   app.notFound(() => {
     throw new AppError('HTTP_001', 'no such address')
@@ -108,6 +108,6 @@ async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadA
   return { ...archiveOf(commit), base: base === undefined ? null : archiveOf(base) }
 }
 
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)))
+function isSame(left: string, right: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256(left)), Buffer.from(sha256(right)))
 }

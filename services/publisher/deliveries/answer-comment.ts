@@ -1,4 +1,4 @@
-import { requireGenuine } from '#change-sets/genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
@@ -63,9 +63,9 @@ export async function takeComment(
   const refused = await whyNotAllowed(author.login, repository, deps)
   if (refused !== undefined) return react('-1', refused)
   const key = `answer-${commentId}`
-  const said = await answerAll(commands, { run, number, key, login: author.login }, deps)
-  await (await open()).commentOnce(number, { key, text: said })
-  await changePublication(run.runId, (one) => ({ ...one, isSettled: false }), deps)
+  const answer = await answerAll(commands, { run, number, key, login: author.login }, deps)
+  await (await open()).commentOnce(number, { key, text: answer })
+  await changePublication(run.runId, (publication) => ({ ...publication, isSettled: false }), deps)
   const verbs = commands.slice(0, mostCommands).map(({ verb }) => `/remora ${isKnown(verb) ? verb : 'help'}`)
   return { outcome: 'acted', reason: `${author.login}: ${verbs.join(', ')}`, runId: run.runId }
 }
@@ -79,9 +79,9 @@ type Asked = { run: Run; number: number; key: string; login: string }
 async function answerAll(commands: readonly CommentCommand[], asked: Asked, deps: CommentDeps): Promise<string> {
   const done = commands.slice(0, mostCommands)
   const parts: string[] = []
-  for (const one of done) {
-    const said = clipped(await answerTo(one, asked, deps), mostCharacters / done.length)
-    if (said !== '') parts.push(commands.length === 1 ? said : `${code(one.text)}: ${said}`)
+  for (const command of done) {
+    const answer = clipped(await answerTo(command, asked, deps), mostCharacters / done.length)
+    if (answer !== '') parts.push(commands.length === 1 ? answer : `${code(command.text)}: ${answer}`)
   }
   const left = commands.length - done.length
   if (left > 0)
@@ -99,8 +99,8 @@ async function answerTo({ verb, argument }: CommentCommand, asked: Asked, deps: 
   try {
     if (verb === 'retry') return await deps.review.retry(asked.run, asked.key)
     if (argument === undefined) return `Say of what: \`/remora ${verb} PATH\`.`
-    const said = await (verb === 'reject' ? reject(argument, asked, deps) : explain(argument, asked, deps))
-    return said ?? `Nothing here changes ${code(argument)}. Files and definitions are named in the text above.`
+    const answer = await (verb === 'reject' ? reject(argument, asked, deps) : explain(argument, asked, deps))
+    return answer ?? `Nothing here changes ${code(argument)}. Files and definitions are named in the text above.`
   } catch (error) {
     if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
     return `That was not done: ${error instanceof AppError ? cell(error.message) : 'something unexpected happened.'}`
@@ -108,37 +108,37 @@ async function answerTo({ verb, argument }: CommentCommand, asked: Asked, deps: 
 }
 
 async function explain(what: string, { run }: Asked, deps: CommentDeps): Promise<string | undefined> {
-  const said = new Set<string>()
-  for (const one of await runsInPulls(run, deps)) {
-    const explained = await deps.review.explain(one, what)
-    if (explained !== undefined) said.add(explained)
+  const answers = new Set<string>()
+  for (const holder of await runsInPulls(run, deps)) {
+    const explained = await deps.review.explain(holder, what)
+    if (explained !== undefined) answers.add(explained)
   }
-  return said.size === 0 ? undefined : [...said].join('\n\n')
+  return answers.size === 0 ? undefined : [...answers].join('\n\n')
 }
 
 async function reject(path: string, asked: Asked, deps: CommentDeps): Promise<string | undefined> {
   const all = []
-  for (const one of await runsInPulls(asked.run, deps)) {
-    const rejection = await deps.review.rejectPath(one, path, asked.login)
+  for (const holder of await runsInPulls(asked.run, deps)) {
+    const rejection = await deps.review.rejectPath(holder, path, asked.login)
     if (rejection !== undefined) all.push(rejection)
   }
   if (all.length === 0) return undefined
-  const rejected = all.reduce((sum, one) => sum + one.rejected, 0)
-  const refused = all.reduce((sum, one) => sum + one.refused, 0)
-  const said = [
+  const rejected = all.reduce((sum, result) => sum + result.rejected, 0)
+  const refused = all.reduce((sum, result) => sum + result.refused, 0)
+  const sentences = [
     rejected === 0
       ? ''
       : `${plural(rejected, 'change')} rejected${await sequelOf(rejected, asked, deps)} ${again(rejected)}`,
     refused === 0 ? '' : `${plural(refused, 'change')} could not be rejected.`,
-  ].filter((one) => one !== '')
-  return said.length === 0 ? `What changes ${code(path)} was rejected before.` : said.join(' ')
+  ].filter((sentence) => sentence !== '')
+  return sentences.length === 0 ? `What changes ${code(path)} was rejected before.` : sentences.join(' ')
 }
 
 const again = (count: number) => (count === 1 ? 'It is not proposed again.' : 'The same ones are not proposed again.')
 
 /** The branch is looked up, since people may have worked on it since it was written. */
 async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps): Promise<string> {
-  const pull = run.publication?.pulls.find((one) => one.number === number)
+  const pull = run.publication?.pulls.find((known) => known.number === number)
   const state = pull?.state ?? 'closed'
   if (pull === undefined || state !== 'open') return `. This pull request is ${state}, so its branch stays as it is.`
   const [they, leave, them] = count === 1 ? ['it', 'leaves', 'it'] : ['they', 'leave', 'them']
@@ -166,5 +166,5 @@ async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps
 async function runsInPulls(run: Run, { ledger }: Pick<CommentDeps, 'ledger'>): Promise<Run[]> {
   const sources = new Set((run.publication?.pulls ?? []).flatMap(({ carried }) => carried.map(({ runId }) => runId)))
   const former = await Promise.all([...sources].map((runId) => findRun(runId, { ledger })))
-  return [run, ...former.filter((one) => one !== undefined)]
+  return [run, ...former.filter((known) => known !== undefined)]
 }

@@ -13,18 +13,18 @@ const commandForm = /^\/remora(?:[ \t]+(\S+)(?:[ \t]+(\S.*?))?)?[ \t]*$/
  */
 export function commandsOf(text: string): CommentCommand[] {
   const lines = text.split(/\r\n|\r|\n/)
-  const found = new Map<string, CommentCommand>()
+  const commands = new Map<string, CommentCommand>()
   const mark = `remora${randomUUID().replaceAll('-', '')}`
   // A word without a meaning in Markdown stands for each command, so that it is found again where it is read as text.
   const marked = lines.map((line, at) => {
     const [whole, verb = 'help', argument] = commandForm.exec(line) ?? []
     if (whole === undefined) return line
     const word = `${mark}x${at}x`
-    found.set(word, { text: whole.trim(), verb, argument })
+    commands.set(word, { text: whole.trim(), verb, argument })
     return line.replace('/remora', word)
   })
-  const words = found.size === 0 ? [] : plainLineStarts(marked.join('\n'))
-  return words.flatMap((start) => found.get(/^\w+/.exec(start)?.[0] ?? '') ?? [])
+  const words = commands.size === 0 ? [] : plainLineStarts(marked.join('\n'))
+  return words.flatMap((start) => commands.get(/^\w+/.exec(start)?.[0] ?? '') ?? [])
 }
 
 function plainLineStarts(text: string): string[] {

@@ -25,17 +25,17 @@ export function openDeliveryQueue(places: Places) {
     /** Returns how many of them are new here. */
     add(taken: readonly TakenDelivery[]): number {
       const added = taken.filter(({ entry }) => !entries.has(entry))
-      for (const one of added) {
-        entries.set(one.entry, one)
-        deliveriesOf(one, waitingOf(one, installations)).push(one)
+      for (const delivery of added) {
+        entries.set(delivery.entry, delivery)
+        deliveriesOf(delivery, waitingOf(delivery, installations)).push(delivery)
       }
       return added.length
     },
     /** It has a place until `end` or `pause`. It is undefined when there is none, or no place for it. */
     next(now: number): TakenDelivery | undefined {
-      const one = atWork < places.all ? takeNext(installations, places, now) : undefined
-      if (one !== undefined) atWork += 1
-      return one
+      const delivery = atWork < places.all ? takeNext(installations, places, now) : undefined
+      if (delivery !== undefined) atWork += 1
+      return delivery
     },
     end(taken: TakenDelivery): void {
       entries.delete(taken.entry)
@@ -53,7 +53,7 @@ export function openDeliveryQueue(places: Places) {
     drop(lost: ReadonlySet<string>): void {
       if (lost.size === 0) return
       for (const { repositories } of installations.values())
-        for (const one of dropFrom(repositories, lost)) entries.delete(one.entry)
+        for (const delivery of dropFrom(repositories, lost)) entries.delete(delivery.entry)
     },
   }
 }
@@ -90,11 +90,11 @@ function takeNext(
 ): TakenDelivery | undefined {
   for (const [key, waiting] of installations) {
     if (waiting.pausedUntil > now || waiting.atWork.size >= ofInstallation) continue
-    const one = takeFirst(waiting)
-    if (one === undefined) continue
+    const delivery = takeFirst(waiting)
+    if (delivery === undefined) continue
     installations.delete(key)
     installations.set(key, waiting) // others come first the next time
-    return one
+    return delivery
   }
   return undefined
 }

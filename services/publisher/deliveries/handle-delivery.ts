@@ -133,10 +133,10 @@ function placeOfRun(
 /** It has no run: it is a suite, or the check which says that the settings are wrong. */
 function placeOfCheck({ headBranch, pulls }: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>) {
   const theirs = pulls.filter(({ headRef }) => !headRef.startsWith(ownBranches))
-  const found = theirs.find(({ headRef }) => headRef === headBranch) ?? theirs[0]
-  const branch = headBranch ?? found?.headRef
-  if (found === undefined) return { branch }
-  const { number, headRef, baseRef } = found
+  const pull = theirs.find(({ headRef }) => headRef === headBranch) ?? theirs[0]
+  const branch = headBranch ?? pull?.headRef
+  if (pull === undefined) return { branch }
+  const { number, headRef, baseRef } = pull
   return { branch, orPull: { branch: headRef, pull: { number, baseRef, isFork: false } } }
 }
 
@@ -173,8 +173,8 @@ async function askInstallation(
   installationId: number,
   { installations, project, app }: Pick<HandleDeps, 'installations' | 'project' | 'app'>,
 ): Promise<Installation | undefined> {
-  const asked = { installation_id: installationId }
-  const answer = await undefinedWhenMissing(app.app.request('GET /app/installations/{installation_id}', asked))
+  const query = { installation_id: installationId }
+  const answer = await undefinedWhenMissing(app.app.request('GET /app/installations/{installation_id}', query))
   if (answer === undefined) {
     await installations.remove(installationId)
     return undefined
@@ -226,13 +226,13 @@ async function isNamed(
   app: HandleDeps['app'],
 ): Promise<boolean> {
   const asking = app.clientFor({ installationId, repository }, { contents: 'read' }).then(async (client) => {
-    const found = await undefinedWhenMissing(client.request('GET /repos/{owner}/{repo}', { owner, repo: name }))
-    return found?.data
+    const answer = await undefinedWhenMissing(client.request('GET /repos/{owner}/{repo}', { owner, repo: name }))
+    return answer?.data
   })
   // GitHub gives no token for a repository that is gone, or that the app does not have.
-  const found = await asking.catch(undefinedOn('HOST_002', 'HOST_003'))
-  const isSame = found?.full_name.toLowerCase() === `${owner}/${name}`.toLowerCase()
-  return isSame && found?.id === repository.id
+  const named = await asking.catch(undefinedOn('HOST_002', 'HOST_003'))
+  const isSame = named?.full_name.toLowerCase() === `${owner}/${name}`.toLowerCase()
+  return isSame && named?.id === repository.id
 }
 
 /** Notes an installation when its first webhook comes: that of the installation may be lost. GitHub sends none of one that is suspended. */
@@ -245,12 +245,12 @@ async function installedRepository(
   const known = await deps.installations.find(installationId)
   const installed = known === undefined || known.isSuspended ? await askInstallation(installationId, deps) : known
   if (installed === undefined || installed.isSuspended) return undefined
-  const found: InstalledRepository = { ...named, installationId, projectId: installed.projectId }
+  const addressed: InstalledRepository = { ...named, installationId, projectId: installed.projectId }
   const kept = await deps.installations.repositoryNamed(named)
   // The webhook may be of a time when another repository did not have the name yet.
-  if (kept === undefined || kept.id === named.id || (await isNamed(found, named, deps.app)))
+  if (kept === undefined || kept.id === named.id || (await isNamed(addressed, named, deps.app)))
     await deps.installations.addRepositories(installationId, [named])
-  return { ...found, defaultBranch }
+  return { ...addressed, defaultBranch }
 }
 
 export function placeOf({ repository, body }: Delivery): Pick<HandledDelivery, 'repository' | 'ref' | 'action'> {

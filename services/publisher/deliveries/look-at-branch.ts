@@ -22,7 +22,7 @@ import {
   type RequestSettings,
   repositorySettingsOf,
   whyNotBranch,
-} from '#stages/publish/settings/repository-settings.ts'
+} from '#stages/publish/repository-settings.ts'
 
 export type BranchDeps = OwnApp & {
   app: Pick<GitHubApp, 'clientFor'>
@@ -94,7 +94,9 @@ export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise
   await createRun(begun.run.runId, { news, source: compared, settings, request }, deps)
   if (begun.supersedes !== null) await supersede(begun.supersedes, begun.run.runId, { news, settings }, deps)
   const what = begun.run.runId === runId ? 'a run of' : 'there is a run of'
-  const why = isKept ? `, only to keep what is open (${behind.map((one) => `#${one}`).join(', ')}): ${refused}` : ''
+  const why = isKept
+    ? `, only to keep what is open (${behind.map((number) => `#${number}`).join(', ')}): ${refused}`
+    : ''
   const reason = `${what} ${branch} at ${commit.slice(0, 12)}, pushed by ${author}${why}`
   return { outcome: 'run', reason, runId: begun.run.runId, projectId: repository.projectId }
 }
@@ -199,7 +201,7 @@ async function pullsBehind(
   for (const { number } of await openPullRequests(client, repository).openPulls(branch)) {
     const runId = await publishing.runOfPull(repository.id, number)
     const run = runId === undefined ? undefined : await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-    const pull = run?.publication?.pulls.find((one) => one.number === number)
+    const pull = run?.publication?.pulls.find((known) => known.number === number)
     if (pull === undefined) continue
     const [own, since] = await Promise.all([
       reads.changedPaths(pull.base, pull.head),

@@ -61,8 +61,8 @@ export async function reconcile(since: number, deps: Omit<ReconcileDeps, 'everyM
   let [taken, unanswered, leftSince] = [0, 0, Infinity]
   for (const { id, guid, event, at } of missed.toReversed()) {
     try {
-      const asked = app.request('GET /app/hook/deliveries/{delivery_id}', { delivery_id: id })
-      const { data } = Detail.safeParse((await orHostError(asked)).data)
+      const answer = app.request('GET /app/hook/deliveries/{delivery_id}', { delivery_id: id })
+      const { data } = Detail.safeParse((await orHostError(answer)).data)
       if ((await inbox.put(deliveryOf({ deliveryId: guid, event }, data?.request.payload))) === 'new') taken += 1
       unanswered = 0
     } catch (error) {

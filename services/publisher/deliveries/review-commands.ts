@@ -55,8 +55,8 @@ const human = (login: string) => ({ kind: 'human' as const, id: `github/${login}
 async function acceptAll(run: Run, login: string, deps: ReviewDeps): Promise<number> {
   const open = await openSets(run, deps)
   const declined = await deps.declinedOf(run, open)
-  const said = { verdict: 'accepted' as const, reason: null, version: undefined, isBulk: true as const }
-  const wanted = open.filter((id) => !declined.has(id)).map((changeSetId) => ({ changeSetId, ...said }))
+  const verdict = { verdict: 'accepted' as const, reason: null, version: undefined, isBulk: true as const }
+  const wanted = open.filter((id) => !declined.has(id)).map((changeSetId) => ({ changeSetId, ...verdict }))
   const { decisions } = await decide(run, wanted, { by: human(login), deps })
   return [...decisions.values()].filter(({ isMade }) => isMade).length
 }
@@ -71,8 +71,8 @@ async function rejectPath(
 ): Promise<Rejection | undefined> {
   const ids = await setsMeant(run, path, deps)
   if (ids.length === 0) return undefined
-  const said = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
-  const wanted = ids.map((changeSetId) => ({ changeSetId, ...said }))
+  const verdict = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
+  const wanted = ids.map((changeSetId) => ({ changeSetId, ...verdict }))
   const { decisions, refused } = await decide(run, wanted, { by: human(login), deps, withDependents: true })
   await deps.decline(run, [...decisions.keys()])
   return { rejected: [...decisions.values()].filter(({ isMade }) => isMade).length, refused: refused.length }
@@ -113,22 +113,22 @@ const mostNamed = 50
 async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string | undefined> {
   const operationId = OperationId.safeParse(what).data
   if (operationId !== undefined) return explainLast(run, operationId, deps)
-  const found = await placesOf(run, what, deps)
-  if (found.length === 0) return undefined
-  const said: string[] = []
-  for (const place of found.slice(0, mostExplained)) said.push(await explainOne(run, place, deps))
-  const others = found.slice(mostExplained, mostNamed).map(({ node }) => code(node.qualifiedName))
-  if (others.length > 0) said.push(`Ask for the others by their names: ${others.join(', ')}.`)
-  return said.join('\n\n')
+  const matches = await placesOf(run, what, deps)
+  if (matches.length === 0) return undefined
+  const texts: string[] = []
+  for (const match of matches.slice(0, mostExplained)) texts.push(await explainOne(run, match, deps))
+  const others = matches.slice(mostExplained, mostNamed).map(({ node }) => code(node.qualifiedName))
+  if (others.length > 0) texts.push(`Ask for the others by their names: ${others.join(', ')}.`)
+  return texts.join('\n\n')
 }
 
 /** Explains the last record of the operation's work. */
 async function explainLast(run: Run, operationId: OperationId, deps: ReviewDeps): Promise<string | undefined> {
   for (let id: OperationId | null = operationId; id !== null;) {
-    const found: Operation | undefined = await deps.ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004'))
-    if (found === undefined) return undefined
-    if (found.supersededBy === null) return explainOne(run, found, deps)
-    id = found.supersededBy
+    const operation: Operation | undefined = await deps.ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004'))
+    if (operation === undefined) return undefined
+    if (operation.supersededBy === null) return explainOne(run, operation, deps)
+    id = operation.supersededBy
   }
   return undefined
 }
@@ -138,7 +138,7 @@ async function placesOf(run: Run, what: string, deps: ReviewDeps) {
   const places = await placesIn(run, deps)
   const isMeant = (node: CodeNode) => [node.path, node.qualifiedName, node.name, ...namesInFile(node)].includes(what)
   const meant = [...places.values()].filter(({ node }) => isMeant(node))
-  return [...new Map(meant.map((place) => [place.operationId, place])).values()]
+  return [...new Map(meant.map((match) => [match.operationId, match])).values()]
 }
 
 const namesInFile = ({ path, qualifiedName, name }: CodeNode) => [`${path} ${qualifiedName}`, `${path} ${name}`]
@@ -174,12 +174,12 @@ function checksText(evidence: readonly Evidence[]): string[] {
     return { verdict, row: [code(of ?? check), verdict, code(tool), cell(detail ?? '')] }
   })
   // Several sets of an operation, such as that of a model and the mechanical one, may have the same proofs.
-  const differing = [...new Map(rows.map((one) => [one.row.join('|'), one])).values()]
+  const differing = [...new Map(rows.map((row) => [row.row.join('|'), row])).values()]
   const {
     passed = [],
     failed = [],
     'not checked': unchecked = [],
-    'not applicable': other = [],
+    'not applicable': inapplicable = [],
   } = Object.groupBy(differing, ({ verdict }) => verdict)
   const shown = (some: typeof rows) =>
     table(
@@ -191,6 +191,6 @@ function checksText(evidence: readonly Evidence[]): string[] {
     ...(open.length === 0 ? [] : [shown(open)]),
     ...(passed.length === 0
       ? []
-      : [collapsed(`${plural(passed.length, 'check')} passed`, shown([...passed, ...other]))]),
+      : [collapsed(`${plural(passed.length, 'check')} passed`, shown([...passed, ...inapplicable]))]),
   ]
 }

@@ -68,8 +68,8 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
   const running = new Set<Promise<void>>()
   const startNext = () => {
     if (refusedUntil > Date.now()) return
-    for (let one = queue.next(Date.now()); one !== undefined; one = queue.next(Date.now())) {
-      const ending = takeOne(one).finally(() => running.delete(ending))
+    for (let delivery = queue.next(Date.now()); delivery !== undefined; delivery = queue.next(Date.now())) {
+      const ending = takeOne(delivery).finally(() => running.delete(ending))
       running.add(ending)
     }
   }

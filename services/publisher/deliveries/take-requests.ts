@@ -1,4 +1,4 @@
-import { requireGenuine } from '#change-sets/genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { RunId } from '#domain/ids.ts'
@@ -53,7 +53,11 @@ export async function takeCheckRequest(
     return acted(`${login} asks for a pull request`, run.runId)
   }
   if (identifier === 'dismiss') {
-    await changePublication(run.runId, (one) => ({ ...one, isDismissed: true, isAsked: false, isSettled: false }), deps)
+    await changePublication(
+      run.runId,
+      (publication) => ({ ...publication, isDismissed: true, isAsked: false, isSettled: false }),
+      deps,
+    )
     return acted(`${login} dismisses the run`, run.runId)
   }
   return ignored(`the check run has no button ${JSON.stringify(identifier)}`)
@@ -68,7 +72,7 @@ export async function takePullState(
   const { app, publishing, review } = deps
   if (action === 'closed' && sender?.login === deps.botLogin) return ignored('the app itself has closed it')
   const run = await findRun(await publishing.runOfPull(repository.id, number), deps)
-  const pull = run?.publication?.pulls.find((one) => one.number === number)
+  const pull = run?.publication?.pulls.find((known) => known.number === number)
   if (run === undefined || pull === undefined) return ignored('the pull request is none of ours')
   const client = await app.clientFor({ ...repository, repository }, { contents: 'read', pull_requests: 'read' })
   const reads = openReads(client, repository)

@@ -43,13 +43,13 @@ export async function findWorse(
   let passing = all?.size === 0 ? left.length : 0
   let step = Math.max(1, Math.floor(left.length / ((all?.size ?? 0) + 1)))
   while (passing < left.length) {
-    const found = await nextFailing(left, { passing, step }, failing)
-    if (found?.kind === 'pass') {
-      passing = found.passing
+    const worse = await nextFailing(left, { passing, step }, failing)
+    if (worse?.kind === 'pass') {
+      passing = worse.passing
       step *= 2
       continue
     }
-    const judged = found && (await judge(left, found, failing))
+    const judged = worse && (await judge(left, worse, failing))
     if (judged === undefined) return unproved(left, passing, { convicted, mustPass: wanted })
     const { culprit, gone } = judged
     passing = judged.passing
@@ -58,7 +58,7 @@ export async function findWorse(
     if (wanted.size === 0) return { left, convicted, mustPass: wanted, isComplete: true }
     if (culprit === undefined) continue
     convicted.push(culprit)
-    left = left.filter((one) => one !== culprit.set && !(one.builtOn ?? []).includes(culprit.set.changeSetId))
+    left = left.filter((set) => set !== culprit.set && !(set.builtOn ?? []).includes(culprit.set.changeSetId))
   }
   return { left, convicted, mustPass: wanted, isComplete: true }
 }
@@ -79,9 +79,9 @@ async function nextFailing(
   if (failures?.size === 0) return { kind: 'pass', passing: most }
   while (failures !== undefined && most - least > 1) {
     const middle = (least + most) >> 1
-    const found = await failing(sets.slice(0, middle))
-    if (found?.size === 0) least = middle
-    else [most, failures] = [middle, found]
+    const fault = await failing(sets.slice(0, middle))
+    if (fault?.size === 0) least = middle
+    else [most, failures] = [middle, fault]
   }
   const set = sets[least]
   return failures && set && { kind: 'fail', passing: least, set, failures, isFresh: least > passing }

@@ -56,8 +56,8 @@ const known: readonly Known[] = [
 
 /** Makes `--test-name-pattern='^suite test$' a.test.js`; of what is no test, the file. */
 function nodePattern(name: string): string {
-  const [place, number] = numbered(name)
-  const [file = '', ...titles] = place.replaceAll(`${workFolder}/`, '').split('::')
+  const [root, number] = numbered(name)
+  const [file = '', ...titles] = root.replaceAll(`${workFolder}/`, '').split('::')
   if (titles.length === 0 || titles.at(-1) === file) return `${quoted(file)}${number}`
   const pattern = `^${titles.join(' ').replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)}$`
   return `--test-name-pattern=${quoted(pattern)} ${quoted(file)}${number}`
@@ -65,14 +65,14 @@ function nodePattern(name: string): string {
 
 /** A repository names its tests and files as it likes: `$(…)` in such a name is not to be run by whoever pastes it. */
 function inShell(name: string): string {
-  const [place, number] = numbered(name)
-  return `${quoted(place)}${number}`
+  const [root, number] = numbered(name)
+  return `${quoted(root)}${number}`
 }
 
 /** The number that a report's reader gives to those of one name is no part of it. */
 function numbered(name: string): [name: string, number: string] {
-  const [, place = '', number = ''] = /^(.*?)( #\d+)?$/s.exec(name) ?? []
-  return [place, number]
+  const [, root = '', number = ''] = /^(.*?)( #\d+)?$/s.exec(name) ?? []
+  return [root, number]
 }
 
 function quoted(word: string): string {
@@ -89,8 +89,8 @@ export async function reportingProgram(command: string): Promise<ReportingProgra
   const own = command.slice(prefix.length)
   if (/[;&|<>`$()]/.test(own)) return undefined
   for (const { pattern, program, nameOf = inShell } of known) {
-    const found = pattern.exec(own)
-    if (found !== null) return { command: await program(`${prefix}${found[1] ?? ''}`, found[2] ?? ''), nameOf }
+    const match = pattern.exec(own)
+    if (match !== null) return { command: await program(`${prefix}${match[1] ?? ''}`, match[2] ?? ''), nameOf }
   }
   return undefined
 }
@@ -107,7 +107,7 @@ export async function runGateCommand(command: string, run: RunProgram): Promise<
   const isEmpty = cases.length === 0 && result.ending.code === 0
   if (isEmpty) return { kind: 'ran', passed: new Set(), failed: new Map(), namesTests: true }
   if (cases.length === 0) return byExitCode(result)
-  const named = cases.map((one) => ({ ...one, name: reporting.nameOf(one.name) }))
+  const named = cases.map((outcome) => ({ ...outcome, name: reporting.nameOf(outcome.name) }))
   const ran = named.filter(({ outcome }) => outcome !== 'skipped')
   const bad = ran.filter(({ outcome }) => outcome !== 'passed')
   const failed = new Map(bad.map(({ name, message = '' }) => [name, message] as const))

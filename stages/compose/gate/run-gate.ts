@@ -117,9 +117,9 @@ function inMemory({ results }: GateMemory, test: TestWith): TestWith {
     const ids = sets.map(({ changeSetId }) => changeSetId).join(' ')
     times.set(ids, (times.get(ids) ?? 0) + 1)
     const key = `${ids} ${times.get(ids)}`
-    const found = results.get(key) ?? (await test(sets))
-    if (found !== undefined) results.set(key, found)
-    return found
+    const noted = results.get(key) ?? (await test(sets))
+    if (noted !== undefined) results.set(key, noted)
+    return noted
   }
 }
 
@@ -141,7 +141,7 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
   let mustPass: ReadonlySet<string> | undefined
   const seen = new Set<string>()
   let [namesTests, longestMs] = [false, 0]
-  let said = ''
+  let output = ''
   for (let count = 0; count < times; count += 1) {
     const begin = performance.now()
     const results = await run().catch(unusable)
@@ -149,7 +149,7 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
     if (results === undefined) return { ...nothing, fault: 'its time was over before the original was tested' }
     if (results.kind === 'unusable') return { ...nothing, fault: `${results.reason}, on the original` }
     namesTests = results.namesTests
-    said = results.failed.values().next().value ?? said
+    output = results.failed.values().next().value ?? output
     for (const name of [...results.passed, ...results.failed.keys()]) seen.add(name)
     mustPass = mustPass === undefined ? results.passed : bothOf(mustPass, results.passed)
   }
@@ -158,7 +158,7 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
   const none =
     seen.size === 0
       ? 'it finds no tests on the original'
-      : `${causeIn(said)}: nothing that it tests passes on the original`
+      : `${causeIn(output)}: nothing that it tests passes on the original`
   const fault = passing.size === 0 ? none : undefined
   return { mustPass: passing, failing, namesTests, longestMs, fault }
 }
@@ -172,8 +172,8 @@ function unusable(error: unknown): TestResults {
   }
 }
 
-function bothOf(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set([...one].filter((name) => other.has(name)))
+function bothOf(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...left].filter((name) => right.has(name)))
 }
 
 /** The files that the sets change, as they are with them. */

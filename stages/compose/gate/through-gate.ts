@@ -55,9 +55,9 @@ export async function throughGate(
 
 /** Gives a set that collided with one that is out now another reason: nothing has tested it. */
 export function withReasons(collided: Conflicts, isOut: (changeSetId: string) => boolean): Conflicts {
-  return collided.map((one) => {
-    if (one.with === undefined || !isOut(one.with.changeSetId)) return one
+  return collided.map((conflict) => {
+    if (conflict.with === undefined || !isOut(conflict.with.changeSetId)) return conflict
     const reason = 'not proved: no test has seen it without the change that it collides with, which is left out'
-    return { ...one, errorCode: 'WORK_007', reason }
+    return { ...conflict, errorCode: 'WORK_007', reason }
   })
 }

@@ -83,7 +83,7 @@ export async function commitOutcome(
   const check = { valid: true, warnings: bundle.bundle.warnings }
   // The part of the results stream that the ledger does not know.
   const proved = { details: { ...details, grail_check: check }, evidence: evidence.map(wireEvidence) }
-  const result = { ...proved, findings, learnings: [], artifacts: [] }
+  const result = { ...proved, findings }
   const builtOn = setsBySupport(sets)
   await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })
 }

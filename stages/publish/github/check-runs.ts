@@ -17,7 +17,7 @@ export async function reportStatus(report: StatusReport, deps: CheckHost): Promi
   const { id, state } = report
   const isKnown = id !== undefined && !isFinal(state)
   const [newest, ...others] = isKnown ? [id] : await findChecks(report, deps)
-  for (const other of others) await leaveCheck(other, deps)
+  for (const otherId of others) await leaveCheck(otherId, deps)
   const check = newest === undefined ? await createCheck(report, deps) : await updateCheck(newest, report, deps)
   await annotate(check, report, deps)
   return { id: check.id }
@@ -30,7 +30,7 @@ function isFinal(state: CommitState): boolean {
 /** The newest comes first. A try whose answer was lost may have made one. */
 async function findChecks({ commit, name, key, id: known }: StatusReport, deps: CheckHost): Promise<number[]> {
   const { client, repository, appId } = deps
-  const asked = {
+  const query = {
     ...ownerOf(repository),
     ref: commit,
     check_name: name,
@@ -38,24 +38,24 @@ async function findChecks({ commit, name, key, id: known }: StatusReport, deps: 
     filter: 'all',
     per_page: 100,
   } as const
-  const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', asked))
-  const found = data.check_runs.filter((one) => one.external_id === key && one.conclusion !== leftConclusion)
-  const ids = new Set(found.map(({ id }) => Number(id)))
+  const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', query))
+  const checks = data.check_runs.filter((check) => check.external_id === key && check.conclusion !== leftConclusion)
+  const ids = new Set(checks.map(({ id }) => Number(id)))
   if (known !== undefined) ids.add(known)
-  return [...ids].toSorted((one, other) => other - one)
+  return [...ids].toSorted((left, right) => right - left)
 }
 
 async function createCheck(report: StatusReport, { client, repository }: CheckHost): Promise<Check> {
   const { name, commit, key, url } = report
   const about = { name, head_sha: commit, external_id: key, ...(url === null ? {} : { details_url: url }) }
-  const asked = { ...ownerOf(repository), ...about, ...bodyOf(report) }
-  const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/check-runs', asked))
+  const query = { ...ownerOf(repository), ...about, ...bodyOf(report) }
+  const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/check-runs', query))
   return { id: Number(data.id), annotations: data.output.annotations_count }
 }
 
 async function updateCheck(id: number, report: StatusReport, { client, repository }: CheckHost): Promise<Check> {
-  const asked = { ...ownerOf(repository), check_run_id: id, ...bodyOf(report) }
-  const { data } = await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
+  const query = { ...ownerOf(repository), check_run_id: id, ...bodyOf(report) }
+  const { data } = await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', query))
   return { id, annotations: data.output.annotations_count }
 }
 
@@ -66,8 +66,8 @@ async function leaveCheck(id: number, { client, repository }: CheckHost): Promis
   const summary = 'GitHub was asked twice for this check run, since it did not answer. The other one has the results.'
   const output = { title: 'See the other check run', summary }
   const left = { status: 'completed', conclusion: leftConclusion } as const
-  const asked = { ...ownerOf(repository), check_run_id: id, ...left, output, actions: [] }
-  await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
+  const query = { ...ownerOf(repository), check_run_id: id, ...left, output, actions: [] }
+  await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', query))
 }
 
 /** GitHub adds annotations to those that are there: the others are sent, 50 at a time. */
@@ -76,8 +76,8 @@ async function annotate({ id, annotations: sent }: Check, report: StatusReport, 
   for (let at = sent; at < annotations.length; at += mostAnnotations) {
     const part = annotations.slice(at, at + mostAnnotations).map(wireOf)
     const output = { title, summary: clipped(report.summary), annotations: part }
-    const asked = { ...ownerOf(deps.repository), check_run_id: id, output }
-    await orHostError(deps.client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
+    const query = { ...ownerOf(deps.repository), check_run_id: id, output }
+    await orHostError(deps.client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', query))
   }
 }
 

@@ -29,8 +29,8 @@ export function openGitHubHost(client: GitHubClient, repository: HostedRepositor
     webUrl: () => reads.webUrl(),
     async readBlob(sha: string): Promise<Uint8Array> {
       const of = { owner: repository.owner, repo: repository.name, file_sha: sha }
-      const asked = client.request('GET /repos/{owner}/{repo}/git/blobs/{file_sha}', of)
-      return Buffer.from((await orHostError(asked, 'HOST_004')).data.content, 'base64')
+      const answer = client.request('GET /repos/{owner}/{repo}/git/blobs/{file_sha}', of)
+      return Buffer.from((await orHostError(answer, 'HOST_004')).data.content, 'base64')
     },
     /** GitHub's own comparison names 300 files at most. */
     compare: async (before: CommitId, after: CommitId) => differingPaths(await readTree(before), await readTree(after)),
@@ -52,8 +52,8 @@ async function listTree(
   { client, repository }: { client: GitHubClient; repository: HostedRepository },
 ): Promise<GitTree> {
   const of = { owner: repository.owner, repo: repository.name, tree_sha: commit, recursive: '1' }
-  const asked = client.request('GET /repos/{owner}/{repo}/git/trees/{tree_sha}', of)
-  const { data } = await orHostError(asked, 'HOST_004')
+  const answer = client.request('GET /repos/{owner}/{repo}/git/trees/{tree_sha}', of)
+  const { data } = await orHostError(answer, 'HOST_004')
   if (data.truncated) {
     const name = fullNameOf(repository)
     throw new AppError('PUBLISH_001', `GitHub does not list all files of ${name}: it has too many`)
@@ -64,9 +64,9 @@ async function listTree(
 
 function differingPaths(before: GitTree, after: GitTree): string[] {
   const isSame = (path: string) => {
-    const [one, other] = [before.get(path), after.get(path)]
-    return one?.sha === other?.sha && one?.mode === other?.mode
+    const [entryBefore, entryAfter] = [before.get(path), after.get(path)]
+    return entryBefore?.sha === entryAfter?.sha && entryBefore?.mode === entryAfter?.mode
   }
   const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => !isSame(path))
-  return paths.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+  return paths.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
 }

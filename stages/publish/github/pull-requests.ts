@@ -15,25 +15,25 @@ export function openPullRequests(client: GitHubClient, repository: HostedReposit
     /** Those who may not review there are not asked. */
     labelPull: (number: number, wanted: Labels) => labelPull(number, wanted, at),
     async openPulls(base?: string): Promise<OpenPull[]> {
-      const asked = { ...of, state: 'open' as const, per_page: 100, ...(base === undefined ? {} : { base }) }
-      const open = await orHostError(client.paginate('GET /repos/{owner}/{repo}/pulls', asked))
+      const query = { ...of, state: 'open' as const, per_page: 100, ...(base === undefined ? {} : { base }) }
+      const open = await orHostError(client.paginate('GET /repos/{owner}/{repo}/pulls', query))
       const ours = open.filter(({ head }) => head.ref.startsWith(ownBranches) && head.repo?.id === repository.id)
       return ours.map(({ number, head }) => ({ number, branch: head.ref }))
     },
     async closePull(number: number): Promise<void> {
-      const asked = { ...of, pull_number: number, state: 'closed' as const }
-      await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
+      const query = { ...of, pull_number: number, state: 'closed' as const }
+      await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', query))
     },
     /** Again changes nothing. HOST_003 where the app may not, as at what is no pull request. */
     async react(commentId: number, content: '-1' | 'confused'): Promise<void> {
-      const asked = { ...of, comment_id: commentId, content }
-      await orHostError(client.request('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', asked))
+      const query = { ...of, comment_id: commentId, content }
+      await orHostError(client.request('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', query))
     },
     /** `key` is kept in the comment where people do not see it, so that it is written once. */
     async commentOnce(number: number, { key, text }: { key: string; text: string }): Promise<void> {
       const marker = `<!-- remora:${key} -->`
-      const asked = { ...of, issue_number: number, per_page: 100 }
-      const all = await orHostError(client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', asked))
+      const query = { ...of, issue_number: number, per_page: 100 }
+      const all = await orHostError(client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', query))
       if (all.some(({ body }) => body?.includes(marker) === true)) return
       const body = `${text}\n\n${marker}`
       const made = { ...of, issue_number: number, body }
@@ -65,18 +65,18 @@ async function findPull(
   { client, repository: { owner, name: repo } }: At,
 ): Promise<FoundPull | undefined> {
   const head = `${owner}:${branch}`
-  const asked = { owner, repo, head, base, state: 'open', per_page: 1 } as const
-  const [found] = (await orHostError(client.request('GET /repos/{owner}/{repo}/pulls', asked))).data
-  return found && { number: found.number, url: found.html_url, isDraft: found.draft ?? false }
+  const query = { owner, repo, head, base, state: 'open', per_page: 1 } as const
+  const [pull] = (await orHostError(client.request('GET /repos/{owner}/{repo}/pulls', query))).data
+  return pull && { number: pull.number, url: pull.html_url, isDraft: pull.draft ?? false }
 }
 
 /** GitHub may have opened one for a request whose answer never came. */
 async function openPull(request: ChangeRequest, at: At): Promise<FoundPull> {
   const { branch: head, baseBranch: base, title, body, isDraft: draft } = request
   const { owner, name: repo } = at.repository
-  const asked = { owner, repo, head, base, title, body, draft }
+  const query = { owner, repo, head, base, title, body, draft }
   try {
-    const { data } = await at.client.request('POST /repos/{owner}/{repo}/pulls', asked)
+    const { data } = await at.client.request('POST /repos/{owner}/{repo}/pulls', query)
     return { number: data.number, url: data.html_url, isDraft: data.draft ?? false }
   } catch (error) {
     const there = statusOf(error) === 422 ? await findPull(request, at) : undefined
@@ -90,8 +90,8 @@ async function updatePull(
   { body }: Pick<ChangeRequest, 'body'>,
   { client, repository: { owner, name: repo } }: At,
 ): Promise<void> {
-  const asked = { owner, repo, pull_number: number, body }
-  await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
+  const query = { owner, repo, pull_number: number, body }
+  await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', query))
 }
 
 async function addLabels(
@@ -100,8 +100,8 @@ async function addLabels(
   { client, repository: { owner, name: repo } }: At,
 ): Promise<void> {
   if (labels.length === 0) return
-  const asked = { owner, repo, issue_number: number, labels: [...labels] }
-  await orHostError(client.request('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', asked))
+  const query = { owner, repo, issue_number: number, labels: [...labels] }
+  await orHostError(client.request('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', query))
 }
 
 async function askReviewers(
@@ -112,6 +112,6 @@ async function askReviewers(
   if (names.length === 0) return
   const teams = names.flatMap((name) => (name.startsWith('team:') ? [name.slice('team:'.length)] : []))
   const reviewers = names.filter((name) => !name.startsWith('team:'))
-  const asked = { owner, repo, pull_number: number, reviewers, team_reviewers: teams }
-  await orHostError(client.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers', asked))
+  const query = { owner, repo, pull_number: number, reviewers, team_reviewers: teams }
+  await orHostError(client.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers', query))
 }

@@ -49,15 +49,15 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
     },
     async branchHead(branch: string): Promise<CommitId | undefined> {
       const ref = `heads/${branch}`
-      const found = client.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
-      return (await undefinedWhenMissing(found))?.data.object.sha
+      const answer = client.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
+      return (await undefinedWhenMissing(answer))?.data.object.sha
     },
     async permissionOf(login: string): Promise<string> {
-      const asked = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
+      const answer = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
         ...of,
         username: login,
       })
-      return (await undefinedWhenMissing(asked))?.data.permission ?? 'none'
+      return (await undefinedWhenMissing(answer))?.data.permission ?? 'none'
     },
   }
 }
@@ -70,10 +70,10 @@ function openFiles(client: GitHubClient, repository: HostedRepository) {
       const headers = { accept: 'application/vnd.github.raw+json' }
       const asItComes = { parseSuccessResponseBody: false }
       const named = { ...of, path, ref, headers, request: asItComes }
-      const found = await undefinedWhenMissing(client.request('GET /repos/{owner}/{repo}/contents/{path}', named))
-      const body: unknown = found?.data
+      const answer = await undefinedWhenMissing(client.request('GET /repos/{owner}/{repo}/contents/{path}', named))
+      const body: unknown = answer?.data
       if (!(body instanceof ReadableStream)) return undefined
-      const isFile = /\braw\b/.test(found?.headers['content-type'] ?? '')
+      const isFile = /\braw\b/.test(answer?.headers['content-type'] ?? '')
       if (isFile) return Buffer.from(await readAtMost(body, maxBytes)).toString()
       await body.cancel()
       return undefined
@@ -88,15 +88,15 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
   return {
     /** It finds pull requests from forks, too; undefined for one that is gone. */
     async findPull(number: number): Promise<FoundPull | undefined> {
-      const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
-      const found = (await undefinedWhenMissing(asked))?.data
-      return found && { state: found.merged ? 'merged' : found.state, head: found.head.sha }
+      const answer = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
+      const pull = (await undefinedWhenMissing(answer))?.data
+      return pull && { state: pull.merged ? 'merged' : pull.state, head: pull.head.sha }
     },
     /** The oldest comes first; `at` is in ms, to the second. */
     async pullEvents(number: number): Promise<{ event: string; at: number }[]> {
       const named = { ...of, issue_number: number, per_page: 100 }
-      const asked = client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/events', named)
-      return (await orHostError(asked)).map(({ event, created_at: at }) => ({ event, at: Date.parse(at) }))
+      const answer = client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/events', named)
+      return (await orHostError(answer)).map(({ event, created_at: at }) => ({ event, at: Date.parse(at) }))
     },
   }
 }
@@ -108,14 +108,14 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
     async treeOf(commit: CommitId): Promise<string> {
-      const asked = client.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...of, commit_sha: commit })
-      return (await orHostError(asked, 'HOST_004')).data.tree.sha
+      const answer = client.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...of, commit_sha: commit })
+      return (await orHostError(answer, 'HOST_004')).data.tree.sha
     },
     /** It returns what `head`, a commit or branch, has changed since it left `base`; undefined where GitHub cannot tell all of it. */
     async changedPaths(base: CommitId, head: string): Promise<Set<string> | undefined> {
       const basehead = `${base}...${head}`
-      const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
-      const files = (await undefinedWhenMissing(asked))?.data.files
+      const answer = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
+      const files = (await undefinedWhenMissing(answer))?.data.files
       if (files === undefined || files.length >= mostListed) return undefined
       const paths = files.flatMap(({ filename, previous_filename: before }) => [filename, before ?? filename])
       return new Set(paths)
@@ -123,8 +123,8 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
     /** It is undefined when they have nothing in common. */
     async mergeBase(base: string, commit: CommitId): Promise<CommitId | undefined> {
       const basehead = `${base}...${commit}`
-      const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
-      return (await undefinedWhenMissing(asked))?.data.merge_base_commit.sha
+      const answer = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
+      return (await undefinedWhenMissing(answer))?.data.merge_base_commit.sha
     },
   }
 }

@@ -54,34 +54,34 @@ export async function carriedChanges(
   const hadHere = new Set(
     endedPullsOf(run).flatMap(({ carried }) => carried.flatMap(({ changeSetIds }) => changeSetIds)),
   )
-  const found: CarriedChanges = { carried: [], lost: [], published: new Set() }
+  const result: CarriedChanges = { carried: [], lost: [], published: new Set() }
   const anew = new Set(await judgedWork(run, await acceptedChanges(run, deps), deps))
   const wasThere = new Set([...inPulls.values()].flatMap((ids) => [...ids]))
   for (const [runId, there] of newestFirst(inPulls)) {
     if (runId === run.runId) {
-      for (const id of there) found.published.add(id)
+      for (const id of there) result.published.add(id)
       continue
     }
     const { judged, left } = await changesOf(runId, there, deps)
-    const changes = left.filter((one) => !hadHere.has(one.set.changeSetId) && !anew.has(workOf(one)))
-    for (const one of judged) anew.add(one)
+    const changes = left.filter((change) => !hadHere.has(change.set.changeSetId) && !anew.has(workOf(change)))
+    for (const work of judged) anew.add(work)
     const sets = changes.map(({ set }) => set)
     const moved = await carryChanges(sets, { readBase, readNow })
     const lost = new Set(moved.lost)
-    found.lost.push(...sets.filter(({ changeSetId }) => lost.has(changeSetId) && there.has(changeSetId)))
-    const before = new Map(changes.map((one) => [one.set.changeSetId, one]))
+    result.lost.push(...sets.filter(({ changeSetId }) => lost.has(changeSetId) && there.has(changeSetId)))
+    const before = new Map(changes.map((change) => [change.set.changeSetId, change]))
     for (const { set, of } of moved.carried) {
-      const one = before.get(of)
-      if (one !== undefined) found.carried.push({ ...one, set, runId, of })
-      if (wasThere.has(of)) found.published.add(set.changeSetId)
+      const change = before.get(of)
+      if (change !== undefined) result.carried.push({ ...change, set, runId, of })
+      if (wasThere.has(of)) result.published.add(set.changeSetId)
     }
   }
-  return found
+  return result
 }
 
 /** Ids of runs sort by time. */
 function newestFirst(inPulls: InPulls): [RunId, ReadonlySet<string>][] {
-  return [...inPulls].toSorted(([one], [other]) => (one < other ? 1 : -1))
+  return [...inPulls].toSorted(([left], [right]) => (left < right ? 1 : -1))
 }
 
 /**
@@ -100,7 +100,7 @@ async function judgedWork(
 ): Promise<string[]> {
   const { byChangeSet } = await ledger.readDecisions(runId)
   const rejected = [...byChangeSet.values()].filter(({ verdict }) => verdict === 'rejected')
-  const makers = [...new Set(rejected.map((one) => one.operationId))]
+  const makers = [...new Set(rejected.map((change) => change.operationId))]
   return [...accepted.map(workOf), ...(await endedInSlices(runId, makers, ledger)).map(originalId)]
 }
 
@@ -124,9 +124,9 @@ async function changesInPulls(
   { ledger, publishing }: CarryDeps,
 ): Promise<InPulls> {
   const repositoryId = run.request.repository?.repository.id ?? 0
-  const found = new Map<RunId, Set<string>>()
+  const byRun = new Map<RunId, Set<string>>()
   const add = (runId: RunId, ids: readonly string[]) => {
-    const known = getOrMake(found, runId, () => new Set<string>())
+    const known = getOrMake(byRun, runId, () => new Set<string>())
     for (const id of ids) known.add(id)
   }
   for (const { number } of open) {
@@ -134,7 +134,7 @@ async function changesInPulls(
     const holderId = isKnown ? run.runId : await publishing.runOfPull(repositoryId, number)
     if (holderId === undefined) continue
     const holder = await ledger.getRun(holderId).catch(undefinedOn('RUN_001'))
-    const pull = holder?.publication?.pulls.find((one) => one.number === number)
+    const pull = holder?.publication?.pulls.find((known) => known.number === number)
     if (holder === undefined || pull === undefined || holder.projectId !== run.projectId) continue
     add(holder.runId, pull.changeSetIds)
     for (const { runId, changeSetIds } of pull.carried) add(runId, changeSetIds)
@@ -142,20 +142,20 @@ async function changesInPulls(
   // What did not fit into a pull request that has ended is for the next one.
   for (const { carried } of run.publication?.pulls ?? []) for (const { runId } of carried) add(runId, [])
   for (const runId of await comparedWith(run, ledger)) add(runId, [])
-  return found
+  return byRun
 }
 
 /** The run that this one was compared with, the one that that was compared with, and so on. */
 async function comparedWith(run: Run, ledger: CarryDeps['ledger']): Promise<RunId[]> {
-  const found: RunId[] = []
-  for (let one: Run | undefined = run; found.length < mostCompared;) {
-    const before: RunId | undefined = one.request.repository?.since?.runId
-    if (before === undefined || found.includes(before)) break
-    one = await ledger.getRun(before).catch(undefinedOn('RUN_001'))
-    if (one === undefined || one.projectId !== run.projectId) break
-    found.push(before)
+  const chain: RunId[] = []
+  for (let current: Run | undefined = run; chain.length < mostCompared;) {
+    const before: RunId | undefined = current.request.repository?.since?.runId
+    if (before === undefined || chain.includes(before)) break
+    current = await ledger.getRun(before).catch(undefinedOn('RUN_001'))
+    if (current === undefined || current.projectId !== run.projectId) break
+    chain.push(before)
   }
-  return found
+  return chain
 }
 
 /** `left`: nobody has merged or closed these. PUBLISH_003 for a run that is deleted by now: nothing is known of its changes in the pull request. */

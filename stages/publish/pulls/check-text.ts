@@ -56,7 +56,7 @@ export function wrongSettingsText({
   fault: AppError
 }): CheckText {
   const faults = message.split(/; (?=remora\.yaml of )/)
-  const listed = faults.slice(0, mostFaults).map((one) => `- ${cell(one)}`)
+  const listed = faults.slice(0, mostFaults).map((fault) => `- ${cell(fault)}`)
   const more = faults.length > mostFaults ? [`- and ${faults.length - mostFaults} more`] : []
   const summary = [
     `No run was started, since ${code('remora.yaml')} is wrong (${code(errorCode)}):`,
@@ -101,19 +101,19 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   if (status === 'queued') return 'Waiting to begin'
   if (!isEnded(status)) return run.stop === null ? progressOf(run) : 'Stopping'
   const open = openPulls(publication)
-  const valid = funnel.reduce((sum, one) => sum + one.valid - one.rejected, 0)
-  const found = findings === 0 ? '' : `, ${plural(findings, 'finding')}`
+  const valid = funnel.reduce((sum, row) => sum + row.valid - row.rejected, 0)
+  const findingsText = findings === 0 ? '' : `, ${plural(findings, 'finding')}`
   if (open.length > 0) {
-    const inside = open.reduce((sum, one) => sum + changesIn(one), 0)
-    return `${open.map(({ number }) => `#${number}`).join(', ')}: ${plural(inside, 'change')}${found}`
+    const inside = open.reduce((sum, pull) => sum + changesIn(pull), 0)
+    return `${open.map(({ number }) => `#${number}`).join(', ')}: ${plural(inside, 'change')}${findingsText}`
   }
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
-  if (done > 0) return `${plural(done, 'change')} merged${found}`
+  if (done > 0) return `${plural(done, 'change')} merged${findingsText}`
   const closed = closedPulls(publication)
   if (closed.length > 0 && valid <= ownIn(closed))
-    return `${closed.map(({ number }) => `#${number}`).join(', ')} closed${found}`
+    return `${closed.map(({ number }) => `#${number}`).join(', ')} closed${findingsText}`
   const what = publication.isDismissed ? 'dismissed' : publication.fault === null ? 'ready' : 'not published'
-  if (valid > 0) return `${plural(valid, 'change')} ${what}${found}`
+  if (valid > 0) return `${plural(valid, 'change')} ${what}${findingsText}`
   if (findings > 0) return plural(findings, 'finding')
   return notEnded(run) > 0 ? `${plural(notEnded(run), 'operation')} did not end well` : 'Nothing to change'
 }
@@ -160,7 +160,7 @@ function summaryOf(told: ToldRun): string {
 
 /** Leaves out a pull request that has nothing of the run any more, though somebody may have opened it again. */
 function openPulls({ pulls }: Publication): PublishedPull[] {
-  return pulls.filter((one) => one.state === 'open' && changesIn(one) > 0)
+  return pulls.filter((pull) => pull.state === 'open' && changesIn(pull) > 0)
 }
 
 const hasOpenPull = (publication: Publication) => openPulls(publication).length > 0
@@ -177,13 +177,13 @@ function changesIn({ changeSetIds, carried }: PublishedPull): number {
 }
 
 function carriedIn(carried: PublishedPull['carried']): number {
-  return carried.reduce((sum, one) => sum + one.changeSetIds.length, 0)
+  return carried.reduce((sum, part) => sum + part.changeSetIds.length, 0)
 }
 
 /** Lists the pull requests, but not those that have nothing of the run any more. */
 function pullsText({ pulls }: Publication): string {
   return pulls
-    .filter((one) => changesIn(one) > 0)
+    .filter((pull) => changesIn(pull) > 0)
     .map(({ number, url, state, agent, changeSetIds, carried }) => {
       const earlier = carriedIn(carried)
       const own = `${plural(changeSetIds.length, 'change')} of this run${earlier === 0 ? '' : `, ${earlier} of earlier ones`}`
@@ -195,7 +195,7 @@ function pullsText({ pulls }: Publication): string {
 /** Names the changes that nobody has decided on, since they are shown nowhere but here. */
 function waitingText(told: ToldRun): string {
   const { run, funnel, publication, isPublishable } = told
-  const waiting = funnel.reduce((sum, one) => sum + undecided(one), 0)
+  const waiting = funnel.reduce((sum, row) => sum + undecided(row), 0)
   if (!isEnded(run.status) || waiting === 0 || !isPublishable || publication.isDismissed) return ''
   const hasButton = buttonsOf(told).some(({ identifier }) => identifier === 'accept_all')
   const all = hasButton ? '"Accept all" takes all of them, ' : ''
@@ -219,8 +219,8 @@ function filesText({ files, filesUrl }: ToldRun): string {
   if (files.length === 0) return ''
   const lines = files.slice(0, mostFiles).map(({ path, isNew }) => {
     if (isNew) return `- ${code(path)} (new)`
-    const place = path.split('/').map(encodeURIComponent).join('/')
-    return `- ${linkTo(code(path), filesUrl && `${filesUrl}/${place}`)}`
+    const encoded = path.split('/').map(encodeURIComponent).join('/')
+    return `- ${linkTo(code(path), filesUrl && `${filesUrl}/${encoded}`)}`
   })
   const more = files.length > mostFiles ? [`- and ${files.length - mostFiles} more`] : []
   return collapsed(`Changes of ${plural(files.length, 'file')}`, [...lines, ...more].join('\n'))
@@ -229,7 +229,7 @@ function filesText({ files, filesUrl }: ToldRun): string {
 /** `shown` is Markdown. */
 function linkTo(shown: string, url: string | undefined): string {
   if (url === undefined || url === '') return shown
-  return `[${shown}](${url.replaceAll(/[()]/g, (found) => (found === '(' ? '%28' : '%29'))})`
+  return `[${shown}](${url.replaceAll(/[()]/g, (bracket) => (bracket === '(' ? '%28' : '%29'))})`
 }
 
 const mostLeftOut = 5
@@ -273,10 +273,10 @@ function funnelText({ funnel, merged }: Pick<ToldRun, 'funnel' | 'merged'>): str
 function buttonsOf(told: ToldRun): StatusButton[] {
   const { run, publication, funnel, merged, isPublishable } = told
   if (run.status !== 'completed' || !isPublishable || publication.isDismissed) return []
-  const open = funnel.reduce((sum, one) => sum + undecided(one), 0)
+  const open = funnel.reduce((sum, row) => sum + undecided(row), 0)
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
   const ended = done + ownIn(closedPulls(publication))
-  const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, -ended)
+  const accepted = funnel.reduce((sum, row) => sum + row.accepted + row.acceptedUnverified, -ended)
   const hasPull = hasOpenPull(publication)
   // Of what nobody has asked for, nothing is published in any case.
   const isWanted = !isOfPerson(told) || publication.isAsked

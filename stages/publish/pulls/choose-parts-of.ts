@@ -61,9 +61,9 @@ export async function choosePartsOf(
   const changes = [...own, ...carried.filter(({ set }) => !made.has(set.changeSetId))]
   const { left, declined } = await withoutDeclined(changes, { repositoryId, declined: deps.declined, readBlob })
   const { kept, reasons } = await withoutRefused(left, { settings, readTree, readBlob })
-  const sized = await mapBounded(kept, readsAtOnce, async (one) => ({
-    ...one,
-    lines: await linesChangedBy(one.set, readBlob),
+  const sized = await mapBounded(kept, readsAtOnce, async (change) => ({
+    ...change,
+    lines: await linesChangedBy(change.set, readBlob),
   }))
   const parts = chooseParts(sized, { ...settings, published })
   const wanted = new Set(kept.map(({ set }) => set.changeSetId).filter((id) => !made.has(id)))
@@ -158,7 +158,7 @@ export async function declineChanges(
   const keys = await keysOf(run, changeSetIds, deps)
   await deps.declined[how](
     repositoryId,
-    keys.flatMap((one) => one.keys),
+    keys.flatMap((key) => key.keys),
   )
 }
 
@@ -175,7 +175,7 @@ export async function declinedOf(
   const keys = await keysOf(run, changeSetIds, deps)
   const declined = await deps.declined.among(
     repositoryId,
-    keys.flatMap((one) => one.keys),
+    keys.flatMap((key) => key.keys),
   )
   const gone = new Set(keys.flatMap((one) => (one.keys.some((key) => declined.has(key)) ? one.id : [])))
   const onGone = keys.filter(({ builtOn }) => builtOn.some((id) => gone.has(id)))

@@ -61,8 +61,13 @@ export async function endPull(
   }
   const data = { number, url, state, by, change_sets: pull.changeSetIds.length }
   const event: NewEvent = { event: 'publication.ended', phase: 'publication', origin, data }
-  const ended = (one: PublishedPull) => (one.number === number && one.state !== 'merged' ? { ...one, ...end } : one)
-  const withEnded = (one: Publication) => ({ ...one, pulls: one.pulls.map(ended), isSettled: false })
+  const ended = (known: PublishedPull) =>
+    known.number === number && known.state !== 'merged' ? { ...known, ...end } : known
+  const withEnded = (publication: Publication) => ({
+    ...publication,
+    pulls: publication.pulls.map(ended),
+    isSettled: false,
+  })
   await changePublication(run.runId, withEnded, deps, [event])
 }
 
@@ -71,9 +76,9 @@ async function endPullIn(runId: RunId, ended: PublishedPull, deps: NotedPullsDep
   const { publication } = await deps.ledger.getRun(runId)
   const isKnown = publication?.pulls.some(({ number }) => number === ended.number) === true
   if (!isKnown && ended.changeSetIds.length === 0) return
-  const withEnded = (one: Publication): Publication => {
-    const others = one.pulls.filter(({ number }) => number !== ended.number)
-    return { ...one, pulls: [...others, ended], isSettled: false }
+  const withEnded = (known: Publication): Publication => {
+    const others = known.pulls.filter(({ number }) => number !== ended.number)
+    return { ...known, pulls: [...others, ended], isSettled: false }
   }
   await changePublication(runId, withEnded, deps)
 }
@@ -85,13 +90,13 @@ export async function reopenPull(
   wantAgain: (run: Run, changeSetIds: readonly string[]) => Promise<void>,
   deps: NotedPullsDeps,
 ): Promise<void> {
-  const reopened = ({ isDeleted, ...one }: PublishedPull): PublishedPull =>
-    one.number === number ? { ...one, state: 'open' } : { ...one, ...(isDeleted && { isDeleted }) }
+  const reopened = ({ isDeleted, ...pull }: PublishedPull): PublishedPull =>
+    pull.number === number ? { ...pull, state: 'open' } : { ...pull, ...(isDeleted && { isDeleted }) }
   // As above, the owner is the last.
   for (const part of [...carried, { runId: run.runId, changeSetIds }]) {
-    const one = await findRun(part.runId, deps)
-    if (one === undefined) continue
-    await wantAgain(one, part.changeSetIds)
+    const owner = await findRun(part.runId, deps)
+    if (owner === undefined) continue
+    await wantAgain(owner, part.changeSetIds)
     const withOpen = (known: Publication) => ({ ...known, pulls: known.pulls.map(reopened), isSettled: false })
     await changePublication(part.runId, withOpen, deps)
   }
@@ -108,9 +113,9 @@ export async function endLostPulls(
   numbers?: readonly number[],
 ): Promise<boolean> {
   const { pulls = [] } = (await deps.ledger.getRun(runId)).publication ?? {}
-  const asked = pulls.filter(({ number, state }) => state === 'open' && numbers?.includes(number) !== false)
+  const wanted = pulls.filter(({ number, state }) => state === 'open' && numbers?.includes(number) !== false)
   let isAny = false
-  for (const { number } of asked) {
+  for (const { number } of wanted) {
     const state = (await host.reads.findPull(number))?.state ?? 'open'
     if (state === 'open') continue
     await endLost(runId, { number, state }, host, deps)
@@ -125,7 +130,7 @@ async function endLost(
   { reads, source }: Pick<RunHost, 'reads' | 'source'>,
   deps: LostPullsDeps,
 ): Promise<void> {
-  const openIn = (run: Run) => run.publication?.pulls.find((one) => one.number === number && one.state === 'open')
+  const openIn = (run: Run) => run.publication?.pulls.find((pull) => pull.number === number && pull.state === 'open')
   const ownerId = await deps.publishing.runOfPull(source.repository.id, number)
   const owner = (await findRun(ownerId, deps)) ?? (await deps.ledger.getRun(runId))
   const owned = openIn(owner)

@@ -64,11 +64,11 @@ async function giveChanges(
 ): Promise<boolean> {
   for (;;) {
     const publication = (await ledger.getRun(owner).catch(undefinedOn('RUN_001')))?.publication ?? null
-    const pull = publication?.pulls.find((one) => one.number === number)
+    const pull = publication?.pulls.find((known) => known.number === number)
     if (publication === null || pull === undefined) return false
     if (pull.carried.some(({ runId }) => runId === run.runId)) break
     const carried = [...pull.carried, { runId: run.runId, changeSetIds: [] }]
-    const pulls = publication.pulls.map((one) => (one === pull ? { ...one, carried } : one))
+    const pulls = publication.pulls.map((known) => (known === pull ? { ...known, carried } : known))
     const next = { ...publication, pulls, isSettled: false }
     if ((await ledger.notePublication(owner, { publication: next })) !== undefined) break
   }
@@ -88,7 +88,7 @@ export async function writtenHeads(
   const repositoryId = run.request.repository?.repository.id ?? 0
   const runId = number === undefined ? undefined : await publishing.runOfPull(repositoryId, number)
   const runs = [run.runId, ...(runId === undefined || runId === run.runId ? [] : [runId])]
-  const known = await Promise.all(runs.map((one) => ledger.getRun(one).catch(undefinedOn('RUN_001'))))
-  const pulls = known.flatMap((one) => one?.publication?.pulls ?? [])
+  const known = await Promise.all(runs.map((id) => ledger.getRun(id).catch(undefinedOn('RUN_001'))))
+  const pulls = known.flatMap((holder) => holder?.publication?.pulls ?? [])
   return pulls.flatMap((pull) => (pull.branch === branch ? [pull.head] : []))
 }

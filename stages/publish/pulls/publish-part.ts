@@ -65,7 +65,7 @@ export async function publishPart(
     ...publishable,
     commits,
     target,
-    carried: commits.flatMap((one) => one.changeSetIds).filter((id) => !part.changeSetIds.includes(id)).length,
+    carried: commits.flatMap((commit) => commit.changeSetIds).filter((id) => !part.changeSetIds.includes(id)).length,
     left: part.left.filter(({ reason }) => reason === 'later').length,
     lost: part.lost,
     runUrl: deps.publicUrl && `${deps.publicUrl}/v1/runs/${run.runId}`,
@@ -99,9 +99,9 @@ async function formerOwners(
   { ledger, publishing }: PartDeps,
 ): Promise<RunId[]> {
   const owner = await findRun(await publishing.runOfPull(request.repository?.repository.id ?? 0, number), { ledger })
-  const pull = owner?.publication?.pulls.find((one) => one.number === number)
+  const pull = owner?.publication?.pulls.find((known) => known.number === number)
   if (owner === undefined || pull === undefined) return []
-  const known = [owner.runId, ...pull.carried.map((one) => one.runId)].filter((one) => one !== runId)
+  const known = [owner.runId, ...pull.carried.map((part) => part.runId)].filter((id) => id !== runId)
   return known.toSorted().slice(-mostFormer)
 }
 
@@ -219,7 +219,7 @@ async function notePull({ written, before, part, carriesFrom, branch, ids }: Not
   const foreign = new Set(there.map(({ set }) => set.changeSetId))
   const carried = carriesFrom.map((runId) => ({
     runId,
-    changeSetIds: there.flatMap((one) => (one.runId === runId ? one.of : [])),
+    changeSetIds: there.flatMap((file) => (file.runId === runId ? file.of : [])),
   }))
   const changeSetIds = [...ids].filter((id) => !foreign.has(id))
   const pull: PublishedPull = { ...made, agent, branch, state: 'open', changeSetIds, carried }
@@ -241,7 +241,7 @@ async function notePull({ written, before, part, carriesFrom, branch, ids }: Not
     const kept = pulls.find(({ number }) => number === pull.number)
     // Somebody has ended it meanwhile.
     const isEnded = kept !== undefined && kept.state !== 'open' && kept.state !== before
-    return [...pulls.filter((one) => one !== kept), isEnded ? kept : pull]
+    return [...pulls.filter((listed) => listed !== kept), isEnded ? kept : pull]
   }
   await note((fresh) => ({ pulls: withPull(fresh), fault: null }), isSame ? [] : [event])
 }

@@ -54,7 +54,7 @@ export async function publishPulls(
     return held(`run ${newer}, of a later push, takes over what is accepted here, as far as it still fits`)
   for (const part of withOpenPulls(chosen.parts, open, target)) {
     const branch = ownBranchFor(target, part.agent)
-    const pull = open.find((one) => one.branch === branch)
+    const pull = open.find((known) => known.branch === branch)
     const patch = { changeSetIds: part.changeSetIds, carried: part.carried.map(({ set }) => set) }
     const answer = await askPart(run, patch, deps, { waitMs: 0, signal })
     if (answer.kind === 'coming') return { kind: 'coming' }
@@ -97,8 +97,8 @@ function whyNot(
 export async function targetOf({ source, findBranch }: RunHost): Promise<string> {
   if (source.branch !== undefined) return source.branch
   const named = source.ref.replace(/^refs\/heads\//, '')
-  const found = await findBranch(named === 'HEAD' ? null : named)
-  if (found !== undefined) return found.name
+  const branch = await findBranch(named === 'HEAD' ? null : named)
+  if (branch !== undefined) return branch.name
   throw new AppError('HOST_004', `${named} is no branch: a pull request needs one`)
 }
 

@@ -1,6 +1,6 @@
 import { branchOf, type BranchRuns } from '#code-hosts/branch-runs.ts'
 import { pauseAfter } from '#code-hosts/code-host-busy.ts'
-import { requireGenuine } from '#change-sets/genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'

@@ -69,8 +69,8 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
       await orStoreError(redis.eval(endScript, 1, keys.due, ...args))
     },
     async due(now: number, count: number): Promise<RunId[]> {
-      const found = await orStoreError(redis.zrangebyscore(keys.due, 0, now, 'LIMIT', 0, count))
-      return z.array(RunId).parse(found)
+      const members = await orStoreError(redis.zrangebyscore(keys.due, 0, now, 'LIMIT', 0, count))
+      return z.array(RunId).parse(members)
     },
     /** Counts the runs that are looked at again; `dueAt` is when the first of them is to be, null when there is none. */
     async backlog(): Promise<{ count: number; dueAt: number | null }> {

@@ -115,20 +115,20 @@ async function filesUrlOf({ commit }: Run, host: GitHubHost): Promise<string | u
 /** Says it where it says something else than what was said last. */
 async function putCheck(
   run: Run,
-  said: CheckText & Pick<StatusReport, 'annotations'>,
+  text: CheckText & Pick<StatusReport, 'annotations'>,
   { publication, note, host }: Publishing,
   deps: CheckDeps,
 ): Promise<void> {
   const commit = run.commit ?? host.source.commit
   if (commit === undefined) return
   const before = publication.check
-  const hash = sha256(JSON.stringify(said))
+  const hash = sha256(JSON.stringify(text))
   if (before?.said === hash) return
   const url = bareTold(run, publication, deps).runUrl ?? null
   const known = before === null ? {} : { id: before.id }
   const of = { commit, name: checkName, key: run.runId, url, startedAt: begunAt(run), ...known }
-  const { id } = await host.reportStatus({ ...of, ...said })
-  await note({ check: { id, status: statusOf(said.state), said: hash, at: Date.now() } })
+  const { id } = await host.reportStatus({ ...of, ...text })
+  await note({ check: { id, status: statusOf(text.state), said: hash, at: Date.now() } })
 }
 
 function statusOf(state: CommitState): NonNullable<Publication['check']>['status'] {
@@ -139,8 +139,8 @@ function statusOf(state: CommitState): NonNullable<Publication['check']>['status
 const levels = { error: 'failure', warning: 'warning', note: 'notice' } as const
 
 async function findingsOf(run: Run, { ledger, records }: CheckDeps): Promise<StatusAnnotation[]> {
-  const found: StatusAnnotation[] = []
-  for (let cursor: string | null = '0'; cursor !== null && found.length < mostAnnotations;) {
+  const annotations: StatusAnnotation[] = []
+  for (let cursor: string | null = '0'; cursor !== null && annotations.length < mostAnnotations;) {
     const page: Awaited<ReturnType<typeof ledger.listReported>> = await ledger.listReported(run.runId, {
       cursor,
       limit: 100,
@@ -156,8 +156,8 @@ async function findingsOf(run: Run, { ledger, records }: CheckDeps): Promise<Sta
         message: claim,
       }))
     })
-    found.push(...lists.flat())
+    annotations.push(...lists.flat())
     cursor = page.next
   }
-  return found.slice(0, mostAnnotations)
+  return annotations.slice(0, mostAnnotations)
 }

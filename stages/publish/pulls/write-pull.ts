@@ -40,7 +40,7 @@ export type WrittenPull = Pick<PublishedPull, 'number' | 'url' | 'isDraft' | 'he
 export async function writePull(wanted: WantedPull, host: PullHost): Promise<WrittenPull> {
   const { branch, target: baseBranch, base, commits, written, settings } = wanted
   const order = { branch, base, baseBranch, commits, written }
-  const open = (await host.openPulls(baseBranch)).find((one) => one.branch === branch)
+  const open = (await host.openPulls(baseBranch)).find((pull) => pull.branch === branch)
   if (open === undefined) {
     // No branch is left without a pull request, and none is counted that is not opened.
     await host.requireOwn(order)

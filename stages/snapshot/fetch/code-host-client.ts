@@ -43,8 +43,8 @@ export function openCodeHostClient({ publisher, proxy, limits: given }: CodeHost
       const access = status === 200 ? ReadAccess.safeParse(parseJson(text)).data : undefined
       if (access !== undefined) return access
       const { data: refusal } = ReadAccessRefusal.safeParse(parseJson(text))
-      const asked = retryAfterIn(headers)
-      if (refusal?.error_code === 'HOST_001' && asked !== undefined) throw new CodeHostBusy(refusal.detail, asked)
+      const pauseMs = retryAfterIn(headers)
+      if (refusal?.error_code === 'HOST_001' && pauseMs !== undefined) throw new CodeHostBusy(refusal.detail, pauseMs)
       if (refusal !== undefined) throw new AppError(refusal.error_code, refusal.detail)
       throw new AppError('HOST_001', `the publisher gave an answer with status ${status} that is not understood`)
     },
@@ -84,9 +84,9 @@ async function post(
   const ended = AbortSignal.any([signal, AbortSignal.timeout(totalMs)])
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
   try {
-    const place = new URL(`${url.replace(/\/+$/, '')}${readAccessPath}`)
+    const address = new URL(`${url.replace(/\/+$/, '')}${readAccessPath}`)
     const sent = { method: 'POST', headers, body: JSON.stringify(ask), dispatcher, signal: ended } as const
-    const answer = await request(place, sent)
+    const answer = await request(address, sent)
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
   } catch (error) {
     signal.throwIfAborted()
@@ -125,14 +125,14 @@ async function follow({ url, headers }: ReadableArchive, { dispatcher, signal, r
 
 /** GitHub says also with 403 that a limit is reached. */
 function refusalOf({ host }: URL, { statusCode, headers }: Dispatcher.ResponseData): AppError {
-  const said = `${host} answered ${statusCode}`
-  const asked = retryAfterIn(headers)
+  const message = `${host} answered ${statusCode}`
+  const pauseMs = retryAfterIn(headers)
   if (statusCode === 404 || statusCode === 410) {
-    return new AppError('HOST_004', `${said}: the commit is not there, or may not be read any more`)
+    return new AppError('HOST_004', `${message}: the commit is not there, or may not be read any more`)
   }
-  const isLimit = statusCode === 403 && (asked !== undefined || headers['x-ratelimit-remaining'] === '0')
+  const isLimit = statusCode === 403 && (pauseMs !== undefined || headers['x-ratelimit-remaining'] === '0')
   const mayPass = statusCode >= 500 || [408, 425, 429].includes(statusCode) || isLimit
-  if (mayPass && asked !== undefined) return new CodeHostBusy(`${said}: it asks to come back later`, asked)
-  if (mayPass) return new AppError('HOST_001', `${said}: it asks to come back later`)
-  return new AppError('HOST_003', `${said}: the code may not be read`)
+  if (mayPass && pauseMs !== undefined) return new CodeHostBusy(`${message}: it asks to come back later`, pauseMs)
+  if (mayPass) return new AppError('HOST_001', `${message}: it asks to come back later`)
+  return new AppError('HOST_003', `${message}: the code may not be read`)
 }

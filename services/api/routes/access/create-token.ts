@@ -74,8 +74,8 @@ function limitsOf({ request, caller: { limits: most = noLimits, ownLimits: own =
   return { requestsPerMinute: requestsPerMinute ?? undefined, runs: runs ?? undefined }
 }
 
-function overOwn(field: string, asked: number | null, most: number | null): string[] {
-  if (most === null || asked === null || asked <= most) return []
+function overOwn(field: string, wanted: number | null, most: number | null): string[] {
+  if (most === null || wanted === null || wanted <= most) return []
   return [`${field}: at most ${most}, as of the token that asks`]
 }
 

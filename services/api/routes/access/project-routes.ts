@@ -72,7 +72,7 @@ function projectView(project: Project): ProjectView {
 
 /** PROJECT_001 for a project that was not created. */
 export async function findProject(projectId: ProjectId, projects: Pick<ProjectStore, 'find'>): Promise<Project> {
-  const found = await projects.find(projectId)
-  if (found === undefined) throw new AppError('PROJECT_001', `There is no project "${projectId}".`)
-  return found
+  const project = await projects.find(projectId)
+  if (project === undefined) throw new AppError('PROJECT_001', `There is no project "${projectId}".`)
+  return project
 }

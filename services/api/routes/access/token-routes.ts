@@ -44,9 +44,9 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
     const { isOperator, projectId } = c.get('caller')
     const isOwn = (token: OwnedToken) => isOperator || token.projectId === projectId
     const { records, unreadable } = await store.readAll()
-    const found = [...records, ...unreadable].filter(([, token]) => token.tokenId === tokenId && isOwn(token))
-    if (found.length === 0) throw new AppError('AUTH_003', `There is no token "${tokenId}".`)
-    await store.remove(found.map(([hash]) => hash))
+    const tokens = [...records, ...unreadable].filter(([, token]) => token.tokenId === tokenId && isOwn(token))
+    if (tokens.length === 0) throw new AppError('AUTH_003', `There is no token "${tokenId}".`)
+    await store.remove(tokens.map(([hash]) => hash))
     table.forget()
     return c.body(null, 204)
   })
@@ -54,9 +54,9 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
 }
 
 /** The operator may name any project; AUTH_002 for others. */
-function projectOf(asked: string | undefined, caller: Caller): string {
-  if (asked !== undefined && asked !== caller.projectId) requireOperator(caller)
-  return asked ?? caller.projectId
+function projectOf(wanted: string | undefined, caller: Caller): string {
+  if (wanted !== undefined && wanted !== caller.projectId) requireOperator(caller)
+  return wanted ?? caller.projectId
 }
 
 type OwnedToken = { projectId: string | undefined }

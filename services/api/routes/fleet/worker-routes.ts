@@ -15,7 +15,7 @@ export function workerRoutes({ readWorkers }: WorkerRouteDeps): OpenAPIHono<ApiE
 
 function workerViews(reports: ReadonlyMap<string, WorkerReport>): WorkerView[] {
   return [...reports]
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .map(([id, report]) => {
       const { version, startedAt, operations, models, pool, store } = report
       return {

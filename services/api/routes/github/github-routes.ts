@@ -1,5 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { requireGenuine } from '#change-sets/genuine-run.ts'
+import { requireGenuine } from '#domain/genuine-run.ts'
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { Installation, Installations } from '#code-hosts/installations.ts'
 import { AppError } from '#domain/error.ts'
@@ -40,16 +40,20 @@ export function githubRoutes(deps: GithubRouteDeps): OpenAPIHono<ApiEnv> {
     const publication = await askToPublish(run, ledger)
     await producer.add('publications', run.runId, { run_id: run.runId, traceparent: run.traceparent })
     log.info('publication asked for', { run_id: run.runId, project_id: run.projectId, ...loggedCaller(caller) })
-    const asked = { run_id: run.runId, repository, publication: publicationView(publication) }
-    return c.json({ ...asked, links: runLinks(run.runId) }, 202)
+    const request = { run_id: run.runId, repository, publication: publicationView(publication) }
+    return c.json({ ...request, links: runLinks(run.runId) }, 202)
   })
   const viewOfAll = async (some: readonly Installation[]) => {
-    const repositories = Map.groupBy(await installations.listRepositories(), (one) => one.installationId)
-    return some.map((one) => installationView(one, repositories.get(one.installationId)?.map(fullNameOf) ?? []))
+    const repositories = Map.groupBy(await installations.listRepositories(), (repository) => repository.installationId)
+    return some.map((installation) =>
+      installationView(installation, repositories.get(installation.installationId)?.map(fullNameOf) ?? []),
+    )
   }
   routes.openapi(githubEndpoints.installations, async (c) => {
     const { isOperator, projectId } = c.get('caller')
-    const own = (await installations.list()).filter((one) => isOperator || one.projectId === projectId)
+    const own = (await installations.list()).filter(
+      (installation) => isOperator || installation.projectId === projectId,
+    )
     return c.json({ installations: await viewOfAll(own.toSorted(byNumber)) }, 200)
   })
   routes.openapi(githubEndpoints.assign, async (c) => {
@@ -67,7 +71,10 @@ export function githubRoutes(deps: GithubRouteDeps): OpenAPIHono<ApiEnv> {
     const { limit, ignored } = c.req.valid('query')
     const which = { projectId: isOperator ? undefined : projectId, withoutIgnored: ignored === 'hide' }
     const handled = await inbox.listHandled(limit, which)
-    return c.json({ deliveries: handled.map((one) => viewOf(DeliveryView, one, { at: isoTime(one.at) })) }, 200)
+    return c.json(
+      { deliveries: handled.map((delivery) => viewOf(DeliveryView, delivery, { at: isoTime(delivery.at) })) },
+      200,
+    )
   })
   return routes
 }
@@ -96,8 +103,8 @@ async function askToPublish({ runId }: Run, ledger: GithubRouteDeps['ledger']): 
   throw new AskAgain('RUN_006', `Run "${runId}" is being published just now: ask again in a moment.`, 1)
 }
 
-function byNumber(one: Installation, other: Installation): number {
-  return one.installationId - other.installationId
+function byNumber(left: Installation, right: Installation): number {
+  return left.installationId - right.installationId
 }
 
 const mostShown = 100

@@ -71,9 +71,9 @@ const verdicts: Readonly<Record<WantedVerdict, Verdict>> = { accept: 'accepted',
 
 async function wantedIn(body: DecisionsBody, run: Run, deps: ChangeDeps): Promise<WantedDecision[]> {
   if (body.where !== undefined) {
-    const found = await findChanges(run, body.where, deps)
+    const changes = await findChanges(run, body.where, deps)
     const isBulk = body.also_decided === true ? undefined : (true as const)
-    return [...found].flatMap(([change_set_id, version]) => wantedOf({ ...body, change_set_id, version, isBulk }))
+    return [...changes].flatMap(([change_set_id, version]) => wantedOf({ ...body, change_set_id, version, isBulk }))
   }
   return askedOfEach(body).flatMap(wantedOf)
 }
@@ -84,9 +84,9 @@ type Asked = Pick<DecisionsBody, 'verdict' | 'reason' | 'retry'> & {
   isBulk?: true | undefined
 }
 
-function wantedOf({ change_set_id: changeSetId, verdict, reason, retry, ...one }: Asked): WantedDecision[] {
+function wantedOf({ change_set_id: changeSetId, verdict, reason, retry, ...fields }: Asked): WantedDecision[] {
   if (verdict === undefined) return [] // the schema lets no such body in
-  const { version, isBulk } = one
+  const { version, isBulk } = fields
   const wanted = { changeSetId, verdict: verdicts[verdict], reason: reason ?? null, version, isBulk }
   return [retry === true ? { ...wanted, retry } : wanted]
 }
@@ -122,7 +122,7 @@ async function retryOfRejected(
   const { run, wanted } = await startWantedRetries(runId, deps)
   const own = wanted.filter(({ decision }) => decisions.has(decision.changeSetId))
   const operationsIn = (state: WantedRetry['state']) =>
-    new Set(own.flatMap((one) => (one.state === state ? [one.decision.operationId] : []))).size
+    new Set(own.flatMap((change) => (change.state === state ? [change.decision.operationId] : []))).size
   const [waiting, started] = [operationsIn('waiting'), operationsIn('started')]
   if (waiting > 0) return { generation: null, operations: waiting }
   return started === 0 || isEnded(run.status) ? null : { generation: run.generation, operations: started }

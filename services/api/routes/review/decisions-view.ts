@@ -135,7 +135,9 @@ function nameOf(set: ConflictingSet | undefined, changeSetId: string): string {
 /** Says where the conflict is, and with what that is accepted. */
 function placeOf(conflict: Conflict | undefined): string {
   if (conflict === undefined) return ''
-  const { path, lines, with: other } = conflict
+  const { path, lines, with: against } = conflict
   const at = lines === undefined ? path : `${path}:${lines.first}-${lines.last}`
-  return other === undefined ? ` (${at})` : ` (${at}), with ${nameOf(other, other.changeSetId)}, which is accepted`
+  return against === undefined
+    ? ` (${at})`
+    : ` (${at}), with ${nameOf(against, against.changeSetId)}, which is accepted`
 }

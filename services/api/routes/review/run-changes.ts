@@ -103,13 +103,13 @@ export async function changesOfSet(
  */
 export async function findChanges(run: Run, filter: ChangeFilter, deps: ChangeDeps): Promise<Map<string, number>> {
   const review = await openReview(run, deps)
-  const found = new Map<string, number>()
+  const counts = new Map<string, number>()
   for await (const operations of operationPages(deps.ledger, run.runId)) {
     for (const { set, isRedone, decision } of await changesIn(operations, { review, filter }, deps)) {
-      if (!isRedone) found.set(set.changeSetId, decision?.version ?? 0)
+      if (!isRedone) counts.set(set.changeSetId, decision?.version ?? 0)
     }
   }
-  return found
+  return counts
 }
 
 /** A change set that `operation` made. */
@@ -153,7 +153,7 @@ async function viewsOf(changes: readonly Change[], viewing: Viewing, deps: Chang
   const ids = [...new Set(changes.map(({ set }) => set.changeSetId))]
   const lists = await deps.ledger.setsBuiltOn(viewing.review.run.runId, ids)
   const neededBy = new Map(ids.map((id, at) => [id, [...new Set(lists[at])]]))
-  return Promise.all(changes.map((one) => viewIn(one, { ...viewing, neededBy }, deps)))
+  return Promise.all(changes.map((change) => viewIn(change, { ...viewing, neededBy }, deps)))
 }
 
 async function viewIn(
@@ -173,7 +173,7 @@ async function viewIn(
     path: node.path,
     qualified_name: node.qualifiedName,
     files: set.files.map(({ path, kind }) => ({ path, kind })),
-    diff: Buffer.concat(versions.map((one) => unifiedDiff(one, { context }))).toString(),
+    diff: Buffer.concat(versions.map((version) => unifiedDiff(version, { context }))).toString(),
     rules: set.rules ?? [],
     built_on: set.builtOn ?? [],
     needed_by: neededBy.get(set.changeSetId) ?? [],

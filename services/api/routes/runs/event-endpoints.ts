@@ -25,8 +25,8 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
   unreachable. When a store becomes unreachable later, the stream stays open and waits for it.
 - \`limit\` and \`wait_ms\` are checked, but have no effect on a stream.
 
-A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there. Readers of one run share the reads
-from Redis. Nothing is queued for a slow reader: it continues from its own position.`
+A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there. Nothing is
+queued for a slow reader: it continues from its own position.`
 
 export const eventEndpoints = {
   events: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {

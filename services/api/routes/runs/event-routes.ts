@@ -7,8 +7,7 @@ import { repeatEvery } from '#platform/clock.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
-import { type EventReaders, type EventSource, openEventReaders } from './event-readers.ts'
-import { eventStream, type StreamOptions, type StreamQuery } from './event-stream.ts'
+import { type EventSource, eventStream, nextEvents, type StreamOptions, type StreamQuery } from './event-stream.ts'
 import { composingView, findRun } from './run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 
@@ -33,15 +32,14 @@ const streamHeaders = {
 export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
   const { log, closing, heartbeatMs, recheckMs = defaultRecheckMs } = deps
   const ledger = redactedEvents(deps)
-  const readers = openEventReaders(ledger)
-  const streamOptions = { readers, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) }
+  const streamOptions = { source: ledger, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) }
   routes.openapi(eventEndpoints.events, async (c) => {
     const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
     const { projectId } = c.get('caller')
     const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
     const signal = AbortSignal.any([c.req.raw.signal, closing])
     if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
-      const page = await readEventPage(run, { after, category, limit, waitMs }, { source: ledger, readers }, signal)
+      const page = await readEventPage(run, { after, category, limit, waitMs }, ledger, signal)
       const { nextAfter: next_after, runStatus: run_status } = page
       return c.json({ events: page.events.map(wireEvent), next_after, run_status, composing: composingView(run) }, 200)
     }
@@ -120,12 +118,12 @@ const maxScans = 8
 async function readEventPage(
   run: Run,
   query: EventQuery,
-  deps: { source: Pick<EventSource, 'readEvents'>; readers: EventReaders },
+  source: EventSource,
   signal: AbortSignal,
 ): Promise<EventPage> {
-  const page = await scan(run, query, deps.source)
+  const page = await scan(run, query, source)
   if (page.events.length > 0 || isEnded(run.status) || query.waitMs === 0) return { ...page, runStatus: run.status }
-  return waitForEvents(run, { ...query, after: page.nextAfter }, deps.readers, signal)
+  return waitForEvents(run, { ...query, after: page.nextAfter }, source, signal)
 }
 
 async function scan(
@@ -137,13 +135,13 @@ async function scan(
   let nextAfter = after
   for (let scans = 0; scans < maxScans; scans += 1) {
     const size = category === undefined ? limit : scanSize
-    const found = await source.readEvents(runId, { after: nextAfter, limit: size })
-    for (const event of found) {
+    const page = await source.readEvents(runId, { after: nextAfter, limit: size })
+    for (const event of page) {
       nextAfter = event.seq
       if (category === undefined || event.category === category) events.push(event)
       if (events.length === limit) return { events, nextAfter }
     }
-    if (found.length < size) break
+    if (page.length < size) break
   }
   return { events, nextAfter }
 }
@@ -151,20 +149,15 @@ async function scan(
 async function waitForEvents(
   run: Run,
   { after, limit, category, waitMs }: EventQuery,
-  readers: EventReaders,
+  source: EventSource,
   signal: AbortSignal,
 ): Promise<EventPage> {
   const deadline = performance.now() + waitMs
-  const reader = readers.join(run)
-  try {
-    for (let nextAfter = after; ;) {
-      const next = await reader.next(nextAfter, { limit, waitMs: deadline - performance.now(), signal })
-      nextAfter = next.after
-      const events = next.events.filter((event) => category === undefined || event.category === category)
-      const isOver = next.isLast || signal.aborted || performance.now() >= deadline
-      if (events.length > 0 || isOver) return { events, nextAfter, runStatus: next.status }
-    }
-  } finally {
-    reader.leave()
+  for (let from = after; ;) {
+    const next = await nextEvents(run, { after: from, limit, waitMs: deadline - performance.now() }, source, signal)
+    from = next.nextAfter
+    const events = next.events.filter((event) => category === undefined || event.category === category)
+    const isOver = next.isLast || signal.aborted || performance.now() >= deadline
+    if (events.length > 0 || isOver) return { events, nextAfter: from, runStatus: next.status }
   }
 }

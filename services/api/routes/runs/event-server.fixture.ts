@@ -14,12 +14,10 @@ import { problemHandler, refuseInput } from '../../http/problem.ts'
 import { serveApp } from '../../http/serve-app.ts'
 import { plannedOperation } from '../../played-run.fixture.ts'
 import { addEventRoute } from './event-routes.ts'
-import type { EventSource } from './event-readers.ts'
+import type { EventSource } from './event-stream.ts'
 
 /** What was asked of the ledger, and how to make it fail. */
-export type CountedSource = EventSource & {
-  /** How often a run was read. */
-  polls: number
+type CountedSource = EventSource & {
   /** Events that were read, all answers together. */
   events: number
   /** What was asked while it was away. */
@@ -31,14 +29,13 @@ export type CountedSource = EventSource & {
   isAway: boolean
 }
 
-export function countedSource(ledger: EventSource): CountedSource {
+function countedSource(ledger: EventSource): CountedSource {
   const failWhenAway = () => {
     if (!source.isAway) return
     source.refused += 1
     throw new AppError('STORE_001', 'away')
   }
   const source: CountedSource = {
-    polls: 0,
     events: 0,
     refused: 0,
     limits: [],
@@ -46,7 +43,6 @@ export function countedSource(ledger: EventSource): CountedSource {
     isAway: false,
     async getRun(runId) {
       failWhenAway()
-      source.polls += 1
       source.asked.push(runId)
       return ledger.getRun(runId)
     },

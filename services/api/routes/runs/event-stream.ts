@@ -1,17 +1,19 @@
 import { AppError } from '#domain/error.ts'
 import { type Event, type EventCategory, wireEvent } from '#domain/event.ts'
-import type { Run } from '#domain/run.ts'
+import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
-import type { EventReader, EventReaders, NextEvents } from './event-readers.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 
+export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
 export type StreamQuery = { after: number; category: EventCategory | undefined }
-export type StreamOptions = { readers: EventReaders; heartbeatMs?: number }
+export type StreamOptions = { source: EventSource; heartbeatMs?: number }
 
 const pageSize = 200
 const defaultHeartbeatMs = 15_000
 /** A client is asked to wait so long before it connects again. */
 const reconnectMs = 2_000
-/** The client's connection stays open so long after a store did not answer. */
+const pollMs = 200
+/** Nothing is asked of a store for so long after it did not answer. */
 const restMs = 1_000
 
 /**
@@ -22,43 +24,54 @@ const restMs = 1_000
 export async function* eventStream(
   run: Run,
   query: StreamQuery,
-  { readers, heartbeatMs = defaultHeartbeatMs }: StreamOptions,
+  { source, heartbeatMs = defaultHeartbeatMs }: StreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  const reader = readers.join(run)
-  try {
-    yield `retry: ${reconnectMs}\n\n`
-    let sentAt = performance.now()
-    for (let after = query.after; !signal.aborted;) {
-      const waitMs = sentAt + heartbeatMs - performance.now()
-      const page = await nextPage(reader, after, { limit: pageSize, waitMs, signal })
-      if (page !== undefined) after = page.after
-      const frames = framesOf(page?.events ?? [], query.category)
-      if (frames !== '') yield frames
-      else if (performance.now() >= sentAt + heartbeatMs) yield `: heartbeat\nid: ${after}\n\n`
-      else if (page?.isLast !== true) continue
-      sentAt = performance.now()
-      if (page?.isLast !== true) continue
-      yield frame({ event: 'end', id: after, data: { run_id: run.runId, status: page.status } })
-      return
-    }
-  } finally {
-    reader.leave()
+  yield `retry: ${reconnectMs}\n\n`
+  let sentAt = performance.now()
+  for (let after = query.after; !signal.aborted;) {
+    const waitMs = sentAt + heartbeatMs - performance.now()
+    const page = await nextEvents(run, { after, limit: pageSize, waitMs }, source, signal)
+    after = page.nextAfter
+    const frames = framesOf(page.events, query.category)
+    if (frames !== '') yield frames
+    else if (performance.now() >= sentAt + heartbeatMs) yield `: heartbeat\nid: ${after}\n\n`
+    else if (!page.isLast) continue
+    sentAt = performance.now()
+    if (!page.isLast) continue
+    yield frame({ event: 'end', id: after, data: { run_id: run.runId, status: page.status } })
+    return
   }
 }
 
-/** It is undefined when a store did not answer. */
-async function nextPage(
-  reader: EventReader,
-  after: number,
-  wait: Parameters<EventReader['next']>[1],
-): Promise<NextEvents | undefined> {
-  try {
-    return await reader.next(after, wait)
-  } catch (error) {
-    if (!(error instanceof AppError && error.retry)) throw error
-    await delay(restMs, wait.signal).catch(() => undefined)
-    return undefined
+/** `isLast`: the run has ended, and has no events after these. */
+type NextEvents = { events: readonly Event[]; nextAfter: number; status: RunStatus; isLast: boolean }
+
+/** Waits up to `waitMs`, or until `signal` is aborted, for events after number `after`, also while a store does not answer. */
+export async function nextEvents(
+  { runId, status: knownStatus }: Run,
+  { after, limit, waitMs }: { after: number; limit: number; waitMs: number },
+  source: EventSource,
+  signal: AbortSignal,
+): Promise<NextEvents> {
+  const deadline = performance.now() + waitMs
+  for (let status = knownStatus; ;) {
+    let pauseMs = pollMs
+    try {
+      const now = await source.getRun(runId)
+      status = now.status
+      const events = now.seq > after ? await source.readEvents(runId, { after, limit }) : []
+      const nextAfter = events.at(-1)?.seq ?? after
+      // There are more than `seq` when it was reopened since.
+      const isLast = isEnded(status) && (events.length === 0 || nextAfter === now.seq)
+      if (events.length > 0 || isLast) return { events, nextAfter, status, isLast }
+    } catch (error) {
+      if (!(error instanceof AppError && error.retry)) throw error
+      pauseMs = restMs
+    }
+    const leftMs = deadline - performance.now()
+    if (leftMs <= 0 || signal.aborted) return { events: [], nextAfter: after, status, isLast: false }
+    await delay(Math.min(pauseMs, leftMs), signal).catch(() => undefined)
   }
 }
 

@@ -42,8 +42,8 @@ async function findingsOf(
   const ofAgent = operations.filter(({ bundle }) => agent === undefined || bundle === agent)
   const lists = await mapBounded(ofAgent, recordReads, async (operation) => {
     const { recordHash } = operation.outcome ?? {}
-    const found = recordHash === undefined ? [] : await deps.records.readFindings(projectId, recordHash)
-    return found.filter(isWanted).map((finding) => findingView(finding, operation))
+    const findings = recordHash === undefined ? [] : await deps.records.readFindings(projectId, recordHash)
+    return findings.filter(isWanted).map((finding) => findingView(finding, operation))
   })
   return lists.flat()
 }

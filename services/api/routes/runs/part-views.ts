@@ -57,6 +57,6 @@ export function gateRequestView(verify: GateRequest | undefined): GateShape | un
 export function gateView(gate: GateReport | undefined): GateView | null {
   if (gate === undefined) return null
   const { failingTotal, durationMs, leftOut, outputs, ...same } = gate
-  const said = outputs.map(({ changeSets, ...one }) => ({ change_sets: changeSets, ...one }))
-  return { ...same, outputs: said, failing_total: failingTotal, duration_ms: durationMs, left_out: leftOut }
+  const views = outputs.map(({ changeSets, ...output }) => ({ change_sets: changeSets, ...output }))
+  return { ...same, outputs: views, failing_total: failingTotal, duration_ms: durationMs, left_out: leftOut }
 }

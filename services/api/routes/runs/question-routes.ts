@@ -17,9 +17,9 @@ export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: Quest
     const { runId } = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
     const after = Number(cursor ?? 0)
     // One more than is shown: whether it exists decides if this is the last page.
-    const found = await ledger.listQuestions(runId, { after, limit: limit + 1 })
-    const shown = found.slice(0, limit).filter((one) => status === undefined || one.status === status)
-    const next = found.length > limit ? String(after + limit) : null
+    const questions = await ledger.listQuestions(runId, { after, limit: limit + 1 })
+    const shown = questions.slice(0, limit).filter((question) => status === undefined || question.status === status)
+    const next = questions.length > limit ? String(after + limit) : null
     return c.json({ questions: shown.map(questionView), next }, 200)
   })
   routes.openapi(questionEndpoints.answer, async (c) => {

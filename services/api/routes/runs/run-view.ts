@@ -157,7 +157,7 @@ function funnelView(
   }
   const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0, merged: 0 }
   return [...verdicts]
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .flatMap(([agent, counts]) => (counts.accepted + counts.rejected === 0 ? [] : [{ agent, ...unknown, ...counts }]))
 }
 

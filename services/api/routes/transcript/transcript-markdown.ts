@@ -134,9 +134,9 @@ function modelParagraphs({ turn, exchange, reply }: EntryOf<'model'>, manner: En
   const began = exchange === null ? '' : ` (at ${lengthOfTime(Date.parse(exchange.started_at) - manner.startedAtMs)})`
   const figures = exchange === null ? [] : [listOf(exchangeLines(exchange, manner))]
   if (reply === null) return [`## Turn ${turn}: the request failed${began}`, ...figures, ...faultOf(exchange)]
-  const said = reply.content === null || reply.content === '' ? [] : ['The model wrote:', fenced(reply.content)]
+  const text = reply.content === null || reply.content === '' ? [] : ['The model wrote:', fenced(reply.content)]
   const without = reply.tool_calls.length === 0 ? ['It called no tool.'] : []
-  return [`## Turn ${turn}${began}`, ...figures, ...said, ...reply.tool_calls.flatMap(callParagraphs), ...without]
+  return [`## Turn ${turn}${began}`, ...figures, ...text, ...reply.tool_calls.flatMap(callParagraphs), ...without]
 }
 
 function faultOf(exchange: ExchangeView | null): string[] {

@@ -20,14 +20,14 @@ const projectsAtOnce = 8
 export function usageRoutes(deps: UsageRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(usageEndpoints.get, async (c) => {
-    const { by, project_id: asked, until = dayOf(Date.now()), ...given } = c.req.valid('query')
+    const { by, project_id: wanted, until = dayOf(Date.now()), ...given } = c.req.valid('query')
     const since = given.since ?? dayOf(Date.parse(until) - (usualDays - 1) * dayMs)
     const days = daysBetween(since, until)
-    const projects = await projectsOf({ by, asked, caller: c.get('caller') }, deps)
+    const projects = await projectsOf({ by, asked: wanted, caller: c.get('caller') }, deps)
     const used = await mapBounded(projects, projectsAtOnce, async (project) =>
-      (await deps.ledger.readUsage(project, days)).map((one) => ({ ...one, project })),
+      (await deps.ledger.readUsage(project, days)).map((usage) => ({ ...usage, project })),
     )
-    const groups = Map.groupBy(used.flat(), (one) => one[by])
+    const groups = Map.groupBy(used.flat(), (usage) => usage[by])
     const rows = [...groups].map(([of, own]) => ({ of, ...sum(own.map(({ usage }) => usage)) }))
     const total = sum(used.flat().map(({ usage }) => usage))
     return c.json({ since, until, by, rows: rows.toSorted(by === 'day' ? byName : byTokens), total }, 200)
@@ -63,6 +63,6 @@ function sum(usages: readonly Usage[]): Omit<UsageRow, 'of'> {
   }
 }
 
-const byName = (one: UsageRow, other: UsageRow) => (one.of < other.of ? -1 : 1)
+const byName = (left: UsageRow, right: UsageRow) => (left.of < right.of ? -1 : 1)
 const tokensOf = (row: UsageRow) => row.prompt_tokens + row.completion_tokens
-const byTokens = (one: UsageRow, other: UsageRow) => tokensOf(other) - tokensOf(one) || byName(one, other)
+const byTokens = (left: UsageRow, right: UsageRow) => tokensOf(right) - tokensOf(left) || byName(left, right)
