@@ -114,14 +114,6 @@ describe('decisions on change sets that are built on others', () => {
     expect(decisions[1]?.decision).toMatchObject({ note, reason: 'wrong' })
   })
 
-  it('reject and take back all at once', async () => {
-    const runId = await played()
-    expect((await review.decide(runId, { where: {}, verdict: 'accept' })).refused).toEqual([])
-    expect((await review.decide(runId, { where: {}, verdict: 'undo', also_decided: true })).refused).toEqual([])
-    expect((await review.decide(runId, { where: {}, verdict: 'reject' })).refused).toEqual([])
-    expect(await review.verdicts(runId)).toEqual({ fix: 'rejected', doc: 'rejected', more: 'rejected' })
-  })
-
   it('with what one was built on do not reject what a retry makes without that', async () => {
     const former = await played()
     await composeRun(api, former, { files: [] })
