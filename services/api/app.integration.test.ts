@@ -40,14 +40,6 @@ describe('the API', () => {
     expect(api.jobs).toEqual([])
   })
 
-  it('answers an unknown route with a problem, and every answer with its request id and safe headers', async () => {
-    const answer = await api.ask('/v1/nothing', { headers: { 'x-request-id': 'my-id' } })
-    expect(answer.status).toBe(404)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(answer.headers.get('x-request-id')).toBe('my-id')
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-  })
-
   it('says that a store is away, and which, and that it does not know what only that store tells', async () => {
     const lines: string[] = []
     const writeLog = (line: string) => void lines.push(line)

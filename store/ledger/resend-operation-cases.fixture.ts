@@ -1,17 +1,8 @@
 import type { RunId } from '#domain/ids.ts'
-import { aCost, anEvent, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import { questionCases } from './resend-question-cases.fixture.ts'
 import type { Attempt } from './attempt.ts'
-import {
-  child,
-  loseWorker,
-  origin,
-  root,
-  startedAttempt,
-  stopRun,
-  type Client,
-  type ResendCase,
-} from './resend-case.fixture.ts'
+import { child, loseWorker, origin, root, startedAttempt, type Client, type ResendCase } from './resend-case.fixture.ts'
 
 const ofOperations: readonly ResendCase[] = [
   {

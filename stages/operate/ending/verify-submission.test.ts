@@ -4,7 +4,6 @@ import { verifySubmission } from './verify-submission.ts'
 
 const changed = (path: string): FileChange => ({ kind: 'create', path, content: '' })
 const good: Evidence = { check: 'parses', path: 'src/a.py', ok: true, tool: 't' }
-const torn: Evidence = { ...good, ok: false, before: 0, after: 1, detail: 'line 1: torn' }
 const linty: Evidence = { ...good, check: 'lint_before_after', ok: false, before: 0, after: 2 }
 
 function verified(changedFiles: string[], changes: FileChange[], evidence: Evidence[] = [good]) {

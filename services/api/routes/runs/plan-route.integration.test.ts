@@ -52,12 +52,4 @@ describe('GET /v1/runs/{run_id}/plan', () => {
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ error_code: 'RUN_004', run_id: runId })
   })
-
-  it('is hidden from other projects', async () => {
-    const runId = await submitRun(api)
-    await storeNodes(api, runId, [], { agents: { lint } })
-    const answer = await api.askAs('other', `/v1/runs/${runId}/plan`)
-    expect(answer.status).toBe(404)
-    expect(await answer.json()).toMatchObject({ error_code: 'RUN_001', run_id: runId })
-  })
 })

@@ -137,24 +137,6 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     expect(problem.detail).toContain('it failed (TOOL_004 lost three workers) and its attempt left no record')
   })
 
-  it('knows no other run, operation or project', async () => {
-    const { runId } = await ended()
-    const codes = await Promise.all([
-      api.ask(addressOf('r0000000000')),
-      api.ask(addressOf(runId, 'o0123456789abcdef')),
-      api.askAs('other', addressOf(runId)),
-      api.askAs('none', addressOf(runId)),
-      api.ask(`${addressOf(runId)}?format=html`),
-    ])
-    expect(await Promise.all(codes.map(async (answer) => (await problemOf(answer)).error_code))).toEqual([
-      'RUN_001',
-      'RUN_004',
-      'RUN_001',
-      'AUTH_001',
-      'RUN_002',
-    ])
-  })
-
   it('is STORE_003 when the record is gone', async () => {
     const { runId, recordHash } = await ended()
     await api.objects.deleteMany([objectKeys.attempt(api.project, recordHash)])
