@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openLedger } from '#store/ledger/ledger.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -7,14 +7,11 @@ import { anEvent } from '#testing/open-test-ledger.ts'
 import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from './app.fixture.ts'
+import { openTestApi } from './app.fixture.ts'
 import { submitRun } from './played-run.fixture.ts'
+import { useTestApi } from './use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 describe('the API', () => {
   it('says without a token that it lives and that its stores answer', async () => {

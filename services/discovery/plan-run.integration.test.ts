@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newToken, operationId, type RunId, sha256 } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run, RunRequest, WantedWork } from '#domain/run.ts'
 import { getPlanSummary, type PlanSummary } from '#store/objects/plan-summary.ts'
 import { getRepositoryRules, pathRulesOf } from '#store/objects/repository-rules.ts'
 import { anOutcome, endRun } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
-import { openStages, type TestStages } from './open-stages.fixture.ts'
+import { openStages } from './open-stages.fixture.ts'
 
-let stages: TestStages
-beforeAll(async () => {
-  stages = await openStages()
-})
-afterAll(() => stages.close())
+const stages = useOpened(openStages)
 
 type PlannedRun = { run: Run; operations: Operation[]; names: string[]; plan: PlanSummary | undefined; event: unknown }
 

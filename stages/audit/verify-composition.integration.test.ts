@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { changeSetId, newRunId, sha256 } from '#domain/ids.ts'
 import { aRequest } from '#testing/open-test-ledger.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
 import { operationStatuses } from '#domain/operation.ts'
 import { Run } from '#domain/run.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import type { ComposedFile, Composition } from '#store/objects/composition.ts'
 import { putPart } from '#store/objects/patch-part.ts'
 import { putComposition } from '#store/objects/stored-records.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openObjectAudit } from './verify-records.ts'
 import { verifyCompositions } from './verify-composition.ts'
 
-let store: TestObjects
-beforeAll(async () => {
-  store = await testObjects()
-})
-afterAll(() => store.close())
+const store = useOpened(testObjects)
 
 const base = 'one\ntwo\n'
 const baseHash = sha256(base)

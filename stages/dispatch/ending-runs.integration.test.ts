@@ -1,14 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { indexKeys } from '#store/ledger/keys.ts'
-import { anEvent, aNewRun, anOutcome, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, aNewRun, anOutcome, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openDispatcher, operations } from './dispatcher.fixture.ts'
 import { dispatchReady } from './run-dispatcher.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const dispatcher = () => openDispatcher(test)
 

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { applyEdits } from '#domain/change-set.ts'
 import { composeChangeSets } from '#change-sets/compose-change-sets.ts'
 import { type RunId, sha256 } from '#domain/ids.ts'
 import { runKeys } from '#store/ledger/keys.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openBuiltLayer } from './workspace/built-layer.ts'
-import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
+import { openOperationBench, type Planned } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
 const never = new AbortController().signal
@@ -29,11 +30,7 @@ def label(row):
 `
 
 describe('a mechanical operation', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   /** No model is there to be asked. */
   const deps = (over: Partial<OperationDeps> = {}): OperationDeps => {

@@ -12,7 +12,8 @@ import type { SkipKind } from '#domain/run.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { readSnapshot } from '#store/objects/snapshot.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { rawZip } from './raw-zip.fixture.ts'
 import { defaultSnapshotLimits } from './snapshot-limits.ts'
 import { takeSnapshot } from './take-snapshot.ts'
@@ -30,11 +31,10 @@ const contents: Record<string, Buffer> = {
   [longName]: Buffer.from('long = True\n'),
 }
 
-let test: TestObjects
 let root: string
 
+const test = useOpened(testObjects)
 beforeAll(async () => {
-  test = await testObjects()
   root = await mkdtemp(join(tmpdir(), 'remora-snapshot-'))
   for (const [path, content] of Object.entries(contents)) {
     await mkdir(dirname(join(root, 'repo', path)), { recursive: true })
@@ -47,10 +47,7 @@ beforeAll(async () => {
   await writeFile(join(root, 'repo/.git/objects/x'), 'git')
   await writeFile(join(root, 'repo/.git/HEAD'), 'ref')
 })
-afterAll(async () => {
-  await rm(root, { recursive: true, force: true })
-  await test.close()
-})
+afterAll(() => rm(root, { recursive: true, force: true }))
 
 const systemTar = (...options: string[]): Buffer =>
   execFileSync('tar', ['-c', '-C', join(root, 'repo'), ...options], { maxBuffer: 1 << 28 })

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { describe, expect, it } from 'vitest'
+import { anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import type { RunId } from '#domain/ids.ts'
+import { useOpened } from '#testing/use-opened.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const lintAway = { model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }
 const docsAway = { model: 'docs-lora', since: 1_700_000_000_000, bundles: ['docstring'] }

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { newToken } from '#domain/ids.ts'
-import { aNewRun, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aNewRun, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { Attempt } from './attempt.ts'
 import type { Ledger } from './ledger.ts'
 
-let test: TestLedger
 let ledger: Ledger
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   ledger = test.ledger
 })
-afterAll(() => test.close())
 
 const root = aPlannedOperation('root')
 const child = aPlannedOperation('child', {}, [root])

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runSchema } from '#domain/run.ts'
-import {
-  anEvent,
-  aNewRun,
-  anOutcome,
-  aPlannedOperation,
-  testLedger,
-  type TestLedger,
-} from '#testing/open-test-ledger.ts'
+import { anEvent, aNewRun, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { Ledger } from './ledger.ts'
 
-let test: TestLedger
 let ledger: Ledger
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   ledger = test.ledger
 })
-afterAll(() => test.close())
 
 const ending = {
   from: [{ status: 'queued' }],

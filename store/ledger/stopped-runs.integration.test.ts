@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
-import { anEvent, aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, aNewRun, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { Ledger } from './ledger.ts'
 
-let test: TestLedger
 let ledger: Ledger
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   ledger = test.ledger
 })
-afterAll(() => test.close())
 
 const root = aPlannedOperation('root')
 const child = aPlannedOperation('child', {}, [root])

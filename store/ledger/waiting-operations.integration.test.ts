@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { maxAnswerCharacters } from '#domain/question.ts'
-import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { Attempt } from './attempt.ts'
 import type { Suspension } from './end-attempt.ts'
 import { redisNowMs } from './store.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const day = 86_400_000
 const by = { kind: 'human', id: 'ada' } as const

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { newTraceparent } from '#domain/traceparent.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, tarOf, type TestApi } from '../../app.fixture.ts'
+import { tarOf } from '../../app.fixture.ts'
 import { acceptRun, type AcceptDeps, type Intake } from '#stages/intake/accept-run.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
 let archive: Uint8Array
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   archive = await tarOf({ 'a.py': 'x = 1\n' })
 })
-afterAll(() => api.close())
 
 async function* arriving(bytes: Uint8Array) {
   yield bytes

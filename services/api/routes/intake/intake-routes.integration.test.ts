@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { serveApp, type ServedApp } from '../../http/serve-app.ts'
-import { openTestApi, runForm, tarOf, type TestApi } from '../../app.fixture.ts'
+import { runForm, tarOf } from '../../app.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
 let served: ServedApp
+const api = useTestApi({ maxUploadBytes: 50_000 })
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects(), { maxUploadBytes: 50_000 })
   served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1000 })
 })
-afterAll(async () => {
-  await served.close()
-  await api.close()
-})
+afterAll(() => served.close())
 
 const Accepted = z.object({ run_id: z.string(), status: z.literal('queued'), links: z.record(z.string(), z.string()) })
 

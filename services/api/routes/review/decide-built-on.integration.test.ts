@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { composeChangeSets } from '#change-sets/compose-change-sets.ts'
 import type { FileChange } from '#domain/change-set.ts'
 import { openRandom } from '#platform/seeded-random.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { composeRun, playedSetId, type PlayedEnding, playRun } from '../../played-run.fixture.ts'
 import { openPlayedReview, type PlayedReview } from './played-review.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const base = 'a = 1\nb = 2\nc = 3\n'
 
-let api: TestApi
 let baseHash: string
 let review: PlayedReview
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   review = openPlayedReview(api)
   baseHash = await api.blobs.put(api.project, Buffer.from(base))
 })
-afterAll(() => api.close())
 
 function changing(name: string, [start, end, text]: [number, number, string], builtOn: string[] = []): PlayedEnding {
   return { name, changes: changesAt(start, end, text), builtOn }

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Edge, nodeView } from '#domain/code-node.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { EdgePage, NodePage } from '#schemas/node-schema.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
 let runId: string
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   runId = await submitRun(api)
   await storeNodes(api, runId, nodes, { edges, skipped, pageNodes: 2 })
 })
-afterAll(() => api.close())
 
 const skipped = [{ path: 'logo.png', reason: 'binary' }]
 const nodes = ['one', 'two', 'three', 'four', 'five'].map((name) => plannedOperation(name).node)

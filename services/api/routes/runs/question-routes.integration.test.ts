@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { newRunId } from '#domain/ids.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { QuestionPage } from '#schemas/question-schema.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { askingRun, plannedOperation, playRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const question = { text: 'May I rename greet?', choices: ['yes', 'no'] }
 

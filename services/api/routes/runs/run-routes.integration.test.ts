@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { writeSnapshot } from '#store/objects/snapshot.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { openTestApi } from '../../app.fixture.ts'
 import { plannedOperation, playRun, submitRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
 let runId: string
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   runId = await playRun(api, [
     { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
     { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
@@ -18,7 +18,6 @@ beforeAll(async () => {
     { name: 'five', fails: { code: 'AGENT_002', reason: 'm2 does not answer' } },
   ])
 })
-afterAll(() => api.close())
 
 async function json(path: string): Promise<unknown> {
   const answer = await api.ask(path)

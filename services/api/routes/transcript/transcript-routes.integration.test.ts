@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Problem } from '#schemas/problem-schema.ts'
 import { TranscriptView } from '#schemas/transcript-schema.ts'
 import { openTestApi, type TestApi } from '../../app.fixture.ts'
@@ -10,12 +10,9 @@ import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const { operationId } = plannedOperation('total')
 const addressOf = (runId: string, id = operationId) => `/v1/runs/${runId}/operations/${id}/transcript`
