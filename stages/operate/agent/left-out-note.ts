@@ -29,7 +29,7 @@ export function leftOutNote(
  * The events of an attempt's calls, rebuilt from its record: an attempt that continues another one never received that
  * one's events. `messages` may be the beginning of a conversation, or a part of it that begins with its first reply.
  */
-export function replayedEvents(messages: readonly Message[], toolRuns: readonly ToolRun[]): AgentEvent[] {
+function replayedEvents(messages: readonly Message[], toolRuns: readonly ToolRun[]): AgentEvent[] {
   const runs = Map.groupBy(toolRuns, runKey)
   const events: AgentEvent[] = []
   let turn = 0
