@@ -39,16 +39,6 @@ const wildBytes = fc
   .map((parts) => Buffer.concat(parts))
 
 describe('edits between two texts', () => {
-  it('turn the one into the other, byte for byte', () => {
-    fc.assert(
-      fc.property(text, text, (from, to) => {
-        const edits = editsBetween(bytes(from), bytes(to))
-        expect(Buffer.from(applyEdits(bytes(from), edits)).toString()).toBe(to)
-      }),
-      { numRuns: draws(500) },
-    )
-  })
-
   it.each(['UTF-8', 'any bytes'])(
     'turn %s into any UTF-8 text, byte for byte, and cut none of its characters',
     (kind) => {

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { applyEdits, type ChangeSet, type Edit, type FileChange } from '#domain/change-set.ts'
+import { type ChangeSet, type Edit, type FileChange } from '#domain/change-set.ts'
 import { composeChangeSets } from './compose-change-sets.ts'
-import type { FileResult } from './changes-at-path.ts'
 import { independentGroups, neededFirst } from './independent-groups.ts'
-
-const base = 'abcdefghijklmnopqrst'
 
 function setOf(id: string, files: FileChange[], builtOn: string[] = []): ChangeSet {
   const ids = { changeSetId: id, operationId: `o${id}`, bundle: 'b', nodeId: 'n0000000000000000' }
@@ -14,9 +11,6 @@ function setOf(id: string, files: FileChange[], builtOn: string[] = []): ChangeS
 function editing(edits: Edit[], path = 'f'): FileChange {
   return { kind: 'edit', path, baseHash: 'h', edits }
 }
-
-const textOf = ([file]: readonly FileResult[]) =>
-  file?.kind === 'edit' ? Buffer.from(applyEdits(Buffer.from(base), file.edits)).toString() : base
 
 describe('a change set that is built on another', () => {
   const lint = setOf('c1', [editing([{ start: 2, end: 4, text: 'L' }])])
@@ -47,43 +41,6 @@ describe('a change set that is built on another', () => {
     expect(composeChangeSets([lint, partly]).conflicts).toMatchObject([{ changeSetId: 'c4', errorCode: 'WORK_001' }])
   })
 
-  it.each<[string, FileChange, FileChange, object]>([
-    [
-      'a new file',
-      { kind: 'create', path: 'n', content: '1' },
-      { kind: 'create', path: 'n', content: '2' },
-      { content: '2' },
-    ],
-    ['an edited file', editing([{ start: 0, end: 1, text: '1' }]), { kind: 'delete', path: 'f', baseHash: 'h' }, {}],
-    ['a deleted file', { kind: 'delete', path: 'f', baseHash: 'h' }, editing([{ start: 0, end: 20, text: '2' }]), {}],
-    [
-      'a mode',
-      { ...editing([]), executable: true },
-      { ...editing([{ start: 0, end: 1, text: '2' }]), executable: false },
-      { executable: undefined }, // which is that of the base
-    ],
-  ])('replaces %s whole, and the same made by a third set is that', (_what, theirs, own, result) => {
-    const [first, twin, second] = [setOf('c1', [theirs]), setOf('c3', [theirs]), setOf('c2', [own], ['c1'])]
-    for (const sets of [
-      [first, twin, second],
-      [second, first, twin],
-    ]) {
-      const composed = composeChangeSets(sets)
-      expect(composed.conflicts).toEqual([])
-      expect(composed.files).toMatchObject([{ ...own, ...result }])
-      expect(composed.files[0]?.sets).toHaveLength(3)
-    }
-  })
-
-  it('keeps a mode which it does not state, and its own where it is set once more', () => {
-    const first = setOf('c1', [{ ...editing([{ start: 0, end: 1, text: '1' }]), executable: true }])
-    const second = setOf('c2', [editing([{ start: 0, end: 1, text: '2' }])], ['c1'])
-    expect(composeChangeSets([first, second]).files).toMatchObject([{ edits: [{ text: '2' }], executable: true }])
-    const back = setOf('c3', [{ ...editing([]), executable: false }], ['c1', 'c2'])
-    const again = setOf('c4', [{ ...editing([]), executable: true }], ['c1', 'c2', 'c3'])
-    expect(composeChangeSets([again, back, second, first]).files).toMatchObject([{ executable: true }])
-  })
-
   it('collides where each of two replaces what the other one does', () => {
     const writes = (id: string, text: string, builtOn: string[] = []) =>
       setOf(
@@ -112,38 +69,5 @@ describe('a change set that is built on another', () => {
     const apart = setOf('c6', [editing([], 'h')])
     expect(independentGroups([elsewhere, apart, lint])).toEqual([[elsewhere, lint], [apart]])
     expect(neededFirst([elsewhere, apart, over, lint])).toEqual([lint, elsewhere, apart, over])
-  })
-
-  it('can write again what that did, although another one has replaced it', () => {
-    const again = setOf('c3', [editing([{ start: 1, end: 4, text: 'L2' }])], ['c1', 'c2'])
-    const back = setOf('c4', [editing([{ start: 1, end: 4, text: 'bLX' }])], ['c1', 'c2', 'c3'])
-    expect(textOf(composeChangeSets([back, again, over, lint]).files)).toBe('abLXefghijklmnopqrst')
-  })
-
-  it.each<[string, [string, string, string[]][]]>([
-    [
-      'as that wrote it',
-      [
-        ['c1', 'L', []],
-        ['c2', 'L', []],
-        ['c3', 'L', ['c1']],
-        ['c4', 'L', ['c2']],
-      ],
-    ],
-    [
-      'back',
-      [
-        ['c1', 'L', []],
-        ['c2', 'M', ['c1']],
-        ['c3', 'M', ['c1']],
-        ['c4', 'L', ['c1', 'c2']],
-      ],
-    ],
-  ])('is not lost where it writes the same place %s', (_what, all) => {
-    const sets = all.map(([id, text, builtOn]) => setOf(id, [editing([{ start: 2, end: 4, text }])], builtOn))
-    for (const given of [sets, sets.toReversed()]) {
-      const { files, conflicts } = composeChangeSets(given)
-      expect([textOf(files), conflicts]).toEqual(['abLefghijklmnopqrst', []])
-    }
   })
 })

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { readSnapshot } from '#store/objects/snapshot.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
 import { defaultSnapshotLimits } from '#stages/snapshot/snapshot-limits.ts'
 import { takeSnapshot } from '#stages/snapshot/take-snapshot.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { packFolder } from './pack-folder.ts'
 
 const contents: Record<string, Buffer> = {
@@ -23,10 +24,9 @@ const contents: Record<string, Buffer> = {
   [`${'名'.repeat(60)}/${'前'.repeat(80)}.py`]: Buffer.from('wide = True\n'),
 }
 
-let test: TestObjects
 let folder: string
+const test = useOpened(testObjects)
 beforeAll(async () => {
-  test = await testObjects()
   folder = await mkdtemp(join(tmpdir(), 'remora-round-trip-'))
   for (const [path, content] of Object.entries(contents)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
@@ -35,10 +35,7 @@ beforeAll(async () => {
   await chmod(join(folder, 'run.sh'), 0o755)
   await symlink('../empty.txt', join(folder, 'bin/link'))
 })
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-  await test.close()
-})
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('a folder that is packed, uploaded and taken as a snapshot', () => {
   it('has the same bytes, names, executable bits and links as on disk', async () => {

@@ -1,20 +1,17 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { type BranchRuns, openBranchRuns } from './branch-runs.ts'
 
-let test: TestLedger
 let other: Redis
 let runs: BranchRuns
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   other = new Redis(test.redisUrl)
   runs = openBranchRuns(test.redis, test.namespace)
 })
-afterAll(async () => {
-  await other.quit()
-  await test.close()
-})
+afterAll(() => other.quit())
 
 const commitOf = (digit: string) => digit.repeat(40)
 const push = (run: string, digit: string) => ({ runId: `r0000000${run}`, commit: commitOf(digit), since: null })

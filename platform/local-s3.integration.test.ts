@@ -43,31 +43,6 @@ describe('the embedded S3', () => {
     await second.stop()
   })
 
-  it('serves small and large objects and ranges of them', async () => {
-    const server = await startLocalS3({ dir: join(dir, 'sizes') })
-    const store = openStore(server)
-    const large = Buffer.alloc(600_000, 'large ')
-    await store.put('empty', '')
-    await store.put('in/a/folder', 'small')
-    await store.put('large', 'first small')
-    await store.put('large', large)
-    const listed = await Array.fromAsync(store.list(''))
-    const contents = { empty: '', 'in/a/folder': 'small', large: large.toString() }
-    expect(listed.map(({ key, bytes }) => [key, bytes])).toEqual(
-      Object.entries(contents).map(([key, text]) => [key, text.length]),
-    )
-    for (const [key, text] of Object.entries(contents)) {
-      expect(Buffer.from(await store.get(key)).toString()).toBe(text)
-      expect(await store.stat(key)).toMatchObject({ bytes: text.length })
-    }
-    const part = await store.getRange('large', { start: 2, end: 5 })
-    expect(Buffer.from(part).toString()).toBe('rge')
-    await store.delete('in/a/folder')
-    await expect(store.get('in/a/folder')).rejects.toMatchObject({ code: 'STORE_003' })
-    store.close()
-    await server.stop()
-  })
-
   it('serves nobody who does not sign with its keys', async () => {
     const server = await startLocalS3({ dir: join(dir, 'locked') })
     const store = openStore(server)

@@ -116,25 +116,15 @@ function onFrames(socket: Socket, take: (frame: Buffer) => void): void {
   })
 }
 
-/** The values announced by the header of a RESP2 or RESP3 value. No server's answers have streamed values. */
-const bulkTypes = '$=!'
-const listTypes = '*~>'
-const mapTypes = '%'
-/** An attribute precedes the value that it describes. */
-const attributeType = '|'
-
-/** The index after the last byte of the value at `start`; undefined while some of it is still to come. */
-export function frameEnd(bytes: Buffer, start = 0): number | undefined {
+/** The index after the last byte of the RESP2 value at `start`; undefined while some of it is still to come. */
+function frameEnd(bytes: Buffer, start = 0): number | undefined {
   const lineEnd = bytes.indexOf('\r\n', start)
   if (lineEnd === -1) return undefined
   const type = bytes.toString('latin1', start, start + 1)
   const size = Number(bytes.toString('latin1', start + 1, lineEnd))
   const body = lineEnd + 2
-  if (bulkTypes.includes(type)) return bulkEnd(bytes, body, size)
-  if (listTypes.includes(type)) return valuesEnd(bytes, body, size)
-  if (mapTypes.includes(type)) return valuesEnd(bytes, body, 2 * size)
-  if (type === attributeType) return valuesEnd(bytes, body, 2 * size + 1)
-  return body
+  if (type === '$') return bulkEnd(bytes, body, size)
+  return type === '*' ? valuesEnd(bytes, body, size) : body
 }
 
 function bulkEnd(bytes: Buffer, body: number, size: number): number | undefined {
@@ -154,7 +144,7 @@ function valuesEnd(bytes: Buffer, body: number, values: number): number | undefi
 }
 
 /** The complete values at the start of the received bytes, and the remaining bytes. */
-export function splitFrames(bytes: Buffer): { frames: Buffer[]; rest: Buffer } {
+function splitFrames(bytes: Buffer): { frames: Buffer[]; rest: Buffer } {
   const frames: Buffer[] = []
   let start = 0
   for (;;) {
@@ -166,7 +156,7 @@ export function splitFrames(bytes: Buffer): { frames: Buffer[]; rest: Buffer } {
 }
 
 /** The words of a command: clients send it as a list of bulk strings. */
-export function wordsOf(command: Buffer): string[] {
+function wordsOf(command: Buffer): string[] {
   const words: string[] = []
   for (let at = command.indexOf('\r\n') + 2; at < command.length;) {
     const body = command.indexOf('\r\n', at) + 2

@@ -3,48 +3,6 @@ import { montyCode } from './compiled-script.ts'
 import { parseScript } from './parse-script.ts'
 
 describe('parseScript', () => {
-  it('reads inputs with types, literal defaults and what makes them optional', async () => {
-    const { declarations, faults } = await parseScript(
-      [
-        'a: str = Input("a")',
-        'b: int | None = Input("b", default=None)',
-        "c: list[str] = Input('c', default=[])",
-        'd: dict[str, int] = Input("d", default={"k": -1})',
-        'e: str = Input("e", default="tab\\t\\u00e9\\x21\\"")',
-        'f: float = Input("f", default=1_000.5)',
-      ].join('\n'),
-    )
-    expect(faults).toEqual([])
-    expect(declarations.inputs).toMatchObject([
-      { name: 'a', type: 'str', optional: false, schema: { type: 'string' }, line: 1, column: 1 },
-      { name: 'b', optional: true, default: null, schema: { type: 'integer' } },
-      { name: 'c', optional: true, default: [], schema: { type: 'array', items: { type: 'string' } } },
-      { name: 'd', optional: true, default: { k: -1 } },
-      { name: 'e', optional: true, default: 'tab\té!"' },
-      { name: 'f', optional: true, default: 1000.5 },
-    ])
-    expect(declarations.inputs[0]).not.toHaveProperty('default')
-  })
-
-  it('reads externals with their parameters in order', async () => {
-    const { declarations } = await parseScript(
-      '@external\nasync def f(path: str, n: int = 3, *, tags: list[str] | None = None) -> dict[str, Any]: ...\n@external\ndef g() -> None: ...\n',
-    )
-    expect(declarations.externals).toMatchObject([
-      {
-        name: 'f',
-        isAsync: true,
-        returns: 'dict[str, Any]',
-        parameters: [
-          { name: 'path', type: 'str' },
-          { name: 'n', default: 3 },
-          { name: 'tags', default: null },
-        ],
-      },
-      { name: 'g', isAsync: false, parameters: [], returns: 'None' },
-    ])
-  })
-
   it('takes only module-level declarations', async () => {
     const { declarations } = await parseScript(
       'def f():\n  x: int = Input("x")\n  @external\n  def g() -> int: ...\n  return x\nif True:\n  y: int = Input("y")\n',

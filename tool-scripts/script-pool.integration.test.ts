@@ -39,17 +39,6 @@ answer`
     })
   })
 
-  it('catches what the host raises by its Python type', async () => {
-    const source = `${readFile}try:\n    await read_file("a")\nexcept FileNotFoundError as fault:\n    answer = str(fault)\nanswer`
-    const read_file = () => {
-      throw new ScriptError('FileNotFoundError', 'a is not there')
-    }
-    expect(await probe.run(source, { externals: { read_file } })).toMatchObject({
-      kind: 'returned',
-      value: 'a is not there',
-    })
-  })
-
   it("ends with the author's own line when it lets an exception pass", async () => {
     const source = `${readFile}def load(path: str) -> str:\n    return path\n\nload("a")\nawait read_file("a")`
     const read_file = () => {

@@ -1,29 +1,23 @@
 import { Hono } from 'hono'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
-import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
 import type { ApiEnv } from '../../services/api/http/api-env.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { submitRun } from '../../services/api/played-run.fixture.ts'
 import { runCommand } from './served-api.fixture.ts'
+import { useTestApi } from '../../services/api/use-test-api.fixture.ts'
 
-let api: TestApi
 let served: ServedApp
 const asked: string[] = []
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   const noted = new Hono<ApiEnv>().use(async ({ req }, next) => {
     asked.push(req.url)
     await next()
   })
   served = await serveApp(noted.route('/', api.app), { host: '127.0.0.1', port: 0, graceMs: 1_000 })
 })
-afterAll(async () => {
-  await served.close()
-  await api.close()
-})
+afterAll(() => served.close())
 
 it('waits for the end of the run without reading what was before', async () => {
   const runId = await submitRun(api)

@@ -1,19 +1,17 @@
 import { z, type RouteConfig } from '@hono/zod-openapi'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { Problem } from '#schemas/problem-schema.ts'
 import { webhookHeaders } from './routes/webhooks/webhook-examples.fixture.ts'
-import { openTestApi, runForm, tarOf, type TestApi, testWebhookSecret } from './app.fixture.ts'
+import { runForm, tarOf, testWebhookSecret } from './app.fixture.ts'
 import { askingRun, composeRun, plannedOperation, playRun, submitRun } from './played-run.fixture.ts'
 import { apiDocument, endpoints } from './routes/reference/api-document.ts'
+import { useTestApi } from './use-test-api.fixture.ts'
 
-let api: TestApi
 let runId: string
 let tokenId: string
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   const endings = [
     { name: 'one', changes: [{ kind: 'create' as const, path: 'one.py', content: 'x = 1\n' }] },
     { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
@@ -26,7 +24,6 @@ beforeAll(async () => {
   const made = await api.ask('/v1/tokens', { method: 'POST' })
   tokenId = z.object({ token_id: z.string() }).parse(await made.json()).token_id
 })
-afterAll(() => api.close())
 
 const routeOf = ({ method, path }: { method: string; path: string }) => `${method.toUpperCase()} ${path}`
 

@@ -7,11 +7,9 @@ import { z } from 'zod'
 import { announceFindable } from '#bundles/findable-nodes.ts'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { openConsumer } from '#store/queues/consumer.ts'
 import { readMetric } from '#testing/metric-value.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { freePorts } from '#testing/this-machine.ts'
-import { until } from '#testing/until.ts'
 import { startApi, type ApiService } from './api-service.ts'
 import { runForm, tarOf } from './app.fixture.ts'
 import { accessToken, type ApiConfig } from './api-config.ts'
@@ -88,26 +86,6 @@ describe('startApi', () => {
     expect(states[0]).toEqual(states[1])
     expect(await readMetric(health, 'remora_store_request_seconds_count{request="ping",result="ok"}')).toBe(1)
     await watched.close()
-  })
-
-  it('is ready, takes a run in and queues its snapshot', async () => {
-    expect(await (await fetch(`${api.url}/readyz`)).json()).toMatchObject({ status: 'ready' })
-    const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }))
-    const answer = await fetch(`${api.url}/v1/runs`, { method: 'POST', body, headers })
-    expect(answer.status).toBe(202)
-    const accepted = await answer.json()
-    const queued: string[] = []
-    const consumer = openConsumer({
-      queue: 'snapshots',
-      redisUrl: redis.url,
-      prefix: `{${redis.namespace}}`,
-      concurrency: 1,
-      log,
-      handler: async (payload) => void queued.push(payload.run_id),
-    })
-    await until(() => queued, { holds: ({ length }) => length > 0 })
-    await consumer.close({ graceMs: 1000 })
-    expect(accepted).toMatchObject({ run_id: queued[0], status: 'queued' })
   })
 
   it('answers a waiting request and goes when it is told to stop', async () => {

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openLedger } from '#store/ledger/ledger.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -7,14 +7,11 @@ import { anEvent } from '#testing/open-test-ledger.ts'
 import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from './app.fixture.ts'
+import { openTestApi } from './app.fixture.ts'
 import { submitRun } from './played-run.fixture.ts'
+import { useTestApi } from './use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 describe('the API', () => {
   it('says without a token that it lives and that its stores answer', async () => {
@@ -38,14 +35,6 @@ describe('the API', () => {
     const answer = await api.askAs('none', '/v1/runs', { method: 'POST', body: new FormData() })
     expect(answer.status).toBe(401)
     expect(api.jobs).toEqual([])
-  })
-
-  it('answers an unknown route with a problem, and every answer with its request id and safe headers', async () => {
-    const answer = await api.ask('/v1/nothing', { headers: { 'x-request-id': 'my-id' } })
-    expect(answer.status).toBe(404)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(answer.headers.get('x-request-id')).toBe('my-id')
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   it('says that a store is away, and which, and that it does not know what only that store tells', async () => {

@@ -8,21 +8,18 @@ import { silentLog } from '#platform/log.ts'
 import { openConsumer } from '#store/queues/consumer.ts'
 import { openProducer, type Producer } from '#store/queues/producer.ts'
 import { metricValue } from '#testing/metric-value.ts'
-import { aCost, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aCost, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { measuredLedger, showRuns } from './discovery-metrics.ts'
 
-let test: TestLedger
 let producer: Producer
 const queues = () => ({ redisUrl: test.redisUrl, prefix: `{${test.namespace}}`, log: silentLog })
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   producer = openProducer(queues())
 })
-afterAll(async () => {
-  await producer.close()
-  await test.close()
-})
+afterAll(() => producer.close())
 
 /** As a discovery process shows them that has just seen these runs. */
 function openShown() {

@@ -1,17 +1,15 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { packTar } from 'modern-tar'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { announcedFindable } from '#bundles/findable-nodes.ts'
 import { loadBundle } from '#bundles/load-bundle.ts'
-import type { CodeNode } from '#domain/code-node.ts'
 import type { Run } from '#domain/run.ts'
 import { openLedger } from '#store/ledger/ledger.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
-import { openNodeLists } from '#store/objects/node-list.ts'
 import { putBundle } from '#store/objects/stored-records.ts'
 import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
 import { type Log, openLog } from '#platform/log.ts'
@@ -22,14 +20,12 @@ import { readMetric } from '#testing/metric-value.ts'
 import { startTestRedis } from '#testing/redis.ts'
 import { startTestS3 } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
-import { discoverFolder } from '#stages/discover/discover-folder.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
 import { aSource, hostArchive, openTestHost, saying, token } from '#stages/snapshot/fetch/code-host.fixture.ts'
 import { pinnedBundleReader } from '#stages/plan/pin-bundles.ts'
 import { startDiscovery } from './discovery-service.ts'
 
 const agentsDir = fileURLToPath(new URL('../../agents', import.meta.url))
-const exampleDir = fileURLToPath(new URL('../../examples/inventory', import.meta.url))
 const log = openLog({ service: 'discovery', level: 'silent' })
 const poet = `name: poet
 description: Writes.
@@ -160,29 +156,6 @@ it('fetches the code of a run when its host works again, and tells nobody the to
 const stages = (stage: string, result: string) =>
   readMetric(service.health, `remora_stage_seconds_count{stage="${stage}",result="${result}"}`)
 
-it('keeps the nodes of a run, those a folder of the same files has', async () => {
-  const entries = await Promise.all(
-    (await readdir(exampleDir, { recursive: true, withFileTypes: true })).flatMap((entry) =>
-      entry.isFile() ? [entryOf(join(entry.parentPath, entry.name))] : [],
-    ),
-  )
-  const runId = await service.submit('example', await packTar(entries.toSorted(byName)))
-  await until(() => service.ledger.getRun(runId), { holds: ({ nodeListKey }) => nodeListKey !== null })
-  const { nodes, nodeListKey } = await service.ledger.getRun(runId)
-  const ref = { projectId: 'example', runId, hash: nodeListKey ?? '' }
-  const lists = openNodeLists(service.objects)
-  const found: CodeNode[] = []
-  for (let from: number | null = 0; from !== null;) {
-    const page = await lists.scan(ref, { from, limit: 7 })
-    found.push(...page.nodes)
-    from = page.next
-  }
-  const folder = await discoverFolder(exampleDir, { threads: 1 }, AbortSignal.timeout(30_000))
-  expect(found).toEqual(folder.nodes)
-  expect(nodes).toBe(folder.nodes.length)
-  expect(nodes).toBeGreaterThan(50)
-})
-
 it('does not start with a bundle for a node kind that no query pack has; runs pinned to such a bundle keep it', async () => {
   const { storage, redis, objects } = service
   const dir = await mkdtemp(join(tmpdir(), 'remora-agents-'))
@@ -201,12 +174,3 @@ it('does not start with a bundle for a node kind that no query pack has; runs pi
   expect(await pinnedBundleReader(objects)('before', [hash])).toEqual([{ hash, bundle }])
   await rm(dir, { recursive: true })
 })
-
-async function entryOf(path: string) {
-  const body = await readFile(path)
-  return { header: { name: relative(exampleDir, path), size: body.length }, body }
-}
-
-function byName(one: { header: { name: string } }, other: { header: { name: string } }): number {
-  return one.header.name < other.header.name ? -1 : 1
-}

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { openEdgeLists } from '#store/objects/edge-list.ts'
 import { putNodeSelection } from '#store/objects/node-selection.ts'
 import { openNodeLists } from '#store/objects/node-list.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
@@ -70,42 +69,4 @@ it('counts the nodes of every kind, also of those that are called as what every 
   const events = await stores.ledger.readEvents(runId, { after: 0, limit: 100 })
   const found = events.find(({ event }) => event === 'nodes.discovered')
   expect(found?.data).toMatchObject({ kinds: { file: 2, class: 1, constructor: 2, function: 1 } })
-})
-
-it('stores the edges of Python, TypeScript and Go, each with the node at either end', async () => {
-  const runId = await inDiscovery({
-    'money.py': 'def rounded(n):\n    return n\n',
-    'test_money.py': 'from money import rounded\n\n\ndef test_rounded():\n    rounded(1)\n',
-    'web/a.ts': "import { f } from './b.ts'\nexport function g() { return f() }\n",
-    'web/b.ts': 'export function f() {}\n',
-    'go.mod': 'module example.com/m\n',
-    'srv/a.go': 'package srv\n\nfunc A() { B() }\n',
-    'srv/b.go': 'package srv\n\nfunc B() {}\n',
-  })
-  await runDiscoveryStage(runId, deps, signal)
-  const run = await stores.ledger.getRun(runId)
-  const { projectId } = run
-  const nodeList = { projectId, runId, hash: run.nodeListKey ?? '' }
-  const edgeList = { projectId, runId, hash: run.edgeListKey ?? '' }
-  const nodes = await Array.fromAsync(openNodeLists(stores.objects).all(nodeList))
-  const found: string[] = []
-  for (const [place, { path, name }] of nodes.entries()) {
-    const { edges } = await openEdgeLists(stores.objects).scan(edgeList, place, { from: 0, limit: 100 })
-    for (const { direction, kind, certainty, node } of edges)
-      found.push(`${path} ${name} ${direction} ${kind} ${certainty} ${node.path} ${node.qualifiedName}`)
-  }
-  expect(found).toEqual([
-    'money.py rounded in imports exact test_money.py test_money.py',
-    'money.py rounded in calls exact test_money.py test_rounded',
-    'money.py rounded in tests exact test_money.py test_rounded',
-    'srv/a.go A out calls exact srv/b.go B',
-    'srv/b.go B in calls exact srv/a.go A',
-    'test_money.py test_money.py out imports exact money.py rounded',
-    'test_money.py test_rounded out calls exact money.py rounded',
-    'test_money.py test_rounded out tests exact money.py rounded',
-    'web/a.ts a.ts out imports exact web/b.ts f',
-    'web/a.ts g out calls exact web/b.ts f',
-    'web/b.ts f in imports exact web/a.ts web/a.ts',
-    'web/b.ts f in calls exact web/a.ts g',
-  ])
 })

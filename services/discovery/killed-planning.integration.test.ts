@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import type { WantedWork } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { anOutcome, endRun } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
-import { openStages, type TestStages } from './open-stages.fixture.ts'
+import { openStages } from './open-stages.fixture.ts'
 
-let stages: TestStages
-beforeAll(async () => {
-  stages = await openStages()
-})
-afterAll(() => stages.close())
+const stages = useOpened(openStages)
 
 const faulty = {
   'shop/stock.py':

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -58,20 +58,6 @@ describe('loadSoundPacks', () => {
   ] as const)('refuses %s with %j: %s', async ([path, text, code, message]) => {
     await write(path, text)
     expect(await refused()).toEqual({ code, message: expect.stringMatching(message) })
-  })
-
-  it('leaves a language that only has a default aside where another name is in use', async () => {
-    await write('python/strict/a.scm', good)
-    await write('rust/default/a.scm', '(unfinished')
-    expect([...(await loadSoundPacks({ userDir, name: 'strict' })).keys()]).toEqual(['python'])
-  })
-
-  it('takes the packs that links lead to', async () => {
-    await write('mine/a.scm', good)
-    await mkdir(join(userDir, 'packs/python'), { recursive: true })
-    await symlink(join(userDir, 'mine'), join(userDir, 'packs/python/default'))
-    const packs = await loadSoundPacks({ userDir: join(userDir, 'packs') })
-    expect(packs.get('python')?.kinds).toEqual(['class'])
   })
 
   it('says in one line how many faults there are beside the first', async () => {

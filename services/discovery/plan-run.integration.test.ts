@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newToken, operationId, type RunId, sha256 } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run, RunRequest, WantedWork } from '#domain/run.ts'
 import { getPlanSummary, type PlanSummary } from '#store/objects/plan-summary.ts'
 import { getRepositoryRules, pathRulesOf } from '#store/objects/repository-rules.ts'
 import { anOutcome, endRun } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
-import { openStages, type TestStages } from './open-stages.fixture.ts'
+import { openStages } from './open-stages.fixture.ts'
 
-let stages: TestStages
-beforeAll(async () => {
-  stages = await openStages()
-})
-afterAll(() => stages.close())
+const stages = useOpened(openStages)
 
 type PlannedRun = { run: Run; operations: Operation[]; names: string[]; plan: PlanSummary | undefined; event: unknown }
 
@@ -47,7 +44,6 @@ const faulty = {
   'shop/clean.py': 'x = 1\n',
 }
 const servers = { labels: { 'remora.model': 'servers' } }
-const rehearsal = { labels: { 'remora.model': 'rehearsal' } }
 
 describe('planning a run', () => {
   it('plans an agent where it is needed, safe fixes once per file, and nothing where there is no fault', async () => {
@@ -102,31 +98,6 @@ describe('planning a run', () => {
     await runDiscoveryStage(runId, { ...deps, pinBundles, setups }, signal)
     const { environment } = await stores.ledger.getRun(runId)
     expect([environment?.kind, environment?.command]).toEqual(expected)
-  })
-
-  it('asks no rehearsal model for faults without a safe fix, and says so', async () => {
-    const { names, plan } = await planned(faulty, rehearsal)
-    expect(names).toEqual(['lint mechanical shop/stock.py'])
-    expect(plan?.notices).toEqual([
-      expect.stringContaining('no configuration of Ruff'),
-      'lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked (lint.depth: safe)',
-    ])
-    expect(plan?.agents['lint']?.skipped).toContainEqual({
-      reason: 'its lint faults have no safe fix, and no model is asked (lint.depth: safe)',
-      count: 1,
-      examples: ['shop/stock.py:8 total'],
-    })
-  })
-
-  it('names the rules that the linter could fix and Remora does not', async () => {
-    const files = {
-      'ruff.toml': 'target-version = "py310"\nlint.select = ["UP", "E714"]\nlint.extend-unsafe-fixes = ["E714"]\n',
-      'a.py': 'from typing import List\n\n\ndef f(x: List[int]) -> bool:\n    return not x is None\n',
-    }
-    const { plan } = await planned(files, rehearsal)
-    expect(plan?.notices).toEqual([
-      expect.stringMatching(/the linter has fixes of UP006 \(1\).*does not make.*fixes of E714 \(1\) count as unsafe/),
-    ])
   })
 
   /** Ends the run, which has executed, and plans what is wanted of it once more. */

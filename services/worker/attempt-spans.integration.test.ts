@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Span } from '#domain/span.ts'
 import { newTraceparent } from '#domain/traceparent.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
@@ -10,13 +10,10 @@ import {
   type TestLedger,
   testLedger,
 } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { tracedAttempts } from './attempt-spans.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const turn = (['model.requested', 'model.responded', 'turn.finished'] as const).map((event) =>
   anEvent({ event, data: { turn: 1 } }),

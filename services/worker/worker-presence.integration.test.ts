@@ -1,18 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { repeatEvery } from '#platform/clock.ts'
 import { readFleet } from '#store/ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
 import { silentLog } from '#platform/log.ts'
-import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
+import { openSmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { keepPresent, openModelsInUse } from './worker-presence.ts'
 
-let server: SmallRedis
-beforeAll(async () => {
-  server = await openSmallRedis()
-})
-afterAll(() => server.close())
+const server = useOpened(openSmallRedis)
 const has = {
   everyMs: 1_000, // in place of 5 s
   store: { look: async () => ({ state: 'ok' as const, message: 'it answers' }) },

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { changeSetId, newRunId, sha256 } from '#domain/ids.ts'
 import { aRequest } from '#testing/open-test-ledger.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
 import { operationStatuses } from '#domain/operation.ts'
 import { Run } from '#domain/run.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import type { ComposedFile, Composition } from '#store/objects/composition.ts'
 import { putPart } from '#store/objects/patch-part.ts'
 import { putComposition } from '#store/objects/stored-records.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openObjectAudit } from './verify-records.ts'
 import { verifyCompositions } from './verify-composition.ts'
 
-let store: TestObjects
-beforeAll(async () => {
-  store = await testObjects()
-})
-afterAll(() => store.close())
+const store = useOpened(testObjects)
 
 const base = 'one\ntwo\n'
 const baseHash = sha256(base)
@@ -124,80 +121,6 @@ describe('a stored composition', () => {
     expect(await faults({ files: [together, ...others] }, [], [[onAnother], text])).toEqual([
       'composed file a.py: its change sets do not compose',
     ])
-  })
-
-  it.each<[string, string, [name: string, text: string, builtOn: string[]][]]>([
-    [
-      '2',
-      'writes again what another one has replaced',
-      [
-        ['b', 'z', ['second']],
-        ['c', '2', ['second', 'b']],
-      ],
-    ],
-    [
-      '2',
-      'does so, and comes before what was replaced alike',
-      [
-        ['b', 'z', ['second']],
-        ['c', '2', ['second', 'b']],
-        ['d', 'z', ['second']],
-      ],
-    ],
-    [
-      'z',
-      'was made by two of which one is replaced',
-      [
-        ['b', 'z', ['second']],
-        ['twin', '2', []],
-      ],
-    ],
-  ])('has %s where a set %s', async (result, _what, more) => {
-    const made = new Map([['second', second]])
-    for (const [name, text, builtOn] of more) {
-      const set = setOf(name, edit(4, text))
-      const ids = builtOn.flatMap((other) => made.get(other)?.changeSetId ?? [])
-      made.set(name, ids.length === 0 ? set : { ...set, builtOn: ids })
-    }
-    const text = `1\n${result}\n`
-    const ids = idsOf(first, ...made.values())
-    const file = { ...aPy, resultHash: sha256(text), changeSetIds: ids }
-    expect(await faults({ files: [file, ...others] }, [], [[...made.values()], text])).toEqual([])
-  })
-
-  it('has a new file of which one set that made it is replaced, whichever comes first', async () => {
-    const anew = { ...setOf('anew', { kind: 'create', path: 'new.py', content: 'y\n' }), builtOn: idsOf(created) }
-    for (const sets of [
-      [created, twin, anew],
-      [created, anew, twin],
-    ]) {
-      const file = {
-        path: 'new.py',
-        baseHash: null,
-        resultHash: sha256('y\n'),
-        changeSetIds: idsOf(...sets),
-        evidence: [],
-      }
-      expect(await faults({ files: [...files.slice(0, 1), file, ...files.slice(2)] }, [], [[anew], 'y\n'])).toEqual([])
-    }
-  })
-
-  it('states a mode only where it is not that of the snapshot', async () => {
-    const bit = (name: string, executable: boolean, builtOn: string[]): ChangeSet => {
-      const set = setOf(name, { kind: 'edit', path: 'a.py', baseHash, edits: [], executable })
-      return builtOn.length === 0 ? set : { ...set, builtOn }
-    }
-    const on = bit('on', true, [])
-    const back = bit('back', false, idsOf(on))
-    const text = { ...setOf('text', edit(4, 'upon')), builtOn: idsOf(second, on) }
-    const of = (sets: ChangeSet[], over: Partial<ComposedFile>) => {
-      const file = { ...aPy, resultHash: sha256('1\nupon\n'), changeSetIds: idsOf(first, second, ...sets), ...over }
-      return faults({ files: [file, ...others] }, [], [sets, '1\nupon\n'])
-    }
-    expect(await of([on, text], { executable: true })).toEqual([])
-    expect(await of([on, text], {})).toEqual([expect.stringMatching(/its mode is not that of its change sets/)])
-    expect(await of([on, back, text], {})).toEqual([])
-    expect(await of([on, back, text], { executable: false })).toEqual([expect.stringMatching(/its mode is not that/)])
   })
 
   it('may lack a set as a whole that somebody has decided on', async () => {

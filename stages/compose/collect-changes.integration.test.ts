@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { countFunnel } from '#change-sets/funnel.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { RunId } from '#domain/ids.ts'
-import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { collectChanges } from './collect-changes.ts'
 import { madeIn } from './made-sets.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const first = aPlannedOperation('one')
 const setOf = (changeSetId: string): ChangeSet => ({

@@ -72,12 +72,6 @@ describe('a composition in a thread', () => {
     }
   })
 
-  it('fails its run for an object that is gone, with its code', async () => {
-    const runId = await executed(changed)
-    await composer().compose({ runId, stalls: 0 }, never)
-    expect(await ledger.getRun(runId)).toMatchObject({ status: 'failed', phase: 'review', errorCode: 'STORE_003' })
-  })
-
   it('notes for a part of a patch why it cannot be composed, also when the thread died of it', async () => {
     const runId = await executed({ status: 'unchanged' })
     const noted = async () => (await ledger.getRun(runId)).parts.map((note) => 'errorCode' in note && note.errorCode)

@@ -28,15 +28,6 @@ describe('the nodes of a file', () => {
   })
 })
 
-test('a node behind a byte order mark, emoji and a form feed has the hash of its own bytes', () => {
-  const second = 'def g():\n    return "ä😀"'
-  const bytes = new TextEncoder().encode(`\uFEFF# 😀é\nx = "𝔘"\n\f\n${second}\n`)
-  const [, node] = nodesOf(bytes)
-  const cut = bytes.subarray(node?.startByte, node?.endByte)
-  expect(new TextDecoder().decode(cut)).toBe(second)
-  expect(node?.hash).toBe(sha256(cut))
-})
-
 test('a name of up to 1,000 characters is whole, and a longer one is cut', () => {
   const named = (length: number) => nodesOf(`def ${'f'.repeat(length)}(): pass\n`)[1]?.name
   expect(named(1_000)).toBe('f'.repeat(1_000))

@@ -35,16 +35,6 @@ function names(result: ParseResult | undefined): string[] {
 const source = (text: string) => Buffer.from(text)
 
 describe('openParsePool', () => {
-  it('answers every batch in the order of its files, from several threads at once', async () => {
-    const pack = await pythonPack()
-    const pool = open({ threads: 2 })
-    const fiveNames = (batch: number) => [0, 1, 2, 3, 4].map((file) => `f_${batch}_${file}`)
-    const expected = [0, 1, 2, 3, 4, 5].map(fiveNames)
-    const batches = expected.map((batch) => batch.map((name) => ({ content: source(`def ${name}(): pass\n`), pack })))
-    const answers = await Promise.all(batches.map((batch) => pool.parse(batch)))
-    expect(answers.map((results) => results.flatMap(names))).toEqual(expected)
-  })
-
   it('leaves the bytes it was given as they were', async () => {
     const bytes = source('def f(): pass\n')
     await open({ threads: 1 }).parse([{ content: bytes, pack: await pythonPack() }])
@@ -70,15 +60,5 @@ describe('openParsePool', () => {
     await expect(pool.parse([{ content: source('x'), pack: broken }])).rejects.toMatchObject({ code: 'DISC_002' })
     const results = await pool.parse([{ content: source('def f(): pass'), pack }])
     expect(names(results[0])).toEqual(['f'])
-  })
-
-  it('fails what is under way and what comes later when it is closed', async () => {
-    const pool = open({ threads: 1 })
-    const pack = await pythonPack()
-    const many = Array.from({ length: 4 }, () => pool.parse([{ content: source('def f(): pass'), pack }]))
-    const ended = Promise.allSettled(many)
-    await pool.close()
-    expect((await ended).at(-1)?.status).toBe('rejected')
-    await expect(pool.parse([{ content: source(''), pack }])).rejects.toThrow('closed')
   })
 })

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
 import { silentLog } from '#platform/log.ts'
-import { aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import type { PinnedBundle } from '#stages/plan/pin-bundles.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openAwayModels } from './away-models.ts'
 import { loadBundle } from '#bundles/load-bundle.ts'
 import { fileURLToPath } from 'node:url'
 
-let test: TestLedger
 let lint: PinnedBundle
 const hash = 'b'.repeat(64)
 
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   const loaded = await loadBundle(fileURLToPath(new URL('../../agents/lint', import.meta.url)))
   lint = { hash, bundle: loaded.bundle }
 })
-afterAll(() => test.close())
 
 const since = Date.now() - 60_000
 const nobody: Fleet = {

@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { indexKeys, runKeys } from '#store/ledger/keys.ts'
-import { aCost, aNewRun, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aCost, aNewRun, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { openTestQueue } from '#store/queues/test-queue.fixture.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openDispatcher, operations } from './dispatcher.fixture.ts'
 import { dispatchReady } from './run-dispatcher.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const dispatcher = (fleet?: { operations: number; capacity?: number; stuck?: number }) => openDispatcher(test, fleet)
 

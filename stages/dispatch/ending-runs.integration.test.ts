@@ -1,22 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { PlannedOperation } from '#domain/operation.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 import { indexKeys } from '#store/ledger/keys.ts'
-import {
-  anEvent,
-  aNewRun,
-  anOutcome,
-  aPlannedOperation,
-  testLedger,
-  type TestLedger,
-} from '#testing/open-test-ledger.ts'
+import { anEvent, aNewRun, anOutcome, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openDispatcher, operations } from './dispatcher.fixture.ts'
 import { dispatchReady } from './run-dispatcher.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const dispatcher = () => openDispatcher(test)
 
@@ -95,17 +84,5 @@ describe('dispatchReady, for runs that end', () => {
     const { deps } = dispatcher()
     await dispatchReady(deps)
     expect(await test.redis.zrange(active, '0', '-1')).toEqual(['local/r00000001'])
-  })
-
-  it('brings a run to its end in which one failure skips more than one step may touch', async () => {
-    const chain: PlannedOperation[] = []
-    for (let at = 0; at < 24; at++) chain.push(aPlannedOperation(`c${at}`, {}, chain))
-    const runId = await test.executing(chain)
-    const [attempt] = await test.claimReady(runId)
-    if (attempt === undefined) throw new Error('nothing was ready')
-    await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'failed' }), events: [] })
-    const { deps } = dispatcher()
-    for (let round = 0; round < 4; round++) await dispatchReady(deps)
-    expect(await test.ledger.getRun(runId)).toMatchObject({ phase: 'review', counts: { skipped: 23, failed: 1 } })
   })
 })

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { NewRun } from '#store/ledger/run-commands.ts'
-import { anEvent, anOutcome, aRequest, executing, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, anOutcome, aRequest, executing, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openDispatcher, operations } from './dispatcher.fixture.ts'
 import { type DispatchDeps, dispatchReady } from './run-dispatcher.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const origin = { kind: 'api', id: 'test' } as const
 const anAnswer = [

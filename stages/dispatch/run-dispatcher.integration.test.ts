@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { runKeys } from '#store/ledger/keys.ts'
-import { aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { silentLog } from '#platform/log.ts'
 import { newToken } from '#domain/ids.ts'
 import { openTestQueue } from '#store/queues/test-queue.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openDispatcher } from './dispatcher.fixture.ts'
 import { dispatchStateOf, enqueueReady } from './enqueue-ready.ts'
 import { runDispatcher, windowOf } from './run-dispatcher.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 /** A dispatcher whose store is away for its first `failing` rounds; `rounds` counts those that succeeded. */
 function dispatcher(failing: number) {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { Run } from '#domain/run.ts'
-import { anOutcome, aPlannedOperation, endRun, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openIdempotencyStore } from './idempotency.ts'
 import { type Retry, retryRun } from './retry-run.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const [one, other] = [aPlannedOperation('one'), aPlannedOperation('other')]
 

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { openRetention } from '#store/ledger/retention.ts'
-import {
-  aNewRun,
-  anOutcome,
-  aPlannedOperation,
-  endRun,
-  testLedger,
-  type TestLedger,
-} from '#testing/open-test-ledger.ts'
+import { aNewRun, anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openIdempotencyStore } from './idempotency.ts'
 import { type Retry, retryRun } from './retry-run.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const operation = aPlannedOperation('one')
 

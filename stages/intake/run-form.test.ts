@@ -30,25 +30,6 @@ async function faultOf(request: Request): Promise<string> {
 }
 
 describe('withRunForm', () => {
-  it('gives the request and the archive', async () => {
-    const body = part('request', '{"agents":["lint"]}') + part('archive', 'bytes\r\n--not the edge', 'a.tar') + end
-    expect(await withRunForm(post(body), readAll)).toEqual({
-      request: { agents: ['lint'] },
-      archive: 'bytes\r\n--not the edge',
-    })
-  })
-
-  it('takes the archive first, and gives the request after it', async () => {
-    const body = part('archive', 'bytes', 'a.tar') + part('request', '{"agents":["lint"]}') + end
-    const early: unknown[] = []
-    const whole = await withRunForm(post(body), (form) => {
-      early.push(form.request)
-      return readAll(form)
-    })
-    expect(early).toEqual([undefined])
-    expect(whole).toEqual({ request: { agents: ['lint'] }, archive: 'bytes' })
-  })
-
   it('takes a request sent as a file, and an archive without a file name', async () => {
     const body = part('request', '{}', 'request.json') + part('archive', 'bytes') + end
     expect(await withRunForm(post(body), readAll)).toEqual({ request: {}, archive: 'bytes' })
@@ -96,29 +77,6 @@ describe('withRunForm', () => {
   })
 
   it.for([
-    ['without an archive', part('request', '{}') + end, 'INTAKE_008 The field "archive" is missing.'],
-    ['without anything', end, 'INTAKE_008 The field "archive" is missing.'],
-    ['without a request', part('archive', 'x', 'a.tar') + end, 'INTAKE_008 The field "request" is missing.'],
-    [
-      'with two requests before the archive',
-      part('request', '{}') + part('request', '{}') + part('archive', 'x', 'a.tar') + end,
-      'INTAKE_008 The field "request" is there twice.',
-    ],
-    [
-      'with two requests after the archive',
-      part('archive', 'x', 'a.tar') + part('request', '{}') + part('request', '{}') + end,
-      'INTAKE_008 The field "request" is there twice.',
-    ],
-    [
-      'with two archives',
-      part('request', '{}') + part('archive', 'x', 'a.tar') + part('archive', 'x', 'a.tar') + end,
-      'INTAKE_008 The field "archive" is there twice.',
-    ],
-    [
-      'with two archives before the request',
-      part('archive', 'x', 'a.tar') + part('archive', 'x', 'a.tar') + part('request', '{}') + end,
-      'INTAKE_008 The field "archive" is there twice.',
-    ],
     [
       'with a request after the archive that is no JSON',
       part('archive', 'x', 'a') + part('request', '{agents}') + end,

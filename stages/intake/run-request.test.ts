@@ -26,15 +26,6 @@ describe('parseRunRequest', () => {
     })
   })
 
-  it('takes the snake_case fields of the contract', () => {
-    const body = { agents: ['lint', 'docstring', 'lint'], node_kinds: ['function'], error_policy: 'continue' }
-    expect(parseRunRequest(body, known).request).toMatchObject({
-      agents: ['lint', 'docstring'],
-      nodeKinds: ['function'],
-      errorPolicy: 'continue',
-    })
-  })
-
   it('keeps the nodes a run is limited to apart from what every reader of the run gets', () => {
     const nodes = ['n0123456789abcdef']
     const parsed = parseRunRequest({ agents: ['lint'], exclude: ['vendor'], nodes }, known)
@@ -113,11 +104,6 @@ describe('parseRunRequest', () => {
   it.for([{ objective: 'tidy up' }, { acceptance: 'auto' }])('refuses %j instead of ignoring it', (field) => {
     const [name] = Object.keys(field)
     expect(faultOf({ agents: ['lint'], ...field })).toBe(`INTAKE_008 request: Unrecognized key: "${name}"`)
-  })
-
-  it('takes every policy and priority', () => {
-    const body = { agents: ['lint'], error_policy: 'stop_run', priority: 0 }
-    expect(parseRunRequest(body, known).request).toMatchObject({ errorPolicy: 'stop_run', priority: 0 })
   })
 
   it.for([

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
 import { stopsChannel } from '#store/ledger/keys.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { until } from '#testing/until.ts'
-import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { openOperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
 import { silentLog } from '#platform/log.ts'
 
-let bench: OperationBench
-beforeAll(async () => {
-  bench = await openOperationBench()
-})
-afterAll(() => bench.close())
+const bench = useOpened(openOperationBench)
 
 async function requestsRunning(): Promise<number> {
   const metrics = await (await fetch(new URL('/metrics', bench.modelUrl))).text()

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { applyEdits } from '#domain/change-set.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { call, scriptedModel, submitting, type ScriptedReply } from './agent/scripted-agent.fixture.ts'
-import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
+import { openOperationBench, type Planned } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
 
 const never = new AbortController().signal
@@ -10,11 +11,7 @@ const shelf = 'def shelf(row):\n    if row == None:\n        return f"ä"\n    r
 const source = `import socket\nimport os\n\n\nx = f"c" and os == None\n\n\n${shelf}\n\n\ndef price(row):\n    return f"d"\n`
 
 describe('safe fixes in what an agent works on', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   const bytesOf = (text: string, part: string) => {
     const startByte = Buffer.byteLength(text.slice(0, text.indexOf(part)))

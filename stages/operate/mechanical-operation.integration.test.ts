@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { applyEdits } from '#domain/change-set.ts'
 import { composeChangeSets } from '#change-sets/compose-change-sets.ts'
 import { type RunId, sha256 } from '#domain/ids.ts'
 import { runKeys } from '#store/ledger/keys.ts'
-import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openBuiltLayer } from './workspace/built-layer.ts'
-import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
+import { openOperationBench, type Planned } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
 const never = new AbortController().signal
@@ -30,20 +30,12 @@ def label(row):
 `
 
 describe('a mechanical operation', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   /** No model is there to be asked. */
   const deps = (over: Partial<OperationDeps> = {}): OperationDeps => {
     const complete = () => Promise.reject(new Error('a model was asked'))
     return { ...bench.deps, model: { complete }, ...over }
-  }
-  const rulesWith = (ranges: { startByte: number; endByte: number }[]): OperationDeps['runRules'] => {
-    const agentRanges = ranges.map((range) => ({ operationId: 'another', ...range }))
-    return async () => ({ of: async () => wideRules, agentRanges: () => agentRanges })
   }
   const plan = async (text = source) => bench.plannedFile(await bench.bundle('lint'), text, 'mechanical')
   const eventsOf = (runId: RunId) => bench.ledger.readEvents(runId, { after: 0, limit: 1000 })
@@ -119,14 +111,6 @@ describe('a mechanical operation', () => {
     })
   })
 
-  it('stays out of what agents work on', async () => {
-    const startByte = Buffer.byteLength(source.slice(0, source.indexOf('def shelf')))
-    const endByte = Buffer.byteLength(source.slice(0, source.indexOf('\n\n\ndef price')))
-    const { texts } = await done(source, { runRules: rulesWith([{ startByte, endByte }]) })
-    expect(texts).toMatchObject({ F541: source.replace('f"label"', '"label"') })
-    expect(Object.keys(texts)).toEqual(['E713', 'F401', 'F541'])
-  })
-
   it('is unchanged where there is nothing to fix any more, or nothing that passes', async () => {
     const clean = await done('x = 1\n')
     expect(clean.operation.outcome).toMatchObject({ status: 'unchanged', summary: 'no fix was made', changedFiles: [] })
@@ -160,20 +144,6 @@ describe('a mechanical operation', () => {
     const all = files.flatMap((file) => (file.kind === 'edit' ? file.edits : []))
     const after = text.replace('return row', 'return "price", row not in []').replace('f"label"', '"label"')
     expect(Buffer.from(applyEdits(Buffer.from(text), all)).toString()).toBe(after)
-  })
-
-  it('does not take the fixes of a rule along whose evidence is refused', async () => {
-    const check: OperationDeps['evidence']['check'] = async (file, checks) => {
-      const evidence = await bench.deps.evidence.check(file, checks)
-      return evidence.map((one) => ({ ...one, ok: one.ok && file.after?.includes('row not in') !== true }))
-    }
-    const { operation, texts, record } = await done(source, { evidence: { check } })
-    expect(operation.status).toBe('succeeded')
-    expect(Object.keys(texts)).toEqual(['F401', 'F541'])
-    expect(record.leftAlone).toMatchObject([
-      { rule: 'E713', line: 10 },
-      { rule: 'F401', line: 15 },
-    ])
   })
 
   it('is done once more where its worker is lost in the middle; what that worker sends later does not count', async () => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
@@ -12,12 +13,7 @@ const failedForModel = { status: 'failed', errorCode: 'AGENT_002', phase: 'model
 const source = 'def shelf(row):\n    return f"shelf"\n'
 
 describe('an operation whose model is away', () => {
-  let bench: OperationBench
-
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   it('is handed back while no model server says which model it has', async () => {
     const planned = await bench.planned(await bench.bundle('lint'), source, 'shelf')

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { fromOpenAi } from '#models/wire/from-openai.ts'
-import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { openOperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
 
 const source = `def before():
@@ -14,11 +15,7 @@ def shelf(row):
 const never = new AbortController().signal
 
 describe('an operation of one turn', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   async function oneTurn() {
     const bundle = await bench.bundle('docstring')

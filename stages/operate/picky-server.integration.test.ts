@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { Event } from '#domain/event.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { allCapabilities } from '#models/wire/capabilities.ts'
-import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { openOperationBench } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
 const source = `def shelf(row):
@@ -29,13 +30,11 @@ const combinations: [refused: string, names: string[]][] = [
 ]
 
 describe('an agent before a server that refuses', () => {
-  let bench: OperationBench
   let bundle: AgentBundle
+  const bench = useOpened(openOperationBench)
   beforeAll(async () => {
-    bench = await openOperationBench()
     bundle = await bench.bundle('docstring')
   })
-  afterAll(() => bench.close())
 
   async function refuse(names: readonly string[]): Promise<void> {
     const body = JSON.stringify(Object.fromEntries(names.map((name) => [name, true])))

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openModelPool } from '#models/model-pool.ts'
 import { openLocalSlots, type SlotSource } from '#models/pool/slots/slots.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openAttemptStop } from './attempt/attempt-stop.ts'
-import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
+import { openOperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
 
 const never = new AbortController().signal
@@ -30,11 +31,7 @@ function takenSlots() {
 }
 
 describe('an operation whose request waits for a slot', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   it('waits longer than its time limit without using it, and says for how long', async () => {
     const bundle = await bench.bundle('lint')

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ModelUnavailable } from '#domain/error.ts'
 import { OperationResult } from '#store/ledger/results.ts'
 import { dayOf } from '#store/ledger/usage.ts'
 import { getFindings } from '#store/objects/stored-records.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
@@ -40,11 +41,7 @@ answer
 `
 
 describe('an operation that only reports findings', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   async function findingsOf(planned: Awaited<ReturnType<OperationBench['planned']>>) {
     const { outcome } = await bench.operation(planned)

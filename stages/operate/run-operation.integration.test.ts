@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { applyEdits } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
 import { runKeys } from '#store/ledger/keys.ts'
 import { until } from '#testing/until.ts'
-import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { openOperationBench, type Planned } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
 const source = `def before():
@@ -23,11 +24,7 @@ def after():
 const never = new AbortController().signal
 
 describe('runOperation', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   /** The run's events, once the operation has ended. */
   const eventsOf = ({ runId }: Planned): Promise<Event[]> => bench.ledger.readEvents(runId, { after: 0, limit: 1000 })

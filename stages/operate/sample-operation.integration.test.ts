@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
-import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { openOperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
 
 const never = new AbortController().signal
@@ -48,11 +49,7 @@ def show(value): ...
 `
 
 describe('an operation that writes samples', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   it.each(['many', 'one'] as const)('writes cases of every type, and proves them, in %s turns', async (turns) => {
     const bundle = await bench.bundle('sample_data')

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { sha256 } from '#domain/ids.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { call, scriptedModel, submitting } from './agent/scripted-agent.fixture.ts'
 import { openBuiltLayer } from './workspace/built-layer.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
@@ -40,11 +41,7 @@ answer
 `
 
 describe.skipIf(lack !== undefined)(`a tool that runs a program${lack === undefined ? '' : ` (${lack})`}`, () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   async function running(args: Record<string, unknown>, change: Partial<OperationBench['deps']> = {}) {
     const bundle: AgentBundle = await bench.bundle('lint')

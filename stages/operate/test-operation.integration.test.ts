@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { testChecks } from '#domain/checks.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { call, scriptedModel, submitting } from './agent/scripted-agent.fixture.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
@@ -31,11 +32,7 @@ const asserting = (value: number) =>
   `import unittest\n\nfrom shop import price\n\n\nclass PriceTest(unittest.TestCase):\n    def test_few(self):\n        self.assertEqual(price(1), ${value})\n`
 
 describe.skipIf(lack !== undefined)(`an operation that writes tests${lack === undefined ? '' : ` (${lack})`}`, () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   async function running(bundle: AgentBundle, deps: Partial<OperationBench['deps']> = {}) {
     const planned = await bench.planned(bundle, source, 'price')

@@ -34,18 +34,6 @@ describe('containment', () => {
     ])
   })
 
-  it('outer_first waits for the node directly around', () => {
-    const bundle = aBundle('doc', ['file', 'class', 'method', 'function'], { containment: 'outer_first' })
-    expect(planned(nodesOf('a.py', nested), [bundle])).toEqual([
-      'doc a.py',
-      'doc Outer < doc a.py',
-      'doc first < doc Outer',
-      'doc inner < doc first',
-      'doc second < doc Outer',
-      'doc last < doc a.py',
-    ])
-  })
-
   it('goes to the next level where the bundle does not take the direct one', () => {
     const inner = aBundle('doc', ['class', 'function'], { containment: 'inner_first' })
     expect(planned(nodesOf('a.py', nested), [inner])).toEqual(['doc inner', 'doc Outer < doc inner', 'doc last'])

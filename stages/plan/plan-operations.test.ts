@@ -25,19 +25,6 @@ describe('planning operations', () => {
     expect(new Set(plan.map((one) => one.operationId)).size).toBe(5)
   })
 
-  it('puts a bundle after those it waits for on the same node, whatever order they are named in', () => {
-    const waiting = aBundle('test', ['function'], { after: ['docstring'] })
-    const plan = planOperations(nodes, [waiting, aBundle('docstring', ['function'])]).operations
-    expect(plan.map((one) => one.bundle)).toEqual(['docstring', 'test', 'docstring', 'test'])
-    expect(plan[1]?.after).toEqual([plan[0]?.operationId])
-  })
-
-  it('does not wait for a bundle that does not take the node, or is not part of the run', () => {
-    const lint = aBundle('lint', ['file'], { after: ['docstring', 'elsewhere'] })
-    const plan = planOperations(nodes, [lint, aBundle('docstring', ['function'])]).operations
-    expect(plan[0]).toMatchObject({ bundle: 'lint', after: [] })
-  })
-
   it('refuses bundles that wait for each other, and names the circle', () => {
     const circle = [
       aBundle('first', ['file'], { after: ['a'] }),

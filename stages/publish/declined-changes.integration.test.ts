@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
-import { testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import {
   changeKey,
   type ChangeOfNode,
@@ -54,11 +55,7 @@ describe('a change', () => {
 })
 
 describe('the changes that people did not want', () => {
-  let test: TestLedger
-  beforeAll(async () => {
-    test = await testLedger()
-  })
-  afterAll(() => test.close())
+  const test = useOpened(testLedger)
 
   let repository = 0
   function opened(limits?: DeclinedLimits): { declined: DeclinedChanges; id: number; key: string } {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { composeChangeSets } from '#change-sets/compose-change-sets.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import type { Decision, Verdict } from '#domain/decision.ts'
-import { openRandom } from '#platform/seeded-random.ts'
 import { judgeDecisions, type JudgeOptions, type KnownSets, type WantedDecision } from './judge-decisions.ts'
 
 function setOf(changeSetId: string, ...files: FileChange[]): ChangeSet {
@@ -38,23 +36,6 @@ const [one, two] = [setOf('c1', edit(0, 5, 'x')), setOf('c2', edit(3, 8, 'y'))]
 const accept = (id: string) => want(id, 'accepted')
 
 describe('a decision', () => {
-  it('to accept what collides with something accepted is refused with the name of that', () => {
-    const { made, refused } = judge([one, two], [accept('c1'), accept('c2')])
-    expect(made).toEqual([accept('c1')])
-    expect(refused).toMatchObject([
-      { changeSetId: 'c2', errorCode: 'WORK_001', conflict: { path: 'a.py', with: { changeSetId: 'c1' } } },
-    ])
-  })
-
-  it.each<Verdict>(['pending', 'rejected'])('makes room for another when it is %s', (verdict) => {
-    const wanted = [want('c1', verdict), accept('c2')]
-    expect(judge([one, two], wanted, { before: [decided('c1', 'accepted', 7)] })).toEqual({
-      made: wanted,
-      refused: [],
-      leftAlone: [],
-    })
-  })
-
   it('that was made before is nothing, whatever version is given', () => {
     const wanted = [want('c1', 'accepted', { version: 3 }), want('c2', 'pending')]
     const before = [decided('c1', 'accepted', 7)]
@@ -101,10 +82,6 @@ describe('a decision', () => {
     expect(refused).toMatchObject(code === undefined ? [] : [{ errorCode: code, decision: before[0] }])
   })
 
-  it('on a set that is not there is refused', () => {
-    expect(judge([one], [accept('c9')]).refused).toEqual([{ changeSetId: 'c9', errorCode: 'RUN_004' }])
-  })
-
   const proved = { operationId: 'oc2', path: 'a.py', errorCode: 'WORK_004', reason: 'parses fails' } as const
   it('to accept a set that breaks the file with another that is accepted is refused', () => {
     const [first, second] = [setOf('c1', edit(0, 1, 'x')), setOf('c2', edit(4, 5, 'y'))]
@@ -137,53 +114,6 @@ describe('a decision', () => {
   it('to accept a set that broke the file among all others is left to the proof of what is accepted', () => {
     const conflicts = [{ changeSetId: 'c2', ...proved }]
     expect(judge([two], [accept('c2')], { conflicts }).refused).toEqual([])
-  })
-})
-
-type Below = (count: number) => number
-
-function randomSet(id: string, random: Below): ChangeSet {
-  const paths = ['a.py', 'b.py', 'new', 'new/c.py'].filter(() => random(3) === 0)
-  const files = (paths.length === 0 ? ['a.py'] : paths).map((path): FileChange => {
-    if (path.startsWith('new')) return { kind: 'create', path, content: `${random(2)}` }
-    if (random(8) === 0) return { kind: 'delete', path, baseHash: 'b' }
-    const start = random(12)
-    return edit(start, start + random(4), `${random(2)}`, path)
-  })
-  return setOf(id, ...files)
-}
-
-describe('any sequence of decisions over random change sets', () => {
-  it.each(Array.from({ length: 200 }, (_, seed) => seed))('is what a plain model makes of it: seed %i', (seed) => {
-    const { int } = openRandom(seed)
-    const random: Below = (count) => int(0, count - 1)
-    const sets = Array.from({ length: 8 }, (_, at) => randomSet(`c${at}`, random))
-    const collide = (a: ChangeSet, b: ChangeSet) => composeChangeSets([a, b]).conflicts.length > 0
-    let model = new Map<string, Verdict>()
-    let before: Decision[] = []
-    let version = 0
-    for (let round = 0; round < 12; round += 1) {
-      const wanted = Array.from({ length: 1 + random(4) }, (_, at) => `c${(random(4) * 2 + at) % 8}`).map((id) =>
-        want(id, (['accepted', 'rejected', 'pending'] as const)[random(3)] ?? 'pending'),
-      )
-      const distinct = wanted.filter((w, at) => wanted.findIndex((o) => o.changeSetId === w.changeSetId) === at)
-      const { made } = judge(sets, distinct, { before })
-      for (const { changeSetId, verdict } of distinct) {
-        const [set] = sets.filter((s) => s.changeSetId === changeSetId)
-        const others = sets.filter((s) => s !== set && model.get(s.changeSetId) === 'accepted')
-        const refused = verdict === 'accepted' && set !== undefined && others.some((other) => collide(other, set))
-        if (!refused) model = new Map(model).set(changeSetId, verdict)
-      }
-      for (const { changeSetId, verdict } of made) {
-        before = [...before.filter((d) => d.changeSetId !== changeSetId), decided(changeSetId, verdict, (version += 1))]
-      }
-      const kept = Object.fromEntries(sets.map(({ changeSetId: id }) => [id, model.get(id) ?? 'pending']))
-      const found = new Map(before.map((d) => [d.changeSetId, d.verdict]))
-      const said = Object.fromEntries(sets.map(({ changeSetId: id }) => [id, found.get(id) ?? 'pending']))
-      expect(said).toEqual(kept)
-    }
-    const accepted = sets.filter((set) => model.get(set.changeSetId) === 'accepted')
-    expect(composeChangeSets(accepted).conflicts).toEqual([])
   })
 })
 

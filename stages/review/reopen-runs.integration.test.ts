@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { NewDecision } from '#store/ledger/decisions.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
-import {
-  anOutcome,
-  aPlannedOperation,
-  endRun,
-  planReopened,
-  testLedger,
-  type TestLedger,
-} from '#testing/open-test-ledger.ts'
+import { anOutcome, aPlannedOperation, endRun, planReopened, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { rejectedWork } from './rejected-work.ts'
 import { startWantedRetries } from './reopen-runs.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const origin = { kind: 'discovery', id: 'test' } as const
 const person = { kind: 'human', id: 't1' } as const

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import type { RunRequest } from '#domain/run.ts'
 import { indexKeys } from '#store/ledger/keys.ts'
 import { openRetention } from '#store/ledger/retention.ts'
 import { silentLog } from '#platform/log.ts'
 import { until } from '#testing/until.ts'
-import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { retryRejected, runRejectedRetries } from './retry-rejected.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 /** Ignores the runs of other examples. */
 beforeEach(() => test.redis.del(indexKeys(test.namespace).retrying))
 

@@ -1,17 +1,14 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { paxRecord, rawTar, type RawEntry } from './raw-tar.fixture.ts'
 import { defaultSnapshotLimits, type SnapshotLimits } from './snapshot-limits.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 
-let test: TestObjects
-beforeAll(async () => {
-  test = await testObjects()
-})
-afterAll(() => test.close())
+const test = useOpened(testObjects)
 
 const runId = 'r00000000test'
 

@@ -3,22 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { readSnapshot } from '#store/objects/snapshot.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { aSource } from './fetch/code-host.fixture.ts'
 import { paxRecord, rawTar, type RawEntry } from './raw-tar.fixture.ts'
 import { defaultSnapshotLimits } from './snapshot-limits.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 
-let test: TestObjects
-beforeAll(async () => {
-  test = await testObjects()
-})
-afterAll(() => test.close())
+const test = useOpened(testObjects)
 
 /** Takes it as the archive of a code host. */
 async function take(archive: Uint8Array) {

@@ -115,12 +115,6 @@ describe('events that are moved to the archive', () => {
     const [event] = await ledgerOver().readEvents(runId, { after: 900, limit: 1 })
     expect(event?.data).toEqual({ text })
   })
-
-  it('stay in the stream of a ledger without an archive', async () => {
-    const { runId } = await runOf(1_000)
-    expect(await test.ledger.archiveEvents(runId, { keep: 0 })).toBe(0)
-    expect(await inStream(runId)).toBe(1_000)
-  })
 })
 
 describe('an archiver', () => {

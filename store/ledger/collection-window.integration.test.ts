@@ -1,19 +1,18 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { testLedger } from '#testing/open-test-ledger.ts'
 import { startTestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { collectionKeys } from './keys.ts'
 import { openPutPermit, withCollectionWindow } from './collection-window.ts'
 import { openRetention, type Retention } from './retention.ts'
 
-let test: TestLedger
 let retention: Retention
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   retention = openRetention(test.redis, test.namespace)
 })
-afterAll(() => test.close())
 
 const isPermitted = async () => (await test.redis.exists(collectionKeys(test.namespace).permits)) === 1
 const isWindowWanted = async () => (await test.redis.exists(collectionKeys(test.namespace).window)) === 1

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
-import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { NewDecision } from './decisions.ts'
 import { openRetention } from './retention.ts'
 import { runKeys } from './keys.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const operation = aPlannedOperation('changed')
 const person = { kind: 'human', id: 't1' } as const
@@ -41,47 +38,6 @@ function deciding(changeSetId: string, verdict: NewDecision['verdict'], more: Mo
 const violations = async (runId: RunId) => (await test.ledger.verify(runId)).violations
 
 describe('decisions', () => {
-  it('are kept with who made them, when and why, and reported as events', async () => {
-    const runId = await runWithSets('c1', 'c2')
-    const decisions = [deciding('c1', 'accepted'), deciding('c2', 'rejected', { reason: 'too long, "really"\n' })]
-    const made = await test.ledger.decide(runId, { last: 0, decisions, by: person })
-    const { seq } = await test.ledger.getRun(runId)
-    const kept = {
-      by: 'human/t1',
-      agent: 'lint',
-      operationId: operation.operationId,
-      recordHash: 'r',
-      at: expect.any(Number),
-    }
-    const expected = [
-      { changeSetId: 'c1', verdict: 'accepted', reason: null, version: seq - 1, ...kept },
-      { changeSetId: 'c2', verdict: 'rejected', reason: 'too long, "really"\n', version: seq, ...kept },
-    ]
-    expect(made).toEqual(expected)
-    const read = await test.ledger.readDecisions(runId)
-    expect(read.last).toBe(seq)
-    expect([...read.byChangeSet.values()]).toEqual(expected)
-    const events = await test.ledger.readEvents(runId, { after: seq - 2, limit: 2 })
-    expect(events).toMatchObject([
-      { event: 'decision.made', origin: person, data: { change_set_id: 'c1', verdict: 'accepted' } },
-      { event: 'decision.made', data: { change_set_id: 'c2', verdict: 'rejected', reason: 'too long, "really"\n' } },
-    ])
-    expect(await violations(runId)).toEqual([])
-  })
-
-  it('are made after the run has ended, too; the last one counts', async () => {
-    const runId = await ended(await runWithSets('c1'))
-    for (const verdict of ['accepted', 'pending', 'rejected'] as const) {
-      const { last, byChangeSet } = await test.ledger.readDecisions(runId)
-      const before = byChangeSet.get('c1')?.verdict ?? 'pending'
-      await test.ledger.decide(runId, { last, decisions: [deciding('c1', verdict, { before })], by: person })
-    }
-    expect(Object.fromEntries(await test.ledger.countVerdicts(runId))).toEqual({ lint: { accepted: 0, rejected: 1 } })
-    expect((await test.ledger.readDecisions(runId)).byChangeSet.get('c1')?.verdict).toBe('rejected')
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'completed' })
-    expect(await violations(runId)).toEqual([])
-  })
-
   it('are not made when somebody else has decided since they were looked at', async () => {
     const runId = await runWithSets('c1', 'c2')
     const decide = (id: string, last: number) =>
@@ -115,10 +71,4 @@ describe('decisions', () => {
     expect(messages).toContain(`change set c1 is rejected by event ${seq}, its events say accepted by event ${seq}`)
     expect(messages).toContain('1 change sets of lint are counted as accepted, 0 are')
   })
-})
-
-it('tells which operation made a change set', async () => {
-  const runId = await runWithSets('c1', 'c2')
-  const { operationId } = operation
-  expect(await test.ledger.operationsOfSets(runId, ['c2', 'c9', 'c1'])).toEqual([operationId, undefined, operationId])
 })

@@ -1,16 +1,13 @@
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
-import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aNewRun, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { indexKeys, resultKeys, runKeys } from './keys.ts'
 import { forgetRun, openRetention } from './retention.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const now = { agedMs: 0, first: 0, limit: 1_000 }
 

@@ -1,18 +1,15 @@
 import { draws, fc } from '#testing/fast-check.ts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { nameOf } from './ledger-model.fixture.ts'
 import { Act, type World } from './model-steps.fixture.ts'
-import { compare, finish, openWorlds, planAll, take, type Step, type Worlds } from './model-world.fixture.ts'
+import { compare, finish, openWorlds, planAll, take, type Step } from './model-world.fixture.ts'
 import { operationTransitions } from './operation-transitions.fixture.ts'
 import type { PlanSlice } from './plan.ts'
 
-let worlds: Worlds
-beforeAll(async () => {
-  worlds = await openWorlds()
-})
-afterAll(() => worlds.close())
+const worlds = useOpened(openWorlds)
 
 /** Operations in plan order: which earlier ones each waits for, which of them only to end, and whether a slice begins with it. */
 const plans = fc.array(

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
-import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { Attempt } from './attempt.ts'
 import type { Taken } from './dispatch.ts'
 import { runKeys } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 
-let test: TestLedger
 let ledger: Ledger
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   ledger = test.ledger
 })
-afterAll(() => test.close())
 
 const root = aPlannedOperation('root')
-const child = aPlannedOperation('child', {}, [root])
-
-async function eventNames(runId: RunId): Promise<string[]> {
-  return (await ledger.readEvents(runId, { after: 0, limit: 1_000 })).map(({ event }) => event)
-}
 
 /** Their workers fall silent: the leases of all that run out. */
 async function loseAll(runId: RunId): Promise<void> {
@@ -40,51 +34,6 @@ async function onlyAttempt(runId: RunId): Promise<Attempt> {
 }
 
 describe('an operation whose worker falls silent', () => {
-  it('is taken back by the sweep, and nothing its late worker sends counts', async () => {
-    const runId = await test.executing([root])
-    const late = await onlyAttempt(runId)
-    expect(await ledger.sweep(runId)).toEqual({ left: 0, takenBack: 0 })
-    expect(await ledger.getOperation(runId, root.operationId)).toMatchObject({ status: 'running' })
-    await loseAll(runId)
-    expect(await ledger.sweep(runId)).toEqual({ left: 0, takenBack: 1 })
-    expect(await ledger.append(late, 1, [anEvent()])).toEqual({ kind: 'lost' })
-    expect(await ledger.settle(late, 2, { outcome: anOutcome(), events: [] })).toEqual({ kind: 'lost' })
-    expect(await ledger.claim({ runId, operationId: root.operationId, dispatch: 1 }, 'stale')).toEqual({ kind: 'gone' })
-    expect(await onlyAttempt(runId)).toMatchObject({ attempt: 2, dispatch: 2 })
-    const [retried] = (await ledger.readEvents(runId, { after: 0, limit: 100 })).filter(
-      ({ event }) => event === 'operation.retried',
-    )
-    const { path, qualifiedName } = root.node
-    expect(retried?.data).toEqual({ attempt: 1, reason: 'lost', path, qualified_name: qualifiedName })
-    expect((await ledger.verify(runId)).violations).toEqual([])
-  })
-
-  it('keeps the operation when it is heard again before anybody looked, also from a delivery of the same job', async () => {
-    const runId = await test.executing([root])
-    const attempt = await onlyAttempt(runId)
-    await loseAll(runId)
-    const job = { runId, operationId: root.operationId, dispatch: 1 }
-    expect(await ledger.claim(job, newToken())).toEqual({ kind: 'busy' })
-    expect(await ledger.append(attempt, 1, [])).toEqual({ kind: 'ok', stopRequested: false })
-    await ledger.sweep(runId)
-    expect(await ledger.settle(attempt, 2, { outcome: anOutcome(), events: [] })).toEqual({ kind: 'settled' })
-    expect((await ledger.verify(runId)).violations).toEqual([])
-  })
-
-  it('fails when that happened three times, and what waits for it is skipped', async () => {
-    const runId = await test.executing([root, child])
-    for (let times = 0; times < 3; times++) {
-      await onlyAttempt(runId)
-      await loseAll(runId)
-      await ledger.sweep(runId)
-    }
-    const operation = await ledger.getOperation(runId, root.operationId)
-    expect(operation).toMatchObject({ status: 'failed', attempt: 3, lost: 3, outcome: { errorCode: 'TOOL_004' } })
-    expect((await eventNames(runId)).slice(-3)).toEqual(['operation.failed', 'operation.ended', 'operation.skipped'])
-    expect((await ledger.getRun(runId)).phase).toBe('review')
-    expect((await ledger.verify(runId)).violations).toEqual([])
-  })
-
   it('fails alone: no operation fails for what ran beside it, however many kill their worker', async () => {
     const killers = [root, aPlannedOperation('late', { priority: 20 }), aPlannedOperation('last', { priority: 30 })]
     const bystanders = Array.from({ length: 9 }, (_, at) => aPlannedOperation(`by${at}`, { priority: 10 + 3 * at }))
@@ -102,32 +51,6 @@ describe('an operation whose worker falls silent', () => {
     expect((await ledger.getRun(runId)).counts).toMatchObject({ failed: 3, succeeded: 9 })
     for (const id of killing) expect(await ledger.getOperation(runId, id)).toMatchObject({ status: 'failed' })
     expect((await ledger.verify(runId)).violations).toEqual([])
-  })
-})
-
-describe('a dispatched operation whose job is gone', () => {
-  const job = { operationId: root.operationId, dispatch: 1 }
-
-  it('is dispatched again under a new number, once however often the command is sent', async () => {
-    const runId = await test.executing([root])
-    await ledger.dispatch(runId, 1)
-    expect(await ledger.dispatchedLongAgo(runId, { agedMs: 60_000, limit: 10 })).toEqual([])
-    const old = await ledger.dispatchedLongAgo(runId, { agedMs: 0, limit: 10 })
-    expect(old).toEqual([job])
-    const again = await ledger.requeue(runId, old, 'command')
-    expect(again).toEqual([{ ...job, dispatch: 2 }])
-    expect(await ledger.requeue(runId, old, 'command')).toEqual(again)
-    expect(await ledger.requeue(runId, old, 'another')).toEqual([])
-    expect(await ledger.claim({ runId, ...job }, newToken())).toEqual({ kind: 'gone' })
-    expect(await ledger.claim({ runId, ...job, dispatch: 2 }, newToken())).toMatchObject({ kind: 'claimed' })
-    expect((await ledger.verify(runId)).violations).toEqual([])
-  })
-
-  it('is left alone when a worker has claimed it by then', async () => {
-    const runId = await test.executing([root])
-    await onlyAttempt(runId)
-    expect(await ledger.requeue(runId, [job])).toEqual([])
-    expect(await ledger.dispatchedLongAgo(runId, { agedMs: 0, limit: 10 })).toEqual([])
   })
 })
 

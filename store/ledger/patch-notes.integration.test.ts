@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sha256, type RunId } from '#domain/ids.ts'
 import { laterCompositions, mostParts, type PartNote } from '#domain/patch-note.ts'
-import { aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const composed = (name: string, decided: number, compositionKey = `composition of ${name}`): PartNote => {
   return { part: sha256(name), decided, compositionKey }

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runSchema } from '#domain/run.ts'
-import {
-  anEvent,
-  aNewRun,
-  anOutcome,
-  aPlannedOperation,
-  testLedger,
-  type TestLedger,
-} from '#testing/open-test-ledger.ts'
+import { anEvent, aNewRun, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { Ledger } from './ledger.ts'
 
-let test: TestLedger
 let ledger: Ledger
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   ledger = test.ledger
 })
-afterAll(() => test.close())
 
 const ending = {
   from: [{ status: 'queued' }],
@@ -81,13 +73,6 @@ describe('runs', () => {
     expect(stored.endedAt).toBeGreaterThanOrEqual(stored.acceptedAt)
   })
 
-  it('move only from the phase that is asked for', async () => {
-    const run = aNewRun()
-    await ledger.createRun(run)
-    const change = { ...ending, from: [{ status: 'queued', phase: 'planning' }] } as const
-    expect(await ledger.move(run.runId, change)).toBe('refused')
-  })
-
   it('that are unknown or of a newer schema are refused with their codes', async () => {
     await expect(ledger.getRun('r00000000')).rejects.toMatchObject({ code: 'RUN_001' })
     await expect(ledger.readEvents('r00000000', { after: 0, limit: 1 })).rejects.toMatchObject({ code: 'RUN_001' })
@@ -109,70 +94,6 @@ async function redisMs(): Promise<number> {
 }
 
 describe('operations', () => {
-  it('are listed in the order of the plan, page by page, also by status', async () => {
-    const planned = Array.from({ length: 7 }, (_, index) => aPlannedOperation(`f${index}`))
-    const runId = await test.executing(planned)
-    const attempts = await test.claimReady(runId)
-    for (const attempt of attempts) {
-      const status = attempt.node.name === 'f3' ? 'unchanged' : 'succeeded'
-      await ledger.settle(attempt, 1, { outcome: anOutcome({ status }), events: [] })
-    }
-    const names: string[] = []
-    let cursor: string | null = '0'
-    while (cursor !== null) {
-      const page = await ledger.listOperations(runId, { status: 'succeeded', limit: 2, cursor })
-      names.push(...page.operations.map(({ node }) => node.name))
-      cursor = page.next
-    }
-    expect(names).toEqual(['f0', 'f1', 'f2', 'f4', 'f5', 'f6'])
-    const page = await ledger.listOperations(runId, { limit: 3, cursor: '2' })
-    expect(page.operations.map(({ node }) => node.name)).toEqual(['f2', 'f3', 'f4'])
-    expect(page.next).toBe('5')
-  })
-
-  it('that failed are listed without a look at the others', async () => {
-    const planned = Array.from({ length: 7 }, (_, index) => aPlannedOperation(`f${index}`))
-    const runId = await test.executing(planned)
-    for (const attempt of await test.claimReady(runId)) {
-      const failed = { status: 'failed', errorCode: 'AGENT_004', reason: 'no submission' } as const
-      const outcome = anOutcome(['f3', 'f5'].includes(attempt.node.name) ? failed : {})
-      await ledger.settle(attempt, 1, { outcome, events: [] })
-    }
-    const failedFrom = async (cursor: string, limit: number) => {
-      const page = await ledger.listOperations(runId, { status: 'failed', limit, cursor })
-      return { names: page.operations.map(({ node }) => node.name), next: page.next }
-    }
-    const prefix = `${test.namespace}:{${runId}}`
-    await test.redis.set(`${prefix}:op:${planned[0]?.operationId}`, 'reading its status fails')
-    expect(await failedFrom('0', 1)).toEqual({ names: ['f3'], next: '4' })
-    expect(await failedFrom('4', 5)).toEqual({ names: ['f5'], next: null })
-  })
-
-  it('that failed or were blocked are counted by error code, the first of each named, at the same cost for any number', async () => {
-    const planned = ['a', 'b', 'c', 'd', 'e'].map((name) => aPlannedOperation(name))
-    const runId = await test.executing(planned)
-    const codes: Record<string, string> = { b: 'AGENT_002', c: 'AGENT_004', d: 'AGENT_002' }
-    for (const attempt of (await test.claimReady(runId)).toReversed()) {
-      const errorCode = codes[attempt.node.name]
-      const status = attempt.node.name === 'c' ? 'blocked' : 'failed'
-      const reason = `${attempt.node.name} says "errorCode":"AGENT_009"`
-      const outcome = errorCode === undefined ? anOutcome({ reason }) : anOutcome({ status, errorCode, reason })
-      await ledger.settle(attempt, 1, { outcome, events: [] })
-    }
-    const counted = async () =>
-      (await ledger.countFailures(runId)).map(({ errorCode, count, first }) => {
-        return [errorCode, count, first.node.name, first.outcome?.reason?.[0]]
-      })
-    const expected = [
-      ['AGENT_002', 2, 'd', 'd'],
-      ['AGENT_004', 1, 'c', 'c'],
-    ]
-    expect(await counted()).toEqual(expected)
-
-    await test.redis.set(`${test.namespace}:{${runId}}:op:${planned[1]?.operationId}`, 'reading it fails')
-    expect(await counted()).toEqual(expected)
-  })
-
   it('that have ended are listed in the order in which they did, and no others', async () => {
     const planned = ['a', 'b', 'c', 'd'].map((name) => aPlannedOperation(name))
     const runId = await test.executing(planned)
@@ -189,13 +110,6 @@ describe('operations', () => {
       { bundle: 'lint', node: a.node, outcome: { status: 'succeeded', summary: 'did it' } },
     ])
     expect(await ledger.endedOperations('r00000000', ids)).toEqual([])
-  })
-
-  it('that the run does not have are refused with their code', async () => {
-    const runId = await test.executing([aPlannedOperation('a')])
-    const unknown = aPlannedOperation('unknown').operationId
-    await expect(ledger.getOperation(runId, unknown)).rejects.toMatchObject({ code: 'RUN_004' })
-    await expect(ledger.getOperation('r00000000', unknown)).rejects.toMatchObject({ code: 'RUN_001' })
   })
 })
 

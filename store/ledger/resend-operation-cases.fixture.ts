@@ -1,17 +1,8 @@
 import type { RunId } from '#domain/ids.ts'
-import { aCost, anEvent, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import { questionCases } from './resend-question-cases.fixture.ts'
 import type { Attempt } from './attempt.ts'
-import {
-  child,
-  loseWorker,
-  origin,
-  root,
-  startedAttempt,
-  stopRun,
-  type Client,
-  type ResendCase,
-} from './resend-case.fixture.ts'
+import { child, loseWorker, origin, root, startedAttempt, type Client, type ResendCase } from './resend-case.fixture.ts'
 
 const ofOperations: readonly ResendCase[] = [
   {
@@ -76,16 +67,6 @@ const ofOperations: readonly ResendCase[] = [
       return { runId: attempt.runId, send, again: { kind: 'already' } }
     },
   },
-  {
-    script: 'hand-over',
-    what: 'for a while',
-    async prepare(test) {
-      const attempt = await startedAttempt(test, [root])
-      const handedBack = { reason: 'store', delayMs: 60_000, events: [] } as const
-      const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
-      return { runId: attempt.runId, send, again: { kind: 'already' } }
-    },
-  },
 ]
 
 const nothingLeft = { left: 0, takenBack: 0 }
@@ -102,23 +83,6 @@ const ofLostWorkers: readonly ResendCase[] = [
     },
   },
   {
-    script: 'sweep',
-    what: 'of a lost operation',
-    async prepare(test) {
-      const { runId } = await startedAttempt(test, [root])
-      await loseWorker(test, runId, 1)
-      return { runId, send: ({ ledger }) => ledger.sweep(runId), again: nothingLeft }
-    },
-  },
-  {
-    script: 'sweep',
-    what: 'of an abandoned operation',
-    async prepare(test) {
-      const { runId } = await startedAttempt(test, [root])
-      return { runId, send: ({ ledger }) => ledger.sweep(runId, 'abandoned'), again: nothingLeft }
-    },
-  },
-  {
     script: 'requeue',
     what: 'of a lost job',
     async prepare(test) {
@@ -132,29 +96,11 @@ const ofLostWorkers: readonly ResendCase[] = [
 const ofAwayModels: readonly ResendCase[] = [
   {
     script: 'set-away',
-    what: 'of a model that is away',
-    async prepare(test) {
-      const runId = await test.executing([root])
-      return { runId, send: ({ ledger }) => ledger.setAway(runId, away) }
-    },
-  },
-  {
-    script: 'set-away',
     what: 'of a model that is back',
     async prepare(test) {
       const runId = await test.executing([root, child])
       await hold(test, runId)
       return { runId, send: ({ ledger }) => ledger.setAway(runId, []) }
-    },
-  },
-  {
-    script: 'dispatch',
-    what: 'of an operation that was held',
-    async prepare(test) {
-      const runId = await test.executing([root, child])
-      await hold(test, runId)
-      await test.ledger.setAway(runId, [])
-      return { runId, send: ({ ledger }) => ledger.dispatch(runId, 1, { command: 'command' }) }
     },
   },
   {
@@ -166,29 +112,9 @@ const ofAwayModels: readonly ResendCase[] = [
       return { runId, send: ({ ledger }) => ledger.blockHeld(runId, { bundle: 'lint', reason: 'away' }) }
     },
   },
-  {
-    script: 'hand-over',
-    what: 'with a record to resume from',
-    async prepare(test) {
-      const attempt = await startedAttempt(test, [root])
-      const resume = { recordHash: 'the-record', spent: aCost }
-      const handedBack = { reason: 'models', resume, modelFaults: 2, busyFaults: 7, events: [anEvent()] } as const
-      const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
-      return { runId: attempt.runId, send, again: { kind: 'already' } }
-    },
-  },
 ]
 
 const ofBudgets: readonly ResendCase[] = [
-  {
-    script: 'set-budget',
-    what: 'that is used up',
-    async prepare(test) {
-      const runId = await test.executing([root])
-      await test.ledger.append(await spending(test, runId), 1, [spent])
-      return { runId, send: ({ ledger }) => ledger.setBudget(runId, { tokens: 5, origin }) }
-    },
-  },
   {
     script: 'set-budget',
     what: 'that is raised',
@@ -198,23 +124,6 @@ const ofBudgets: readonly ResendCase[] = [
       await test.ledger.setBudget(runId, { tokens: 5, origin })
       await test.ledger.dispatch(runId, 5, { command: 'that holds' })
       return { runId, send: ({ ledger }) => ledger.setBudget(runId, { tokens: null, origin }) }
-    },
-  },
-  {
-    script: 'dispatch',
-    what: 'that finds the budget used up',
-    async prepare(test) {
-      const runId = await test.executing([root, aPlannedOperation('other')], { budget: { tokens: 5 } })
-      await test.ledger.append(await spending(test, runId), 1, [spent])
-      return { runId, send: ({ ledger }) => ledger.dispatch(runId, 5, { command: 'command' }) }
-    },
-  },
-  {
-    script: 'note-budget',
-    what: 'of a project that has used up its day',
-    async prepare(test) {
-      const runId = await test.executing([root])
-      return { runId, send: ({ ledger }) => ledger.noteProjectBudget(runId, { limit: 5, used: 7, resetsAt: 9 }) }
     },
   },
   {
@@ -254,36 +163,10 @@ async function hold(test: TestLedger, runId: RunId): Promise<void> {
   await test.ledger.dispatch(runId, 5, { command: 'that holds' })
 }
 
-const ofStoppedRuns: readonly ResendCase[] = [
-  {
-    script: 'claim',
-    what: 'of an operation of a stopped run',
-    async prepare(test) {
-      const runId = await test.executing([root, child])
-      await test.ledger.dispatch(runId, 1, { command: 'first' })
-      await stopRun(test, runId)
-      const job = { runId, operationId: root.operationId, dispatch: 1 }
-      return { runId, send: ({ ledger }) => ledger.claim(job, 'token') }
-    },
-  },
-  {
-    script: 'hand-over',
-    what: 'in a stopped run',
-    async prepare(test) {
-      const attempt = await startedAttempt(test, [root, child])
-      await stopRun(test, attempt.runId)
-      const handedBack = { reason: 'drain', events: [anEvent()] } as const
-      const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
-      return { runId: attempt.runId, send, again: { kind: 'already' } }
-    },
-  },
-]
-
 export const operationCases: readonly ResendCase[] = [
   ...ofOperations,
   ...ofLostWorkers,
   ...ofAwayModels,
   ...ofBudgets,
-  ...ofStoppedRuns,
   ...questionCases,
 ]

@@ -3,8 +3,9 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import { aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { openResendProxy, type ResendProxy } from '#testing/resend-proxy.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openLedger } from './ledger.ts'
 import type { Client, PreparedCommand, ResendCase } from './resend-case.fixture.ts'
 import { operationCases } from './resend-operation-cases.fixture.ts'
@@ -14,13 +15,12 @@ import { scriptSources } from './script-sources.fixture.ts'
 
 const resendCases: readonly ResendCase[] = [...runCases, ...operationCases]
 
-let test: TestLedger
 let proxy: ResendProxy
 let connection: Redis
 /** A client whose answers the proxy drops on demand. */
 let cutOff: Client
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   proxy = await openResendProxy(test.redisUrl)
   connection = new Redis(proxy.url, { retryStrategy: () => 1 })
   const { namespace } = test
@@ -29,7 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await connection.quit()
   await proxy.close()
-  await test.close()
 })
 
 const sources = scriptSources()

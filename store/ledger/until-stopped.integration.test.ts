@@ -1,22 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { delay } from '#platform/clock.ts'
-import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aNewRun, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { stopsChannel } from './keys.ts'
 import { openStopSignals, type StopSignals } from './stop-signals.ts'
 import { untilStopped, type UntilStoppedDeps } from './run-stage.ts'
 import { silentLog } from '#platform/log.ts'
 
-let test: TestLedger
 let stops: StopSignals
+const test = useOpened(testLedger)
 beforeAll(async () => {
-  test = await testLedger()
   stops = openStopSignals({ redisUrl: test.redisUrl, namespace: test.namespace, log: silentLog })
   await until(() => test.redis.pubsub('NUMSUB', stopsChannel(test.namespace)), { holds: ([, count]) => count === 1 })
 })
 afterAll(async () => {
   stops.close()
-  await test.close()
 })
 
 const never = new AbortController().signal

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { openEventSegments } from '#store/objects/event-segments.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { encodeEvents } from './stored-events.ts'
 import { runKeys, type RunKeys } from './keys.ts'
 import { openLedger } from './ledger.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const root = aPlannedOperation('root')
 const child = aPlannedOperation('child', {}, [root])

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { maxAnswerCharacters } from '#domain/question.ts'
-import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { Attempt } from './attempt.ts'
 import type { Suspension } from './end-attempt.ts'
 import { redisNowMs } from './store.ts'
 
-let test: TestLedger
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 
 const day = 86_400_000
 const by = { kind: 'human', id: 'ada' } as const
 const root = aPlannedOperation('root')
 const child = aPlannedOperation('child', {}, [root])
-const other = aPlannedOperation('other')
 
 function asking(over: Partial<Suspension> = {}): Suspension {
   const question = { text: 'May I rename greet?', choices: ['yes', 'no'] }
@@ -62,63 +58,6 @@ async function statusOf({ runId, operationId }: Pick<Attempt, 'runId' | 'operati
 const violationsOf = async (runId: RunId) => (await test.ledger.verify(runId)).violations
 
 describe('an operation that waits for a person', () => {
-  it('has no lease, keeps its question, and lets its run wait', async () => {
-    const attempt = await suspended()
-    const { runId, operationId, node } = attempt
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'waiting', counts: { waiting: 1, running: 0 } })
-    expect(await test.ledger.getOperation(runId, operationId)).toMatchObject({
-      status: 'waiting',
-      waitsFor: 'q1',
-      suspensionHash: 'the-record',
-    })
-    const [question] = await test.ledger.listQuestions(runId)
-    expect(question).toMatchObject({
-      requestId: 'q1',
-      operationId,
-      nodeId: node.nodeId,
-      bundle: 'lint',
-      path: node.path,
-      qualifiedName: node.qualifiedName,
-      text: 'May I rename greet?',
-      choices: ['yes', 'no'],
-      status: 'open',
-      answer: null,
-    })
-    expect((question?.expiresAt ?? 0) - (question?.askedAt ?? 0)).toBe(day)
-    expect(await test.redis.zcard(`${test.namespace}:{${runId}}:leases`)).toBe(0)
-    expect(await eventsFrom(runId, 5)).toEqual([
-      'turn.finished',
-      'human_input.requested',
-      'operation.suspended',
-      'run.waiting',
-    ])
-    expect(await violationsOf(runId)).toEqual([])
-  })
-
-  it('goes on from its record with the answer', async () => {
-    const { runId, attempt, dispatch } = await suspended()
-    const question = await test.ledger.resume(runId, answering('yes'))
-    expect(question).toMatchObject({ status: 'answered', answer: { text: 'yes', by: 'human/ada' } })
-    expect(await test.ledger.listQuestions(runId)).toEqual([question])
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', counts: { ready: 1, waiting: 0 } })
-    const next = await nextAttempt(runId)
-    expect(next).toMatchObject({
-      attempt: attempt + 1,
-      dispatch: dispatch + 1,
-      resumes: { recordHash: 'the-record', answer: 'yes' },
-    })
-    expect(await eventsFrom(runId, 9)).toEqual([
-      'human_input.answered',
-      'operation.resumed',
-      'operation.queued',
-      'operation.started',
-    ])
-    await test.ledger.settle(next, 1, { outcome: anOutcome(), events: [] })
-    await test.settleAll(runId)
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review' })
-    expect(await violationsOf(runId)).toEqual([])
-  })
-
   it('is resumed again from the same place when the attempt that went on is lost or handed back', async () => {
     const { runId, operationId } = await suspended()
     const { startedAt } = await test.ledger.getOperation(runId, operationId)
@@ -137,38 +76,6 @@ describe('an operation that waits for a person', () => {
     expect(await violationsOf(runId)).toEqual([])
   })
 
-  it('may ask a second time, and then goes on from there', async () => {
-    const { runId } = await suspended()
-    await test.ledger.resume(runId, answering('yes'))
-    const second = await nextAttempt(runId)
-    const question = { text: 'Which name?', choices: null }
-    await test.ledger.suspend(second, 1, asking({ question, recordHash: 'the-second' }))
-    await test.ledger.resume(runId, answering('hello', { requestId: 'q2' }))
-    expect((await nextAttempt(runId)).resumes).toEqual({ recordHash: 'the-second', answer: 'hello' })
-    expect((await test.ledger.listQuestions(runId)).map(({ requestId }) => requestId)).toEqual(['q1', 'q2'])
-    expect(await violationsOf(runId)).toEqual([])
-  })
-
-  it('lets its run go on while other operations are under way, and wait when they have ended', async () => {
-    const runId = await test.executing([root, other, child])
-    const [asks, works] = await test.claimReady(runId)
-    if (asks === undefined || works === undefined) throw new Error('two were ready')
-    await test.ledger.suspend(asks, 1, asking())
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running' })
-    await test.ledger.settle(works, 1, { outcome: anOutcome(), events: [] })
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'waiting', phase: 'execution' })
-    expect(await violationsOf(runId)).toEqual([])
-  })
-
-  it('is lost to its attempt: nothing that attempt says afterwards counts', async () => {
-    const attempt = await suspended()
-    const before = (await test.ledger.getRun(attempt.runId)).seq
-    expect(await test.ledger.suspend(attempt, 1, asking())).toEqual({ kind: 'already' })
-    expect(await test.ledger.append(attempt, 2, [anEvent()])).toEqual({ kind: 'lost' })
-    expect(await test.ledger.settle(attempt, 2, { outcome: anOutcome(), events: [] })).toEqual({ kind: 'lost' })
-    expect((await test.ledger.getRun(attempt.runId)).seq).toBe(before)
-  })
-
   it('may hold text of any kind', async () => {
     const whole = `quote " slash / \\ wide \u{1f600} ${'x'.repeat(2_900)}`
     const text = `nul \0 half \ud800 ${whole}`
@@ -184,17 +91,6 @@ describe('an operation that waits for a person', () => {
 })
 
 describe('an answer', () => {
-  it('is given once: the same command again gets the same question, another one is refused', async () => {
-    const { runId } = await suspended()
-    const first = await test.ledger.resume(runId, answering('yes', { command: 'one' }))
-    const { seq } = await test.ledger.getRun(runId)
-    expect(await test.ledger.resume(runId, answering('yes', { command: 'one' }))).toEqual(first)
-    await expect(test.ledger.resume(runId, answering('yes', { command: 'two' }))).rejects.toMatchObject({
-      code: 'ASK_002',
-    })
-    expect((await test.ledger.getRun(runId)).seq).toBe(seq)
-  })
-
   it.each([
     ['that is none of the choices', answering('perhaps'), 'ASK_005'],
     ['that is empty', answering('  '), 'ASK_005'],
@@ -210,20 +106,6 @@ describe('an answer', () => {
 
   it('of an unknown run is refused', async () => {
     await expect(test.ledger.resume('r00000000', answering('yes'))).rejects.toMatchObject({ code: 'RUN_001' })
-  })
-
-  it('to a stopped run is refused', async () => {
-    const { runId } = await suspended()
-    await test.ledger.cancel(runId, { reason: 'enough', origin: by })
-    await expect(test.ledger.resume(runId, answering('yes'))).rejects.toMatchObject({ code: 'RUN_007' })
-  })
-
-  it('past its time is refused, before and after the sweeper has seen it', async () => {
-    const attempt = await suspended()
-    await letTimePass(attempt)
-    await expect(test.ledger.resume(attempt.runId, answering('yes'))).rejects.toMatchObject({ code: 'ASK_003' })
-    await test.ledger.sweep(attempt.runId)
-    await expect(test.ledger.resume(attempt.runId, answering('yes'))).rejects.toMatchObject({ code: 'ASK_003' })
   })
 })
 
@@ -244,25 +126,5 @@ describe('a question nobody answers', () => {
     expect(await eventsFrom(runId, 9)).toEqual(['operation.blocked', 'operation.ended', 'operation.skipped'])
     expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review' })
     expect(await violationsOf(runId)).toEqual([])
-  })
-
-  it('is cancelled with its run', async () => {
-    const { runId, operationId } = await suspended()
-    await test.ledger.cancel(runId, { reason: 'enough', origin: by })
-    await test.ledger.endSlice(runId, 0)
-    expect(await statusOf({ runId, operationId })).toBe('cancelled')
-    expect(await test.ledger.listQuestions(runId)).toMatchObject([{ status: 'cancelled' }])
-    expect(await violationsOf(runId)).toEqual([])
-  })
-})
-
-describe('a run that was stopped', () => {
-  it('cancels an operation that would wait', async () => {
-    const attempt = await begun()
-    await test.ledger.cancel(attempt.runId, { reason: 'enough', origin: by })
-    expect(await test.ledger.suspend(attempt, 1, asking())).toEqual({ kind: 'suspended' })
-    expect(await statusOf(attempt)).toBe('cancelled')
-    expect(await test.ledger.listQuestions(attempt.runId)).toEqual([])
-    expect(await test.ledger.suspend(attempt, 1, asking())).toEqual({ kind: 'already' })
   })
 })

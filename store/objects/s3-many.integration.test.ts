@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { describe, expect, it } from 'vitest'
+import { testObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { mapBounded } from './map-bounded.ts'
 
-let test: TestObjects
-beforeAll(async () => {
-  test = await testObjects()
-})
-afterAll(() => test.close())
+const test = useOpened(testObjects)
 
 const listed = async (prefix: string) => Array.fromAsync(test.objects.list(prefix))
 

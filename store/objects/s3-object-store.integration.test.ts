@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 const mib = 1024 * 1024
-let test: TestObjects
 const key = (name: string) => `projects/${test.project}/uploads/${name}`
 
-beforeAll(async () => {
-  test = await testObjects()
-})
-afterAll(() => test.close())
+const test = useOpened(testObjects)
 
 async function* chunks(count: number, bytes: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < count; at += 1) yield new Uint8Array(bytes).fill(at)

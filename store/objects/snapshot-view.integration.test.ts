@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { objectKeys } from './object-keys.ts'
 import { openSnapshotReader, readSnapshot, type SnapshotFile, writeSnapshot } from './snapshot.ts'
 
-let test: TestObjects
-beforeAll(async () => {
-  test = await testObjects()
-})
-afterAll(() => test.close())
+const test = useOpened(testObjects)
 
 const file = (path: string, executable = false): SnapshotFile => ({ path, hash: sha256(path), size: 3, executable })
 const contents = {

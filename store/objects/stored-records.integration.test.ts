@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { describe, expect, it } from 'vitest'
+import { testObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { objectKeys } from './object-keys.ts'
 import { getAttemptRecord, getComposition, putAttemptRecord, putComposition } from './stored-records.ts'
 
-let test: TestObjects
-beforeAll(async () => {
-  test = await testObjects()
-})
-afterAll(() => test.close())
+const test = useOpened(testObjects)
 
 const record: AttemptRecord = {
   v: 1,

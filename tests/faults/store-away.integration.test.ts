@@ -4,23 +4,22 @@ import { openBlobStore } from '#store/objects/blob-store.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
-import { openOperationBench, type OperationBench, type Planned } from '#stages/operate/operation-bench.fixture.ts'
+import { openOperationBench, type Planned } from '#stages/operate/operation-bench.fixture.ts'
 import { type OperationDeps, runOperation } from '#stages/operate/run-operation.ts'
 import { baseLayerOf } from '#stages/operate/workspace/base-layer.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openStoreProxy, type StoreProxy } from '../chaos/store-proxy.ts'
 
 const never = new AbortController().signal
 const source = 'def shelf(row):\n    return f"shelf"\n'
 
-let bench: OperationBench
-let store: TestObjects
 let proxy: StoreProxy
 let objects: ObjectStore
+const bench = useOpened(openOperationBench)
+const store = useOpened(testObjects)
 beforeAll(async () => {
-  bench = await openOperationBench()
-  store = await testObjects()
   proxy = await openStoreProxy(store.s3.endpoint)
   const { endpoint: _endpoint, accessKeyId, secretAccessKey, ...place } = store.s3
   const credentials = { accessKeyId, secretAccessKey }
@@ -29,8 +28,6 @@ beforeAll(async () => {
 afterAll(async () => {
   objects.close()
   await proxy.close()
-  await store.close()
-  await bench.close()
 })
 afterEach(() => proxy.setFault(undefined))
 

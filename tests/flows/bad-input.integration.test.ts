@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
@@ -26,18 +24,6 @@ const Result = z.object({
     error_code: z.string().nullable(),
     patch: z.looseObject({ path: z.string() }).nullable(),
   }),
-})
-
-describe('a call that cannot work', () => {
-  it('fails the run when no node matches', async () => {
-    const folder = await folderOf(smallSource)
-    const args = ['run', '.', '--agents', 'lint', '--paths', 'nowhere/**', '--out', 'x.patch', '--json']
-    const run = await services.remora(folder, args)
-    expect(run.code).toBe(1)
-    expect(run.out).toMatch(/"event":"run\.failed".*"error_code":"INTAKE_007"/)
-    expect(Result.parse(lastDocument(run.out)).result).toMatchObject({ status: 'failed', error_code: 'INTAKE_007' })
-    expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
-  })
 })
 
 describe('sources with faults', () => {

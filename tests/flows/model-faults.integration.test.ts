@@ -42,13 +42,6 @@ describe('a run whose model has trouble', () => {
     return { status: answer.status, parts: Readiness.parse(await answer.json()).parts }
   }
 
-  it('loses nothing when some requests fail and are tried again', async () => {
-    const faults = JSON.stringify({ shares: { '503': 1 }, times: 1 })
-    const set = await fetch(`${services.named('rehearsal').origin}/faults`, { method: 'POST', body: faults })
-    expect(set.status).toBe(200)
-    expect(await run('shop/stock.py')).toMatchObject({ code: 0, status: 'completed', failures: [] })
-  })
-
   it.skipIf(lacks('git'))('continues with the other operations when some never get an answer', async () => {
     const { code, status, failures, patch } = await run('shop/*.py')
     expect({ code, status }).toEqual({ code: 3, status: 'completed' })

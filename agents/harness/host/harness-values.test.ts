@@ -14,31 +14,6 @@ const schemaOf = (...names: (keyof typeof properties)[]) => ({
 })
 
 describe('readValues', () => {
-  it('reads the lines that name a value before anything else', () => {
-    const text = 'Do "this":\nname: kilo-1\nport: 8080\nlabels: a, b c\nenabled: false'
-    expect(readValues(schemaOf('name', 'port', 'labels', 'enabled'), text)).toEqual({
-      name: 'kilo-1',
-      port: 8080,
-      labels: ['a', 'b c'],
-      enabled: false,
-    })
-  })
-
-  it('takes what is in quotes in its order, and numbers only from outside of it', () => {
-    const text = 'Register "kilo-1" on port 8080, labelled "v2" and "x 3". Log errors at ERROR.'
-    expect(readValues(schemaOf('name', 'port', 'level', 'labels'), text)).toEqual({
-      name: 'kilo-1',
-      port: 8080,
-      level: 'error',
-      labels: ['v2', 'x 3'],
-    })
-  })
-
-  it('fills objects within objects', () => {
-    const nested = { properties: { server: schemaOf('name', 'port') } }
-    expect(readValues(nested, '"a" at 1')).toEqual({ server: { name: 'a', port: 1 } })
-  })
-
   it('leaves out what the request does not say, and looks into no code', () => {
     expect(readValues(schemaOf('name', 'port', 'level', 'enabled'), 'Say it.\n```\n"x" = 5 # on, error\n```')).toEqual(
       {},

@@ -31,22 +31,6 @@ function move(tools: ToolName[], text: string, answers: object[] = []) {
 }
 
 describe('the harness rule', () => {
-  it('chooses the tool the request has most words of, whatever the values say', () => {
-    const tools: ToolName[] = ['count_lines', 'find_symbol']
-    expect(move(tools, 'Find me the symbol "count_lines_path".')).toMatchObject({
-      name: 'find_symbol',
-      args: { symbol: 'count_lines_path' },
-    })
-    expect(move(tools, 'How many lines has "find/symbol.py"?')).toMatchObject({ args: { path: 'find/symbol.py' } })
-  })
-
-  it('skips what no tool is for', () => {
-    expect(move(['restart_server'], 'Write a poem about two cats.')).toMatchObject({
-      name: 'submit_result',
-      args: { status: 'skipped' },
-    })
-  })
-
   it('submits when the tool has answered, and gives up after two refusals', () => {
     const [refused, done] = [
       { outcome: 'error', error: 'no' },

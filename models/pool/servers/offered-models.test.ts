@@ -25,10 +25,6 @@ describe('a model that a server does not have after all', () => {
 })
 
 describe('the models of a server', () => {
-  it('are listed by name', () => {
-    expect(shortModelList(['big', 'small'])).toBe('big, small')
-  })
-
   it('are shortened when there are many, or their names are long', () => {
     const many = Array.from({ length: 5000 }, (_, at) => `${at}${'m'.repeat(1000)}`)
     const list = shortModelList(many)

@@ -36,11 +36,6 @@ describe('bearerAuth', () => {
     expect(await (await ask(header)).json()).toMatchObject({ projectId })
   })
 
-  it('gives a token of the environment every scope', async () => {
-    const scopes = ['runs:read', 'runs:write', 'tokens:admin']
-    expect(await (await ask('Bearer first-token-0001')).json()).toMatchObject({ scopes })
-  })
-
   it.for([
     undefined,
     '',

@@ -1,26 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { Problem } from '#schemas/problem-schema.ts'
-import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { safeHeaders } from './problem.ts'
 import { openSocket, rawRequest } from './raw-request.fixture.ts'
 import { serveApp, type ServedApp } from './serve-app.ts'
+import { useTestApi } from '../use-test-api.fixture.ts'
 
-let api: TestApi
 let served: ServedApp
 const lines: string[] = []
+const api = useTestApi({ writeLog: (line) => void lines.push(line) })
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects(), { writeLog: (line) => void lines.push(line) })
   served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
 })
-afterAll(async () => {
-  await served.close()
-  await api.close()
-})
+afterAll(() => served.close())
 
 const run = '/v1/runs/r0123456789'
 const json = { 'content-type': 'application/json' }

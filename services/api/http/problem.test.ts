@@ -23,23 +23,6 @@ function appThatThrows(error: Error, { redisReady = true } = {}) {
 }
 
 describe('problemHandler', () => {
-  it('answers an AppError with its own code, status and words', async () => {
-    const { request, lines } = appThatThrows(new AppError('RUN_001', 'There is no run r1.'))
-    expect(await request()).toEqual({
-      status: 404,
-      type: 'application/problem+json',
-      body: {
-        type: 'urn:remora:error:RUN_001',
-        title: 'unknown run',
-        status: 404,
-        detail: 'There is no run r1.',
-        error_code: 'RUN_001',
-        run_id: 'r1',
-      },
-    })
-    expect(lines).toEqual([])
-  })
-
   it('tells nothing about a bug but the id to look for in the log', async () => {
     const { request, lines } = appThatThrows(new Error('secret path /etc/shadow'))
     const { status, body } = await request()
@@ -59,11 +42,6 @@ describe('problemHandler', () => {
   it('keeps the inside of our own faults out of the answer', async () => {
     const { request } = appThatThrows(new AppError('STORE_003', 'object projects/x/blobs/y does not match'))
     expect(JSON.stringify(await request())).not.toContain('blobs')
-  })
-
-  it('says STORE_001 for whatever fails while Redis is away', async () => {
-    const { request } = appThatThrows(new Error('Connection is closed.'), { redisReady: false })
-    expect(await request()).toMatchObject({ status: 503, body: { error_code: 'STORE_001' } })
   })
 
   it('calls a bug one also while Redis is away', async () => {

@@ -62,17 +62,6 @@ describe('the history of a conversation', () => {
     expect(dense.history.fit().tooLong?.tokens).toBeGreaterThan(1000)
   })
 
-  it('leaves the oldest replies out with their results, and says so in the first message', () => {
-    const { messages, last } = play(rounds(20), noTools)
-    expect(last.leftOut).toBe(12)
-    expect(last.messages[0]).toBe(messages[0])
-    expect(last.messages[1]).toEqual({
-      role: 'user',
-      content: 'user\n\n(12 messages are left out.)',
-    })
-    expect(last.messages.slice(2)).toEqual(messages.slice(14))
-  })
-
   it('makes room for several turns at once, so that requests begin alike', () => {
     const { sent } = play(rounds(100), noTools)
     const moves = sent.filter(({ leftOut }, at) => leftOut !== (sent[at - 1]?.leftOut ?? 0))

@@ -1,9 +1,8 @@
 import { draws, fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
-import { foldContext } from '../context/fold-context.ts'
 import type { Tool } from '../tools/tool-set.ts'
 import { refused } from '../tools/tool-set.ts'
-import { leftOutNote, replayedEvents } from './left-out-note.ts'
+import { leftOutNote } from './left-out-note.ts'
 import { runAgent } from './run-agent.ts'
 import { call, done, never, pathTool, scriptedAgent, submitting, type ScriptedReply } from './scripted-agent.fixture.ts'
 import { firstMessages, openTranscript } from './open-transcript.ts'
@@ -74,27 +73,6 @@ describe('the note in place of messages that are left out', () => {
     expect(leftOutNote(later, later.messages.slice(2, 8))).toBe(leftOutNote(transcript, leftOut))
   })
 
-  it('folds the record to the same context as the events that were emitted', async () => {
-    const { agent, transcript, events } = played([...early, [submitting('failed')]])
-    await runAgent(agent, never)
-    const told = foldContext(events)
-    const replayed = foldContext(replayedEvents(transcript.messages, transcript.toolRuns))
-    expect(replayed.knowledge).toEqual(told.knowledge)
-    expect(replayed.lastError).toMatchObject({ of: 'look', reason: 'there is no file gone' })
-    expect(told.shortTrack.actions.map(({ tool }) => tool)).toEqual([
-      'look',
-      'look',
-      'reply',
-      'submit_result',
-      'look',
-      'submit_result',
-      'look',
-      'submit_result',
-    ])
-    const states = ({ shortTrack }: typeof told) => shortTrack.actions.slice(0, 7).map((one) => [one.tool, one.outcome])
-    expect(states(replayed)).toEqual(states(told))
-  })
-
   it('stays short whatever the messages say', () => {
     const part = fc.string({ maxLength: 30, unit: 'binary' })
     const text = fc.tuple(part, fc.nat({ max: 30 })).map(([once, times]) => once.repeat(times))
@@ -120,11 +98,5 @@ describe("a tool's answer", () => {
     expect(transcript.messages[3]).toMatchObject({
       content: '{"outcome":"success","summary":"saw a","knowledge":{"looks at a":1},"result":1}',
     })
-  })
-
-  it('says nothing of knowledge where there is none', async () => {
-    const { agent, transcript } = scriptedAgent([[call('read_file', { path: 'a' })], [submitting()]])
-    await runAgent(agent, never)
-    expect(transcript.messages[3]).toMatchObject({ content: '{"outcome":"success","summary":"ok","result":1}' })
   })
 })

@@ -22,7 +22,7 @@ export function leftOutNote(
 }
 
 /** Rebuilds the events of an attempt's calls from its record: an attempt that continues another one never received that one's events. */
-export function replayedEvents(messages: readonly Message[], toolRuns: readonly ToolRun[]): AgentEvent[] {
+function replayedEvents(messages: readonly Message[], toolRuns: readonly ToolRun[]): AgentEvent[] {
   const runs = Map.groupBy(toolRuns, runKey)
   const events: AgentEvent[] = []
   let turn = 0

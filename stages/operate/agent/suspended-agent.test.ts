@@ -40,17 +40,6 @@ const toolIds = (transcript: Transcript) =>
   transcript.messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : []))
 
 describe('a loop whose tool asks a person', () => {
-  it('stops with the calls that are still to be run, the one that waits first', async () => {
-    const transcript = openTranscript({ messages: firstMessages('system', 'user') })
-    const { end, ran, events } = open(transcript)
-    const { loop, question: asked, waiting: script } = suspension(await end())
-    expect(ran).toEqual(['count', 'ask'])
-    expect(toolIds(transcript)).toEqual(['c1'])
-    expect(loop.calls.map(({ id }) => id)).toEqual(['c2', 'c3'])
-    expect({ asked, script }).toEqual({ asked: question, script: waiting })
-    expect(events.map(({ event }) => event).at(-1)).toBe('tool.called')
-  })
-
   it('goes on in another process: with the answer, then the other calls, then the model', async () => {
     const before = openTranscript({ messages: firstMessages('system', 'user') })
     const stored = JSON.stringify(suspension(await open(before).end()).loop)

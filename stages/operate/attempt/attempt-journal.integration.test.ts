@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '#domain/event.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { call, scriptedModel, submitting } from '../agent/scripted-agent.fixture.ts'
-import { openOperationBench, type OperationBench } from '../operation-bench.fixture.ts'
+import { openOperationBench } from '../operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from '../run-operation.ts'
 
 const source = 'def shelf(row):\n    return row\n'
 const never = new AbortController().signal
 
 describe('what an attempt tells', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   /** Every command with events passes `look` before it goes to the ledger. */
   async function run(model: OperationDeps['model'], look: (events: readonly NewEvent[]) => void) {

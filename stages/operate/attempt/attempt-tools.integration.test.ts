@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openOperationBench, type OperationBench } from '../operation-bench.fixture.ts'
+import { expect, it } from 'vitest'
+import { useOpened } from '#testing/use-opened.ts'
+import { openOperationBench } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
 
 const source = 'import os\n\n\ndef shelf(row):\n    return f"shelf"\n'
@@ -26,11 +27,7 @@ answer = {
 answer
 `
 
-let bench: OperationBench
-beforeAll(async () => {
-  bench = await openOperationBench()
-})
-afterAll(() => bench.close())
+const bench = useOpened(openOperationBench)
 
 it('a script is given the text of its node and the files it has to do with', async () => {
   const bundle = await bench.bundle('lint')

@@ -3,14 +3,6 @@ import { recordedEvents, scope } from './recorded-events.fixture.ts'
 import { foldContext } from './fold-context.ts'
 
 describe('the context out of recorded events', () => {
-  it('has the results of its own node first, then those of the closest, and none of strangers', () => {
-    const { longTrack } = foldContext(recordedEvents, scope)
-    expect(longTrack.map(({ agent, node, status }) => [agent, node, status])).toEqual([
-      ['lint', undefined, 'succeeded'],
-      ['docstring', 'price (src/util.py)', 'failed'],
-    ])
-  })
-
   it('says of its own node alone that nothing had to be changed', () => {
     const unchanged = recordedEvents.map((event) =>
       event.event === 'operation.ended' ? { ...event, data: { ...event.data, status: 'unchanged' } } : event,
@@ -24,25 +16,6 @@ describe('the context out of recorded events', () => {
     const later = { ...again, data: { ...again.data, status: 'succeeded', reason: undefined } }
     const { longTrack } = foldContext([...recordedEvents, later], scope)
     expect(longTrack.map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
-  })
-
-  it('has what this attempt did, each call with its own answer where ids repeat', () => {
-    const { shortTrack } = foldContext(recordedEvents, scope)
-    expect(shortTrack.actions.map(({ tool, outcome, summary }) => [tool, outcome, summary])).toEqual([
-      ['read_docstring', 'success', 'read the signature'],
-      ['write_docstring', 'error', 'the docstring must not be empty'],
-      ['write_docstring', 'success', 'wrote the docstring'],
-      ['submit_result', 'refused', 'status: Invalid option (got "done")'],
-      ['read_docstring', undefined, ''],
-    ])
-    expect(shortTrack.before).toBe(0)
-  })
-
-  it('knows of each key what was learned last', () => {
-    expect([...foldContext(recordedEvents, scope).knowledge]).toEqual([
-      ['parameters', 2],
-      ['has_docstring', true],
-    ])
   })
 
   it('forgets an error once the same thing went well, and no other', () => {
@@ -59,28 +32,6 @@ describe('the context out of recorded events', () => {
     expect(upTo(written)).toMatchObject({ of: 'write_docstring' })
     expect(upTo(written + 1)).toBeUndefined()
     expect(upTo(Infinity)).toMatchObject({ of: 'submit_result', errorCode: 'AGENT_005' })
-  })
-
-  it('has the reasons of an unverified submission and of a reply without a call', () => {
-    const { shortTrack, lastError } = foldContext([
-      {
-        event: 'turn.finished',
-        status: 'error',
-        errorCode: 'AGENT_003',
-        data: { turn: 1, calls: 0, reason: 'the model answered without calling a tool' },
-      },
-      {
-        event: 'submission.received',
-        status: 'error',
-        errorCode: 'WORK_005',
-        data: { turn: 2, status: 'success', summary: 'done', unverified: 'lint for a.py' },
-      },
-    ])
-    expect(shortTrack.actions.map(({ tool, outcome, summary }) => [tool, outcome, summary])).toEqual([
-      ['reply', 'no call', 'the model answered without calling a tool'],
-      ['submit_result', 'unverified', 'lint for a.py'],
-    ])
-    expect(lastError).toEqual({ of: 'submit_result', errorCode: 'WORK_005', reason: 'lint for a.py' })
   })
 
   it('begins anew with a new attempt but for what went wrong last, and goes on with one that was answered', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { Question } from '#domain/question.ts'
 import { applyEdits } from '#domain/change-set.ts'
@@ -7,7 +7,8 @@ import { runKeys } from '#store/ledger/keys.ts'
 import { getUnfinishedAttempt, putUnfinishedAttempt } from '#store/objects/stored-records.ts'
 import { SuspendedAttempt, type WaitingScript } from '#store/objects/attempt-record.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
-import { openOperationBench, type OperationBench, type Planned } from '../operation-bench.fixture.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { openOperationBench, type Planned } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
 
 const never = new AbortController().signal
@@ -37,11 +38,7 @@ answer
 `
 
 describe('an operation whose tool asks a person', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   async function asking(text = script): Promise<AgentBundle> {
     const bundle = await bench.bundle('lint')

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { RunId } from '#domain/ids.ts'
 import { submitTool } from '#bundles/tool-definition.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { call, scriptedModel, submitting, type ScriptedReply } from '../agent/scripted-agent.fixture.ts'
-import { openOperationBench, type OperationBench } from '../operation-bench.fixture.ts'
+import { openOperationBench } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
 
 const never = new AbortController().signal
@@ -32,11 +33,7 @@ const write = (start: string) => [call('write', { text: start + source })]
 const submit = (...changed: string[]) => [submitting('success', { changed_files: changed })]
 
 describe('an operation whose success is verified when it is claimed', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   async function writing(): Promise<AgentBundle> {
     const parameters = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }

@@ -4,7 +4,6 @@ import { verifySubmission } from './verify-submission.ts'
 
 const changed = (path: string): FileChange => ({ kind: 'create', path, content: '' })
 const good: Evidence = { check: 'parses', path: 'src/a.py', ok: true, tool: 't' }
-const torn: Evidence = { ...good, ok: false, before: 0, after: 1, detail: 'line 1: torn' }
 const linty: Evidence = { ...good, check: 'lint_before_after', ok: false, before: 0, after: 2 }
 
 function verified(changedFiles: string[], changes: FileChange[], evidence: Evidence[] = [good]) {
@@ -12,34 +11,8 @@ function verified(changedFiles: string[], changes: FileChange[], evidence: Evide
 }
 
 describe('a claimed success', () => {
-  it.each([
-    ['names what changed', ['src/a.py']],
-    ['names it another way', ['./src//a.py', 'a.py', '/repo/src/a.py']],
-    ['names nothing', []],
-  ])('holds when it %s', (_what, names) => {
-    expect(verified(names, [changed('src/a.py')])).toEqual({ kind: 'holds' })
-  })
-
   it('holds when nothing was to be changed', () => {
     expect(verified([], [], [])).toEqual({ kind: 'holds' })
-  })
-
-  it('fails in the words of the outcome where evidence is missing', () => {
-    expect(verified([], [changed('src/a.py')], [torn, linty])).toEqual({
-      kind: 'fails',
-      code: 'WORK_004',
-      reason:
-        'parses failed for src/a.py (0 before, 1 after): line 1: torn; lint_before_after failed for src/a.py (0 before, 2 after)',
-    })
-    expect(verified([], [changed('src/a.py')], [good, linty])).toMatchObject({ kind: 'fails', code: 'WORK_005' })
-  })
-
-  it('overstates when it names more than was changed', () => {
-    expect(verified(['src/a.py', 'b.py', '/etc/passwd'], [changed('src/a.py')])).toEqual({
-      kind: 'overstates',
-      reason: 'changed_files names b.py, /etc/passwd, not changed here (changed: src/a.py)',
-      claimedUnchanged: ['b.py', '/etc/passwd'],
-    })
   })
 
   it('overstates when it names files and nothing was changed', () => {

@@ -71,10 +71,4 @@ describe('the files an operation has to do with', () => {
     expect(await relatedPaths({ runId, generation: 1, node: inside })).toEqual([])
     expect(await relatedPaths({ runId, generation: 1, node: node('src/other.py', 'unknown') })).toEqual([])
   })
-
-  it('are none where the run has stored no edges', async () => {
-    const runId = await discovered([target], undefined)
-    const { relatedPaths } = openSurroundings({ ledger: ledger.ledger, objects: store.objects })
-    expect(await relatedPaths({ runId, generation: 1, node: target })).toEqual([])
-  })
 })

@@ -66,15 +66,6 @@ async function told(runId: RunId, maxTokens = 400, over: Partial<Told> = {}): Pr
 }
 
 describe('what an agent is told of a rejection', () => {
-  it('is what was said and the change that it was said of', async () => {
-    const set = docstring('"""Do it."""\n')
-    const former = await runThat(set)
-    await reject(former, set, 'Say what it does.')
-    const text = await told(former)
-    expect(text).toContain('- Say what it does.\n')
-    expect(text).toContain('```\n"""Do it."""\n```')
-  })
-
   it('is nothing where a change was rejected with another one without a word, and with a word both', async () => {
     const set = docstring('"""It does so."""\n')
     const former = await runThat(set)
@@ -83,11 +74,6 @@ describe('what an agent is told of a rejection', () => {
     expect(await told(former)).toBe('')
     await reject(former, set, 'The fix was wrong.', { note })
     expect(await told(former)).toContain(`- ${note}: The fix was wrong.\n`)
-  })
-
-  it('is nothing where nobody has said anything', async () => {
-    const former = await runThat(docstring('"""It does."""\n'))
-    expect(await told(former)).toBe('')
   })
 
   it('is never without what was said, however long the change is', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode, Edge } from '#domain/code-node.ts'
 import { operationId, type RunId } from '#domain/ids.ts'
@@ -9,8 +9,9 @@ import { putNodeList } from '#store/objects/node-list.ts'
 import { writeSnapshot } from '#store/objects/snapshot.ts'
 import { putBundle } from '#store/objects/stored-records.ts'
 import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { foldContext } from '../context/fold-context.ts'
-import { openOperationBench, type OperationBench } from '../operation-bench.fixture.ts'
+import { openOperationBench } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
 
 const files = {
@@ -55,11 +56,7 @@ const edges = [calls(shelf, price), calls(sell, shelf)]
 const never = new AbortController().signal
 
 describe('the context of an operation at its start', () => {
-  let bench: OperationBench
-  beforeAll(async () => {
-    bench = await openOperationBench()
-  })
-  afterAll(() => bench.close())
+  const bench = useOpened(openOperationBench)
 
   type Wanted = { bundles: readonly AgentBundle[]; hasEdges?: boolean }
 

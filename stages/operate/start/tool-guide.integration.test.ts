@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { getBundle } from '#store/objects/stored-records.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { scriptedModel, submitting } from '../agent/scripted-agent.fixture.ts'
-import { openOperationBench, type OperationBench } from '../operation-bench.fixture.ts'
+import { openOperationBench } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
 
-let bench: OperationBench
-beforeAll(async () => {
-  bench = await openOperationBench()
-})
-afterAll(() => bench.close())
+const bench = useOpened(openOperationBench)
 
 /** The system message of the first request. */
 async function systemMessage(toolGuide: boolean): Promise<string | null | undefined> {

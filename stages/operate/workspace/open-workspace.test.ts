@@ -1,24 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
-import type { BaseLayer } from './base-layer.ts'
 import { baseOver } from './base-over.fixture.ts'
 import { openWorkspace } from './open-workspace.ts'
-
-const withBit = (file: ReturnType<BaseLayer['find']>) => file && { ...file, executable: true }
 
 const files = { 'a.py': 'x = 1\n', 'pkg/b.py': '\uFEFFy = 2\r\n', 'bin.dat': Uint8Array.of(0xff, 0xfe, 0) }
 
 describe('a workspace', () => {
-  it('reads through, keeps writes to itself and answers them as edits on the base blob', async () => {
-    const workspace = openWorkspace(baseOver(files))
-    await workspace.writeText('a.py', 'x = 2\n')
-    expect(await workspace.readText('a.py')).toBe('x = 2\n')
-    expect(await workspace.readBase('a.py')).toBe('x = 1\n')
-    expect(await workspace.changes()).toEqual([
-      { kind: 'edit', path: 'a.py', baseHash: sha256('x = 1\n'), edits: [{ start: 4, end: 5, text: '2' }] },
-    ])
-  })
-
   it('creates files, lists them, and says what was read, listed and found absent', async () => {
     const workspace = openWorkspace(baseOver(files))
     await workspace.writeText('pkg/new/c.py', 'z = 3\n')
@@ -30,22 +17,6 @@ describe('a workspace', () => {
     expect(reads.contents).toEqual({ 'a.py': sha256('x = 1\n') })
     expect(Object.keys(reads.listings)).toEqual(['pkg'])
     expect(reads.absences).toContain('nope.py')
-  })
-
-  it('renames text as a deletion and a creation, with its executable bit, onto no other file', async () => {
-    const layer = baseOver(files)
-    const find: BaseLayer['find'] = (path) => withBit(layer.find(path))
-    const workspace = openWorkspace({ ...layer, find })
-    await expect(workspace.renameFile('a.py', 'pkg/b.py')).rejects.toMatchObject({ kind: 'refused' })
-    await expect(workspace.renameFile('bin.dat', 'c.dat')).rejects.toMatchObject({ kind: 'not-text' })
-    await expect(workspace.renameFile('nope.py', 'c.py')).rejects.toMatchObject({ kind: 'not-found' })
-    await expect(workspace.renameFile('a.py', 'a.py/c.py')).rejects.toMatchObject({ kind: 'refused' })
-    expect(await workspace.changes()).toEqual([])
-    await workspace.renameFile('a.py', 'c.py')
-    expect(await workspace.changes()).toEqual([
-      { kind: 'delete', path: 'a.py', baseHash: sha256('x = 1\n'), executable: true },
-      { kind: 'create', path: 'c.py', content: 'x = 1\n', executable: true },
-    ])
   })
 
   it('reads and writes many files at once, all or none, up to a limit', async () => {

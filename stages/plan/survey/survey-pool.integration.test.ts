@@ -49,18 +49,4 @@ describe('the threads of the survey', () => {
     expect(await hasty.survey(slow)).toEqual({ unreadable: expect.stringContaining('it took longer than') })
     await hasty.close()
   })
-
-  it('are as many as the machine has cores where no number is given', async () => {
-    const many = openSurveyPool({ threads: 0 })
-    expect(many.threads).toBeGreaterThan(0)
-    await many.close()
-  })
-
-  it('end with what they are at, take nothing after that, and may be ended twice', async () => {
-    const asked = [faulty, faulty, faulty].map((file) => pool.survey(file))
-    const ends = Promise.allSettled(asked)
-    await Promise.all([pool.close(), pool.close()])
-    for (const end of await ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'AGENT_010' } })
-    await expect(pool.survey(faulty)).rejects.toMatchObject({ code: 'AGENT_010' })
-  })
 })

@@ -52,14 +52,6 @@ describe('a token', () => {
     expect(await redis.hexists(`${server.namespace}:{tokens}:records`, sha256(token))).toBe(1)
   })
 
-  it('opens its own project only', async () => {
-    const { token, token_id: id } = await create()
-    const other = await api.askAs('other', '/v1/tokens')
-    expect(TokenPage.parse(await other.json()).tokens).toMatchObject([{ name: 'other' }])
-    expect((await api.askAs('other', `/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(404)
-    expect((await askWith(token)).status).toBe(200)
-  })
-
   it('is worthless when it is revoked', async () => {
     const { token, token_id: id } = await create()
     expect((await askWith(token)).status).toBe(200)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sha256, type RunId } from '#domain/ids.ts'
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { HandledDelivery } from '#code-hosts/delivery.ts'
@@ -12,12 +12,9 @@ import { openTestApi, type TestApi, type TestApiOptions } from '../../app.fixtur
 import { playRun, submitRun } from '../../played-run.fixture.ts'
 import { openPlayedReview } from '../review/played-review.fixture.ts'
 import { testSigner } from '#testing/test-signer.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const repository: RepositorySource = {
   host: 'github',

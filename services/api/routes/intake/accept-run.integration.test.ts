@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { newTraceparent } from '#domain/traceparent.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, tarOf, type TestApi } from '../../app.fixture.ts'
+import { tarOf } from '../../app.fixture.ts'
 import { acceptRun, type AcceptDeps, type Intake } from '#stages/intake/accept-run.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
 let archive: Uint8Array
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   archive = await tarOf({ 'a.py': 'x = 1\n' })
 })
-afterAll(() => api.close())
 
 async function* arriving(bytes: Uint8Array) {
   yield bytes
@@ -77,13 +74,6 @@ describe('acceptRun', () => {
     await expect(acceptRun({ ...intakeWith('broken'), archive: broken() }, deps)).rejects.toThrow('gone')
     expect(keys).toHaveLength(1)
     for (const key of keys) expect(await api.objects.exists(key)).toBe(false)
-  })
-
-  it('checks a request that came first before anything is stored', async () => {
-    const { keys, deps } = watched()
-    const unknown = { ...intakeWith('early'), request: { agents: ['nobody'] } }
-    await expect(acceptRun(unknown, deps)).rejects.toMatchObject({ code: 'INTAKE_006' })
-    expect(keys).toEqual([])
   })
 
   it.for(['without a key', 'with a key'] as const)(

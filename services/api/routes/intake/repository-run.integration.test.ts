@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { Problem } from '#schemas/problem-schema.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { openTestApi } from '../../app.fixture.ts'
 import { acceptRun } from '#stages/intake/accept-run.ts'
 import { readRepositoryRun } from '#stages/intake/repository-run.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   const installations = [
     { installationId: 7, projectId: api.project, account: 'octocat', isSuspended: false },
     { installationId: 8, projectId: `${api.project}x`, account: 'other', isSuspended: false },
@@ -18,7 +18,6 @@ beforeAll(async () => {
   await api.installations.addRepositories(7, [{ id: 1, owner: 'octocat', name: 'Hello-World' }])
   await api.installations.addRepositories(8, [{ id: 2, owner: 'other', name: 'secret' }])
 })
-afterAll(() => api.close())
 
 const init = (body: unknown, key?: string): RequestInit => ({
   method: 'POST',

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { newRunId, type RunId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
 import { anEvent, aNewRun, anOutcome, aPlannedOperation } from '#testing/open-test-ledger.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const [good, bad] = [aPlannedOperation('good'), aPlannedOperation('bad')]
 

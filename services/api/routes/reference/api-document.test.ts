@@ -126,18 +126,6 @@ describe('the operations of the OpenAPI document', () => {
     expect(operations.filter(({ tags }) => !groups.includes(tags[0] ?? ''))).toEqual([])
   })
 
-  it('answer errors with a problem, but for a service that is not ready', () => {
-    const others = operations.flatMap(({ at, responses }) =>
-      Object.entries(responses)
-        .filter(([status]) => Number(status) >= 400)
-        .filter(
-          ([, { content }]) => content['application/problem+json']?.schema.$ref !== '#/components/schemas/Problem',
-        )
-        .map(([status]) => `${at} ${status}`),
-    )
-    expect(others).toEqual(['GET /readyz 503'])
-  })
-
   it('take an archive as a binary part beside a named request of JSON', () => {
     const submit = operations.find(({ operationId }) => operationId === 'submitRun')
     expect(submit?.requestBody?.content).toMatchObject({

@@ -3,14 +3,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { composeRun, plannedOperation, playRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const run = promisify(execFile)
 const base = Buffer.from('import os\nimport sys\n\nprint(sys.argv)\n')
@@ -22,13 +20,11 @@ const Page = z.object({
   next: z.string().nullable(),
 })
 
-let api: TestApi
 let baseHash: string
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   baseHash = await api.blobs.put(api.project, base)
 })
-afterAll(() => api.close())
 
 const edit = () => ({ kind: 'edit' as const, path: 'a.py', baseHash, edits: [removesImport] })
 const endings = () => [

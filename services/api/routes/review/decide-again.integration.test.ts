@@ -1,8 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { FileChange } from '#domain/change-set.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import {
   composeRun,
   plannedOperation,
@@ -12,18 +9,17 @@ import {
   playRun,
 } from '../../played-run.fixture.ts'
 import { openPlayedReview, type PlayedReview } from './played-review.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const source = 'a = 1\nb = 2\nc = 3\n'
 
-let api: TestApi
 let baseHash: string
 let review: PlayedReview
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   review = openPlayedReview(api)
   baseHash = await api.blobs.put(api.project, Buffer.from(source))
 })
-afterAll(() => api.close())
 
 const changesAt = (start: number, end: number, text: string): FileChange[] => [
   { kind: 'edit', path: 'a.py', baseHash, edits: [{ start, end, text }] },

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { composeChangeSets } from '#change-sets/compose-change-sets.ts'
 import type { FileChange } from '#domain/change-set.ts'
 import { openRandom } from '#platform/seeded-random.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { composeRun, playedSetId, type PlayedEnding, playRun } from '../../played-run.fixture.ts'
 import { openPlayedReview, type PlayedReview } from './played-review.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const base = 'a = 1\nb = 2\nc = 3\n'
 
-let api: TestApi
 let baseHash: string
 let review: PlayedReview
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   review = openPlayedReview(api)
   baseHash = await api.blobs.put(api.project, Buffer.from(base))
 })
-afterAll(() => api.close())
 
 function changing(name: string, [start, end, text]: [number, number, string], builtOn: string[] = []): PlayedEnding {
   return { name, changes: changesAt(start, end, text), builtOn }
@@ -112,14 +108,6 @@ describe('decisions on change sets that are built on others', () => {
     const why = verdict === 'undo' ? 'taken back' : 'rejected'
     const note = `built on lint a.py fix ${idOf(fix())}, which was ${why}`
     expect(decisions[1]?.decision).toMatchObject({ note, reason: 'wrong' })
-  })
-
-  it('reject and take back all at once', async () => {
-    const runId = await played()
-    expect((await review.decide(runId, { where: {}, verdict: 'accept' })).refused).toEqual([])
-    expect((await review.decide(runId, { where: {}, verdict: 'undo', also_decided: true })).refused).toEqual([])
-    expect((await review.decide(runId, { where: {}, verdict: 'reject' })).refused).toEqual([])
-    expect(await review.verdicts(runId)).toEqual({ fix: 'rejected', doc: 'rejected', more: 'rejected' })
   })
 
   it('with what one was built on do not reject what a retry makes without that', async () => {

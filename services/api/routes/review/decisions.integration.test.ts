@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Composition } from '#store/objects/composition.ts'
 import { putComposition } from '#store/objects/stored-records.ts'
 import { ChangePage, type ChangeView } from '#schemas/change-schema.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { composeRun, plannedOperation, type PlayedEnding, playRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const base = 'a = 1\nb = 2\nc = 3\n'
 
@@ -24,13 +22,11 @@ const Decided = z.looseObject({
   refused: z.array(z.looseObject({ change_set_id: z.string(), error_code: z.string(), detail: z.string() })),
 })
 
-let api: TestApi
 let baseHash: string
+const api = useTestApi()
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
   baseHash = await api.blobs.put(api.project, Buffer.from(base))
 })
-afterAll(() => api.close())
 
 function changing(name: string, start: number, end: number, text: string): PlayedEnding {
   return { name, changes: [{ kind: 'edit', path: 'a.py', baseHash, edits: [{ start, end, text }] }] }

@@ -4,22 +4,16 @@ import { mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { composeRun, playRun } from '../../played-run.fixture.ts'
 import { archiveOf } from './result-archive.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const run = promisify(execFile)
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 

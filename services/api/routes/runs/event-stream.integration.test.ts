@@ -1,19 +1,16 @@
 import { request, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { anEvent, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openFrames, type Frame, type FrameStream } from './event-frames.fixture.ts'
 import { runningRun, serveEvents, type EventServer, type RunningRun } from './event-server.fixture.ts'
 
-let test: TestLedger
 let server: EventServer
 let run: RunningRun
-beforeAll(async () => {
-  test = await testLedger()
-})
-afterAll(() => test.close())
+const test = useOpened(testLedger)
 beforeEach(async () => {
   server = await serveEvents(test.ledger)
   run = await runningRun(test)

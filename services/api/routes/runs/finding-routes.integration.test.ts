@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { FindingView } from '#schemas/finding-schema.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { composeRun, plannedOperation, playOperations, playRepeat, playRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const Page = z.strictObject({ findings: z.array(FindingView), next: z.string().nullable() })
 

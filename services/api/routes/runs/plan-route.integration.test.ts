@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { describe, expect, it } from 'vitest'
 import { storeNodes, submitRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const skipped = [{ path: 'vendor/a.py', reason: 'vendored' }]
 const withoutWork = [{ reason: 'no lint fault', count: 1991, examples: ['src/a.py', 'src/b.py:4 f'] }]
@@ -51,13 +45,5 @@ describe('GET /v1/runs/{run_id}/plan', () => {
     const answer = await api.ask(`/v1/runs/${runId}/plan`)
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ error_code: 'RUN_004', run_id: runId })
-  })
-
-  it('is hidden from other projects', async () => {
-    const runId = await submitRun(api)
-    await storeNodes(api, runId, [], { agents: { lint } })
-    const answer = await api.askAs('other', `/v1/runs/${runId}/plan`)
-    expect(answer.status).toBe(404)
-    expect(await answer.json()).toMatchObject({ error_code: 'RUN_001', run_id: runId })
   })
 })

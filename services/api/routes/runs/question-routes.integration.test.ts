@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { newRunId } from '#domain/ids.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { QuestionPage } from '#schemas/question-schema.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { askingRun, plannedOperation, playRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const question = { text: 'May I rename greet?', choices: ['yes', 'no'] }
 
@@ -80,12 +74,6 @@ describe('GET /v1/runs/{run_id}/questions', () => {
     const open = await pageOf(runId, '?status=open')
     expect(open.questions.map((one) => one.request_id)).toEqual(['q1', 'q3'])
     expect(await codeOf(api.ask(`/v1/runs/${runId}/questions?status=lost`))).toEqual([400, 'RUN_002'])
-  })
-
-  it('is for those whose run it is', async () => {
-    const runId = await askingRun(api)
-    expect(await codeOf(api.askAs('other', `/v1/runs/${runId}/questions`))).toEqual([404, 'RUN_001'])
-    expect(await codeOf(api.ask(`/v1/runs/${newRunId(1)}/questions`))).toEqual([404, 'RUN_001'])
   })
 })
 

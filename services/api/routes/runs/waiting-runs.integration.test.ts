@@ -1,17 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { announceWorker, withdrawWorker } from '#store/ledger/live-workers.ts'
 import { awayModelsCheck } from '#store/ledger/read-runs.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { askingRun, submitRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 afterEach(() => withdrawWorker(api.redis, 'w1', api.namespace))
 
 const since = Date.UTC(2026, 10, 1)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Problem } from '#schemas/problem-schema.ts'
 import { TranscriptView } from '#schemas/transcript-schema.ts'
 import { openTestApi, type TestApi } from '../../app.fixture.ts'
@@ -10,12 +10,9 @@ import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 
-let api: TestApi
-beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-})
-afterAll(() => api.close())
+const api = useTestApi()
 
 const { operationId } = plannedOperation('total')
 const addressOf = (runId: string, id = operationId) => `/v1/runs/${runId}/operations/${id}/transcript`
@@ -135,24 +132,6 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     const problem = await problemOf(await api.ask(addressOf(runId)))
     expect(problem).toMatchObject({ status: 404, error_code: 'RUN_004' })
     expect(problem.detail).toContain('it failed (TOOL_004 lost three workers) and its attempt left no record')
-  })
-
-  it('knows no other run, operation or project', async () => {
-    const { runId } = await ended()
-    const codes = await Promise.all([
-      api.ask(addressOf('r0000000000')),
-      api.ask(addressOf(runId, 'o0123456789abcdef')),
-      api.askAs('other', addressOf(runId)),
-      api.askAs('none', addressOf(runId)),
-      api.ask(`${addressOf(runId)}?format=html`),
-    ])
-    expect(await Promise.all(codes.map(async (answer) => (await problemOf(answer)).error_code))).toEqual([
-      'RUN_001',
-      'RUN_004',
-      'RUN_001',
-      'AUTH_001',
-      'RUN_002',
-    ])
   })
 
   it('is STORE_003 when the record is gone', async () => {
