@@ -66,7 +66,8 @@ function mark({ setByStack }: Setting): string {
 
 const allServices: readonly string[] = ['api', 'discovery', 'worker', 'setup', 'publisher']
 
-function readers({ owners }: Setting): string {
+function readers({ owners: all }: Setting): string {
+  const owners: readonly string[] = all
   const isAll = allServices.every((service) => owners.includes(service))
   const others = owners.filter((owner) => !isAll || !allServices.includes(owner))
   return [...others, ...(isAll ? ['services'] : [])].join(', ')
