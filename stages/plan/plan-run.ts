@@ -45,9 +45,9 @@ type Found = {
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /**
- * Step 4 of a run: surveys the repository if its bundles need that to find their work, plans an operation wherever there
- * is work, stores what workers and users need to know about it, and passes the plan to the ledger. A run without work, or in which
- * nothing has changed, continues to its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
+ * Surveys the repository if the run's bundles need that to find their work, plans an operation wherever there is work, stores what workers and users need to
+ * know about it, and passes the plan to the ledger. A run without work continues to its (empty) patch. INTAKE_007 when no node is of the kinds and
+ * languages of its bundles, or nothing of what a retry asks for can be planned.
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
   const { bundles, base, skipped, snapshot } = found
