@@ -120,10 +120,9 @@ function needsSurvey({ file }: PinnedBundle['bundle'], { path }: CodeNode): bool
   return !isGo(path) || surveyRules[file.when].surveys === 'format'
 }
 
-type Keys = { planKey: string; rulesKey?: string }
 type Plan = {
   operations: readonly PlannedOperation[]
-  keys: Keys
+  keys: { planKey: string; rulesKey?: string }
   summary: PlanSummary
   environment: RunEnvironment | undefined
 }
@@ -139,20 +138,14 @@ async function handOver(
   const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
-    const answer = await ledger.plan(run.runId, {
-      slice,
-      operations: part,
-      last: slice === slices - 1,
-      planHash,
-      generation,
-    })
+    const planned = { slice, operations: part, last: slice === slices - 1, planHash, generation }
+    const answer = await ledger.plan(run.runId, planned)
     if (answer === 'refused') return // it was stopped, or has ended
   }
-  const again = generation === 1 ? {} : { generation }
   const data = {
     operations: operations.length,
-    ...again,
-    ...(run.request.dryRun ? { dry_run: true } : {}),
+    ...(generation > 1 && { generation }),
+    ...(run.request.dryRun && { dry_run: true }),
     ...planView(summary),
   }
   const isEmpty = operations.length === 0
@@ -178,7 +171,7 @@ function planView({ agents, nodesLookedAt, beyondLimit, unchanged, notices }: Pl
   return {
     nodes_looked_at: nodesLookedAt,
     beyond_limit: beyondLimit,
-    ...(unchanged === undefined ? {} : { unchanged }),
+    ...(unchanged !== undefined && { unchanged }),
     looked_at: Object.values(agents).reduce((sum, { lookedAt }) => sum + lookedAt, 0),
     agents: Object.fromEntries(views),
     notices: notices.slice(0, namedInEvent),
