@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { QueueName } from '#store/queues/catalog.ts'
@@ -10,7 +11,7 @@ const everyMs = 2000
 const maxRemembered = 10_000
 
 export function openStageJobs(producer: Pick<Producer, 'add'>) {
-  const lastAdded = new Map<RunId, { queue: QueueName; at: number }>()
+  const lastAdded = new LRUCache<RunId, { queue: QueueName; at: number }>({ max: maxRemembered })
   return {
     /**
      * Ensures that a run between operations has the job of its stage, even if the last one was lost. One of a code host that was reopened, by whomever, is
@@ -20,7 +21,6 @@ export function openStageJobs(producer: Pick<Producer, 'add'>) {
       const queue = queueOf(run)
       const last = lastAdded.get(run.runId)
       if (queue === undefined || (last?.queue === queue && performance.now() - last.at < everyMs)) return
-      if (lastAdded.size > maxRemembered) lastAdded.clear()
       lastAdded.set(run.runId, { queue, at: performance.now() })
       const job = { run_id: run.runId, traceparent: run.traceparent }
       const isPublished = run.reopenedAt !== null && run.request.repository !== undefined

@@ -55,7 +55,7 @@ export function gateNotice(
   const head = `the gate "${verify.command}" cannot run`
   if (programs.lack !== undefined) return `${head}: no worker can run programs (${programs.lack})`
   const [first = ''] = verify.command.replace(settingsBefore, '').split(/\s/)
-  const name = soughtPrograms.find((one) => one === first)
+  const name = soughtPrograms.find((program) => program === first)
   if (environment !== undefined || name === undefined || programs.names.includes(name)) return undefined
   return `${head}: the sandbox of no worker has ${name}; see that the workers have it on their PATH, or name its folder in sandbox.paths and start it by its whole path`
 }

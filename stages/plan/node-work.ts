@@ -11,7 +11,6 @@ import { programLack } from './lacking-programs.ts'
 import { always, type FoundWork, type NodeWork, type SurveyRule, type Surveys, type WorkFinder } from './survey-rule.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
 
-/** The rule of each `when`. */
 export const surveyRules: Readonly<Record<BundleFile['when'], SurveyRule>> = {
   always: { open: async () => () => ({ find: always }) },
   lint_faults: lintFaults,
@@ -29,7 +28,7 @@ export type PlannedWork = {
 
 const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
-/** The work of each bundle on `nodes`, by the rule of its `when`. */
+/** Finds the work of each bundle on `nodes`, by the rule of its `when`. */
 export async function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
@@ -44,8 +43,8 @@ export async function findWork(
       works.set(pinned, workOf(pinned.bundle.file, taken))
     }
   }
-  const found = [...works.values()]
-  const facts = { ...programs, runnerOf: found.find(({ runnerOf }) => runnerOf !== undefined)?.runnerOf }
+  const all = [...works.values()]
+  const facts = { ...programs, runnerOf: all.find(({ runnerOf }) => runnerOf !== undefined)?.runnerOf }
   const of = (pinned: PinnedBundle): WorkFinder => {
     const find = works.get(pinned)?.find ?? always
     return (node) => {
@@ -55,12 +54,12 @@ export async function findWork(
       return reason === undefined ? work : { works: [], reason }
     }
   }
-  const styles = found.find((one) => one.styles !== undefined)?.styles
+  const styles = all.find((work) => work.styles !== undefined)?.styles
   const rules = survey && { ...survey.rules, files: withAgentRanges(survey.rules.files, works) }
   return {
     of,
     rules: styles === undefined ? rules : withCommentStyles(rules, styles),
-    notices: found.flatMap(({ notices = [] }) => notices),
+    notices: all.flatMap(({ notices = [] }) => notices),
   }
 }
 
@@ -84,7 +83,7 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
-/** The rules with the styles of the files whose docstrings are comments. */
+/** Adds to the rules the styles of the files whose docstrings are comments. */
 function withCommentStyles(
   rules: RepositoryRules | undefined,
   styles: NonNullable<FoundWork['styles']>,

@@ -18,7 +18,7 @@ export function bundlePinner(loaded: ReadonlyMap<string, LoadedBundle>, objects:
   }
 }
 
-/** The bundles that a run pinned before, whatever bundles this process has. */
+/** Reads the bundles that a run pinned before, whatever bundles this process has. */
 export function pinnedBundleReader(objects: ObjectStore) {
   return (projectId: ProjectId, hashes: readonly string[]): Promise<PinnedBundle[]> =>
     Promise.all(hashes.map(async (hash) => ({ hash, bundle: await getBundle(objects, projectId, hash) })))

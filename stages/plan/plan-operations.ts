@@ -10,7 +10,6 @@ import type { PinnedBundle } from './pin-bundles.ts'
 /** The reason of those that a later generation is not asked for. */
 export const notAsked = 'not among the operations to retry'
 
-/** A node that a bundle takes but that gets no operation. */
 export type NodeLeftOut = { bundle: string; node: CodeNode; reason: string }
 
 export type PlanChoices = {
@@ -34,10 +33,9 @@ export type PlannedOperations = {
 }
 
 /**
- * The operations of a run: every bundle on every node where it has work, or those of `only`; the first `limit` of them.
- * They are sorted by node, but each comes after those it waits for, so that no remaining operation waits for one that the limit
- * cuts off. `nodes` come in source order, an enclosing one before what it encloses. Pure: the same input gives the same plan.
- * AGENT_001 when bundles wait for each other in a circle.
+ * Plans every bundle on every node where it has work, or what `only` has of that; the first `limit` of them. Operations are sorted by node, but each comes
+ * after those it waits for, so that none that is left waits for one that the limit cuts off. `nodes` come in source order, an enclosing one before
+ * what it encloses. AGENT_001 when bundles wait for each other in a circle.
  */
 export function planOperations(
   nodes: readonly CodeNode[],
@@ -52,27 +50,27 @@ export function planOperations(
       if (!takes(pinned.bundle, node)) return []
       const { works, reason } = find(node)
       if (works.length === 0) withoutWork.push({ bundle: pinned.bundle.file.name, node, reason: reason ?? 'no work' })
-      return works.map((one) => operationOf(node, pinned, one))
+      return works.map((kind) => operationOf(node, pinned, kind))
     }),
   )
   const only = withSkipped(operations, bundles, again)
-  const asked = operations.filter(({ operationId: id }) => only === undefined || only.has(id))
-  const inOrder = only === undefined ? planDependencies(asked, bundles) : withEarlier(operations, asked, bundles)
+  const chosen = only === undefined ? operations : operations.filter(({ operationId: id }) => only.has(id))
+  const inOrder = only === undefined ? planDependencies(chosen, bundles) : withEarlier(operations, chosen, bundles)
   const kept = inOrder.slice(0, limit)
   const cut = inOrder.slice(kept.length)
   const beyond = nodesOnlyOf(cut, kept, `beyond the limit of ${limit} ${limit === 1 ? 'operation' : 'operations'}`)
-  const unasked = nodesOnlyOf(operations, asked, notAsked)
+  const unasked = nodesOnlyOf(operations, chosen, notAsked)
   return { operations: kept, leftOut: [...withoutWork, ...beyond, ...unasked], beyondLimit: cut.length }
 }
 
 /** Operations of a later generation start also from the changes of those that have ended before. */
 function withEarlier(
   operations: readonly PlannedOperation[],
-  asked: readonly PlannedOperation[],
+  chosen: readonly PlannedOperation[],
   bundles: readonly PinnedBundle[],
 ): PlannedOperation[] {
-  const all = new Map(planDependencies(operations, bundles).map((one) => [one.operationId, one]))
-  return planDependencies(asked, bundles).map((operation) => {
+  const all = new Map(planDependencies(operations, bundles).map((operation) => [operation.operationId, operation]))
+  return planDependencies(chosen, bundles).map((operation) => {
     const { after = [], afterAny = [] } = all.get(operation.operationId) ?? {}
     const waitsFor = new Set([...operation.after, ...(operation.afterAny ?? [])])
     const startsFrom = [...after, ...afterAny].filter((id) => !waitsFor.has(id))
@@ -86,7 +84,7 @@ function withSkipped(
   { only, unwell }: Pick<PlanChoices, 'only' | 'unwell'>,
 ): PlanChoices['only'] {
   if (only === undefined || unwell === undefined) return only
-  const chosen = new Set(operations.map((one) => one.operationId).filter((id) => only.has(id)))
+  const chosen = new Set(operations.flatMap(({ operationId: id }) => (only.has(id) ? id : [])))
   const ended = operations.filter(({ operationId: id }) => unwell.has(id))
   for (const { operationId: id, after } of planDependencies(ended, bundles)) {
     const wasSkipped = unwell.get(id)?.status === 'skipped' && after.length > 0
@@ -95,7 +93,7 @@ function withSkipped(
   return chosen
 }
 
-/** The nodes of `operations`, once per bundle, without nodes on which the bundle has one of `others`. */
+/** Returns the nodes of `operations`, once per bundle, without nodes on which the bundle has one of `others`. */
 function nodesOnlyOf(
   operations: readonly PlannedOperation[],
   others: readonly PlannedOperation[],
@@ -114,12 +112,9 @@ function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle, work: Opera
 }
 
 /**
- * The operations with their dependencies, each after all that it waits for and otherwise in the given order. Two rules
- * make them wait: a bundle's `after` and `after_optional`, for those bundles' operations on the same node and on all nodes around
- * it; its `containment`, for its own on the nodes directly inside (`inner_first`) or on the one directly around (`outer_first`). Only members of `operations`
- * are waited for; instead of a node that the run leaves out, the next one inside or around it counts. The bundles must
- * not wait in a cycle, and the operations must be in source order, an enclosing node before those in it. Any first part
- * of the result waits for nothing outside of it.
+ * Adds to operations, in source order, what they wait for, and puts each after all that. A bundle's `after` and `after_optional` wait for those
+ * bundles' operations on the same node and on all nodes around it; its `containment` for its own on the nodes directly inside (`inner_first`) or on the
+ * one directly around (`outer_first`). Instead of a node that the run leaves out, the next one inside or around it counts. Bundles must not wait in a cycle.
  */
 function planDependencies(
   operations: readonly PlannedOperation[],
@@ -142,12 +137,13 @@ function planDependencies(
   }
   return dependenciesFirst(waits).map((operation) => {
     const isOptional = ({ bundle }: PlannedOperation) => optional.get(operation)?.has(bundle) === true
-    const [afterAny, after] = [true, false].map((any) =>
-      [...(waits.get(operation) ?? [])].filter((one) => isOptional(one) === any).map(({ operationId: id }) => id),
-    )
+    const all = [...(waits.get(operation) ?? [])]
+    const [afterAny, after] = [all.filter(isOptional), all.filter((other) => !isOptional(other))].map(idsOf)
     return { ...operation, after: after ?? [], ...(afterAny?.length === 0 ? {} : { afterAny }) }
   })
 }
+
+const idsOf = (operations: readonly PlannedOperation[]) => operations.map(({ operationId: id }) => id)
 
 type Waits = ReadonlyMap<PlannedOperation, Set<PlannedOperation>>
 
@@ -173,10 +169,7 @@ function waitOnNodeAndAround(
   }
 }
 
-/**
- * One bundle's operations on a node and on the nearest one around it that has an operation. By range, not by `parentId`:
- * the parent may be a node that the run's filters left out, and then the chain of parents ends there.
- */
+/** Pairs one bundle's operations on a node and on the nearest one around it, by range: a parent may be left out by the run's filters. */
 function contained(operations: readonly PlannedOperation[]): { outer: PlannedOperation; inner: PlannedOperation }[] {
   const around: PlannedOperation[] = []
   return operations.flatMap((inner) => {

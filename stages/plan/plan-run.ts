@@ -45,9 +45,9 @@ type Found = {
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /**
- * Step 4 of a run: surveys the repository if its bundles need that to find their work, plans an operation wherever there
- * is work, stores what workers and users need to know about it, and passes the plan to the ledger. A run without work, or in which
- * nothing has changed, continues to its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
+ * Surveys the repository if the run's bundles need that to find their work, plans an operation wherever there is work, stores what workers and users need to
+ * know about it, and passes the plan to the ledger. A run without work continues to its (empty) patch. INTAKE_007 when no node is of the kinds and
+ * languages of its bundles, or nothing of what a retry asks for can be planned.
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
   const { bundles, base, skipped, snapshot } = found
@@ -120,10 +120,9 @@ function needsSurvey({ file }: PinnedBundle['bundle'], { path }: CodeNode): bool
   return !isGo(path) || surveyRules[file.when].surveys === 'format'
 }
 
-type Keys = { planKey: string; rulesKey?: string }
 type Plan = {
   operations: readonly PlannedOperation[]
-  keys: Keys
+  keys: { planKey: string; rulesKey?: string }
   summary: PlanSummary
   environment: RunEnvironment | undefined
 }
@@ -139,20 +138,14 @@ async function handOver(
   const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
-    const answer = await ledger.plan(run.runId, {
-      slice,
-      operations: part,
-      last: slice === slices - 1,
-      planHash,
-      generation,
-    })
+    const planned = { slice, operations: part, last: slice === slices - 1, planHash, generation }
+    const answer = await ledger.plan(run.runId, planned)
     if (answer === 'refused') return // it was stopped, or has ended
   }
-  const again = generation === 1 ? {} : { generation }
   const data = {
     operations: operations.length,
-    ...again,
-    ...(run.request.dryRun ? { dry_run: true } : {}),
+    ...(generation > 1 && { generation }),
+    ...(run.request.dryRun && { dry_run: true }),
     ...planView(summary),
   }
   const isEmpty = operations.length === 0
@@ -178,7 +171,7 @@ function planView({ agents, nodesLookedAt, beyondLimit, unchanged, notices }: Pl
   return {
     nodes_looked_at: nodesLookedAt,
     beyond_limit: beyondLimit,
-    ...(unchanged === undefined ? {} : { unchanged }),
+    ...(unchanged !== undefined && { unchanged }),
     looked_at: Object.values(agents).reduce((sum, { lookedAt }) => sum + lookedAt, 0),
     agents: Object.fromEntries(views),
     notices: notices.slice(0, namedInEvent),

@@ -79,6 +79,5 @@ function countsOf(names: readonly string[], what: 'files' | 'nodes'): string {
 
 /** Lists names in alphabetical order, each once: `Go, Python and TypeScript`. */
 export function listed(names: readonly string[]): string {
-  const sorted = [...new Set(names)].toSorted()
-  return sorted.length < 2 ? sorted.join('') : `${sorted.slice(0, -1).join(', ')} and ${sorted.at(-1) ?? ''}`
+  return new Intl.ListFormat('en-GB').format([...new Set(names)].toSorted())
 }

@@ -28,13 +28,14 @@ export type PlanFacts = {
   notices: readonly string[]
 }
 
-/** The plan of a run for people: per agent what was looked at, what is planned and where, what is left out and why. */
+/** Says for people, per agent, what was looked at, what is planned and where, and what is left out and why. */
 export function summarisePlan({ nodes, unchanged, bundles, planned, skipped, notices }: PlanFacts): PlanSummary {
+  const all = [...nodes, ...(unchanged ?? [])]
   const isLookedAt = (node: CodeNode) => bundles.some(({ bundle }) => takes(bundle, node))
   const agents = bundles.map(({ bundle }): [string, AgentPlan] => {
     const { name } = bundle.file
     const own = planned.operations.filter((operation) => operation.bundle === name)
-    const leftOut = planned.leftOut.filter((one) => one.bundle === name)
+    const leftOut = planned.leftOut.filter(({ bundle: of }) => of === name)
     return [name, agentPlan(bundle, { lookedAt: nodes.filter((node) => takes(bundle, node)).length, own, leftOut })]
   })
   return {
@@ -44,12 +45,7 @@ export function summarisePlan({ nodes, unchanged, bundles, planned, skipped, not
     beyondLimit: planned.beyondLimit,
     agents: Object.fromEntries(agents),
     skippedFiles: skipped.slice(0, keptSkippedFiles),
-    notices: [
-      ...new Set([
-        ...bundles.flatMap(({ bundle }) => nothingToTake(bundle, [...nodes, ...(unchanged ?? [])])),
-        ...notices,
-      ]),
-    ],
+    notices: [...new Set([...bundles.flatMap(({ bundle }) => nothingToTake(bundle, all)), ...notices])],
   }
 }
 
@@ -85,21 +81,21 @@ function agentPlan(bundle: AgentBundle, { lookedAt, own, leftOut }: Own): AgentP
 function tokensOf(operations: readonly PlannedOperation[], { file, tools }: AgentBundle): number {
   const { system_prompt: system, node_context: context } = file.initial_context
   const turns = Math.min(tools.length, file.limits.max_turns)
-  const asked = operations.filter(({ work }) => work === 'agent')
+  const withModel = operations.filter(({ work }) => work === 'agent')
   const constant = system.length + context.length + JSON.stringify(tools).length
-  const characters = asked.reduce((sum, { node }) => sum + constant + node.endByte - node.startByte, 0)
-  const replies = asked.length * tokensPerTurn * ((turns * (turns + 1)) / 2)
+  const characters = withModel.reduce((sum, { node }) => sum + constant + node.endByte - node.startByte, 0)
+  const replies = withModel.length * tokensPerTurn * ((turns * (turns + 1)) / 2)
   return Math.ceil((turns * characters) / charactersPerToken + replies)
 }
 
 function reasonsOf(leftOut: readonly NodeLeftOut[]): AgentPlan['skipped'] {
   const reasons = [...Map.groupBy(leftOut, ({ reason }) => reason)]
     .map(([reason, nodes]) => ({ reason, count: nodes.length, examples: nodes.slice(0, namedExamples).map(nameOf) }))
-    .toSorted((one, other) => other.count - one.count)
+    .toSorted((left, right) => right.count - left.count)
   return commonest(reasons, keptReasons)
 }
 
-/** The first `most` of the reasons; all others as one, so that the sum of the counts stays the same. */
+/** Returns the first `most` of the reasons, all others as one of these, so that the sum of the counts stays the same. */
 export function commonest(reasons: AgentPlan['skipped'], most: number): AgentPlan['skipped'] {
   if (reasons.length <= most) return reasons
   const others = reasons.slice(most - 1)

@@ -35,7 +35,7 @@ export type Surveys = {
   labels: Run['request']['labels']
 }
 
-/** Where a bundle has work, and what else of it is told to workers and users. */
+/** Says where a bundle has work, and what else of it is told to workers and users. */
 export type FoundWork = {
   find: WorkFinder
   agentRanges?: ReadonlyMap<string, readonly AgentRange[]>

@@ -7,9 +7,7 @@ import type { Composition } from '#store/objects/composition.ts'
 import type { SnapshotView } from '#store/objects/snapshot.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 
-export type FindDeps = {
-  ledger: Pick<Ledger, 'getOperation' | 'operationsOfSets'>
-}
+export type FindDeps = { ledger: Pick<Ledger, 'getOperation' | 'operationsOfSets'> }
 
 /** Names the operation that made a change set, and the record that holds it. */
 export type FoundSet = { operation: Operation; recordHash: string }
@@ -17,7 +15,6 @@ export type FoundSet = { operation: Operation; recordHash: string }
 /** Reads what the object store has of the changes of runs. */
 export type ChangeRecords = {
   readBlob(projectId: string, hash: string): Promise<Uint8Array>
-  /** The change sets of an attempt record. */
   readChangeSets(projectId: string, recordHash: string): Promise<readonly ChangeSet[]>
   /** Null while the run is not composed. `key`: of a patch that was composed later. */
   readComposition(run: Run, key?: string): Promise<Composition | null>
@@ -28,7 +25,7 @@ export type ChangeRecords = {
 export const lookupLength = 1_000
 const readsAtOnce = 32
 
-/** The operations that made these change sets, each the last that did; a set that the run has not made is left out. */
+/** Finds the operations that made these change sets, each the last that did; a set that the run has not made is left out. */
 export async function findSets(
   { runId }: Pick<Run, 'runId'>,
   ids: readonly string[],
@@ -43,7 +40,6 @@ export async function findSets(
   return sets
 }
 
-/** Finds which operations of the run made which of these sets; those that none of them made are left out. */
 export async function makersOf(
   runId: RunId,
   ids: readonly string[],

@@ -2,13 +2,11 @@ import { undefinedOn } from '#domain/error.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { PatchKind, Run } from '#domain/run.ts'
 import type { Composition, Conflict } from '#store/objects/composition.ts'
+import type { ChangeRecords } from './find-sets.ts'
 
-type Records = {
-  /** Null while the run is not composed. `key`: of a patch that was composed later. */
-  readComposition(run: Run, key?: string): Promise<Composition | null>
-}
+type Records = Pick<ChangeRecords, 'readComposition'>
 
-/** The patch as it was composed last after a decision; undefined where it was not, or has been replaced since the run was read. */
+/** Reads the patch as it was composed last after a decision; undefined where it was not, or has been replaced since the run was read. */
 export async function readPatchOf(run: Run, of: PatchKind, records: Records): Promise<Composition | undefined> {
   const note = run.patches[of]
   if (note === undefined || !('compositionKey' in note)) return undefined

@@ -28,7 +28,9 @@ type OtherDeps = {
 }
 
 const atOnce = 8
-const maxFileBytes = 4_000_000
+/** A larger file is not read: a workspace could not write it either. */
+export const maxFileBytes = 4_000_000
+export const tooLarge = `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes`
 
 /** Is true when another program than Ruff lints the file. */
 export function isOtherLinted(path: string): boolean {
@@ -64,12 +66,11 @@ export async function surveyOtherLanguages(
 ): Promise<OtherSurvey> {
   const survey: OtherSurvey = { faults: new Map(), unlinted: new Map(), notUtf8: new Set() }
   const files = input.files.filter(({ path }) => isOtherLinted(path) && input.isWorkedOn(path))
-  const found = await mapBounded(files, atOnce, async (file) => {
+  const judged = await mapBounded(files, atOnce, async (file) => {
     signal.throwIfAborted()
-    return faultsOf(file, input, { deps, notUtf8: survey.notUtf8 })
+    return { path: file.path, faults: await faultsOf(file, input, { deps, notUtf8: survey.notUtf8 }) }
   })
-  for (const [at, { path }] of files.entries()) {
-    const faults = found[at] ?? 'it was not linted'
+  for (const { path, faults } of judged) {
     if (typeof faults === 'string') survey.unlinted.set(path, faults)
     else survey.faults.set(path, faults)
   }
@@ -85,7 +86,7 @@ async function faultsOf(
   if (!isGo(path) && !isLintedScript(path)) return 'it only declares what is written elsewhere'
   const { lint: rules } = deps.rulesFor(path)
   if (isGo(path) && !isGoRules(rules)) return 'there is no gofmt'
-  if (size > maxFileBytes) return `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes`
+  if (size > maxFileBytes) return tooLarge
   const bytes = Buffer.from(await read(hash))
   if (!isUtf8(bytes)) {
     notUtf8.add(path)
@@ -102,8 +103,7 @@ async function faultsOf(
   if (broken !== undefined)
     return `${isGo(path) ? 'gofmt' : 'oxlint'} cannot parse it: line ${broken.line}: ${broken.message}`
   if (report.diagnostics.length === 0) return []
-  const placed = await deps.surveys.placedFaults({
-    linted: { language: languageOf(path) ?? 'javascript', text, diagnostics: report.diagnostics },
-  })
+  const linted = { language: languageOf(path) ?? 'javascript', text, diagnostics: report.diagnostics }
+  const placed = await deps.surveys.placedFaults({ linted })
   return 'unreadable' in placed ? placed.unreadable : placed
 }

@@ -24,7 +24,14 @@ import type { Linter } from '#languages/lint/linter.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
 import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
-import { isLintedScript, isOtherLinted, isOtherTestData, surveyOtherLanguages } from './survey-other-languages.ts'
+import {
+  isLintedScript,
+  isOtherLinted,
+  isOtherTestData,
+  maxFileBytes,
+  surveyOtherLanguages,
+  tooLarge,
+} from './survey-other-languages.ts'
 
 export type SurveyInput = {
   files: readonly SourceFile[]
@@ -59,16 +66,14 @@ export type Survey = {
 }
 
 const atOnce = 4
-/** A larger file is not read: a workspace could not write it either. */
-const maxFileBytes = 4_000_000
 /** Configurations with entry points, documents, notebooks, Cython and scripts may name modules of the repository. */
 const namesModules =
   /\.(?:toml|cfg|ini|conf|rst|md|txt|ya?ml|pyx|pxd|pxi|ipynb|robot|sh|in)$|(?:^|\/)(?:Procfile|Makefile|Dockerfile|justfile)$/i
 
 /**
- * Reads the repository's lint configuration, then every Python file in threads: its faults under the repository's own
- * rules, its docstrings, and what it uses of other modules; and the faults of JavaScript, TypeScript and Go. Documents, configurations and Python files that cannot be
- * parsed are searched for the names they use. No model is involved. Notices name the files that could not be read.
+ * Reads the repository's lint configuration, then every Python file in threads: its faults under the repository's own rules, its docstrings, and what it
+ * uses of other modules; and the faults of JavaScript, TypeScript and Go. Documents, configurations and Python files that cannot be parsed are searched
+ * for the names they use. Notices name the files that could not be read.
  */
 export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
   const lint = await readConfiguration(input, deps)
@@ -81,16 +86,16 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const unread: string[] = []
   await mapBounded(input.files.filter(isLookedAt), deps.surveys.threads * atOnce, async (file) => {
     signal.throwIfAborted()
-    const { found, namingText, notLinted } = isPython(file)
+    const { surveyed, namingText, notLinted } = isPython(file)
       ? await surveyFile(file, { input, lint, ownModules, notUtf8, deps })
       : { namingText: Buffer.from(await input.read(file.hash)).toString('latin1') }
     if (notLinted !== undefined) unlinted.set(file.path, notLinted)
-    if (found !== undefined) facts.set(file.path, found)
+    if (surveyed !== undefined) facts.set(file.path, surveyed)
     const uses = namingText === undefined ? undefined : await deps.surveys.usesIn(namingText)
     const isNamesRead = uses !== undefined && !('unreadable' in uses)
     if (isNamesRead) named.set(file.path, usesOfOwn(uses, ownNames))
     const why = notLinted ?? (isNamesRead ? undefined : uses?.unreadable)
-    if (found === undefined && why !== undefined) {
+    if (surveyed === undefined && why !== undefined) {
       unread.push(`${file.path} is not read (${why}): what it uses of other files is not all known`)
     }
   })
@@ -101,7 +106,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
   const kept = keptInModules(facts, { named, isPublic: lint.isPublic })
   const rules = {
-    ...repositoryRules(facts, lint, { docstrings, kept, otherPaths: [...others.faults.keys()] }),
+    ...repositoryRules([...facts.keys(), ...others.faults.keys()], lint, { docstrings, kept }),
     ...sourcesOfRules(lint, input.files),
     ownModules: [...ownModules],
   }
@@ -128,14 +133,14 @@ function sourcesOfRules({ ruffTree }: RepositoryLint, files: readonly SourceFile
 }
 
 function foldDocstrings(facts: ReadonlyMap<string, SurveyedFile>, lint: RepositoryLint) {
-  return foldDocstringFacts(new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)), (path) => {
+  return foldDocstringFacts(new Map([...mapOf(facts, ({ docstrings }) => docstrings)].toSorted(byPath)), (path) => {
     const { style } = lint.rulesFor(path)
     return { style: style.docstringStyle, wantsMethodDocstrings: lint.wantsMethodDocstrings(path) }
   })
 }
 
-function byPath([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  return one < other ? -1 : 1
+function byPath([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
+  return left < right ? -1 : 1
 }
 
 /** The names of a module that stay: those that other files of the repository use, and those that its users may import. */
@@ -195,8 +200,8 @@ type Looking = {
   deps: SurveyDeps
 }
 
-/** A file that cannot be parsed has `namingText` instead of `found`; `notLinted` is why it has no faults. */
-type Looked = { found?: SurveyedFile; namingText?: string; notLinted?: string }
+/** A file that cannot be parsed has `namingText` instead of `surveyed`; `notLinted` is why it has no faults. */
+type Looked = { surveyed?: SurveyedFile; namingText?: string; notLinted?: string }
 
 /** Leaves out what is used of other modules than the repository's own, which may be much in a large document. */
 function usesOfOwn({ modules, ...uses }: ModuleUses, ownNames: ReadonlySet<string>): ModuleUses {
@@ -213,25 +218,22 @@ function isLookedAt(file: SourceFile): boolean {
 
 async function surveyFile(file: SourceFile, { input, lint, ownModules, notUtf8, deps }: Looking): Promise<Looked> {
   const { path, hash, size } = file
-  if (size > maxFileBytes) return { notLinted: `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes` }
+  if (size > maxFileBytes) return { notLinted: tooLarge }
   const bytes = Buffer.from(await input.read(hash))
   if (!isUtf8(bytes)) notUtf8.add(path)
   const rules = lint.rulesFor(path).lint
   const notLinted = reasonNotToLint(path, bytes, rules)
   // In other encodings only names matter, which are ASCII: they show what the file uses of others.
   const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
-  const question = {
-    path,
-    text,
-    ownModules: ownModulesIn(text, ownModules),
-    ...(input.wantsTypes === true && { wantsTypes: true }),
-  }
+  const { wantsTypes = false } = input
   const isLinted = notLinted === undefined && input.isWorkedOn(path)
   const linted = isLinted ? await faultsOf(text, rules, deps) : { diagnostics: [], why: notLinted }
   // A text that Ruff cannot handle may still be parsed for what it uses of other files.
-  const found = await deps.surveys.survey({ ...question, diagnostics: linted.diagnostics })
-  const why = linted.why ?? ('unreadable' in found ? found.unreadable : undefined)
-  return { ...('unreadable' in found ? { namingText: text } : { found }), ...(why !== undefined && { notLinted: why }) }
+  const question = { path, text, ownModules: ownModulesIn(text, ownModules), wantsTypes }
+  const surveyed = await deps.surveys.survey({ ...question, diagnostics: linted.diagnostics })
+  const why = linted.why ?? ('unreadable' in surveyed ? surveyed.unreadable : undefined)
+  const read = 'unreadable' in surveyed ? { namingText: text } : { surveyed }
+  return { ...read, ...(why !== undefined && { notLinted: why }) }
 }
 
 type Linted = { diagnostics: readonly Diagnostic[]; why?: string | undefined }
@@ -252,37 +254,25 @@ function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRu
   return isUtf8(bytes) ? undefined : 'it is not UTF-8'
 }
 
-type RulesSources = {
-  docstrings: DocstringSurvey
-  kept: ReadonlyMap<string, KeptNames>
-  otherPaths: readonly string[]
-}
-
 function repositoryRules(
-  facts: ReadonlyMap<string, SurveyedFile>,
+  paths: readonly string[],
   lint: RepositoryLint,
-  { docstrings, kept, otherPaths }: RulesSources,
+  { docstrings, kept }: { docstrings: DocstringSurvey; kept: ReadonlyMap<string, KeptNames> },
 ): RepositoryRules {
   const shared = new Map<string, { at: number; rules: Omit<PathRules, 'keptNames'> }>()
   const files: RepositoryRules['files'] = {}
-  for (const path of [...facts.keys(), ...otherPaths].toSorted()) {
-    const rules = rulesOf(path, lint, docstrings)
+  for (const path of paths.toSorted()) {
+    const { lint: own, style } = lint.rulesFor(path)
+    const { path: _, ...lintRules } = own
+    const rules = { lint: lintRules, text: textStyle(docstrings.styleOf(path), style) }
     const key = JSON.stringify(rules)
     const { at } = shared.get(key) ?? { at: shared.size }
     shared.set(key, { at, rules })
-    files[path] = { rules: at, keptNames: allOf(kept.get(path) ?? nothingKept), agentRanges: [] }
+    const { used, offered } = kept.get(path) ?? nothingKept
+    const keptNames = used === 'all' ? used : [...new Set([...used, ...offered])]
+    files[path] = { rules: at, keptNames, agentRanges: [] }
   }
   return { v: 1, shared: [...shared.values()].map(({ rules }) => rules), files }
-}
-
-function allOf({ used, offered }: KeptNames): PathRules['keptNames'] {
-  return used === 'all' ? used : [...new Set([...used, ...offered])]
-}
-
-function rulesOf(path: string, lint: RepositoryLint, docstrings: DocstringSurvey): Omit<PathRules, 'keptNames'> {
-  const { lint: own, style } = lint.rulesFor(path)
-  const { path: _, ...rules } = own
-  return { lint: rules, text: textStyle(docstrings.styleOf(path), style) }
 }
 
 function mapOf<From, To>(map: ReadonlyMap<string, From>, of: (value: From) => To): ReadonlyMap<string, To> {
