@@ -47,7 +47,6 @@ function trimmed({ before, after }: Parts): Parts {
 
 type Pair = { before: number; after: number }
 
-/** Returns the items that occur once in each of two long parts: the longest sequence with the same order in both. */
 function anchorsIn({ before, after }: Parts): Pair[] {
   if (before.end - before.start + after.end - after.start <= shortItems) return []
   const places = placesOf(after)

@@ -16,7 +16,6 @@ export type FolderLock = {
   release(): Promise<void>
 }
 
-/** Makes the error of a folder that `holder` has: `Process 12`, or `Another process`. */
 type InUse = (holder: string) => AppError
 
 const orphanMs = 10_000

@@ -6,7 +6,6 @@ export type Installable = 'redis' | 'git' | 'bubblewrap' | 'podman' | 'docker'
 
 export type Packaged = 'redis' | 'bubblewrap'
 
-/** Says how a package manager installs a program unattended, and what a person would type. */
 type PackagerKind = {
   program: string
   packages: Record<Packaged, readonly string[]>

@@ -42,7 +42,6 @@ const boundedTool = (maxLength: number): ToolDefinition => ({
   },
 })
 
-/** Only one of the requests tests strict arguments, and one bounds; the others leave them out. */
 const unhindered: Capabilities = { ...allCapabilities, strictArguments: false, lengths: 'none' }
 
 const hello: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }

@@ -87,7 +87,6 @@ function elsewhere(free: Reservation | undefined, request: PendingRequest): Rese
   return undefined
 }
 
-/** `waiting`: how many requests for the model would take a slot, this one included. */
 type TakeSlot = (request: PendingRequest, waiting: number) => Reservation | undefined
 
 function withRecheck(
@@ -155,7 +154,6 @@ function shortestPause(servers: readonly PooledServer[]): number {
   return Math.min(...pausesMs.filter((ms) => ms > 0))
 }
 
-/** Returns for how many milliseconds no other request is to be dismissed. */
 function dismissExpired(queues: ModelQueues, { servers, isAway }: Omit<QueueOptions, 'clock'>, now: number): number {
   let nextMs = Infinity
   for (const queue of queues.all()) {

@@ -98,7 +98,6 @@ export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: 
   }
 }
 
-/** Returns the first reply, with the failure that preceded it; without a reply the second failure, with the first. */
 async function firstReply(...both: readonly [Promise<TryResult>, Promise<TryResult>]): Promise<TryResult> {
   const winner = await Promise.race(both)
   if ('reply' in winner) return winner

@@ -86,7 +86,6 @@ function isTooLong({ code, type, message }: APIError, status: number): boolean {
   return status === 400 && contextLengthWords.test(message)
 }
 
-/** Returns 0 for a header that is absent, past or unreadable. */
 function readRetryAfter(headers: Headers | undefined): number {
   const value = headers?.get('retry-after')
   if (value === null || value === undefined) return 0

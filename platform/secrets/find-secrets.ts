@@ -81,7 +81,6 @@ function placed({ start, end }: Span, placeOf: Unescaped['placeOf'], by: number)
   return { start: placeOf(start) + by, end: placeOf(end - 1) + 1 + by }
 }
 
-/** Parts that end at a blank wherever there is one, as no token contains a blank. */
 function* partsOf(text: string): Generator<{ text: string; start: number }> {
   for (let start = 0; ;) {
     const blank = text.slice(start + partLength, start + longestPart).search(/\s/)
@@ -117,7 +116,6 @@ function isAllowed({ target, patterns, stopwords }: Allowlist, { secret, match, 
   return patterns.some((pattern) => pattern.test(judged))
 }
 
-/** Returns the match with the characters of a name before it, which the rules of gitleaks include. */
 function matchOf({ 0: match, index }: RegExpExecArray, text: string): string {
   return (/[\w.-]{0,50}$/.exec(text.slice(Math.max(0, index - 50), index))?.[0] ?? '') + match
 }

@@ -61,12 +61,10 @@ export function findSecrets(text: string): ReturnType<NonNullable<typeof finder>
   return finder(text)
 }
 
-/** Returns the secret as it stands in text, in an address, and in a JSON string. */
 function formsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
 }
 
-/** Is true when it is no word, so that it may be hidden wherever it stands. */
 function isTelling(secret: string): boolean {
   const isMixed = /\d/.test(secret) && /[a-z]/i.test(secret) && /[^\w\s]/.test(secret)
   return isMixed ? secret.length >= 8 : secret.length >= 12 && entropyOf(secret) >= 3

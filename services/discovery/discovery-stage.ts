@@ -94,7 +94,6 @@ async function nodesOf(
   return nodes
 }
 
-/** Finds what the run is compared with: an earlier run's nodes and what that has composed, else a commit's nodes; undefined for neither. */
 async function baseOf(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Set<string> | undefined> {
   const list = await findBaseList(run, deps)
   if (list !== undefined) {

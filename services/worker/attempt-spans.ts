@@ -113,12 +113,10 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
 
 const usualEnds: ReadonlySet<string> = new Set<EndedOperationStatus>(['succeeded', 'unchanged', 'skipped'])
 
-/** Draws a share from 0 to 1 from the id. */
 function shareOf(spanId: string): number {
   return Number.parseInt(spanId.slice(0, 8), 16) / 2 ** 32
 }
 
-/** The turns of the attempt `spanId`, which ended at `endMs`, and what was done in them. One that had not ended has its error. */
 function recordTurns(
   events: readonly TakenEvent[],
   { spanId, endMs, errorCode: attemptError }: { spanId: string; endMs: number; errorCode: string | undefined },

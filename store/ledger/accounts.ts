@@ -62,7 +62,6 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   return accounts
 }
 
-/** The sets of operations that still need something to be done. They are empty once the run has ended. */
 const transientSets = ['ready', 'delayed', 'suspects', 'held', 'dispatched', 'leases', 'waiting'] as const
 const accountSets = [...transientSets, 'ended'] as const
 type AccountSet = (typeof accountSets)[number]

@@ -88,7 +88,6 @@ export async function readProjectBudget(
   return { operator, own, limit, used: Number(used ?? 0), resetsAt: endOfDay(now) }
 }
 
-/** Returns midnight in UTC. */
 function endOfDay(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) + 1) * dayMs
 }

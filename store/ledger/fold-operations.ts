@@ -99,7 +99,6 @@ function checkCause(event: Event, { waitsFor, statusOf, policy }: Skipping, blam
   else if (!isEnded(statusOf(cause)) || isWell(statusOf(cause))) blame(5, `names ${cause}, which is ${statusOf(cause)}`)
 }
 
-/** Returns the code of an operation that failed or was blocked; empty when its events name none. Undefined for every other one. */
 function failureCode({ status, errorCode = '' }: Partial<Folded> = {}): string | undefined {
   return isBad(status) ? errorCode : undefined
 }
@@ -166,7 +165,6 @@ function checkCounted({ reported }: Folded, data: Event['data'], blame: Blame): 
     blame(3, `${reported?.findings} finding.reported came before it, and it has ${findings}`)
 }
 
-/** A question and its answer: requested, suspended, answered, resumed, in this order with nothing between. */
 function asked(event: Event, before: Folded, blame: Blame): Folded {
   const asks = event.event === 'human_input.requested' || event.event === 'operation.suspended'
   const due = asks ? 'running' : 'waiting'

@@ -64,7 +64,6 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets
   return { take, violations }
 }
 
-/** A model is away once and back once, in turn. */
 function noteModel({ event: name, seq, data }: Event, away: Set<string>): string[] {
   const { model } = AwayData.parse(data)
   const isNew = name === 'models.away' ? !away.has(model) : away.delete(model)

@@ -94,7 +94,6 @@ async function readAll(
   return { events, violations: faults.map((message) => ({ invariant: 1, message })) }
 }
 
-/** Says why there are no events: their archive is missing or damaged. */
 function messageOfGap(error: unknown): string {
   if (hasCode(error, 'STORE_003')) return error.message
   throw error
@@ -122,7 +121,6 @@ function compareCounters(run: Run, accounts: Accounts): Violation[] {
   })
 }
 
-/** Compares which records are superseded with what the others repeat; only one that has ended is, by one other. */
 function compareRecords(accounts: Accounts): Violation[] {
   const repeating = [...accounts].flatMap(([id, { repeats }]) => (repeats === null ? [] : [{ id, ...repeats }]))
   const by = Map.groupBy(repeating, ({ supersedes }) => supersedes)
@@ -141,7 +139,6 @@ function compareRecords(accounts: Accounts): Violation[] {
   })
 }
 
-/** Invariant 3, of an ended run. */
 function withoutEnd(run: Run, accounts: Accounts, fold: OperationsFold): Violation[] {
   if (!isEnded(run.status)) return []
   const faults = fold.running().map((id) => `the run has ended, the last attempt of operation ${id} has not`)

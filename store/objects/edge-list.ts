@@ -198,7 +198,6 @@ export function openEdgeLists(
   }
 }
 
-/** Lines of the list: a node's outgoing edges come before its incoming ones. */
 function partOf(span: Span, direction: EdgeDirection | undefined): { start: number; end: number } {
   const turn = span.first + span.out
   return { start: direction === 'in' ? turn : span.first, end: direction === 'out' ? turn : turn + span.in }

@@ -179,7 +179,6 @@ function filterOf({ kind, language, path }: NodeFilters) {
   }
 }
 
-/** The first node, which must be `nodeId`, and those it encloses directly: they follow it in its file. */
 async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
   let node: CodeNode | undefined
   const children: NodeId[] = []

@@ -179,7 +179,6 @@ async function* listObjects(
   }
 }
 
-/** Throws STORE_002 also when the store answers that it could not delete some of them. */
 async function deleteObjects(
   client: S3Client,
   Bucket: string,

@@ -96,7 +96,6 @@ type QueueDeps = {
   log: RedisLog
 }
 
-/** Opens each queue on its first use. */
 function openQueues({ connection, isConnected, prefix, stores, log }: QueueDeps) {
   const queues = new Map<QueueName, Queue>()
   const queueOf = (name: QueueName): Queue => {
@@ -152,7 +151,6 @@ type ToKey = Queue['toKey']
 const Flags = z.array(z.number())
 const Members = z.array(z.array(z.string()))
 
-/** The replies to all commands; throws what the first of them failed with. */
 async function repliesOf(commands: ChainableCommander): Promise<unknown[]> {
   const answers = (await commands.exec()) ?? []
   for (const [error] of answers) if (error !== null) throw error

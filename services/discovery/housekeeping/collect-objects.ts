@@ -138,7 +138,6 @@ async function goesNow(
 
 const Owned = z.object({ runId: RunId })
 
-/** An object without a reference, to be deleted when its last put was before a time (ms since the epoch). */
 type Candidate = { key: string; lastPutBefore: number }
 
 type DeleteDeps = {

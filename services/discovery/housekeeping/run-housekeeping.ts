@@ -66,7 +66,6 @@ type ForgetDeps = {
 
 const pageLength = 100
 
-/** Forgets the runs that ended longer ago than they are retained, and returns how many; not one with an open pull request. */
 async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<number> {
   const { retention, retentionMs } = deps
   let forgotten = 0
@@ -85,7 +84,6 @@ async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<n
   }
 }
 
-/** Is true when nobody has merged or closed a pull request of the run: later runs of its branch carry on what that has. */
 async function hasOpenPull(runId: RunId, { ledger }: ForgetDeps): Promise<boolean> {
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
   return run?.publication?.pulls.some(({ state }) => state === 'open') ?? false

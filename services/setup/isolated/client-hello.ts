@@ -100,7 +100,6 @@ function serverNameIn(body: Buffer): string | undefined {
   return name
 }
 
-/** A list of one name of a host. No other kind of name exists. */
 function onlyName(data: Buffer): string {
   const { part: list, rest } = vector(data, 2)
   const { part: kind, rest: named } = cut(list, 1)
@@ -112,7 +111,6 @@ function onlyName(data: Buffer): string {
   return text
 }
 
-/** A part whose length stands before it in `bytes` bytes. */
 function vector(from: Buffer, bytes: 1 | 2): { part: Buffer; rest: Buffer } {
   const { part: length, rest } = cut(from, bytes)
   return cut(rest, length.readUIntBE(0, bytes))

@@ -163,7 +163,6 @@ function refusalOf(
   return named === wanted ? undefined : `was asked in TLS for ${named?.slice(0, 253) ?? 'no host'}`
 }
 
-/** Reads until `look` finds something in what has come so far; throws when the stream ends, or the signal is aborted, before. */
 async function readUntil<Found>(
   stream: Duplex,
   look: (bytes: Buffer) => Found | undefined,
@@ -186,7 +185,6 @@ async function readUntil<Found>(
   }
 }
 
-/** Headers that concern one connection alone. */
 const ofConnection = ['proxy-connection', 'proxy-authorization', 'connection', 'keep-alive', 'upgrade', 'te']
 
 async function forward(request: IncomingMessage, response: ServerResponse, proxy: Account): Promise<void> {

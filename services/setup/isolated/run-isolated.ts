@@ -92,7 +92,6 @@ export async function runIsolated(
   }
 }
 
-/** Ends with an error unless the setup was a success. */
 async function* resultOf(child: ChildProcess, answer: Promise<SetupEnd>): AsyncGenerator<Uint8Array> {
   const from = child.stdio.at(isolatedDescriptors.result)
   if (from instanceof Readable) yield* from
