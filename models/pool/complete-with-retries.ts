@@ -31,10 +31,7 @@ const maxBrokenReplies = 3
 
 type Effort = { tries: number; firstSentAt: number; queueMs: number }
 
-/**
- * Sends a request until a reply is whole, with back-off and until the deadline that its first failure sets. The caller gets
- * nothing of a reply that broke off, so that it can be retried. Rejects as `ModelPool.complete` says.
- */
+/** Sends a request until a reply is whole, with back-off until its deadline. Rejects as `ModelPool.complete` says. */
 export async function completeWithRetries(request: ModelRequest, signal: AbortSignal, deps: CompleteDeps) {
   const { lookup, clock, retryBudgetMs, progress } = deps
   const effort: Effort = { tries: 0, firstSentAt: 0, queueMs: 0 }

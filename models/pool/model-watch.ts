@@ -85,10 +85,7 @@ export function openModelWatch(options: ModelWatchOptions) {
       const isDown = candidates(entry, watch).every(({ breaker }) => breaker.state() !== 'closed')
       if (failure !== undefined && entry.isWorking !== false && isDown) void judge(entry, watch)
     },
-    /**
-     * Does work that needs the model; rejects at once while it is away. A `ModelUnavailable` of the work comes with the
-     * judgement of the model.
-     */
+    /** Does work that needs the model; rejects with a `ModelUnavailable` at once while it is away. */
     guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
     /** Tells whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
     isSilentAlone: (server: PooledServer, name: string) => isSilentAlone(server, of(name), watch),

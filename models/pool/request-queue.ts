@@ -26,10 +26,7 @@ type QueueOptions = {
   isAway(model: string): boolean
 }
 
-/**
- * Never leaves a slot empty while a request is queued that may have it. Every change rechecks the queue: it admits, dismisses
- * those that have waited too long for servers that are down, and sets a timer for the next change.
- */
+/** Never leaves a slot empty while a request is queued that may have it: every change rechecks the queue. */
 export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
   const rank = openRanking(servers)
   const inUse = openSlotsInUse()
@@ -107,10 +104,7 @@ function withRecheck(
   }
 }
 
-/**
- * A freed slot goes for so long to the first request that prefers its server. Without that a queue spreads every key over all
- * servers, and their prefix caches hold nothing (bench/pool-bench.ts). After it a request is admitted before all others.
- */
+/** A freed slot goes for so long to the first request that prefers its server, for the sake of its prefix cache. */
 const preferredFirstMs = 5000
 
 function admitOnePreferring(freed: PooledServer, queues: ModelQueues, takeSlot: TakeSlot, now: number): void {

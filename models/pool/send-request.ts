@@ -69,10 +69,7 @@ export type HedgeOptions = {
   failedAt?: ReadonlySet<PooledServer>
 }
 
-/**
- * Sends a request also to another server with a free slot when the first has not answered after `afterMs`. The first good answer
- * wins and the other request is aborted; when one fails, the other goes on.
- */
+/** Sends a request also to another server when the first has not answered after `afterMs`; the first good answer wins. */
 export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: HedgeOptions): Send {
   return async (reservation, request, signal, onSend) => {
     const decided = new AbortController()

@@ -153,10 +153,7 @@ function cut(name: string): string {
   return name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength).toWellFormed()}…`
 }
 
-/**
- * Keeps a call's own id if it is new in the conversation, else gives `call00001` and so on: Mistral's servers take only nine
- * letters and digits.
- */
+/** Keeps a call's own id if it is new in the conversation: Mistral's servers take only nine letters and digits. */
 export function openCallIds(messages: readonly Message[]): (given: string | null | undefined) => string {
   const used = new Set<string>()
   for (const message of messages) {

@@ -3,10 +3,7 @@ import { entropyOf, openSecretFinder } from './find-secrets.ts'
 
 export const secretMark = '[secret]'
 
-/**
- * Hides given values, and what a scanner's rules find, in what is shown, logged or exported; never in what services store or
- * compute with.
- */
+/** Hides secrets in what is shown, logged or exported; never in what services store or compute with. */
 export type Redactor = {
   readonly given: readonly string[]
   /** Hides in all of the text what one place of it reveals. */

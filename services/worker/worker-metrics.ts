@@ -10,10 +10,7 @@ import type { Log, LogFields } from '#platform/log.ts'
 type Counted = Pick<Metrics, 'count' | 'observe'>
 type AttemptLedger = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
 
-/**
- * Counts commands once they have taken effect, so that metrics agree with the events. The log has a line for each attempt that
- * ended here.
- */
+/** Counts commands once they have taken effect, and logs each attempt that ended here. */
 export function reportedAttempts<Given extends AttemptLedger>(
   ledger: Given,
   { metrics, log }: { metrics: Counted; log: Pick<Log, 'info' | 'warn'> },

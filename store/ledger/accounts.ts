@@ -182,10 +182,7 @@ function setsOf(status: OperationStatus): readonly AccountSet[] {
   return isEndedOperation(status) ? ['ended'] : []
 }
 
-/**
- * Lists what the ledger should not hold of an ended run any more, one phrase each (invariant 8). For a moment after the end some
- * of it is normal.
- */
+/** Lists what the ledger should not hold of an ended run any more, one phrase each (invariant 8). */
 export async function leftovers(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
   const { redis, namespace } = store
   const keys = runKeys(namespace, runId)

@@ -13,10 +13,7 @@ const countScript = plainScript('count-spent')
 
 const dayMs = 24 * 3600 * 1000
 
-/**
- * Sets how many tokens a run's agents may use; null: any number (`budget.set`). `ended`: it has ended or is being stopped.
- * RUN_001 for an unknown run.
- */
+/** `budget.set`; null: any number of tokens. `ended`: the run has ended or is being stopped. RUN_001. */
 export async function setBudget(
   store: LedgerStore,
   runId: RunId,
@@ -29,10 +26,7 @@ export async function setBudget(
 
 export type UsedDay = { limit: number; used: number; resetsAt: number }
 
-/**
- * Notes that the run's project has used up its budget of the day, or has not. Until then operations with a model are held
- * (`budget.reached`, `budget.renewed`). RUN_001 for an unknown run.
- */
+/** `budget.reached`, `budget.renewed`: until then operations with a model are held. RUN_001 for an unknown run. */
 export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: UsedDay | undefined): Promise<void> {
   const { kind, id } = store.origin
   const { scripted } = runKeys(store.namespace, runId)

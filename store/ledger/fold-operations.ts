@@ -7,10 +7,7 @@ import type { Dependency, Invariant, Violation } from './accounts.ts'
 /** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
-/**
- * `announced`: by `operation.failed` or `operation.blocked`. `asked`: the last question. `reported`: change sets and findings of
- * the attempt that runs.
- */
+/** `announced`: by `operation.failed` or `operation.blocked`. `reported`: by the attempt that runs. */
 type Folded = {
   status: FoldedStatus
   attempt: number

@@ -124,10 +124,7 @@ function shown(decision: ShownDecision | undefined): string {
 /** After these an operation has no open request to a model. */
 const closing = new Set(['model.responded', 'operation.suspended', 'operation.ended', 'operation.retried'])
 
-/**
- * Checks that every `model.requested` has one `model.responded`, before the next request (invariant 3). An attempt that its
- * worker did not end itself may lack the last answer.
- */
+/** Every `model.requested` has one `model.responded` before the next (invariant 3), but for lost attempts. */
 export function foldModelCalls() {
   const openRequests = new Map<string, number>()
   const violations: Violation[] = []

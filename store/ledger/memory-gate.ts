@@ -8,10 +8,7 @@ import { orStoreError } from './store.ts'
 /** Throws STORE_001 while Redis is too full for another run. */
 export type MemoryGate = () => Promise<void>
 
-/**
- * Refuses new runs above `share` (0 to 1) of Redis' memory: with `noeviction` a full one refuses every write, also of active
- * runs. The log says once that runs are refused, and that they are accepted again.
- */
+/** Refuses new runs above `share` (0 to 1) of Redis' memory, and logs the start and the end of that. */
 export function openMemoryGate(redis: RedisClient, share: number, log: Pick<Log, 'warn'>): MemoryGate {
   let isClosed = false
   return async () => {

@@ -27,10 +27,7 @@ const mostReasonLength = 500
 /** A note that the run keeps no longer. `compositionKey`: '' of a fault. */
 export type ForgottenPart = { part: PartId; compositionKey: string }
 
-/**
- * Keeps what became of a part of the accepted changes, unless a later state is known. Returns the notes that gave way to it, to
- * whose objects nothing refers any more. RUN_001: unknown run.
- */
+/** Returns the notes that gave way to this one, to whose objects nothing refers any more. RUN_001: unknown run. */
 export async function notePart(store: LedgerStore, runId: RunId, note: PartNote): Promise<ForgottenPart[] | 'older'> {
   // Redis reads no JSON with half a character.
   const kept = 'reason' in note ? { ...note, reason: note.reason.slice(0, mostReasonLength).toWellFormed() } : note

@@ -90,10 +90,7 @@ export async function outboxLength({ redis, namespace }: LedgerStore, runId: Run
 /** Says how an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
 export type BareEnd = Pick<OperationResult, 'agent' | 'status' | 'error'>
 
-/**
- * Moves the run's results, in the order of their ends, to the stream that other programs read, each once by any calls. Returns
- * how many were new; `noteBare` is told of those that no worker ended.
- */
+/** Moves the run's results to the stream, each once by any calls; returns how many. `noteBare`: no worker ended it. */
 export async function relayResults(
   store: LedgerStore,
   runId: RunId,

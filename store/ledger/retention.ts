@@ -73,10 +73,7 @@ async function ledgerId(store: RetentionStore): Promise<string> {
 const Row = z.tuple([z.string(), z.string().nullable(), z.string().nullable()])
 const referring = ['hash', 'outcome', 'suspension'] as const
 
-/**
- * Returns what `limit` operations from position `first` refer to: bundles, and records of attempts that ended or are resumed.
- * `next` is null at the end.
- */
+/** Returns what `limit` operations from position `first` refer to. `next` is null at the end. */
 async function readReferences(store: RetentionStore, runId: RunId, page: { first: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)
   const range = [String(page.first), String(page.first + page.limit - 1)] as const

@@ -29,10 +29,7 @@ export function usageArgs({ agent, turns, promptTokens, completionTokens, durati
   return [agent, turns, promptTokens, completionTokens, Math.round(durationMs)]
 }
 
-/**
- * Sums up what a project's operations used that ended on these days (UTC), by agent. Each counts once, when its result is passed
- * on, also after its run was deleted.
- */
+/** Sums up what a project's operations used that ended on these days (UTC), by agent, also of deleted runs. */
 export async function readUsage(
   { redis, namespace }: LedgerStore,
   projectId: ProjectId,

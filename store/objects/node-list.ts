@@ -7,10 +7,7 @@ import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'
 import { damagedObject, linesOf, openHashedReads, openRangeReads, parseLine } from './hashed-reads.ts'
 
-/**
- * Lists the nodes of a run in pages, since a repository may have hundreds of thousands. A page is one object of JSON Lines,
- * sorted by path, then start byte.
- */
+/** A page is one object of JSON Lines, sorted by path, then start byte. */
 const NodeList = z.strictObject({
   v: z.literal(1),
   nodes: z.int(),

@@ -37,10 +37,7 @@ export function contentOf({ kind, hash }: Pick<CodeNode, 'kind' | 'hash'>): stri
 /** `asked`: those that the request names; `nodes`: those of them to work on; `unchanged`: the others. */
 export type SelectedNodes = Record<'asked' | 'nodes' | 'unchanged', readonly CodeNode[]>
 
-/**
- * Returns those of `nodes` that the run's request names; all when it names none. What is in `base`, the contents of another
- * state of the code, has not changed.
- */
+/** Returns the nodes that the run's request names, or all. `base`: the contents of another state of the code. */
 export async function selectedNodes(
   { projectId, request }: Pick<Run, 'projectId' | 'request'>,
   nodes: readonly CodeNode[],

@@ -24,10 +24,7 @@ type TreeEntry = z.infer<typeof TreeEntry>
 const Tree = z.strictObject({ v: z.literal(1), entries: z.array(TreeEntry) })
 type Tree = z.infer<typeof Tree>
 
-/**
- * Is an immutable copy of a repository's files. Its id is the hash of this JSON: the same files and skipped files have the same
- * id. `skipped` is sorted by path.
- */
+/** The id is the hash of this JSON: the same files and skipped files have the same id. `skipped` is sorted by path. */
 export const Snapshot = z.strictObject({
   v: z.literal(1),
   root: z.string(),
@@ -107,10 +104,7 @@ function spread(
 
 const backgroundTreeReads = 16
 
-/**
- * Visits every folder and file content, each folder's object read once. `tree` returns false for one that need not be read.
- * STORE_003 when one is missing.
- */
+/** Reads each folder's object once. `tree` returns false for one that need not be read. STORE_003: one is missing. */
 export async function walkSnapshot(
   objects: ObjectStore,
   { projectId, snapshotId }: { projectId: ProjectId; snapshotId: string },
@@ -132,10 +126,7 @@ const treeWrites = 32
 
 type SnapshotContents = Pick<SnapshotView, 'files' | 'links' | 'skipped'>
 
-/**
- * Stores the folders, whose blobs must be stored already, then the snapshot, and returns its id. No file's path is another's
- * folder. May be done twice. Aborted, it stores no snapshot.
- */
+/** The blobs must be stored already. May be done twice. Aborted, it stores no snapshot. */
 export async function writeSnapshot(
   objects: ObjectStore,
   project: ProjectId,

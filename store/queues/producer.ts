@@ -37,10 +37,7 @@ export type Producer = {
 /** A `waiting` job waits for a consumer; a `delayed` one was put off by one. */
 export type JobCounts = { waiting: number; active: number; delayed: number }
 
-/**
- * Adds jobs. One whose id waits or is active is not added again, and nothing of a job is kept at its end. STORE_001 while Redis
- * is unreachable.
- */
+/** A job whose id waits or is active is not added again. STORE_001 while Redis is unreachable. */
 export function openProducer(options: { redisUrl: string; prefix?: string; log: RedisLog }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
   const { redis: connection, isConnected, stopWaiting } = connectRedis(redisUrl, patience, log)
@@ -184,10 +181,7 @@ async function listedIds(redis: RedisClient, toKey: ToKey): Promise<Set<string>>
 
 const sliceKeys = 500
 
-/**
- * Deletes all queues while no worker runs: jobs of ended processes would wait until their locks expire. The dispatcher adds what
- * is open.
- */
+/** Deletes all queues while no worker runs: jobs of ended processes would wait until their locks expire. */
 export async function clearQueues(redis: RedisClient, prefix = '{remora}'): Promise<void> {
   for (const queue of Object.keys(catalog)) {
     let cursor = '0'

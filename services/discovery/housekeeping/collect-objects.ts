@@ -71,10 +71,7 @@ function nothingCollected(): Collected {
   return { deleted: 0, deletedBytes: 0, kept: 0, young: 0, unknown: 0 }
 }
 
-/**
- * Deletes what is neither marked nor young. What became referenced since the marking was put since then, so its age keeps it
- * (blob-store.ts, collection-window.ts).
- */
+/** What became referenced since the marking was put since then, so its age keeps it. */
 async function collectProject(
   projectId: ProjectId,
   total: Collected,
@@ -195,10 +192,7 @@ export async function deleteUnreferenced(
 
 const LedgerMark = z.strictObject({ v: z.literal(1), ledger_id: z.string() })
 
-/**
- * CONFIG_003 unless the objects belong to this ledger's runs; the first one that collects stores its name there. A Redis that
- * came back empty, or a second one with this bucket, knows none of the runs, and would delete all.
- */
+/** A Redis that came back empty, or a second one with this bucket, would delete all: CONFIG_003. */
 async function expectOwnLedger(projectId: ProjectId, { retention, objects }: CollectDeps): Promise<void> {
   const key = objectKeys.ledgerMark(projectId)
   const own = await retention.ledgerId()

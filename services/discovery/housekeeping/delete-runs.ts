@@ -52,10 +52,7 @@ export function runDeletions(deps: DeleteDeps): () => Promise<void> {
   }
 }
 
-/**
- * Deletes the runs for which that was asked, unless another process is at it; returns those left. It may die anywhere: the note
- * of a deletion goes last. `withoutOwn`: runs of which only what they may share with others is left.
- */
+/** Returns the runs that are left. It may die anywhere. `withoutOwn`: runs of which only shared objects are left. */
 export async function deletionRound(deps: DeleteDeps, signal: AbortSignal, withoutOwn = new Set<RunId>()) {
   const due = await deps.retention.runsBeingDeleted()
   if (due.length === 0) return due
@@ -112,10 +109,7 @@ async function removeObjects({ projectId, runId }: DeletedRun, { objects }: Dele
   await objects.deleteMany(keys, signal)
 }
 
-/**
- * Collects what no run of the project refers to, whatever its age: safe while every run has ended or executes and no patch is
- * composed, since all that was put is referred to. False while it has to wait.
- */
+/** Safe whatever the age: no run is being accepted and no patch composed. False while it has to wait. */
 async function removeShared(
   projectId: ProjectId,
   runs: readonly DeletedRun[],
