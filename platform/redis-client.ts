@@ -121,11 +121,7 @@ function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): C
       gaveUp = retries !== null && times % (retries + 1) === 0
       return gaveUp ? null : restMs(times)
     },
-    redisOptions: {
-      ...limits,
-      ...loginOf(address),
-      ...(tls ? { tls: {} } : {}),
-    },
+    redisOptions: { ...limits, ...loginOf(address), ...(tls ? { tls: {} } : {}) },
   })
   // Only a connection that has ended fails the commands that wait for it. Those that come later wait for the next one.
   cluster.on('end', () => {

@@ -76,11 +76,7 @@ export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
 
 export function talksBeforeCall(text: string): boolean {
   const reply = readReply(text)
-  return reply?.called === true && withoutThought(reply.content).trim() !== ''
-}
-
-function withoutThought(content: string): string {
-  return content.replace(/^\s*<think>.*?<\/think>/s, '')
+  return reply?.called === true && reply.content.replace(/^\s*<think>.*?<\/think>/s, '').trim() !== ''
 }
 
 /** Tells whether a reply that had to be the text of a call is one, or begins like one. */

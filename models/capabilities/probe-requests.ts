@@ -57,13 +57,7 @@ const history: Message[] = [
   { role: 'tool', toolCallId: callId, content: '{"result":"hello"}' },
 ]
 
-const plainRequest = {
-  messages: [hello],
-  tools: [],
-  toolChoice: 'auto',
-  temperature: 0,
-  maxTokens: fewTokens,
-} as const
+const plainRequest = { messages: [hello], tools: [], toolChoice: 'auto', temperature: 0, maxTokens: fewTokens } as const
 type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>
 
 /** Returns the bodies that a probe sends, built as the pool's are. `choice` is a `tool_choice` that the server takes. */

@@ -151,10 +151,6 @@ function note(entry: Watched, server: PooledServer, failure: TryFailure | undefi
   entry.states.set(server, { isWorking: false, lastError: error.message, status, wasSilent, sureUntil, nextProbeAt })
 }
 
-function needsOperator(status: number): boolean {
-  return status >= 401 && status <= 404
-}
-
 /** The first server in doubt whose probe is answered decides. */
 function judge(entry: Watched, watch: Watch): Promise<boolean> {
   if (entry.awaySince !== undefined) return Promise.resolve(false)
@@ -240,7 +236,8 @@ function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   const { awaySince } = entry
   const known = entry.states.get(server)
   const state = known?.isWorking === false ? known : silent // its probe has no answer yet
-  const everyMs = state.status !== undefined && needsOperator(state.status) ? probeEveryMs.refused : probeEveryMs.silent
+  const { status = 0 } = state
+  const everyMs = status >= 401 && status <= 404 ? probeEveryMs.refused : probeEveryMs.silent
   const waitMs = Math.max(everyMs * (0.75 + 0.25 * random()), state.sureUntil - clock.now())
   entry.states.set(server, { ...state, nextProbeAt: clock.now() + waitMs })
   clock.after(waitMs, () => {

@@ -40,11 +40,7 @@ const Choice = z.object({
 const Usage = z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() })
 type Usage = z.infer<typeof Usage>
 
-const Completion = z.object({
-  model: z.string().nullish(),
-  choices: z.tuple([Choice], Choice),
-  usage: Usage.nullish(),
-})
+const Completion = z.object({ model: z.string().nullish(), choices: z.tuple([Choice], Choice), usage: Usage.nullish() })
 
 /** Each is events, a result and a part of the record; a model that makes ten or more repeats itself. */
 export const maxCalls = 64
@@ -178,11 +174,7 @@ function lastNumber(ids: ReadonlySet<string>): number {
 }
 
 /** Estimates a count that is missing, 0 or beyond all reason: a total that leaves requests out would be wrong by more. */
-function readUsage(
-  given: Usage | null | undefined,
-  request: Pick<ModelRequest, 'messages' | 'tools'>,
-  reply: object,
-): { usage: TokenUsage; isEstimated: boolean } {
+function readUsage(given: Usage | null | undefined, request: Pick<ModelRequest, 'messages' | 'tools'>, reply: object) {
   const promptTokens = counted(given?.prompt_tokens)
   const completionTokens = counted(given?.completion_tokens)
   const usage = {

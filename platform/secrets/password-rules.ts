@@ -127,13 +127,7 @@ export const passwordRules: readonly SecretRule[] = [
     entropy: 3,
     allowed: [],
   },
-  {
-    keywords: ['django-insecure-'],
-    pattern: /django-insecure-[^\s"'`\\]{20,100}/g,
-    group: 0,
-    entropy: 3,
-    allowed: [],
-  },
+  { keywords: ['django-insecure-'], pattern: /django-insecure-[^\s"'`\\]{20,100}/g, group: 0, entropy: 3, allowed: [] },
   {
     keywords: ['authorization'],
     pattern:

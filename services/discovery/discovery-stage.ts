@@ -64,21 +64,13 @@ export async function runDiscoveryStage(
 }
 
 /** Returns those the first delivery of this generation pinned, also when this process has newer ones. */
-async function bundlesOf(
-  { projectId, bundleHashes, phase, request }: Run,
-  deps: DiscoveryStageDeps,
-): Promise<PinnedBundle[]> {
+async function bundlesOf({ projectId, bundleHashes, phase, request }: Run, deps: DiscoveryStageDeps) {
   const isPinned = bundleHashes !== null && phase !== 'discovery'
   return !isPinned ? deps.pinBundles(projectId, request.agents) : deps.readBundles(projectId, bundleHashes)
 }
 
 /** Returns those the first delivery stored, also when this process has newer query packs; else finds, stores and announces them. */
-async function nodesOf(
-  run: Run,
-  bundles: readonly PinnedBundle[],
-  deps: DiscoveryStageDeps,
-  signal: AbortSignal,
-): Promise<CodeNode[]> {
+async function nodesOf(run: Run, bundles: readonly PinnedBundle[], deps: DiscoveryStageDeps, signal: AbortSignal) {
   const { projectId, runId, nodeListKey } = run
   // A reopened run still has those of the generation before.
   if (nodeListKey !== null && run.phase !== 'discovery') {

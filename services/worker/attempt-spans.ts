@@ -99,7 +99,7 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
     },
     end(how, { sentMs, errorCode }) {
       const isUsual = attempt.attempt === 1 && usualEnds.has(how)
-      if (isUsual && shareOf(spanId) >= traces.share) return
+      if (isUsual && Number.parseInt(spanId.slice(0, 8), 16) / 2 ** 32 >= traces.share) return
       const record = (span: Omit<Span, 'traceId'>) => traces.record({ ...span, traceId: run.traceId })
       const endMs = Date.now()
       recordTurns(events, { spanId, endMs: sentMs, errorCode }, record)
@@ -112,10 +112,6 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
 }
 
 const usualEnds: ReadonlySet<string> = new Set<EndedOperationStatus>(['succeeded', 'unchanged', 'skipped'])
-
-function shareOf(spanId: string): number {
-  return Number.parseInt(spanId.slice(0, 8), 16) / 2 ** 32
-}
 
 function recordTurns(
   events: readonly TakenEvent[],

@@ -45,10 +45,7 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
     for (const [index, id] of ids.entries()) {
       const [status, outcome, question, repeated, supersededBy] = Row.parse(rows[index])
       const repeats = RepeatedWork.nullable().parse(parseJson(repeated ?? 'null'))
-      const facts = {
-        hasOutcome: outcome !== null,
-        findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings,
-      }
+      const facts = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
       accounts.set(id, { status, ...facts, waitsFor: [], question, repeats, supersededBy })
       waiters.push([id, afters[index] ?? []])
     }

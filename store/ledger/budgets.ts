@@ -68,10 +68,7 @@ export async function setProjectBudget(
   await (tokens === null ? redis.hdel(budgets, field) : redis.hset(budgets, field, tokens))
 }
 
-export async function readProjectBudget(
-  { redis, namespace }: LedgerStore,
-  projectId: ProjectId,
-): Promise<ProjectBudget & SpentDay> {
+export async function readProjectBudget({ redis, namespace }: LedgerStore, projectId: ProjectId) {
   const { spentOf, budgets } = resultKeys(namespace)
   const now = await redisNowMs(redis)
   const fields = budgetSetters.map((by) => `${projectId} ${by}`)

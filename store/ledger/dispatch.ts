@@ -125,11 +125,7 @@ export async function countHeld({ redis, namespace }: LedgerStore, runId: RunId)
 }
 
 /** Ends the held operations of a bundle as blocked (AGENT_002): its model was away for too long. RUN_001: unknown run. */
-export async function blockHeld(
-  store: LedgerStore,
-  runId: RunId,
-  how: { bundle: string; reason: string },
-): Promise<void> {
+export async function blockHeld(store: LedgerStore, runId: RunId, how: { bundle: string; reason: string }) {
   const { kind, id } = store.origin
   const keys = runKeys(store.namespace, runId)
   for (let from = '-inf'; from !== '';) {

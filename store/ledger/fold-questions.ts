@@ -72,11 +72,7 @@ function noteModel({ event: name, seq, data }: Event, away: Set<string>): string
 }
 
 /** Ready operations may be held while a model is away or a budget is used up. */
-function waitingFaults(
-  event: Event,
-  { count }: Pick<OperationsFold, 'count'>,
-  { mayHold }: { mayHold: boolean },
-): string[] {
+function waitingFaults(event: Event, { count }: Pick<OperationsFold, 'count'>, { mayHold }: { mayHold: boolean }) {
   const total = WaitingData.safeParse(event.data).data?.questions
   const busy = busyStatuses.filter((status) => count(status) > 0 && !(mayHold && status === 'ready'))
   return [

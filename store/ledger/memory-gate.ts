@@ -36,7 +36,8 @@ export type RedisMemory = {
 }
 
 export async function memoryOf(redis: RedisClient): Promise<RedisMemory> {
-  const reports = await Promise.all(mastersOf(redis).map(async (server) => figuresOf(await memoryInfo(server))))
+  const masters = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  const reports = await Promise.all(masters.map(async (server) => figuresOf(await memoryInfo(server))))
   return {
     usedBytes: reports.reduce((sum, { used_memory: bytes }) => sum + bytes, 0),
     usedShare: Math.max(...reports.map(shareOf)),
@@ -48,10 +49,6 @@ export async function memoryOf(redis: RedisClient): Promise<RedisMemory> {
 async function memoryInfo(server: Redis): Promise<string> {
   await server.ping()
   return server.info('memory')
-}
-
-function mastersOf(redis: RedisClient): Redis[] {
-  return redis instanceof Cluster ? redis.nodes('master') : [redis]
 }
 
 const Figures = z.object({

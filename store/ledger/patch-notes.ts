@@ -10,11 +10,7 @@ const notePatchScript = runScript('note-patch', 'keys')
 const NoteAnswer = z.enum(['noted', 'older'])
 
 /** Keeps in the run the patch that was composed from its decisions, unless it has a later one. RUN_001: unknown run. */
-export async function notePatch(
-  store: LedgerStore,
-  runId: RunId,
-  { of, note }: { of: PatchKind; note: PatchNote },
-): Promise<z.infer<typeof NoteAnswer>> {
+export async function notePatch(store: LedgerStore, runId: RunId, { of, note }: { of: PatchKind; note: PatchNote }) {
   const args = [of, note.decided, JSON.stringify(note)]
   const answer = await notePatchScript(store.redis, runKeys(store.namespace, runId).scripted, args)
   return NoteAnswer.parse(expectKnownRun(runId, answer))

@@ -33,11 +33,7 @@ export async function notePublication(
 }
 
 /** Reads the publication. In the place of one without the right signature there is one by which nothing is published until somebody asks. */
-export function readPublication(
-  { signer }: Pick<LedgerStore, 'signer'>,
-  runId: RunId,
-  text: string | null,
-): { publication: Publication | null; isSigned: boolean } {
+export function readPublication({ signer }: Pick<LedgerStore, 'signer'>, runId: RunId, text: string | null) {
   if (text === null) return { publication: null, isSigned: true }
   const [, signature = '', json = ''] = /^\d+ (\S+) (.*)$/s.exec(text) ?? []
   const isSigned = signer === undefined || signer.isSigned(signature, 'publication', runId, json)

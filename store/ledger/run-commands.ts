@@ -187,19 +187,8 @@ async function logMove(
   const trace = parseTraceparent(traceparent)
   if (trace?.isSampled !== true) return
   const attributes = { 'remora.run_id': runId, 'remora.project_id': projectId, 'remora.status': status }
-  const { traceId, spanId } = trace
-  const parentId = requestSpanId(trace)
-  traces.record({
-    traceId,
-    spanId,
-    parentId,
-    name: 'run',
-    kind: 'internal',
-    startMs: begunAt,
-    endMs,
-    attributes,
-    errorCode,
-  })
+  const ids = { traceId: trace.traceId, spanId: trace.spanId, parentId: requestSpanId(trace) }
+  traces.record({ ...ids, name: 'run', kind: 'internal', startMs: begunAt, endMs, attributes, errorCode })
 }
 
 function logAccepted({ runId, projectId, request, traceparent, acceptedEvent }: NewRun, log: LedgerStore['log']): void {

@@ -47,19 +47,14 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
     decisions.take,
   ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
-  violations.push(
-    ...compareStatuses(accounts, operations),
-    ...compareCounters(run, accounts),
-    ...compareRecords(accounts),
-  )
-  violations.push(...compareSets(run, accounts, await readSets(store, runId)))
+  violations.push(...compareStatuses(accounts, operations), ...compareCounters(run, accounts))
+  violations.push(...compareRecords(accounts), ...compareSets(run, accounts, await readSets(store, runId)))
   violations.push(...(await compareIndexes(store, runId, accounts)))
   violations.push(...(await compareFailures(store, runId, accounts, operations.failureCodeOf)))
   violations.push(...(await compareFindings(store, run, accounts)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
-  violations.push(...budgets.violations(run))
-  violations.push(...withoutEnd(run, accounts, operations))
+  violations.push(...budgets.violations(run), ...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }
 }

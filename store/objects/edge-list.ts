@@ -168,7 +168,8 @@ export function openEdgeLists(
       return { out: span.out, in: span.in }
     },
     async scan(ref, place, { from, limit, direction, kind }) {
-      const isWanted = kind === undefined ? () => true : (line: string) => hasKind(line, kind)
+      const isWanted = (line: string) =>
+        kind === undefined || line.startsWith(`["out","${kind}",`) || line.startsWith(`["in","${kind}",`)
       const list = await read(ref)
       const span = await readSpan(ref, list, place)
       const part = partOf(span, direction)
@@ -195,10 +196,6 @@ export function openEdgeLists(
 function partOf(span: Span, direction: EdgeDirection | undefined): { start: number; end: number } {
   const turn = span.first + span.out
   return { start: direction === 'in' ? turn : span.first, end: direction === 'out' ? turn : turn + span.in }
-}
-
-function hasKind(line: string, kind: EdgeKind): boolean {
-  return line.startsWith(`["out","${kind}",`) || line.startsWith(`["in","${kind}",`)
 }
 
 function spanOf(line: string, key: string): Span {

@@ -43,11 +43,7 @@ export type ObjectStore = {
 const contentType = 'application/json'
 
 /** Stores `value` under a key with the hash of its JSON, and returns the hash. */
-export async function putHashedJson(
-  objects: Pick<ObjectStore, 'put'>,
-  keyOf: (hash: string) => string,
-  value: object,
-): Promise<string> {
+export async function putHashedJson(objects: Pick<ObjectStore, 'put'>, keyOf: (hash: string) => string, value: object) {
   const json = JSON.stringify(value)
   const hash = sha256(json)
   await objects.put(keyOf(hash), json, { contentType })

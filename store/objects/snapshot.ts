@@ -71,14 +71,7 @@ export async function readSnapshot(objects: ObjectStore, project: ProjectId, id:
   files.sort(byPath)
   links.sort(byPath)
   const byName = new Map(files.map((file) => [file.path, file]))
-  return {
-    id,
-    bytes: snapshot.bytes,
-    files,
-    links,
-    skipped: snapshot.skipped,
-    find: (path) => byName.get(path),
-  }
+  return { id, bytes: snapshot.bytes, files, links, skipped: snapshot.skipped, find: (path) => byName.get(path) }
 }
 
 /** Reads as `readSnapshot` does, but caches the last few views: snapshots never change, so all readers may share one. */
@@ -87,11 +80,7 @@ export function openSnapshotReader(objects: ObjectStore): (project: ProjectId, i
   return (project, id) => cache.get(objectKeys.snapshot(project, id), () => readSnapshot(objects, project, id))
 }
 
-function spread(
-  parent: string,
-  tree: Tree,
-  into: { files: SnapshotFile[]; links: SnapshotLink[] },
-): { path: string; hash: string }[] {
+function spread(parent: string, tree: Tree, into: { files: SnapshotFile[]; links: SnapshotLink[] }) {
   const folders: { path: string; hash: string }[] = []
   for (const entry of tree.entries) {
     const path = parent === '' ? entry.name : `${parent}/${entry.name}`

@@ -22,11 +22,7 @@ const { get: getRecordedSets } = projectRecords(
 )
 
 /** Returns the change sets of a record, without a look at the conversation that it is mostly made of. */
-export async function getChangeSets(
-  objects: Pick<ObjectStore, 'get'>,
-  project: ProjectId,
-  hash: string,
-): Promise<ChangeSet[]> {
+export async function getChangeSets(objects: Pick<ObjectStore, 'get'>, project: ProjectId, hash: string) {
   return changeSetsOf(await getRecordedSets(objects, project, hash))
 }
 

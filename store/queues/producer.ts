@@ -113,10 +113,7 @@ function openQueues({ connection, isConnected, prefix, stores, log }: QueueDeps)
     if (isRefusal(error) || (log.isFailing(redisName) && !isOwnError(error))) stores.lacks(redisName, error)
     else log.warn('queue', { queue, error })
   }
-  return {
-    queueOf,
-    closeAll: () => Promise.all([...queues.values()].map((queue) => queue.close())),
-  }
+  return { queueOf, closeAll: () => Promise.all([...queues.values()].map((queue) => queue.close())) }
 }
 
 /** Retries belong to the ledger (dispatches and leases), not to the queue. */

@@ -56,12 +56,7 @@ export type Deletion = {
 }
 
 /** Deletes the objects of the project that no other run than the deleted ones refers to, also young ones. */
-export async function collectDeleted(
-  projectId: ProjectId,
-  deletion: Deletion,
-  deps: CollectDeps,
-  signal: AbortSignal,
-): Promise<Collected> {
+export async function collectDeleted(projectId: ProjectId, deletion: Deletion, deps: CollectDeps, signal: AbortSignal) {
   const total = nothingCollected()
   await collectProject(projectId, total, { ...deps, deletion }, signal)
   return total

@@ -110,12 +110,7 @@ async function removeObjects({ projectId, runId }: DeletedRun, { objects }: Dele
 }
 
 /** Safe whatever the age: no run is being accepted and no patch composed. False while it has to wait. */
-async function removeShared(
-  projectId: ProjectId,
-  runs: readonly DeletedRun[],
-  deps: DeleteDeps,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function removeShared(projectId: ProjectId, runs: readonly DeletedRun[], deps: DeleteDeps, signal: AbortSignal) {
   const gone = new Set(runs.map(({ runId }) => runId))
   const before = await settledRuns(projectId, gone, deps)
   if (before === undefined) return false
@@ -138,11 +133,7 @@ async function removeShared(
 }
 
 /** Returns the project's runs as a text to compare; undefined while one may have put objects that it does not refer to yet. */
-async function settledRuns(
-  projectId: ProjectId,
-  gone: ReadonlySet<RunId>,
-  { ledger, retention }: DeleteDeps,
-): Promise<string | undefined> {
+async function settledRuns(projectId: ProjectId, gone: ReadonlySet<RunId>, { ledger, retention }: DeleteDeps) {
   if (await ledger.isPatching(projectId)) return undefined
   const active = (await ledger.activeRuns()).filter((run) => run.projectId === projectId)
   for (const { runId } of active) {

@@ -33,11 +33,7 @@ export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => 
  * hour. The first two take no lease: they are harmless twice, and make room in a Redis too full for one. Never throws: logs
  * errors.
  */
-export async function housekeepingRound(
-  deps: HousekeepingDeps,
-  signal: AbortSignal,
-  stores = openStoreUser(deps.log),
-): Promise<void> {
+export async function housekeepingRound(deps: HousekeepingDeps, signal: AbortSignal, stores = openStoreUser(deps.log)) {
   try {
     const forgotten = await forgetEndedRuns(deps, signal)
     const archived = await archiveEndedEvents(deps, signal)

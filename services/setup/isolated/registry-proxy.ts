@@ -154,20 +154,13 @@ async function passHello({ client, host, isRetry = false }: Asking, server: Dupl
   return true
 }
 
-function refusalOf(
-  read: ClientHello | { kind: 'none'; reason: string },
-  wanted: string | undefined,
-): string | undefined {
+function refusalOf(read: ClientHello | { kind: 'none'; reason: string }, wanted: string | undefined) {
   if (read.kind === 'none') return `is not reached by a client that ${read.reason}`
   const named = read.serverName?.toLowerCase()
   return named === wanted ? undefined : `was asked in TLS for ${named?.slice(0, 253) ?? 'no host'}`
 }
 
-async function readUntil<Found>(
-  stream: Duplex,
-  look: (bytes: Buffer) => Found | undefined,
-  signal: AbortSignal,
-): Promise<{ found: Found; bytes: Buffer }> {
+async function readUntil<Found>(stream: Duplex, look: (bytes: Buffer) => Found | undefined, signal: AbortSignal) {
   const closed = new AbortController()
   const close = () => closed.abort(new Error('the stream has ended'))
   stream.once('close', close).once('end', close)

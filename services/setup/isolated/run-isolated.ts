@@ -19,12 +19,7 @@ export const IsolatedSetup = z.strictObject({
     searchPath: z.string(),
     paths: z.array(z.string()),
   }),
-  limits: z.strictObject({
-    wallMs: z.number(),
-    memoryBytes: z.number(),
-    diskBytes: z.number(),
-    processes: z.number(),
-  }),
+  limits: z.strictObject({ wallMs: z.number(), memoryBytes: z.number(), diskBytes: z.number(), processes: z.number() }),
   registries: z.array(z.string()),
   internalRegistries: z.array(z.string()),
   variables: z.record(z.string(), z.string()),
