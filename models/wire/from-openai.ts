@@ -6,7 +6,6 @@ import {
   type ModelReply,
   type ModelRequest,
   type RequestedCall,
-  type TokenUsage,
   type ToolDefinition,
 } from '#domain/turn.ts'
 import { readWrittenJson } from '#domain/written-json.ts'

@@ -1,4 +1,4 @@
-import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'

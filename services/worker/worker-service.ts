@@ -273,5 +273,3 @@ function startConsumers(config: WorkerConfig, { operation, composer, metrics, tr
     close: async () => void (await Promise.all(consumers.map((consumer) => consumer.close({ graceMs })))),
   }
 }
-
-type WorkerConsumers = { setConcurrency(most: number): void; close(): Promise<void> }

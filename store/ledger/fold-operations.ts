@@ -200,14 +200,14 @@ function announce({ event, errorCode }: Event, before: Folded): Folded {
 function ended(event: Event, before: Folded, blame: Blame): Folded {
   const { status, announced } = before
   if (!mayEnd(status, event)) blame(3, `it was ${status}`)
-  const ended = endedStatusOf(event)
-  const due = ended === 'failed' || ended === 'blocked' ? ended : undefined
+  const outcome = endedStatusOf(event)
+  const due = outcome === 'failed' || outcome === 'blocked' ? outcome : undefined
   if (mayEnd(status, event) && announced !== due) {
     const came = announced === undefined ? `no operation.${due} came` : `operation.${announced} came`
-    blame(3, `it says ${ended}, ${came} before it`)
+    blame(3, `it says ${outcome}, ${came} before it`)
   }
   checkCounted(before, event.data, blame)
-  return { ...before, status: ended ?? status }
+  return { ...before, status: outcome ?? status }
 }
 
 /** An operation ends from a running attempt, from a question that was not answered, or blocked by a model that is away. */
@@ -222,7 +222,7 @@ function endedStatusOf(event: Event): EndedOperationStatus | undefined {
 }
 
 function isEnded(status: FoldedStatus): boolean {
-  return endedOperationStatuses.some((ended) => ended === status)
+  return endedOperationStatuses.some((known) => known === status)
 }
 
 function isWell(status: FoldedStatus): boolean {

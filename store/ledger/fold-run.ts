@@ -61,10 +61,10 @@ export function foldRun() {
     if (lastEnd !== undefined && last !== undefined && last.seq !== lastEnd.seq) {
       faults.push(`event ${last.seq} ${last.event} comes after ${lastEnd.name}, the end of the run`)
     }
-    const violations = faults.map((message): Violation => ({ invariant: 3, message }))
-    if (run.generation === generation) return violations
+    const ofEvents = faults.map((message): Violation => ({ invariant: 3, message }))
+    if (run.generation === generation) return ofEvents
     const message = `the run is in generation ${run.generation}, its events in generation ${generation}`
-    return [...violations, { invariant: 2, message }]
+    return [...ofEvents, { invariant: 2, message }]
   }
 
   return { take, violations }

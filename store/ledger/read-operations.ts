@@ -194,9 +194,9 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
     ),
   ])
   const ended = ids.flatMap((operationId, at): EndedOperation[] => {
-    const ended = EndedFields.safeParse(read[at])
-    if (!ended.success) return []
-    const [bundle, endedAt, outcome, repeated, started, begun, generation] = ended.data
+    const stored = EndedFields.safeParse(read[at])
+    if (!stored.success) return []
+    const [bundle, endedAt, outcome, repeated, started, begun, generation] = stored.data
     const node = CodeNode.parse(JSON.parse(nodes[at] ?? 'null'))
     const repeats = RepeatedWork.nullable().parse(JSON.parse(repeated ?? 'null'))
     const how = { begunAt: begun ?? started, endedAt, outcome: Outcome.parse(JSON.parse(outcome)), repeats }

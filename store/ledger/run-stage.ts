@@ -29,8 +29,7 @@ export async function failRun(
   ledger: StageLedger,
 ): Promise<'failed'> {
   const { phases, origin, signal, generation } = stage
-  const [phase] = phases
-  const fault = asAppError(error, 'TOOL_004', phase)
+  const fault = asAppError(error, 'TOOL_004', phases[0])
   if (fault.retry || signal.aborted) throw fault
   const { code: errorCode, message: reason } = fault
   const answer = await ledger.move(runId, {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { AgentBundle } from '#domain/agent-bundle.ts'
-import type { ChangeSet } from '#domain/change-set.ts'
 import { type CodeFinding, reportedFindings } from '#domain/code-finding.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import { AttemptRecord, changeSetsOf, ToolRun, UnfinishedAttempt } from './attempt-record.ts'
