@@ -25,8 +25,6 @@ import type { SetupConfig } from './setup-config.ts'
 import { runSetupStage } from './stage/setup-stage.ts'
 import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
-export type SetupService = { healthPort: number; close(): Promise<void> }
-
 const origin = { kind: 'worker', id: 'setup' } as const
 const lockMs = 30_000
 const graceMs = 5_000

@@ -54,9 +54,6 @@ export async function countSpent(
 export const budgetSetters = ['operator', 'own'] as const
 export type BudgetSetter = (typeof budgetSetters)[number]
 
-/** Tokens a day; null: no budget. */
-export type ProjectBudget = Record<BudgetSetter, number | null>
-
 /** Sets how many tokens the project may use a day; null: any number. It counts from the next round of the dispatcher on. */
 export async function setProjectBudget(
   { redis, namespace }: LedgerStore,
