@@ -8,10 +8,7 @@ const maxEditLength = 1000
 /** The sequences are first divided at anchors when both have more items. */
 const shortItems = 200
 
-/**
- * Returns where two sequences differ, in order. Long ones are divided at the items that occur once in each, as in patience diff;
- * a part that exceeds `maxEditLength` is one run.
- */
+/** Returns where two sequences differ, in order; a part that exceeds `maxEditLength` is one run. */
 export function changedRuns(before: readonly string[], after: readonly string[]): ChangedRun[] {
   const whole = trimmed({
     before: { items: before, start: 0, end: before.length },
@@ -47,7 +44,6 @@ function trimmed({ before, after }: Parts): Parts {
 
 type Pair = { before: number; after: number }
 
-/** Returns the items that occur once in each of two long parts: the longest sequence with the same order in both. */
 function anchorsIn({ before, after }: Parts): Pair[] {
   if (before.end - before.start + after.end - after.start <= shortItems) return []
   const places = placesOf(after)

@@ -16,7 +16,6 @@ export type FolderLock = {
   release(): Promise<void>
 }
 
-/** Makes the error of a folder that `holder` has: `Process 12`, or `Another process`. */
 type InUse = (holder: string) => AppError
 
 const orphanMs = 10_000
@@ -80,11 +79,7 @@ function readLock(path: string): LockFile | undefined {
 }
 
 /** Returns undefined for a file that is missing, of another user, none of ours or, if it is secret, readable by others. */
-export function readDocument<T>(
-  path: string,
-  schema: z.ZodType<T>,
-  { isSecret }: { isSecret: boolean },
-): T | undefined {
+export function readDocument<T>(path: string, schema: z.ZodType<T>, { isSecret }: { isSecret: boolean }) {
   const file = readOwnFile(path, { maxBytes, isSecret })
   return file.kind === 'text' ? schema.safeParse(parseJson(file.text)).data : undefined
 }

@@ -59,9 +59,7 @@ function withoutSpacesAtEnd(line: string): string {
 }
 
 /** Returns the folders from the checkout's root down, and the layers above, outermost first. Undefined outside of a checkout. */
-export async function ignoreAbove(
-  root: string,
-): Promise<{ folders: string[]; layers: IgnoreLayer[]; isIgnored: boolean } | undefined> {
+export async function ignoreAbove(root: string) {
   const folders = [root]
   for (let folder = root; !(await hasGit(folder)); folder = dirname(folder)) {
     if (dirname(folder) === folder) return undefined

@@ -29,7 +29,6 @@ export function hardenStore(store: FilesystemStore): void {
   }
 }
 
-/** The files with its headers, and with the MD5 that the server's own code keeps. */
 function besideObject(store: FilesystemStore, bucket: string, key: string): [metadata: string, md5: string] {
   return [store.getResourcePath(bucket, key, 'metadata.json'), store.getResourcePath(bucket, key, 'object.md5')]
 }
@@ -51,7 +50,6 @@ async function writeThenRename(path: string, content: Content): Promise<[number,
   }
 }
 
-/** Returns the size in bytes and the MD5 in hex. */
 async function writeLarge(path: string, content: Content): Promise<[number, string]> {
   if (content instanceof Uint8Array) {
     await writeFile(path, content)
@@ -106,10 +104,8 @@ async function bytesOf(content: Content): Promise<Uint8Array> {
   return content instanceof Uint8Array ? content : Buffer.concat(await Array.fromAsync(content))
 }
 
-/** An object's headers and its MD5, which the server's own code writes to a file of its own. */
 const Kept = z.looseObject({ md5: z.string().optional() })
 
-/** Returns undefined when there is no such object, or its MD5 is not known. */
 function readMetadata(store: FilesystemStore, bucket: string, key: string): ObjectMetadata | undefined {
   const file = statSync(store.getResourcePath(bucket, key, 'object'), { throwIfNoEntry: false })
   if (file === undefined) return undefined

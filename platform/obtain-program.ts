@@ -36,10 +36,7 @@ export function locateProgram(wanted: KnownProgram, places: ProgramPlaces): Prom
   return obtainProgram(wanted, { ...places, mayInstall: false, isRoot: process.getuid?.() === 0, say: () => {} })
 }
 
-/**
- * Gets a program: from the PATH, else from an earlier call, a package manager that asks for no password, or PyPI. Safe to call
- * again and from several processes. CONFIG_006 while a package manager that took too long continues.
- */
+/** Looks on the PATH, then asks a package manager or PyPI. CONFIG_006 while a package manager goes on beyond its time. */
 export async function obtainProgram(wanted: KnownProgram, options: ObtainOptions): Promise<ObtainedProgram> {
   const { right, usable, old } = await search(wanted, options)
   if (right !== undefined) return { path: right.path, version: right.version }

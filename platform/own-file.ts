@@ -13,10 +13,7 @@ type FileRules = {
 
 const othersMayRead = 0o044
 
-/**
- * Reads a file that only this user can have written, through the checked descriptor. A link is refused; a pipe, and what cannot
- * be opened, is `absent`.
- */
+/** Reads a file that only this user can have written. A link is refused; a pipe, or what cannot be opened, is `absent`. */
 export function readOwnFile(path: string, rules: FileRules): OwnFile {
   const opened = openUnlinked(path)
   if (typeof opened !== 'number') return opened

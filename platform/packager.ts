@@ -6,7 +6,6 @@ export type Installable = 'redis' | 'git' | 'bubblewrap' | 'podman' | 'docker'
 
 export type Packaged = 'redis' | 'bubblewrap'
 
-/** Says how a package manager installs a program unattended, and what a person would type. */
 type PackagerKind = {
   program: string
   packages: Record<Packaged, readonly string[]>
@@ -95,10 +94,7 @@ async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<r
 
 type Installing = Running & { logPath: string; wanted: Packaged }
 
-/**
- * Installs the first package that is available; returns why it installed none. CONFIG_006 after `limitMs`: a package manager is
- * not stopped halfway.
- */
+/** Returns why it installed none. CONFIG_006 after `limitMs`: a package manager is not stopped halfway. */
 export async function installPackage(packager: Packager, installing: Installing): Promise<string | undefined> {
   const { kind, prefix } = packager
   if (prefix === undefined) return `${kind.program} ${kind.root === 'refused' ? 'refuses root' : 'needs a password'}`

@@ -25,7 +25,6 @@ function answersSignal(pid: number): boolean {
   }
 }
 
-/** Returns the boot and the clock ticks since then (field 22 of proc(5) `stat`), or on other systems what `ps` prints. */
 async function startTime(pid: number): Promise<string> {
   const [stat, boot] = await Promise.all([read(`/proc/${pid}/stat`), read('/proc/sys/kernel/random/boot_id')])
   const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''

@@ -20,10 +20,7 @@ function orNothing<T>(read: () => T): T | undefined {
   }
 }
 
-/**
- * Kills a process that leads a group (`detached`) and what it has started. Children of a bwrap that is still starting would
- * outlive it and hold its pipes open. It is stopped first; what it started in that very moment is still in its group.
- */
+/** Kills a process that leads a group and what it has started, stopped first: children of a bwrap may outlive it. */
 export function killWithChildren(child: ChildProcess): void {
   const { pid, exitCode, signalCode } = child
   if (pid === undefined || exitCode !== null || signalCode !== null) return

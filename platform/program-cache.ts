@@ -6,10 +6,7 @@ import type { Env } from './env.ts'
 import { bubblewrap, type KnownProgram, redisServer, type Version } from './known-programs.ts'
 import { type Running, runProgram } from './run-program.ts'
 
-/**
- * Returns the user's folder for programs; never the working folder, whose content is somebody's repository. `env`: without the
- * settings file.
- */
+/** Returns the user's folder for programs, never the working folder. `env`: without the settings file. */
 export function programCache(env: Env): string | undefined {
   const cache = env['XDG_CACHE_HOME'] ?? ''
   if (isAbsolute(cache)) return join(cache, 'remora')

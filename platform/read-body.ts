@@ -2,10 +2,7 @@ import { Readable } from 'node:stream'
 import { AppError } from '#domain/error.ts'
 
 /** INTAKE_003 for a body of more than `maxBytes`, HTTP_004 for one that breaks off, HTTP_006 for one that is late for `signal`. */
-export async function readBody(
-  request: Request,
-  { maxBytes, signal }: { maxBytes: number; signal?: AbortSignal },
-): Promise<Buffer> {
+export async function readBody(request: Request, { maxBytes, signal }: { maxBytes: number; signal?: AbortSignal }) {
   const tooLong = new AppError('INTAKE_003', `The body is longer than ${maxBytes} bytes.`)
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLong
   const body = await readAtMost(arriving(request, signal), maxBytes)

@@ -32,10 +32,7 @@ const defaultConnectMs = 10_000
 /** Suits what is tried again later: a Redis that hangs for longer is away. */
 export const patientAnswerMs = 10_000
 const maxRestMs = 500
-/**
- * Where packets are lost without an error, commands would wait the 15 minutes that TCP takes. Twice as long as BullMQ waits for
- * a job, and less than half of the usual lease.
- */
+/** Twice as long as BullMQ waits for a job, and less than half of the usual lease. */
 const defaultSilentMs = 10_000
 
 const nodeName = (address: string) => `${redisName} node ${address}`
@@ -81,10 +78,7 @@ const sentinelAnswerMs = 3_000
 /** ioredis reconnects, and sends the command again. */
 const resend = 2 as const
 
-/**
- * Connects to the master that the sentinels name, also after a failover. Not ioredis' `failoverDetector`: a failover while it
- * connects would end the connection for good.
- */
+/** Not ioredis' `failoverDetector`: a failover while it connects would end the connection for good. */
 function masterOf(address: SentinelAddress) {
   const { nodes, name, tls } = address
   return {
@@ -127,11 +121,7 @@ function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): C
       gaveUp = retries !== null && times % (retries + 1) === 0
       return gaveUp ? null : restMs(times)
     },
-    redisOptions: {
-      ...limits,
-      ...loginOf(address),
-      ...(tls ? { tls: {} } : {}),
-    },
+    redisOptions: { ...limits, ...loginOf(address), ...(tls ? { tls: {} } : {}) },
   })
   // Only a connection that has ended fails the commands that wait for it. Those that come later wait for the next one.
   cluster.on('end', () => {

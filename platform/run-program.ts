@@ -31,10 +31,7 @@ export function giveInput(child: ChildProcess, input: Uint8Array | undefined): v
 
 export type Command = readonly [string, ...string[]]
 
-/**
- * Runs a program in a process group that is ended after `limitMs` (`late`) or when `signal` is aborted (throws its reason). One
- * that cannot be started is `absent`.
- */
+/** Ends the program's group after `limitMs` (`late`) or on `signal` (throws its reason). `absent`: it does not start. */
 export async function runProgram(
   [program, ...args]: Command,
   { limitMs, signal, env, input }: Running,

@@ -27,7 +27,7 @@ export function openSigner(keys: readonly string[]) {
     isSigned(signature: string | undefined, what: Signed, ...texts: readonly string[]): boolean {
       const given = Buffer.from(signature ?? '', 'base64url')
       const right = keys.map((key) => signatureOf(key, what, texts))
-      return right.some((signature) => signature.length === given.length && timingSafeEqual(signature, given))
+      return right.some((bytes) => bytes.length === given.length && timingSafeEqual(bytes, given))
     },
   }
 }

@@ -2,10 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 export type ThreadReply<Report> = { report: Report; isSpent: boolean }
 
-/**
- * Is shared with the thread. [0]: its item, or what it does instead; [1]: since when, by `Date.now()`; [2]: its CPU time until
- * then, in µs.
- */
+/** [0]: the thread's item, or what it does instead; [1]: since when (ms); [2]: its CPU time until then (µs). */
 export type ThreadProgress = BigInt64Array<SharedArrayBuffer>
 
 const betweenItems = -1

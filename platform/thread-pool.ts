@@ -74,7 +74,6 @@ export function openThreadPool<Question, Report>(options: PoolOptions): ThreadPo
 
 type RunningThread<Question, Report> = { thread: Thread<Question, Report>; requests: number }
 
-/** Slots for requests: up to `requestsPerThread` on each of up to `threads` threads. */
 function openSlots<Question, Report>(options: PoolOptions, threads: number) {
   const { name, requestsPerThread = Infinity } = options
   const running = new Set<RunningThread<Question, Report>>()

@@ -141,7 +141,6 @@ type TrackedIgnored = { files: ReadonlySet<string>; folders: ReadonlySet<string>
 
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
 
-/** Finds what git tracks though it ignores it, relative to `root`; nothing where git is missing or refuses. */
 async function trackedIgnored(root: string, env: Env, signal: AbortSignal): Promise<TrackedIgnored> {
   const command = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']
   const options = { cwd: root, signal, maxBuffer: maxListingBytes, env: gitEnv(env) }

@@ -251,10 +251,7 @@ export function operatorSettings(read: Readonly<Record<string, unknown>>): Repos
 }
 
 /** Sets those of a `remora.yaml`, whose `values` are by their keys. What is not for a repository to decide is left aside. */
-export function withOwnSettings(
-  operator: RepositorySettings,
-  values: ReadonlyMap<string, unknown>,
-): RepositorySettings {
+export function withOwnSettings(operator: RepositorySettings, values: ReadonlyMap<string, unknown>) {
   const own = Object.values(repositorySettings).filter(({ key }) => values.has(key))
   const named = own.map(({ key }) => [fieldOf(key), values.get(key)])
   return RepositorySettings.parse({ ...operator, ...Object.fromEntries(named) })

@@ -117,11 +117,7 @@ export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env):
 }
 
 /** Returns the beginning of a message: `remora.yaml:4: `, the variable that overrules the file, or '' for a default. */
-export function placeOfSetting(
-  { path, given }: Pick<Settings, 'path' | 'given'>,
-  env: Env,
-  key: readonly string[],
-): string {
+export function placeOfSetting({ path, given }: Pick<Settings, 'path' | 'given'>, env: Env, key: readonly string[]) {
   const setting = fileSettings.find((candidate) => candidate.path.every((part, index) => part === key[index]))
   if (setting === undefined) return ''
   const fromFile = given.find((candidate) => candidate.setting.path.join('.') === setting.path.join('.'))

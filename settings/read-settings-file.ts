@@ -69,13 +69,13 @@ export function readSettingsFile(path: string, source: string): GivenSetting[] {
   const lineOf = (at: YamlPath) => placeOf(at).line
   const parsed = SettingsFile.safeParse(withoutEmpty(value ?? {}), { error: plainWords })
   if (!parsed.success) {
-    const faults = schemaFaults(parsed.error)
+    const wrong = schemaFaults(parsed.error)
     const messages = firstFaults(
-      faults,
+      wrong,
       (fault) => `${path}:${lineOf(fault.at)}: ${describe(fault)}`,
       (more, next) => `${path}:${lineOf(next.at)}: and ${more} more faults`,
     )
-    const code = faults.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
+    const code = wrong.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
     throw new AppError(code, messages.join('; '))
   }
   return fileSettings.flatMap((setting) => {

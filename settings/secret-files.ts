@@ -30,10 +30,7 @@ const optional: ReadonlySet<string> = new Set([
   'REMORA_GITHUB_WEBHOOK_SECRET',
 ])
 
-/**
- * Cuts line ends. CONFIG_003 names every file that cannot be read, or is empty where it is needed, and every secret that is
- * given twice. A message never has a value.
- */
+/** CONFIG_003 names every file that cannot be read or is empty, and every secret given twice, never a value. */
 export function withSecretFiles(env: Env): Env {
   const faults: string[] = []
   const secrets: Record<string, string> = {}

@@ -26,7 +26,6 @@ export type Setting = {
 
 export type SettingsTable = Readonly<Record<string, Setting>>
 
-/** Says how remora.yaml sets a setting, and how its value reaches the services. */
 type FileForm = {
   type: z.ZodType
   /** It is as the file would have it; null for none. */

@@ -47,10 +47,7 @@ export function promptTokens(answer: ProbeAnswer): number | undefined {
 
 const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('length') })], z.unknown()) })
 
-/**
- * Tells whether a reply that had to be a call has one, or was cut while it was empty or reasoning: llama.cpp lets text come
- * before a call.
- */
+/** Tells whether a reply that had to be a call has one, or was cut while it was empty or reasoning. */
 export function holdsCall(text: string): boolean {
   const reply = readReply(text)
   if (reply?.called === true) return true
@@ -79,11 +76,7 @@ export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
 
 export function talksBeforeCall(text: string): boolean {
   const reply = readReply(text)
-  return reply?.called === true && withoutThought(reply.content).trim() !== ''
-}
-
-function withoutThought(content: string): string {
-  return content.replace(/^\s*<think>.*?<\/think>/s, '')
+  return reply?.called === true && reply.content.replace(/^\s*<think>.*?<\/think>/s, '').trim() !== ''
 }
 
 /** Tells whether a reply that had to be the text of a call is one, or begins like one. */

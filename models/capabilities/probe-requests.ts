@@ -42,7 +42,6 @@ const boundedTool = (maxLength: number): ToolDefinition => ({
   },
 })
 
-/** Only one of the requests tests strict arguments, and one bounds; the others leave them out. */
 const unhindered: Capabilities = { ...allCapabilities, strictArguments: false, lengths: 'none' }
 
 const hello: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
@@ -58,13 +57,7 @@ const history: Message[] = [
   { role: 'tool', toolCallId: callId, content: '{"result":"hello"}' },
 ]
 
-const plainRequest = {
-  messages: [hello],
-  tools: [],
-  toolChoice: 'auto',
-  temperature: 0,
-  maxTokens: fewTokens,
-} as const
+const plainRequest = { messages: [hello], tools: [], toolChoice: 'auto', temperature: 0, maxTokens: fewTokens } as const
 type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>
 
 /** Returns the bodies that a probe sends, built as the pool's are. `choice` is a `tool_choice` that the server takes. */

@@ -31,10 +31,7 @@ const maxBrokenReplies = 3
 
 type Effort = { tries: number; firstSentAt: number; queueMs: number }
 
-/**
- * Sends a request until a reply is whole, with back-off and until the deadline that its first failure sets. The caller gets
- * nothing of a reply that broke off, so that it can be retried. Rejects as `ModelPool.complete` says.
- */
+/** Sends a request until a reply is whole, with back-off until its deadline. Rejects as `ModelPool.complete` says. */
 export async function completeWithRetries(request: ModelRequest, signal: AbortSignal, deps: CompleteDeps) {
   const { lookup, clock, retryBudgetMs, progress } = deps
   const effort: Effort = { tries: 0, firstSentAt: 0, queueMs: 0 }
@@ -100,27 +97,16 @@ async function backOff(
   const isMissing = isNotFound(failure) && !(await answers(server, model, signal))
   const others = await lookup.otherServers(model, server, { isMissing }, signal)
   const isOfferedElsewhere = isMissing && others.length > 0
-  const waitMs = isOfferedElsewhere
-    ? 0
-    : Math.max(
-        backOffBefore(effort.tries, random),
-        Math.min(...[server, ...others].map(({ slots }) => slots.pauseLeftMs())),
-      )
+  const { tries } = effort
+  const backOffLeftMs = Math.round(random() * Math.min(backOffMs.most, backOffMs.first * 2 ** (tries - 1)))
+  const pauseMs = Math.min(...[server, ...others].map(({ slots }) => slots.pauseLeftMs()))
+  const waitMs = isOfferedElsewhere ? 0 : Math.max(backOffLeftMs, pauseMs)
   const mayRetry = (failure.again || isOfferedElsewhere) && failures.brokenReplies() < maxBrokenReplies
   if (!mayRetry || clock.now() + waitMs > failures.deadline() || closing.aborted) {
     throw lastError(model, failures, effort, clock)
   }
-  log?.debug('model request is tried again', {
-    endpoint: server.name,
-    tries: effort.tries,
-    waitMs,
-    error: failure.error,
-  })
+  log?.debug('model request is tried again', { endpoint: server.name, tries, waitMs, error: failure.error })
   await clock.delay(waitMs, AbortSignal.any([signal, closing]))
-}
-
-function backOffBefore(tries: number, random: () => number): number {
-  return Math.round(random() * Math.min(backOffMs.most, backOffMs.first * 2 ** (tries - 1)))
 }
 
 function lastError(

@@ -37,10 +37,7 @@ export function openModelLookup({ servers, clock, onMissing }: ModelLookupOption
   const isStale = () => servers.length > 1 && clock.now() - askedAt > freshMs
   return {
     servers: () => servers.map(({ name }) => name),
-    /**
-     * Resolves when a server may offer the model, after asking them again if none does; else rejects with AGENT_002, which says
-     * what they offer.
-     */
+    /** Resolves when a server may offer the model, after asking them again if none does; else rejects with AGENT_002. */
     async require(model: string, signal: AbortSignal): Promise<void> {
       if (isStale()) {
         const isFirst = askedAt === -Infinity

@@ -121,7 +121,6 @@ export type Health = 'up' | 'probing' | 'down'
 
 type Downtime = ReturnType<typeof openDowntime>
 
-/** Measures how long a model's servers have been down since one of them was up. */
 function openDowntime() {
   /** These lie in order; the gaps between them are half-open probes. */
   let spans: { from: number; to: number }[] = []

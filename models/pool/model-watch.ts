@@ -85,10 +85,7 @@ export function openModelWatch(options: ModelWatchOptions) {
       const isDown = candidates(entry, watch).every(({ breaker }) => breaker.state() !== 'closed')
       if (failure !== undefined && entry.isWorking !== false && isDown) void judge(entry, watch)
     },
-    /**
-     * Does work that needs the model; rejects at once while it is away. A `ModelUnavailable` of the work comes with the
-     * judgement of the model.
-     */
+    /** Does work that needs the model; rejects with a `ModelUnavailable` at once while it is away. */
     guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
     /** Tells whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
     isSilentAlone: (server: PooledServer, name: string) => isSilentAlone(server, of(name), watch),
@@ -152,10 +149,6 @@ function note(entry: Watched, server: PooledServer, failure: TryFailure | undefi
   const { nextProbeAt } = before ?? {}
   const wasSilent = status === undefined || before?.wasSilent === true
   entry.states.set(server, { isWorking: false, lastError: error.message, status, wasSilent, sureUntil, nextProbeAt })
-}
-
-function needsOperator(status: number): boolean {
-  return status >= 401 && status <= 404
 }
 
 /** The first server in doubt whose probe is answered decides. */
@@ -243,7 +236,8 @@ function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   const { awaySince } = entry
   const known = entry.states.get(server)
   const state = known?.isWorking === false ? known : silent // its probe has no answer yet
-  const everyMs = state.status !== undefined && needsOperator(state.status) ? probeEveryMs.refused : probeEveryMs.silent
+  const { status = 0 } = state
+  const everyMs = status >= 401 && status <= 404 ? probeEveryMs.refused : probeEveryMs.silent
   const waitMs = Math.max(everyMs * (0.75 + 0.25 * random()), state.sureUntil - clock.now())
   entry.states.set(server, { ...state, nextProbeAt: clock.now() + waitMs })
   clock.after(waitMs, () => {

@@ -11,10 +11,7 @@ const maxCutReplies = 3
 
 export type RequestFailures = ReturnType<typeof openRequestFailures>
 
-/**
- * Keeps what is known of a request since a try of it failed. The retry budget begins anew when another server fails it for the
- * first time or a reply breaks off: one long try must not cost the request the servers that have not been asked.
- */
+/** The retry budget begins anew when another server fails the request for the first time or a reply breaks off. */
 export function openRequestFailures(
   clock: Pick<Clock, 'now'>,
   { first, retryBudgetMs }: { first: FailedRequest; retryBudgetMs: number },

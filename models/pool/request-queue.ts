@@ -26,10 +26,7 @@ type QueueOptions = {
   isAway(model: string): boolean
 }
 
-/**
- * Never leaves a slot empty while a request is queued that may have it. Every change rechecks the queue: it admits, dismisses
- * those that have waited too long for servers that are down, and sets a timer for the next change.
- */
+/** Never leaves a slot empty while a request is queued that may have it: every change rechecks the queue. */
 export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
   const rank = openRanking(servers)
   const inUse = openSlotsInUse()
@@ -87,7 +84,6 @@ function elsewhere(free: Reservation | undefined, request: PendingRequest): Rese
   return undefined
 }
 
-/** `waiting`: how many requests for the model would take a slot, this one included. */
 type TakeSlot = (request: PendingRequest, waiting: number) => Reservation | undefined
 
 function withRecheck(
@@ -108,10 +104,7 @@ function withRecheck(
   }
 }
 
-/**
- * A freed slot goes for so long to the first request that prefers its server. Without that a queue spreads every key over all
- * servers, and their prefix caches hold nothing (bench/pool-bench.ts). After it a request is admitted before all others.
- */
+/** A freed slot goes for so long to the first request that prefers its server, for the sake of its prefix cache. */
 const preferredFirstMs = 5000
 
 function admitOnePreferring(freed: PooledServer, queues: ModelQueues, takeSlot: TakeSlot, now: number): void {
@@ -155,7 +148,6 @@ function shortestPause(servers: readonly PooledServer[]): number {
   return Math.min(...pausesMs.filter((ms) => ms > 0))
 }
 
-/** Returns for how many milliseconds no other request is to be dismissed. */
 function dismissExpired(queues: ModelQueues, { servers, isAway }: Omit<QueueOptions, 'clock'>, now: number): number {
   let nextMs = Infinity
   for (const queue of queues.all()) {

@@ -69,10 +69,7 @@ export type HedgeOptions = {
   failedAt?: ReadonlySet<PooledServer>
 }
 
-/**
- * Sends a request also to another server with a free slot when the first has not answered after `afterMs`. The first good answer
- * wins and the other request is aborted; when one fails, the other goes on.
- */
+/** Sends a request also to another server when the first has not answered after `afterMs`; the first good answer wins. */
 export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: HedgeOptions): Send {
   return async (reservation, request, signal, onSend) => {
     const decided = new AbortController()
@@ -98,7 +95,6 @@ export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: 
   }
 }
 
-/** Returns the first reply, with the failure that preceded it; without a reply the second failure, with the first. */
 async function firstReply(...both: readonly [Promise<TryResult>, Promise<TryResult>]): Promise<TryResult> {
   const winner = await Promise.race(both)
   if ('reply' in winner) return winner

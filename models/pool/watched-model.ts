@@ -64,10 +64,7 @@ export function isNeeded(entry: Watched | undefined, now: Now): boolean {
 }
 
 /** Returns the servers that may have the model; all of them when none may, since it may be loaded at any time. */
-export function candidates(
-  { name, isFirst }: Watched,
-  { servers }: Pick<WatchFacts, 'servers'>,
-): readonly PooledServer[] {
+export function candidates({ name, isFirst }: Watched, { servers }: Pick<WatchFacts, 'servers'>) {
   if (name === undefined || isFirst) return servers
   const offering = servers.filter(({ offered }) => offered.mayOffer(name) || offered.isLacking(name))
   return offering.length === 0 ? servers : offering

@@ -8,10 +8,7 @@ export const longestText = { long: 8192, short: 1024 } as const
 const leastText = 16
 const leastItemText = 64
 const mostItems = 64
-/**
- * A token counts for fewer characters than `charactersPerToken`, since a call must close. Gemma 3 needed 2.4 in a path that it
- * repeated, 1.4 in names and signs.
- */
+/** Characters per token, at least: Gemma 3 needed 2.4 in a path that it repeated, 1.4 in names and signs. */
 const perToken = { text: 2.4, signs: 1.4 } as const
 const textPerSign = perToken.text / perToken.signs
 /** Every JSON parser reads fifteen digits exactly, and a whole number may have no maximum otherwise. */

@@ -35,10 +35,7 @@ export function openCompletionClient({ client, stream }: { client: OpenAiClient;
   }
 }
 
-/**
- * Bounds the whole answer, where the client's limit ends with its beginning. A reply that is whole counts even if its stream
- * breaks later.
- */
+/** Bounds the whole answer. A reply that is whole counts even if its stream breaks later. */
 async function readStream(response: StreamedResponse, client: OpenAiClient, sentAt: number, signal: AbortSignal) {
   const stream = openCompletionStream((part) => client.shown(part))
   const stopTimer = after(client.timeout - msSince(sentAt), () => response.abort(new LateReply()))

@@ -6,7 +6,6 @@ import {
   type ModelReply,
   type ModelRequest,
   type RequestedCall,
-  type TokenUsage,
   type ToolDefinition,
 } from '#domain/turn.ts'
 import { readWrittenJson } from '#domain/written-json.ts'
@@ -40,11 +39,7 @@ const Choice = z.object({
 const Usage = z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() })
 type Usage = z.infer<typeof Usage>
 
-const Completion = z.object({
-  model: z.string().nullish(),
-  choices: z.tuple([Choice], Choice),
-  usage: Usage.nullish(),
-})
+const Completion = z.object({ model: z.string().nullish(), choices: z.tuple([Choice], Choice), usage: Usage.nullish() })
 
 /** Each is events, a result and a part of the record; a model that makes ten or more repeats itself. */
 export const maxCalls = 64
@@ -153,10 +148,7 @@ function cut(name: string): string {
   return name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength).toWellFormed()}…`
 }
 
-/**
- * Keeps a call's own id if it is new in the conversation, else gives `call00001` and so on: Mistral's servers take only nine
- * letters and digits.
- */
+/** Keeps a call's own id if it is new in the conversation: Mistral's servers take only nine letters and digits. */
 export function openCallIds(messages: readonly Message[]): (given: string | null | undefined) => string {
   const used = new Set<string>()
   for (const message of messages) {
@@ -181,11 +173,7 @@ function lastNumber(ids: ReadonlySet<string>): number {
 }
 
 /** Estimates a count that is missing, 0 or beyond all reason: a total that leaves requests out would be wrong by more. */
-function readUsage(
-  given: Usage | null | undefined,
-  request: Pick<ModelRequest, 'messages' | 'tools'>,
-  reply: object,
-): { usage: TokenUsage; isEstimated: boolean } {
+function readUsage(given: Usage | null | undefined, request: Pick<ModelRequest, 'messages' | 'tools'>, reply: object) {
   const promptTokens = counted(given?.prompt_tokens)
   const completionTokens = counted(given?.completion_tokens)
   const usage = {

@@ -1,10 +1,7 @@
 import { parseJson } from '#domain/json.ts'
 import type { Message, RequestedCall } from '#domain/turn.ts'
 
-/**
- * Writes calls as text of the assistant and results as text of the user. Messages of one role become one: such templates want
- * them to alternate.
- */
+/** Writes calls and results as text, and joins messages of one role: such templates want them to alternate. */
 export function withoutToolMessages(messages: readonly Message[]): Message[] {
   const names = new Map<string, string>()
   const plain: Message[] = []

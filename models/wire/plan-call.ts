@@ -79,7 +79,6 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
   return { ...plan, offered: wanted, toolChoice: 'auto', directive }
 }
 
-/** Asks for the arguments of one tool as the reply's text; undefined where they are not wanted alone, or nothing holds them. */
 function asArguments(
   plan: CallPlan,
   literal: ConstraintKeys | undefined,
@@ -98,7 +97,6 @@ function asArguments(
   return { ...alone, keys: { response_format: argumentsFormat(tools, capabilities) } }
 }
 
-/** Returns undefined where the server cannot hold text to the schema of a call. */
 function asHeldText(plan: CallPlan, request: CallRequest, capabilities: Capabilities): CallPlan | undefined {
   const { lengths, jsonSchema } = capabilities
   if (!jsonSchema) return undefined
@@ -110,7 +108,6 @@ function asHeldText(plan: CallPlan, request: CallRequest, capabilities: Capabili
 /** Stands in the reply's `workarounds`: the server takes no bound for some text, so a call may be cut before it is closed. */
 export const openWorkaround = 'lengths: some texts are not bounded'
 
-/** The reply's text is the call, and the server must not parse calls itself. */
 function asText(plan: CallPlan, keys: ConstraintKeys, directive: string | undefined): CallPlan {
   return { ...plan, toolChoice: 'none', keys, directive }
 }

@@ -20,11 +20,7 @@ type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & Constra
  * Returns the body of `POST /v1/chat/completions` as this server takes it, and the workarounds that this needed, which are of
  * this request alone. Without tools neither `tools` nor `tool_choice` is sent: servers refuse an empty list.
  */
-export function toOpenAi(
-  request: ModelRequest,
-  capabilities: Capabilities,
-  { stream }: { stream: boolean },
-): { body: Body; workarounds: string[] } {
+export function toOpenAi(request: ModelRequest, capabilities: Capabilities, { stream }: { stream: boolean }) {
   const plan = planCall(request, capabilities)
   const body: Body = {
     model: request.model,
@@ -57,7 +53,8 @@ function offeredTools(plan: CallPlan, maxTokens: number, { lengths }: Capabiliti
 
 function historyFor(messages: readonly Message[], capabilities: Capabilities, plan: CallPlan): readonly Message[] {
   let history = messages
-  const isPlain = !capabilities.toolMessages || isWithoutTools(plan)
+  // Templates may refuse calls in the history of a request that offers no tools.
+  const isPlain = !capabilities.toolMessages || plan.offered.length + plan.listed.length === 0
   if (isPlain && messages.some(({ role }) => role === 'tool')) {
     history = withoutToolMessages(history)
     plan.workarounds.push('tool messages: as plain text')
@@ -68,11 +65,6 @@ function historyFor(messages: readonly Message[], capabilities: Capabilities, pl
   }
   if (plan.listed.length > 0) history = withTextInFirst(history, listTools(plan.listed))
   return plan.directive === undefined ? history : withTextInLast(history, plan.directive)
-}
-
-/** Templates may refuse calls in the history of a request that offers no tools. */
-function isWithoutTools({ offered, listed }: CallPlan): boolean {
-  return offered.length === 0 && listed.length === 0
 }
 
 function listTools(tools: readonly ToolDefinition[]): string {

@@ -31,10 +31,7 @@ const unsentCodes = new Set([
 ])
 
 const contextLengthNames = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error'])
-/**
- * vLLM says it in the message alone: "This model's maximum context length is 4096 tokens …"; others: "exceeds the available
- * context size".
- */
+/** vLLM and others say only in words that a request is longer than the context. */
 const contextLengthWords = /context[ _]length|context size|maximum model length|max_model_len/i
 
 /** Reads what the openai client threw. Its message has no credentials: it is the server's own or the socket's. */
@@ -86,7 +83,6 @@ function isTooLong({ code, type, message }: APIError, status: number): boolean {
   return status === 400 && contextLengthWords.test(message)
 }
 
-/** Returns 0 for a header that is absent, past or unreadable. */
 function readRetryAfter(headers: Headers | undefined): number {
   const value = headers?.get('retry-after')
   if (value === null || value === undefined) return 0

@@ -50,21 +50,9 @@ const ofRuns = {
     about:
       'operations that wait, of runs that are executed: `operations` for others to end, `people` for an answer, `models` for one that is away, `budget` for tokens, since those of the run or of its project for today are used up',
   },
-  remora_runs: {
-    ...shared,
-    labels: ['status', 'phase'],
-    about: 'active runs',
-  },
-  remora_oldest_run_seconds: {
-    ...shared,
-    labels: ['phase'],
-    about: 'age of the oldest active run of each phase',
-  },
-  remora_window: {
-    ...shared,
-    labels: [],
-    about: 'operations that the dispatcher hands out at once',
-  },
+  remora_runs: { ...shared, labels: ['status', 'phase'], about: 'active runs' },
+  remora_oldest_run_seconds: { ...shared, labels: ['phase'], about: 'age of the oldest active run of each phase' },
+  remora_window: { ...shared, labels: [], about: 'operations that the dispatcher hands out at once' },
   remora_workers: { ...shared, labels: [], about: 'workers that are alive' },
   remora_model_capacity: {
     ...shared,
@@ -76,11 +64,7 @@ const ofRuns = {
     labels: ['model'],
     about: '1 for each model that no server answers for while a run needs it',
   },
-  remora_outbox_results: {
-    ...shared,
-    labels: [],
-    about: 'results of active runs that are not passed on yet',
-  },
+  remora_outbox_results: { ...shared, labels: [], about: 'results of active runs that are not passed on yet' },
   remora_queue_jobs: {
     ...shared,
     labels: ['queue', 'state'],
@@ -178,21 +162,13 @@ const ofModels = {
     labels: ['server', 'kind'],
     about: 'tokens of good answers: `prompt` and `completion`',
   },
-  remora_model_in_flight: {
-    ...ofEach,
-    labels: ['server'],
-    about: 'requests of this worker that are open',
-  },
+  remora_model_in_flight: { ...ofEach, labels: ['server'], about: 'requests of this worker that are open' },
   remora_model_breaker_open: {
     ...ofEach,
     labels: ['server'],
     about: '1 while the circuit breaker keeps requests from the server, 0 while it lets them through',
   },
-  remora_model_queued: {
-    ...ofEach,
-    labels: [],
-    about: 'requests of this worker that wait for a server',
-  },
+  remora_model_queued: { ...ofEach, labels: [], about: 'requests of this worker that wait for a server' },
 } as const satisfies Record<string, MetricRow>
 
 const everyPublisher = { kind: 'gauge', over: 'max', of: ['publisher'] } as const

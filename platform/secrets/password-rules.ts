@@ -22,7 +22,6 @@ const quoted = (least: number) => String.raw`(["'\x60])((?:(?!\1)\S|\1(?=[\w!@#$
 /** Reaches up to the next field of an address or the end of an element. */
 const bare = String.raw`((?:(?!<\/|[;&]\w{1,30}=)[^\s"'\x60]){4,199}[^\s"'\x60,;)\]}])[,;)\]}]{0,3}(?=[\s"'\x60<;&]|$)`
 
-/** Matches letters and what stands between words alone: a word, a label, a name, a path, a type. */
 const words = /^[\p{L}\p{M}\s._:/\\,'`"’()[\]<>{}|=-]*[?…]*$/u
 const placeholder =
   /^(?:[\s._:+'"`-]|pass(?:w(?:or)?d|phrase)?|pwd?|secret|token|keys?|test(?:ing|er)?|user(?:name)?|admin|root|guest|demo|example|sample|dummy|fake|mock|foo|bar|baz|default|change(?:me|it)|your?|my|the|some|this|new|old|wrong|bad|invalid|valid|correct|strong|weak|raw|plain|confirm(?:ation)?|forbidden|value|prompt|id|db|dev|abc|xyz|x{3,9}(?!x)|utf|sha|md|argon|bcrypt|hmac|pbkdf|latin|base|oauth|aes|v|\d{1,3}(?!\d))+$/i
@@ -31,9 +30,7 @@ const template =
 const location =
   /^(?:[a-z][a-z+]{1,20}:\/\/|(?:~|\.{0,2})\/[\w./@{}:*?=&-]*$|\^.*\$$|[#.](?:[A-Za-z_-]*|[\w-]*(?:pass|input|field)[\w-]*)$|[\w.+-]{1,60}@(?:example\.\w{3,8}|[a-z-]{1,60}\.(?:com|org|net))$)/
 const counted = /^(?:[\d.,:_-]{1,5}|\d+(?:\/[a-z]+)+|0?12345\d*|\d{4}-\d\d-\d\d[\dTZ:.+-]*)$/
-/** A name, an access to a field of one, or the begin of a call. */
 const name = /^[!*&@$-]{0,2}[A-Za-z_]\w*(?:(?:\.|->|::|[?!]\.)\w+)*[!?:]?$/
-/** Matches letters and the signs of programs, without a digit: a condition, a type. */
 const expression = /^[\p{L}\s._:/\\,()[\]<>{}|&;?!*+=-]*$/u
 const call = /^[!*&@$-]{0,2}[A-Za-z_$][\w$.:?>-]*[([{<]|^[$%#@&!]{0,2}[{[(<]|^\\|&&|\|\||\?\?|=>|->/
 const spelled = /^(?:[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+(?:[_.-][A-Z]+)*|[a-z]+(?:[_.-][a-z]+)*)$/
@@ -130,13 +127,7 @@ export const passwordRules: readonly SecretRule[] = [
     entropy: 3,
     allowed: [],
   },
-  {
-    keywords: ['django-insecure-'],
-    pattern: /django-insecure-[^\s"'`\\]{20,100}/g,
-    group: 0,
-    entropy: 3,
-    allowed: [],
-  },
+  { keywords: ['django-insecure-'], pattern: /django-insecure-[^\s"'`\\]{20,100}/g, group: 0, entropy: 3, allowed: [] },
   {
     keywords: ['authorization'],
     pattern:

@@ -3,10 +3,7 @@ import { entropyOf, openSecretFinder } from './find-secrets.ts'
 
 export const secretMark = '[secret]'
 
-/**
- * Hides given values, and what a scanner's rules find, in what is shown, logged or exported; never in what services store or
- * compute with.
- */
+/** Hides secrets in what is shown, logged or exported; never in what services store or compute with. */
 export type Redactor = {
   readonly given: readonly string[]
   /** Hides in all of the text what one place of it reveals. */
@@ -61,12 +58,10 @@ export function findSecrets(text: string): ReturnType<NonNullable<typeof finder>
   return finder(text)
 }
 
-/** Returns the secret as it stands in text, in an address, and in a JSON string. */
 function formsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
 }
 
-/** Is true when it is no word, so that it may be hidden wherever it stands. */
 function isTelling(secret: string): boolean {
   const isMixed = /\d/.test(secret) && /[a-z]/i.test(secret) && /[^\w\s]/.test(secret)
   return isMixed ? secret.length >= 8 : secret.length >= 12 && entropyOf(secret) >= 3

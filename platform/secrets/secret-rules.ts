@@ -45,10 +45,7 @@ const RuleFile = z.object({
 /** `privateKeys` finds cut ones, too. The rule for Terraform takes every word in quotes for a password, and is for its files alone. */
 const foundOtherwise = ['private-key', 'hashicorp-tf-password']
 
-/**
- * Reads the rules of gitleaks (docs/decisions/0048), and `own` with the examples that all of them allow. Rules for names of
- * files are left out; those for some files are applied to every text.
- */
+/** Reads the rules of gitleaks (docs/decisions/0048) but those for names of files, and `own`. */
 export function readSecretRules(own: readonly SecretRule[]): SecretRule[] {
   const file = RuleFile.parse(parseToml(readFileSync(new URL('./gitleaks.toml', import.meta.url), 'utf8')))
   const forAll = allowlistsOf([file.allowlist])

@@ -118,7 +118,6 @@ function attributesOf(given: Span['attributes'], errorCode: string | undefined):
   return attributes
 }
 
-/** Returns seconds and nanoseconds. */
 function hrTime(ms: number): [number, number] {
   const seconds = Math.floor(ms / 1000)
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)]

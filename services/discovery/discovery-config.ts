@@ -63,7 +63,6 @@ export function parseConfig(env: Env) {
 
 type Publisher = { REMORA_PUBLISHER_URL?: string | undefined; REMORA_PUBLISHER_SECRET?: string | undefined }
 
-/** Throws CONFIG_003 for an address without its secret: every request for code would be refused. */
 function publisherOf({ REMORA_PUBLISHER_URL: url, REMORA_PUBLISHER_SECRET: secret }: Publisher) {
   if (url === undefined) return undefined
   if (secret !== undefined) return { url, secret }

@@ -64,10 +64,7 @@ export async function runDiscoveryStage(
 }
 
 /** Returns those the first delivery of this generation pinned, also when this process has newer ones. */
-async function bundlesOf(
-  { projectId, bundleHashes, phase, request }: Run,
-  deps: DiscoveryStageDeps,
-): Promise<PinnedBundle[]> {
+async function bundlesOf({ projectId, bundleHashes, phase, request }: Run, deps: DiscoveryStageDeps) {
   const isPinned = bundleHashes !== null && phase !== 'discovery'
   return !isPinned ? deps.pinBundles(projectId, request.agents) : deps.readBundles(projectId, bundleHashes)
 }
@@ -95,7 +92,6 @@ async function nodesOf(
   return { nodes, skipped }
 }
 
-/** Finds what the run is compared with: an earlier run's nodes and what that has composed, else a commit's nodes; undefined for neither. */
 async function baseOf(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Set<string> | undefined> {
   const list = await findBaseList(run, deps)
   if (list !== undefined) {

@@ -40,10 +40,7 @@ function isOfPack(file: string, { userDir, name }: { userDir: string; name: stri
   return pack === undefined || pack === name
 }
 
-/**
- * Reads the kinds and languages that a bundle may name, of all packs, from their manifests where there are any. DISC_001 or
- * DISC_002 for a broken pack.
- */
+/** Reads the kinds and languages that a bundle may name. DISC_001 or DISC_002 for a broken pack. */
 export async function findableNodes({ userDir }: Pick<PackPlaces, 'userDir'>): Promise<FindableNodes> {
   const dirs = [builtinQueries, ...(userDir === undefined ? [] : [userDir])]
   const packs = (await Promise.all(dirs.map(listPackFolders))).flat()

@@ -52,7 +52,6 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
   return 'ok'
 }
 
-/** Deletes what was fetched and cannot be used, so that a retry of the run fetches it anew. */
 async function dropFetched(
   { uploadKey }: Run,
   fetched: FetchedCode | undefined,
@@ -89,7 +88,6 @@ async function announce(
   })
 }
 
-/** The code host, or the publisher, is away: the job comes again, and does nothing until the pause is over. */
 async function comeBackLater(runId: RunId, error: AppError, { ledger, pauses }: SnapshotStageDeps): Promise<StageEnd> {
   if (pauses.note(runId, error) === 'again') throw error
   const { code: errorCode, message: reason } = error

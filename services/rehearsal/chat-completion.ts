@@ -28,7 +28,8 @@ function toMessage(move: Move, form: CallForm, id: string): AssistantMessage {
     case 'say':
       return { role: 'assistant', content: move.text }
     case 'call':
-      if (form === 'json') return { role: 'assistant', content: writtenCall(move) }
+      if (form === 'json')
+        return { role: 'assistant', content: JSON.stringify({ name: move.name, arguments: move.args }) }
       return {
         role: 'assistant',
         content: null,
@@ -37,10 +38,6 @@ function toMessage(move: Move, form: CallForm, id: string): AssistantMessage {
     default:
       return unreachable(move)
   }
-}
-
-function writtenCall({ name, args }: Extract<Move, { kind: 'call' }>): string {
-  return JSON.stringify({ name, arguments: args })
 }
 
 function finishReasonOf(message: AssistantMessage, fault: FaultName | undefined): 'stop' | 'tool_calls' | 'length' {

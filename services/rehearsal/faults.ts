@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { openRandom } from '#platform/seeded-random.ts'
 
-/**
- * Lists what keeps a reply from coming, then mistakes of models, then what real servers do to a reply (`no_done` and `crlf` only
- * to a streamed one).
- */
+/** What keeps a reply from coming, then mistakes of models, then what real servers do to a reply. */
 export const faultNames = [
   'latency',
   '403',

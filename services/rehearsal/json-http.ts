@@ -13,10 +13,7 @@ export function answerError(response: ServerResponse, status: number, message: s
   answerJson(response, status, { error: { message, type, param: null, code: String(status) } }, headers)
 }
 
-/**
- * Returns undefined for a body longer than `maxBytes`. Listening for chunks costs half of iterating: the bench measures against
- * this server.
- */
+/** Returns undefined for a body longer than `maxBytes`. Listening for chunks costs half of iterating. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let size = 0

@@ -33,13 +33,11 @@ function submit(rule: Rule, conversation: Conversation): Move {
 
 type AskedAlone = { name: string; schema: unknown }
 
-/** The tool whose arguments are to be the whole reply, by the schema of that (`argumentsFormat`). */
 function askedAlone({ response_format: format }: ChatRequest): AskedAlone | undefined {
   const form = format?.['json_schema']
   return isRecord(form) ? { name: String(form['name']), schema: form['schema'] } : undefined
 }
 
-/** The arguments of the tool that is asked for alone: those of its rule, if that would call it now. */
 function askedArguments({ name, schema }: AskedAlone, conversation: Conversation): unknown {
   const tools = new Map([[name, schema]])
   const next = rules.find(({ plays }) => plays(tools))?.next({ ...conversation, tools })
@@ -97,7 +95,6 @@ const anyTools: Rule = {
   },
 }
 
-/** The first rule that knows the offered tools is played, or `anyTools`. */
 const rules: readonly Rule[] = [lint, docstring, review, testWriting, sampleData, rewriteFile, harness]
 
 /** Only the required arguments; a path is the file that the conversation is about. */

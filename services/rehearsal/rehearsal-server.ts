@@ -108,7 +108,6 @@ async function closeWithin(server: Server): Promise<void> {
   calm()
 }
 
-/** A handler that applies a JSON body and returns it as it was understood; 400 when it is off the schema. */
 function setting<Schema extends z.ZodType<object>>(
   schema: Schema,
   apply: (given: z.infer<Schema>, state: RehearsalState) => object | void,

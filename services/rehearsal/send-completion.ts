@@ -29,11 +29,7 @@ export function sendFault(response: ServerResponse, fault: FaultName | undefined
 }
 
 /** Sends the reply, or the part that the fault lets through. A stalled one ends when the client or the server closes it. */
-export async function sendCompletion(
-  response: ServerResponse,
-  completion: Completion,
-  delivery: Delivery,
-): Promise<void> {
+export async function sendCompletion(response: ServerResponse, completion: Completion, delivery: Delivery) {
   const { stream, fault } = delivery
   const text = stream ? completionEvents(completion, delivery) : completionBody(completion, fault)
   const type = stream ? 'text/event-stream; charset=utf-8' : 'application/json'

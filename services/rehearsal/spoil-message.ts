@@ -35,7 +35,6 @@ export function spoil(message: AssistantMessage, fault: FaultName | undefined): 
   }
 }
 
-/** The ways to write a call as text; `args` is JSON. */
 const inContent: Partial<Record<FaultName, (name: string, args: string) => string>> = {
   json_in_content: jsonCall,
   hermes_in_content: hermesCall,
@@ -56,7 +55,6 @@ function gemmaCall(name: string, args: string): string {
   return `<start_function_call>call:${name}${gemmaValue(parseJson(args))}<end_function_call>`
 }
 
-/** The form of Qwen3-Coder. */
 function qwenCall(name: string, args: string): string {
   const given = parseJson(args)
   const parameters = Object.entries(isRecord(given) ? given : {}).map(

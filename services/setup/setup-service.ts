@@ -25,17 +25,12 @@ import type { SetupConfig } from './setup-config.ts'
 import { runSetupStage } from './stage/setup-stage.ts'
 import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
-export type SetupService = { healthPort: number; close(): Promise<void> }
-
 const origin = { kind: 'worker', id: 'setup' } as const
 const lockMs = 30_000
 const graceMs = 5_000
 
 /** Runs the setups of runs, one at a time, each in a process that has neither the stores nor a key of a model. */
-export async function startSetup(
-  config: SetupConfig,
-  { log, redactor }: { log: Log; redactor: Redactor },
-): Promise<SetupService> {
+export async function startSetup(config: SetupConfig, { log, redactor }: { log: Log; redactor: Redactor }) {
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {

@@ -99,7 +99,7 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
     },
     end(how, { sentMs, errorCode }) {
       const isUsual = attempt.attempt === 1 && usualEnds.has(how)
-      if (isUsual && shareOf(spanId) >= traces.share) return
+      if (isUsual && Number.parseInt(spanId.slice(0, 8), 16) / 2 ** 32 >= traces.share) return
       const record = (span: Omit<Span, 'traceId'>) => traces.record({ ...span, traceId: run.traceId })
       const endMs = Date.now()
       recordTurns(events, { spanId, endMs: sentMs, errorCode }, record)
@@ -113,12 +113,6 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
 
 const usualEnds: ReadonlySet<string> = new Set<EndedOperationStatus>(['succeeded', 'unchanged', 'skipped'])
 
-/** Draws a share from 0 to 1 from the id. */
-function shareOf(spanId: string): number {
-  return Number.parseInt(spanId.slice(0, 8), 16) / 2 ** 32
-}
-
-/** The turns of the attempt `spanId`, which ended at `endMs`, and what was done in them. One that had not ended has its error. */
 function recordTurns(
   events: readonly TakenEvent[],
   { spanId, endMs, errorCode: attemptError }: { spanId: string; endMs: number; errorCode: string | undefined },

@@ -10,7 +10,7 @@ import { type Env, proxyOf, readEnv } from '#platform/env.ts'
 import { rehearsalWord } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { bareEnv } from '#platform/child-env.ts'
-import { sandboxConfig } from '#settings/sandbox-settings.ts'
+import { sandboxConfig } from '#settings/sandbox-config.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 

@@ -10,54 +10,48 @@ import type { Log, LogFields } from '#platform/log.ts'
 type Counted = Pick<Metrics, 'count' | 'observe'>
 type AttemptLedger = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
 
-/**
- * Counts commands once they have taken effect, so that metrics agree with the events. The log has a line for each attempt that
- * ended here.
- */
+/** Counts commands once they have taken effect, and logs each attempt that ended here. */
 export function reportedAttempts<Given extends AttemptLedger>(
   ledger: Given,
   { metrics, log }: { metrics: Counted; log: Pick<Log, 'info' | 'warn'> },
 ): Given {
-  const logEnd = (attempt: Attempt, end: string, fields: LogFields) => {
+  const ended = (attempt: Attempt, end: string, fields: LogFields) => {
+    metrics.count('remora_attempts_total', { agent: attempt.bundle, end })
     const { runId: run_id, operationId: operation_id, projectId: project_id, attempt: number, bundle: agent } = attempt
     const trace_id = traceIdOf(attempt.traceparent)
     const note = fields['status'] === 'failed' || fields['status'] === 'blocked' ? log.warn : log.info
     note('attempt ended', { run_id, project_id, trace_id, operation_id, attempt: number, agent, end, ...fields })
   }
-  const took = (events: readonly NewEvent[], start: number) => measureEvents(events, start, metrics)
+  const counted = async <T extends { kind: string }>(
+    events: readonly NewEvent[],
+    command: () => Promise<T>,
+    note = () => {},
+  ) => {
+    const start = performance.now()
+    const answer = await command()
+    if (answer.kind === 'lost') return answer
+    measureEvents(events, start, metrics)
+    note()
+    return answer
+  }
   const measured: AttemptLedger = {
-    async append(attempt, n, events) {
-      const start = performance.now()
-      const answer = await ledger.append(attempt, n, events)
-      if (answer.kind === 'ok') took(events, start)
-      return answer
+    append: (attempt, n, events) => counted(events, () => ledger.append(attempt, n, events)),
+    settle(attempt, n, settlement) {
+      const { events, outcome } = settlement
+      const note = () => {
+        measureOutcome(attempt.bundle, outcome, metrics)
+        ended(attempt, 'settled', settled(outcome))
+      }
+      return counted(events, () => ledger.settle(attempt, n, settlement), note)
     },
-    async settle(attempt, n, settlement) {
-      const start = performance.now()
-      const answer = await ledger.settle(attempt, n, settlement)
-      if (answer.kind === 'lost') return answer
-      took(settlement.events, start)
-      measureOutcome(attempt.bundle, settlement.outcome, metrics)
-      logEnd(attempt, 'settled', settled(settlement.outcome))
-      return answer
+    release(attempt, n, how) {
+      const fields = { reason: how.reason, ...(how.resume && costFields(how.resume.spent)) }
+      const note = () => ended(attempt, 'handed_back', fields)
+      return counted(how.events, () => ledger.release(attempt, n, how), note)
     },
-    async release(attempt, n, how) {
-      const start = performance.now()
-      const answer = await ledger.release(attempt, n, how)
-      if (answer.kind === 'lost') return answer
-      took(how.events, start)
-      metrics.count('remora_attempts_total', { agent: attempt.bundle, end: 'handed_back' })
-      logEnd(attempt, 'handed_back', { reason: how.reason, ...(how.resume && costFields(how.resume.spent)) })
-      return answer
-    },
-    async suspend(attempt, n, how) {
-      const start = performance.now()
-      const answer = await ledger.suspend(attempt, n, how)
-      if (answer.kind === 'lost') return answer
-      took(how.events, start)
-      metrics.count('remora_attempts_total', { agent: attempt.bundle, end: 'suspended' })
-      logEnd(attempt, 'suspended', costFields(how.spent))
-      return answer
+    suspend(attempt, n, how) {
+      const note = () => ended(attempt, 'suspended', costFields(how.spent))
+      return counted(how.events, () => ledger.suspend(attempt, n, how), note)
     },
   }
   return { ...ledger, ...measured }
@@ -65,7 +59,6 @@ export function reportedAttempts<Given extends AttemptLedger>(
 
 function measureOutcome(agent: string, outcome: Outcome, metrics: Counted): void {
   const { status, errorCode = '', promptTokens, completionTokens, durationMs } = outcome
-  metrics.count('remora_attempts_total', { agent, end: 'settled' })
   metrics.count('remora_operations_total', { agent, status, error_code: errorCode })
   metrics.observe('remora_operation_seconds', { agent, status }, durationMs / 1000)
   metrics.count('remora_agent_tokens_total', { agent, kind: 'prompt' }, promptTokens)
@@ -110,13 +103,9 @@ export function measuredRequests(metrics: Counted): NonNullable<ModelPoolOptions
 export function showPool(pool: Pick<ModelPool, 'status'>, { gauge }: Pick<Metrics, 'gauge'>): void {
   const perServer = (valueOf: (server: ReturnType<ModelPool['status']>['endpoints'][number]) => number) => () =>
     pool.status().endpoints.map((server) => ({ labels: { server: server.name }, value: valueOf(server) }))
-  gauge(
-    'remora_model_in_flight',
-    perServer(({ inFlight }) => inFlight),
-  )
-  gauge(
-    'remora_model_breaker_open',
-    perServer(({ breaker }) => (breaker === 'closed' ? 0 : 1)),
-  )
+  const inFlight = perServer((server) => server.inFlight)
+  gauge('remora_model_in_flight', inFlight)
+  const isOpen = perServer(({ breaker }) => (breaker === 'closed' ? 0 : 1))
+  gauge('remora_model_breaker_open', isOpen)
   gauge('remora_model_queued', () => [{ labels: {}, value: pool.status().waiting }])
 }

@@ -184,9 +184,10 @@ type Opened = {
 }
 
 async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Releaser): Promise<OperationDeps> {
-  const { objects, model, models, linter, syntax } = opened
+  const { objects, model, models, linter, syntax, log } = opened
   const { name, temperature, toolChoice } = config.model
-  if (name === undefined) await warnWithoutModel(opened)
+  const warn = (error: unknown) => log.warn('no model server answers yet', { error }) // operations wait until one does
+  if (name === undefined) await model.describe().catch(warn)
   else void model.probe(name, new AbortController().signal) // so that missing features of the servers are logged before the first operation
   const { cachedLength } = config
   const python = await loadLanguage('python', { cachedLength })
@@ -223,11 +224,6 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
   }
 }
 
-/** Warns the operator only: a server may answer later. Operations wait until one does. */
-async function warnWithoutModel({ model, log }: Opened): Promise<void> {
-  await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
-}
-
 function mostOpenOperations({ slots }: WorkerConfig): number {
   return slots * operationsPerSlot + roomForNewRuns(slots)
 }
@@ -237,11 +233,7 @@ const mostCompositionLockMs = 10_000
 
 type Working = { operation: OperationDeps; composer: Composer; metrics: Metrics; traces: SpanRecorder }
 
-function startConsumers(
-  config: WorkerConfig,
-  { operation, composer, metrics, traces }: Working,
-  log: Log,
-): WorkerConsumers {
+function startConsumers(config: WorkerConfig, { operation, composer, metrics, traces }: Working, log: Log) {
   const { redisUrl } = config.storage
   metrics.gauge('remora_worker_slots', () => [{ labels: {}, value: config.slots }])
   const operations = openConsumer({
@@ -281,5 +273,3 @@ function startConsumers(
     close: async () => void (await Promise.all(consumers.map((consumer) => consumer.close({ graceMs })))),
   }
 }
-
-type WorkerConsumers = { setConcurrency(most: number): void; close(): Promise<void> }

@@ -60,7 +60,6 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   return accounts
 }
 
-/** The sets of operations that still need something to be done. They are empty once the run has ended. */
 const transientSets = ['ready', 'delayed', 'suspects', 'held', 'dispatched', 'leases', 'waiting'] as const
 const accountSets = [...transientSets, 'ended'] as const
 type AccountSet = (typeof accountSets)[number]
@@ -181,10 +180,7 @@ function setsOf(status: OperationStatus): readonly AccountSet[] {
   return isEndedOperation(status) ? ['ended'] : []
 }
 
-/**
- * Lists what the ledger should not hold of an ended run any more, one phrase each (invariant 8). For a moment after the end some
- * of it is normal.
- */
+/** Lists what the ledger should not hold of an ended run any more, one phrase each (invariant 8). */
 export async function leftovers(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
   const { redis, namespace } = store
   const keys = runKeys(namespace, runId)

@@ -116,10 +116,7 @@ const AppendReply = z.enum(['ok', 'stop', 'lost'])
 /** `lost`: the attempt is no longer the operation's; nothing was written and it must stop. */
 export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'lost' }
 
-/**
- * Writes events of the running attempt and renews its lease; without events it is a heartbeat. `n` is the attempt's own counter,
- * which rises with every write: a used one writes nothing.
- */
+/** Without events it is a heartbeat. `n` is the attempt's own counter: a used one writes nothing. */
 export async function append(
   store: LedgerStore,
   attempt: Attempt,

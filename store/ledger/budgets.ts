@@ -13,10 +13,7 @@ const countScript = plainScript('count-spent')
 
 const dayMs = 24 * 3600 * 1000
 
-/**
- * Sets how many tokens a run's agents may use; null: any number (`budget.set`). `ended`: it has ended or is being stopped.
- * RUN_001 for an unknown run.
- */
+/** `budget.set`; null: any number of tokens. `ended`: the run has ended or is being stopped. RUN_001. */
 export async function setBudget(
   store: LedgerStore,
   runId: RunId,
@@ -29,10 +26,7 @@ export async function setBudget(
 
 export type UsedDay = { limit: number; used: number; resetsAt: number }
 
-/**
- * Notes that the run's project has used up its budget of the day, or has not. Until then operations with a model are held
- * (`budget.reached`, `budget.renewed`). RUN_001 for an unknown run.
- */
+/** `budget.reached`, `budget.renewed`: until then operations with a model are held. RUN_001 for an unknown run. */
 export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: UsedDay | undefined): Promise<void> {
   const { kind, id } = store.origin
   const { scripted } = runKeys(store.namespace, runId)
@@ -60,9 +54,6 @@ export async function countSpent(
 export const budgetSetters = ['operator', 'own'] as const
 export type BudgetSetter = (typeof budgetSetters)[number]
 
-/** Tokens a day; null: no budget. */
-export type ProjectBudget = Record<BudgetSetter, number | null>
-
 /** Sets how many tokens the project may use a day; null: any number. It counts from the next round of the dispatcher on. */
 export async function setProjectBudget(
   { redis, namespace }: LedgerStore,
@@ -74,10 +65,7 @@ export async function setProjectBudget(
   await (tokens === null ? redis.hdel(budgets, field) : redis.hset(budgets, field, tokens))
 }
 
-export async function readProjectBudget(
-  { redis, namespace }: LedgerStore,
-  projectId: ProjectId,
-): Promise<ProjectBudget & SpentDay> {
+export async function readProjectBudget({ redis, namespace }: LedgerStore, projectId: ProjectId) {
   const { spentOf, budgets } = resultKeys(namespace)
   const now = await redisNowMs(redis)
   const fields = budgetSetters.map((by) => `${projectId} ${by}`)
@@ -88,7 +76,6 @@ export async function readProjectBudget(
   return { operator, own, limit, used: Number(used ?? 0), resetsAt: endOfDay(now) }
 }
 
-/** Returns midnight in UTC. */
 function endOfDay(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) + 1) * dayMs
 }

@@ -145,10 +145,7 @@ export type VerdictCounts = Record<'accepted' | 'rejected', number>
 const Counter = z.tuple([z.string().regex(/^(?:accepted|rejected) /), z.coerce.number()])
 
 /** Counts the accepted and rejected change sets of each agent: what it costs does not grow with their number. */
-export async function countVerdicts(
-  { redis, namespace }: LedgerStore,
-  runId: RunId,
-): Promise<Map<string, VerdictCounts>> {
+export async function countVerdicts({ redis, namespace }: LedgerStore, runId: RunId) {
   const stored = await redis.hgetall(runKeys(namespace, runId).verdicts)
   const counts = new Map<string, VerdictCounts>()
   for (const entry of Object.entries(stored)) {
@@ -205,11 +202,7 @@ export async function operationsOfSets(
 const Lists = z.array(z.string().nullable())
 
 /** Returns for each of these change sets those of the run that need it (`ChangeSet.builtOn`), in the same order. */
-export async function setsBuiltOn(
-  { redis, namespace }: LedgerStore,
-  runId: RunId,
-  changeSetIds: readonly string[],
-): Promise<string[][]> {
+export async function setsBuiltOn({ redis, namespace }: LedgerStore, runId: RunId, changeSetIds: readonly string[]) {
   if (changeSetIds.length === 0) return []
   const lists = Lists.parse(await redis.hmget(runKeys(namespace, runId).builtOn, ...changeSetIds))
   return lists.map((list) => list?.split(' ') ?? [])

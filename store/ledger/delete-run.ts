@@ -10,10 +10,7 @@ export type DeletedRun = { projectId: ProjectId; runId: RunId }
 
 const memberOf = ({ projectId, runId }: DeletedRun) => `${projectId}/${runId}`
 
-/**
- * Makes an ended run unknown (RUN_001); housekeeping removes the rest. Asking again is harmless. RUN_006 while it goes on,
- * RUN_005 for one of a newer version.
- */
+/** Makes an ended run unknown; asking again is harmless. RUN_006 while it goes on, RUN_005 for a newer version's. */
 export async function requestDeletion(store: DeleteStore, run: DeletedRun): Promise<void> {
   const { deleted } = indexKeys(store.namespace)
   await store.redis.zadd(deleted, 'NX', await redisNowMs(store.redis), memberOf(run))
@@ -83,10 +80,7 @@ export async function removeResults({ redis, namespace }: DeleteStore, run: Dele
 export const patchLimitMs = 9 * 60_000
 const patchHoldsMs = patchLimitMs + 60_000
 
-/**
- * Says that a patch is being composed, for 9 minutes at most. Until `endPatching` of the answer nothing of the project is
- * collected for a deletion: what is put meanwhile is referred to only at its end.
- */
+/** Until `endPatching` of the answer, or 9 minutes, nothing of the project is collected for a deletion. */
 export async function beginPatching({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<string> {
   const member = `${memberOf(run)}/${newToken()}`
   await redis.zadd(indexKeys(namespace).patching, (await redisNowMs(redis)) + patchHoldsMs, member)

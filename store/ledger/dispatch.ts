@@ -73,10 +73,7 @@ export async function dispatchedLongAgo(store: LedgerStore, runId: RunId, page: 
   return ids.map((operationId, at) => Taken.parse({ operationId, dispatch: Number(dispatches[at]) }))
 }
 
-/**
- * Dispatches operations again whose jobs the queue has lost, unless claimed or dispatched since; returns the jobs to enqueue.
- * The same `command` gives the same answer. RUN_001 for an unknown run.
- */
+/** Returns the jobs to enqueue again; the same `command` gives the same answer. RUN_001 for an unknown run. */
 export async function requeue(store: LedgerStore, runId: RunId, lost: readonly Taken[], command: string = newToken()) {
   const keys = runKeys(store.namespace, runId)
   const { kind, id } = store.origin
@@ -107,10 +104,7 @@ export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReaso
   return { left, takenBack }
 }
 
-/**
- * Notes which models are away that the run needs, and for which bundles (`models.away`, `models.back`): their operations are
- * held until then. The same list again changes nothing. RUN_001 for an unknown run.
- */
+/** `models.away`, `models.back`: operations are held until then. RUN_001 for an unknown run. */
 export async function setAway(store: LedgerStore, runId: RunId, away: readonly AwayModel[]): Promise<void> {
   const { kind, id } = store.origin
   const keys = runKeys(store.namespace, runId)
@@ -131,11 +125,7 @@ export async function countHeld({ redis, namespace }: LedgerStore, runId: RunId)
 }
 
 /** Ends the held operations of a bundle as blocked (AGENT_002): its model was away for too long. RUN_001: unknown run. */
-export async function blockHeld(
-  store: LedgerStore,
-  runId: RunId,
-  how: { bundle: string; reason: string },
-): Promise<void> {
+export async function blockHeld(store: LedgerStore, runId: RunId, how: { bundle: string; reason: string }) {
   const { kind, id } = store.origin
   const keys = runKeys(store.namespace, runId)
   for (let from = '-inf'; from !== '';) {

@@ -114,10 +114,7 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
   return [announced, { ...ended, status: 'error' }]
 }
 
-/**
- * Hands a running operation back, to be dispatched again from the start or from `resume` (`operation.retried`). An operation of
- * a stopped run ends.
- */
+/** `operation.retried`: it is dispatched again, from the start or from `resume`, unless the run is stopped. */
 export async function release(store: LedgerStore, attempt: Attempt, n: number, how: Release): Promise<ReleaseAnswer> {
   const { reason, delayMs = 0, events, resume, modelFaults, busyFaults } = how
   const values = ['release', reason, Math.round(delayMs), modelFaults ?? '', busyFaults ?? '']

@@ -5,10 +5,7 @@ import type { RedisClient } from '#platform/redis-client.ts'
 import { type PoolReport, readWorkers, wantModels, type WorkerReport } from './live-workers.ts'
 import { orStoreError } from './store.ts'
 
-/**
- * So many operations are open for each request to the model: it was busy 0.78 of the time with one, and 0.96 with three
- * (bench/utilisation-bench.ts, 256 slots).
- */
+/** A model was busy 0.78 of the time with one operation a slot, 0.96 with three (bench/utilisation-bench.ts). */
 export const operationsPerSlot = 3
 /** A worker opens so many more operations for runs that begin, which need not wait until one of another run ends. */
 export const roomForNewRuns = (slots: number) => Math.max(slots, 8)

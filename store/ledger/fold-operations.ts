@@ -7,10 +7,7 @@ import type { Dependency, Invariant, Violation } from './accounts.ts'
 /** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
-/**
- * `announced`: by `operation.failed` or `operation.blocked`. `asked`: the last question. `reported`: change sets and findings of
- * the attempt that runs.
- */
+/** `announced`: by `operation.failed` or `operation.blocked`. `reported`: by the attempt that runs. */
 type Folded = {
   status: FoldedStatus
   attempt: number
@@ -99,7 +96,6 @@ function checkCause(event: Event, { waitsFor, statusOf, policy }: Skipping, blam
   else if (!isEnded(statusOf(cause)) || isWell(statusOf(cause))) blame(5, `names ${cause}, which is ${statusOf(cause)}`)
 }
 
-/** Returns the code of an operation that failed or was blocked; empty when its events name none. Undefined for every other one. */
 function failureCode({ status, errorCode = '' }: Partial<Folded> = {}): string | undefined {
   return isBad(status) ? errorCode : undefined
 }
@@ -166,7 +162,6 @@ function checkCounted({ reported }: Folded, data: Event['data'], blame: Blame): 
     blame(3, `${reported?.findings} finding.reported came before it, and it has ${findings}`)
 }
 
-/** A question and its answer: requested, suspended, answered, resumed, in this order with nothing between. */
 function asked(event: Event, before: Folded, blame: Blame): Folded {
   const asks = event.event === 'human_input.requested' || event.event === 'operation.suspended'
   const due = asks ? 'running' : 'waiting'
@@ -205,14 +200,14 @@ function announce({ event, errorCode }: Event, before: Folded): Folded {
 function ended(event: Event, before: Folded, blame: Blame): Folded {
   const { status, announced } = before
   if (!mayEnd(status, event)) blame(3, `it was ${status}`)
-  const ended = endedStatusOf(event)
-  const due = ended === 'failed' || ended === 'blocked' ? ended : undefined
+  const outcome = endedStatusOf(event)
+  const due = outcome === 'failed' || outcome === 'blocked' ? outcome : undefined
   if (mayEnd(status, event) && announced !== due) {
     const came = announced === undefined ? `no operation.${due} came` : `operation.${announced} came`
-    blame(3, `it says ${ended}, ${came} before it`)
+    blame(3, `it says ${outcome}, ${came} before it`)
   }
   checkCounted(before, event.data, blame)
-  return { ...before, status: ended ?? status }
+  return { ...before, status: outcome ?? status }
 }
 
 /** An operation ends from a running attempt, from a question that was not answered, or blocked by a model that is away. */
@@ -227,7 +222,7 @@ function endedStatusOf(event: Event): EndedOperationStatus | undefined {
 }
 
 function isEnded(status: FoldedStatus): boolean {
-  return endedOperationStatuses.some((ended) => ended === status)
+  return endedOperationStatuses.some((known) => known === status)
 }
 
 function isWell(status: FoldedStatus): boolean {

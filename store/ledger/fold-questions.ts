@@ -64,7 +64,6 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets
   return { take, violations }
 }
 
-/** A model is away once and back once, in turn. */
 function noteModel({ event: name, seq, data }: Event, away: Set<string>): string[] {
   const { model } = AwayData.parse(data)
   const isNew = name === 'models.away' ? !away.has(model) : away.delete(model)
@@ -73,11 +72,7 @@ function noteModel({ event: name, seq, data }: Event, away: Set<string>): string
 }
 
 /** Ready operations may be held while a model is away or a budget is used up. */
-function waitingFaults(
-  event: Event,
-  { count }: Pick<OperationsFold, 'count'>,
-  { mayHold }: { mayHold: boolean },
-): string[] {
+function waitingFaults(event: Event, { count }: Pick<OperationsFold, 'count'>, { mayHold }: { mayHold: boolean }) {
   const total = WaitingData.safeParse(event.data).data?.questions
   const busy = busyStatuses.filter((status) => count(status) > 0 && !(mayHold && status === 'ready'))
   return [

@@ -61,10 +61,10 @@ export function foldRun() {
     if (lastEnd !== undefined && last !== undefined && last.seq !== lastEnd.seq) {
       faults.push(`event ${last.seq} ${last.event} comes after ${lastEnd.name}, the end of the run`)
     }
-    const violations = faults.map((message): Violation => ({ invariant: 3, message }))
-    if (run.generation === generation) return violations
+    const ofEvents = faults.map((message): Violation => ({ invariant: 3, message }))
+    if (run.generation === generation) return ofEvents
     const message = `the run is in generation ${run.generation}, its events in generation ${generation}`
-    return [...violations, { invariant: 2, message }]
+    return [...ofEvents, { invariant: 2, message }]
   }
 
   return { take, violations }
@@ -124,10 +124,7 @@ function shown(decision: ShownDecision | undefined): string {
 /** After these an operation has no open request to a model. */
 const closing = new Set(['model.responded', 'operation.suspended', 'operation.ended', 'operation.retried'])
 
-/**
- * Checks that every `model.requested` has one `model.responded`, before the next request (invariant 3). An attempt that its
- * worker did not end itself may lack the last answer.
- */
+/** Every `model.requested` has one `model.responded` before the next (invariant 3), but for lost attempts. */
 export function foldModelCalls() {
   const openRequests = new Map<string, number>()
   const violations: Violation[] = []

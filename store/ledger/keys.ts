@@ -1,9 +1,6 @@
 import { type OperationId, ProjectId, RunId } from '#domain/ids.ts'
 
-/**
- * The braces put all keys of a run into one slot of a cluster, so that a script can change them in one step. `scripted`: in the
- * order of keys.lua; `all`: those and the ones that few scripts get.
- */
+/** The braces put all keys of a run into one slot of a cluster. `scripted`: in the order of keys.lua. */
 export function runKeys(namespace: string, runId: RunId) {
   const prefix = `${namespace}:{${runId}}:`
   const [named, apart] = [scriptedKeys(prefix), keysApart(prefix)]
@@ -102,10 +99,7 @@ export function runOfMember(member: string): { projectId: ProjectId; runId: RunI
   return { projectId: ProjectId.parse(projectId), runId: RunId.parse(runId) }
 }
 
-/**
- * Holds who collects, who deletes runs, when that was last done, which ledger this is, and what keeps puts and deletes apart
- * (collection-window.ts).
- */
+/** Holds who collects, who deletes runs, which ledger this is, and the collection window (collection-window.ts). */
 export function collectionKeys(namespace: string) {
   const prefix = `${namespace}:{all}:collection:`
   return {

@@ -46,11 +46,7 @@ export type WorkerReport = z.infer<typeof WorkerReport>
 type LiveWorker = Omit<WorkerReport, 'until'> & { id: string }
 
 /** Announces the worker for the next 15 seconds. */
-export async function announceWorker(
-  redis: RedisClient,
-  { id, ...report }: LiveWorker,
-  namespace = 'remora',
-): Promise<void> {
+export async function announceWorker(redis: RedisClient, { id, ...report }: LiveWorker, namespace = 'remora') {
   const until = (await redisNowMs(redis)) + announcedForMs
   await redis.hset(reportsKey(namespace), id, JSON.stringify({ until, ...report }))
 }
@@ -60,10 +56,7 @@ export async function withdrawWorker(redis: RedisClient, id: string, namespace =
 }
 
 /** Reads what each worker that is announced reports, by its id, and forgets workers that are silent. */
-export async function readWorkers(
-  redis: RedisClient,
-  namespace = 'remora',
-): Promise<ReadonlyMap<string, WorkerReport>> {
+export async function readWorkers(redis: RedisClient, namespace = 'remora') {
   const now = await redisNowMs(redis)
   const texts = await redis.hgetall(reportsKey(namespace))
   const reports = new Map<string, WorkerReport>()

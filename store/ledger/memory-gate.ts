@@ -8,10 +8,7 @@ import { orStoreError } from './store.ts'
 /** Throws STORE_001 while Redis is too full for another run. */
 export type MemoryGate = () => Promise<void>
 
-/**
- * Refuses new runs above `share` (0 to 1) of Redis' memory: with `noeviction` a full one refuses every write, also of active
- * runs. The log says once that runs are refused, and that they are accepted again.
- */
+/** Refuses new runs above `share` (0 to 1) of Redis' memory, and logs the start and the end of that. */
 export function openMemoryGate(redis: RedisClient, share: number, log: Pick<Log, 'warn'>): MemoryGate {
   let isClosed = false
   return async () => {
@@ -39,7 +36,8 @@ export type RedisMemory = {
 }
 
 export async function memoryOf(redis: RedisClient): Promise<RedisMemory> {
-  const reports = await Promise.all(mastersOf(redis).map(async (server) => figuresOf(await memoryInfo(server))))
+  const masters = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  const reports = await Promise.all(masters.map(async (server) => figuresOf(await memoryInfo(server))))
   return {
     usedBytes: reports.reduce((sum, { used_memory: bytes }) => sum + bytes, 0),
     usedShare: Math.max(...reports.map(shareOf)),
@@ -51,10 +49,6 @@ export async function memoryOf(redis: RedisClient): Promise<RedisMemory> {
 async function memoryInfo(server: Redis): Promise<string> {
   await server.ping()
   return server.info('memory')
-}
-
-function mastersOf(redis: RedisClient): Redis[] {
-  return redis instanceof Cluster ? redis.nodes('master') : [redis]
 }
 
 const Figures = z.object({

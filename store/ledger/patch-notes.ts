@@ -10,11 +10,7 @@ const notePatchScript = runScript('note-patch', 'keys')
 const NoteAnswer = z.enum(['noted', 'older'])
 
 /** Keeps in the run the patch that was composed from its decisions, unless it has a later one. RUN_001: unknown run. */
-export async function notePatch(
-  store: LedgerStore,
-  runId: RunId,
-  { of, note }: { of: PatchKind; note: PatchNote },
-): Promise<z.infer<typeof NoteAnswer>> {
+export async function notePatch(store: LedgerStore, runId: RunId, { of, note }: { of: PatchKind; note: PatchNote }) {
   const args = [of, note.decided, JSON.stringify(note)]
   const answer = await notePatchScript(store.redis, runKeys(store.namespace, runId).scripted, args)
   return NoteAnswer.parse(expectKnownRun(runId, answer))
@@ -27,10 +23,7 @@ const mostReasonLength = 500
 /** A note that the run keeps no longer. `compositionKey`: '' of a fault. */
 export type ForgottenPart = { part: PartId; compositionKey: string }
 
-/**
- * Keeps what became of a part of the accepted changes, unless a later state is known. Returns the notes that gave way to it, to
- * whose objects nothing refers any more. RUN_001: unknown run.
- */
+/** Returns the notes that gave way to this one, to whose objects nothing refers any more. RUN_001: unknown run. */
 export async function notePart(store: LedgerStore, runId: RunId, note: PartNote): Promise<ForgottenPart[] | 'older'> {
   // Redis reads no JSON with half a character.
   const kept = 'reason' in note ? { ...note, reason: note.reason.slice(0, mostReasonLength).toWellFormed() } : note

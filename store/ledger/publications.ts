@@ -14,10 +14,7 @@ const NoteAnswer = z.enum(['noted', 'older'])
 /** note-publication.lua reads no longer number. After it comes 1: nobody gets there but by writing it there. */
 const mostVersion = 999_999_999_999_999
 
-/**
- * Keeps what the publisher has done, with its events, also after the run's end. Undefined when another version than
- * `publication.version` is kept by now. RUN_001: unknown run.
- */
+/** Undefined when another version than `publication.version` is kept by now. RUN_001: unknown run. */
 export async function notePublication(
   store: LedgerStore,
   runId: RunId,
@@ -36,11 +33,7 @@ export async function notePublication(
 }
 
 /** Reads the publication. In the place of one without the right signature there is one by which nothing is published until somebody asks. */
-export function readPublication(
-  { signer }: Pick<LedgerStore, 'signer'>,
-  runId: RunId,
-  text: string | null,
-): { publication: Publication | null; isSigned: boolean } {
+export function readPublication({ signer }: Pick<LedgerStore, 'signer'>, runId: RunId, text: string | null) {
   if (text === null) return { publication: null, isSigned: true }
   const [, signature = '', json = ''] = /^\d+ (\S+) (.*)$/s.exec(text) ?? []
   const isSigned = signer === undefined || signer.isSigned(signature, 'publication', runId, json)

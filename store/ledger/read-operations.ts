@@ -108,16 +108,12 @@ export type FailureCount = {
 /** Counts failed and blocked operations by error code, the commonest first, at a cost that does not grow with the run. */
 export async function countFailures(store: LedgerStore, runId: RunId): Promise<FailureCount[]> {
   const counters = await readFailureCounters(store, runId)
-  const failures = await Promise.all(
-    counters.map(async ({ code, count, first }) => {
+  const sorted = counters.toSorted((left, right) => right.count - left.count || (left.code < right.code ? -1 : 1))
+  return Promise.all(
+    sorted.map(async ({ code, count, first }) => {
       return { errorCode: code === '' ? null : code, count, first: await readOperation(store, runId, first) }
     }),
   )
-  return failures.toSorted((left, right) => right.count - left.count || (nameOf(left) < nameOf(right) ? -1 : 1))
-}
-
-function nameOf({ errorCode }: Pick<FailureCount, 'errorCode'>): string {
-  return errorCode ?? ''
 }
 
 /** Holds what end_operation (transitions.lua) counts; `code` is empty for operations that ended without one. */
@@ -198,9 +194,9 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
     ),
   ])
   const ended = ids.flatMap((operationId, at): EndedOperation[] => {
-    const ended = EndedFields.safeParse(read[at])
-    if (!ended.success) return []
-    const [bundle, endedAt, outcome, repeated, started, begun, generation] = ended.data
+    const stored = EndedFields.safeParse(read[at])
+    if (!stored.success) return []
+    const [bundle, endedAt, outcome, repeated, started, begun, generation] = stored.data
     const node = CodeNode.parse(JSON.parse(nodes[at] ?? 'null'))
     const repeats = RepeatedWork.nullable().parse(JSON.parse(repeated ?? 'null'))
     const how = { begunAt: begun ?? started, endedAt, outcome: Outcome.parse(JSON.parse(outcome)), repeats }
@@ -214,11 +210,7 @@ const sliceLength = 500
 type EndedReader = { endedOperations(runId: RunId, ids: readonly OperationId[]): Promise<EndedOperation[]> }
 
 /** Does the same as `endedOperations` for many: those of one slice come after those of the one before. */
-export async function endedInSlices(
-  runId: RunId,
-  ids: readonly OperationId[],
-  ledger: EndedReader,
-): Promise<EndedOperation[]> {
+export async function endedInSlices(runId: RunId, ids: readonly OperationId[], ledger: EndedReader) {
   const ended: EndedOperation[] = []
   for (let first = 0; first < ids.length; first += sliceLength) {
     ended.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))

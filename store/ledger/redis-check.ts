@@ -11,10 +11,7 @@ import { plainScript } from './script.ts'
 /** Redis counts as full from here on: its own buffers, which count as well, come and go. */
 const fullShare = 0.999
 
-/**
- * Checks that Redis answers, takes writes and keeps them, on a cluster all of it. With `gateShare` (0 to 1) it is full for a
- * service that takes no new run.
- */
+/** With `gateShare` (0 to 1) Redis is full for a service that takes no new run. */
 export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
   return async () => {
     try {

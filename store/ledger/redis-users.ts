@@ -2,11 +2,9 @@ import type { PartCheck } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { runKeys } from './keys.ts'
 
-/** The services that use Redis, each with a user of its own there. */
 const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup'] as const
 export type RedisService = (typeof redisServices)[number]
 
-/** Holds patterns of keys as an ACL has them. Those of `writes` are read as well. */
 type Rights = { writes: readonly string[]; reads?: readonly string[] }
 
 /** Refuses to administer the server, to touch all keys at once, and functions, which would run with somebody else's rights. */

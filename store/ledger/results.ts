@@ -88,15 +88,8 @@ export async function outboxLength({ redis, namespace }: LedgerStore, runId: Run
 /** Says how an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
 export type BareEnd = Pick<OperationResult, 'agent' | 'status' | 'error'>
 
-/**
- * Moves the run's results, in the order of their ends, to the stream that other programs read, each once by any calls. Returns
- * how many were new; `noteBare` is told of those that no worker ended.
- */
-export async function relayResults(
-  store: LedgerStore,
-  runId: RunId,
-  noteBare: (end: BareEnd) => void = () => {},
-): Promise<number> {
+/** Moves the run's results to the stream, each once by any calls; returns how many. `noteBare`: no worker ended it. */
+export async function relayResults(store: LedgerStore, runId: RunId, noteBare: (end: BareEnd) => void = () => {}) {
   const { outbox, run } = runKeys(store.namespace, runId)
   const { results, published, usageOf } = resultKeys(store.namespace)
   let added = 0
@@ -105,12 +98,7 @@ export async function relayResults(
     const last = entries.at(-1)
     if (last === undefined) return added
     const rows = await Promise.all(entries.map((entry) => resultIn(store, runId, entry)))
-    const args = rows.flatMap(({ seq, operationId, json }) => [
-      seq,
-      operationId,
-      json,
-      ...usageArgs(usageOfResult(json)),
-    ])
+    const args = rows.flatMap(({ seq, operationId: id, json }) => [seq, id, json, ...usageArgs(usageOfResult(json))])
     const projectId = (await store.redis.hget(run, 'project')) ?? ''
     const keys = [results, published, usageOf(projectId, dayOf(Date.now()))]
     const answer = await publishScript(store.redis, keys, [runId, projectId, keptResults, usageKeptS, ...args])

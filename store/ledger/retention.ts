@@ -47,7 +47,6 @@ type RetentionStore = Pick<LedgerStore, 'redis' | 'namespace'>
 
 type EndedRun = { projectId: ProjectId; runId: RunId }
 
-/** Lists up to `limit` runs that left the active ones `agedMs` ago or earlier by Redis' clock, oldest first, from `first`. */
 async function endedRuns(store: RetentionStore, page: { agedMs: number; first: number; limit: number }) {
   const last = (await redisNowMs(store.redis)) - page.agedMs
   const { ended } = indexKeys(store.namespace)
@@ -55,7 +54,6 @@ async function endedRuns(store: RetentionStore, page: { agedMs: number; first: n
   return members.map(runOfMember)
 }
 
-/** Every run of the project that was not forgotten: ended, active or just being accepted. */
 async function retainedRuns(store: RetentionStore, projectId: ProjectId): Promise<RunId[]> {
   // Not in pages: positions shift when a run is forgotten meanwhile, and no run may be missed.
   return z.array(RunId).parse(await store.redis.zrange(indexKeys(store.namespace).runsOf(projectId), '0', '-1'))
@@ -75,10 +73,7 @@ async function ledgerId(store: RetentionStore): Promise<string> {
 const Row = z.tuple([z.string(), z.string().nullable(), z.string().nullable()])
 const referring = ['hash', 'outcome', 'suspension'] as const
 
-/**
- * Returns what `limit` operations from position `first` refer to: bundles, and records of attempts that ended or are resumed.
- * `next` is null at the end.
- */
+/** Returns what `limit` operations from position `first` refer to. `next` is null at the end. */
 async function readReferences(store: RetentionStore, runId: RunId, page: { first: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)
   const range = [String(page.first), String(page.first + page.limit - 1)] as const

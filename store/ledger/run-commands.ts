@@ -187,19 +187,8 @@ async function logMove(
   const trace = parseTraceparent(traceparent)
   if (trace?.isSampled !== true) return
   const attributes = { 'remora.run_id': runId, 'remora.project_id': projectId, 'remora.status': status }
-  const { traceId, spanId } = trace
-  const parentId = requestSpanId(trace)
-  traces.record({
-    traceId,
-    spanId,
-    parentId,
-    name: 'run',
-    kind: 'internal',
-    startMs: begunAt,
-    endMs,
-    attributes,
-    errorCode,
-  })
+  const ids = { traceId: trace.traceId, spanId: trace.spanId, parentId: requestSpanId(trace) }
+  traces.record({ ...ids, name: 'run', kind: 'internal', startMs: begunAt, endMs, attributes, errorCode })
 }
 
 function logAccepted({ runId, projectId, request, traceparent, acceptedEvent }: NewRun, log: LedgerStore['log']): void {
@@ -265,10 +254,7 @@ const EndSliceReply = z.union([
 /** `next`: where the next slice begins, undefined after the last. `open`: 0 once all ended and dependents are notified. */
 export type EndSliceAnswer = { next: number | undefined; open: number }
 
-/**
- * Ends those of 200 operations of a stopped run, from place `first`, that no worker runs. Undefined when the run was not
- * stopped. RUN_001 for an unknown run.
- */
+/** Ends operations of a stopped run, 200 from place `first`. Undefined when it was not stopped. RUN_001: unknown. */
 export async function endSlice(store: LedgerStore, runId: RunId, first: number): Promise<EndSliceAnswer | undefined> {
   const { kind, id } = store.origin
   const keys = runKeys(store.namespace, runId).scripted

@@ -29,8 +29,8 @@ export async function failRun(
   ledger: StageLedger,
 ): Promise<'failed'> {
   const { phases, origin, signal, generation } = stage
-  const [phase] = phases
-  const fault = asAppError(error, 'TOOL_004', phase)
+  const [own] = phases
+  const fault = asAppError(error, 'TOOL_004', own)
   if (fault.retry || signal.aborted) throw fault
   const { code: errorCode, message: reason } = fault
   const answer = await ledger.move(runId, {
@@ -40,7 +40,7 @@ export async function failRun(
     ...(generation !== undefined && { generation }),
     set: { errorCode, reason },
     events: [
-      { event: 'run.failed', phase, status: 'error', errorCode, origin, data: { error_code: errorCode, reason } },
+      { event: 'run.failed', phase: own, status: 'error', errorCode, origin, data: { error_code: errorCode, reason } },
     ],
   })
   if (answer === 'open') await ledger.cancel(runId, { reason, errorCode, origin, phases })

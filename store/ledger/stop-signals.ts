@@ -7,10 +7,7 @@ export type StopSignals = ReturnType<typeof openStopSignals>
 
 export type StopSignalsOptions = { redisUrl: string; namespace?: string; log: RedisLog }
 
-/**
- * Subscribes to the stops of runs, over a connection of its own. A signal is only a hint: the ledger decides, and a lost one is
- * made up for at the next heartbeat.
- */
+/** A signal is only a hint: the ledger decides, and a lost one is made up for at the next heartbeat. */
 export function openStopSignals({ redisUrl, namespace = 'remora', log }: StopSignalsOptions) {
   const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
   const listeners = new Map<RunId, Set<() => void>>()

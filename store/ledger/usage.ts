@@ -29,15 +29,8 @@ export function usageArgs({ agent, turns, promptTokens, completionTokens, durati
   return [agent, turns, promptTokens, completionTokens, Math.round(durationMs)]
 }
 
-/**
- * Sums up what a project's operations used that ended on these days (UTC), by agent. Each counts once, when its result is passed
- * on, also after its run was deleted.
- */
-export async function readUsage(
-  { redis, namespace }: LedgerStore,
-  projectId: ProjectId,
-  days: readonly string[],
-): Promise<{ day: string; agent: string; usage: Usage }[]> {
+/** Sums up what a project's operations used that ended on these days (UTC), by agent, also of deleted runs. */
+export async function readUsage({ redis, namespace }: LedgerStore, projectId: ProjectId, days: readonly string[]) {
   const { usageOf } = resultKeys(namespace)
   const stored = await Promise.all(days.map((day) => redis.hgetall(usageOf(projectId, day))))
   return days.flatMap((day, at) => {

@@ -58,8 +58,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...(await compareFindings(store, run, accounts)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
-  violations.push(...budgets.violations(run))
-  violations.push(...withoutEnd(run, accounts, operations))
+  violations.push(...budgets.violations(run), ...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }
 }
@@ -94,7 +93,6 @@ async function readAll(
   return { events, violations: faults.map((message) => ({ invariant: 1, message })) }
 }
 
-/** Says why there are no events: their archive is missing or damaged. */
 function messageOfGap(error: unknown): string {
   if (hasCode(error, 'STORE_003')) return error.message
   throw error

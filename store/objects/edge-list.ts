@@ -7,10 +7,7 @@ import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'
 import { damagedObject, linesOf, openHashedReads, openRangeReads, parseLine } from './hashed-reads.ts'
 
-/**
- * Stores each edge twice, once with each of its nodes, so that those of one node can be read alone: first the outgoing, then the
- * incoming ones, each sorted by the other node's position. Nodes are in the order of their list.
- */
+/** Each edge is there twice, once with each of its nodes: first a node's outgoing, then its incoming ones. */
 const EdgeList = z.strictObject({
   v: z.literal(1),
   edges: z.int(),
@@ -51,10 +48,7 @@ const spanBytes = 3 * (digits + 1)
 const usualPageLines = 2_000
 const putsAtOnce = 8
 
-/**
- * Stores edges, sorted by `from`, then by `to`, whose ends are among the nodes of the sorted list; returns the hash. The same
- * edges give the same one.
- */
+/** Stores edges, sorted by `from`, then `to`, whose ends are among the sorted nodes; returns the hash. */
 export async function putEdgeList(
   objects: Pick<ObjectStore, 'put'>,
   { projectId, runId }: NodeListPlace,
@@ -174,7 +168,8 @@ export function openEdgeLists(
       return { out: span.out, in: span.in }
     },
     async scan(ref, place, { from, limit, direction, kind }) {
-      const isWanted = kind === undefined ? () => true : (line: string) => hasKind(line, kind)
+      const isWanted = (line: string) =>
+        kind === undefined || line.startsWith(`["out","${kind}",`) || line.startsWith(`["in","${kind}",`)
       const list = await read(ref)
       const span = await readSpan(ref, list, place)
       const part = partOf(span, direction)
@@ -198,14 +193,9 @@ export function openEdgeLists(
   }
 }
 
-/** Lines of the list: a node's outgoing edges come before its incoming ones. */
 function partOf(span: Span, direction: EdgeDirection | undefined): { start: number; end: number } {
   const turn = span.first + span.out
   return { start: direction === 'in' ? turn : span.first, end: direction === 'out' ? turn : turn + span.in }
-}
-
-function hasKind(line: string, kind: EdgeKind): boolean {
-  return line.startsWith(`["out","${kind}",`) || line.startsWith(`["in","${kind}",`)
 }
 
 function spanOf(line: string, key: string): Span {

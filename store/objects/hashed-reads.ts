@@ -22,12 +22,9 @@ export function openHashedReads<T>(
 }
 
 /** Reads parts of objects of plain text that never change, and caches up to `maxCacheBytes` of them. */
-export function openRangeReads(
-  objects: Pick<ObjectStore, 'getRange'>,
-  maxCacheBytes: number,
-): (key: string, range: ByteRange) => Promise<string> {
+export function openRangeReads(objects: Pick<ObjectStore, 'getRange'>, maxCacheBytes: number) {
   const cache = openCachedAnswers<string>({ maxSize: maxCacheBytes, sizeOf: Buffer.byteLength })
-  return (key, range) =>
+  return (key: string, range: ByteRange) =>
     cache.get(`${key} ${range.start} ${range.end}`, async () => textOf(await objects.getRange(key, range)))
 }
 

@@ -1,9 +1,5 @@
 /** Runs at most `limit` calls at once, and returns results in the order of `items`. The first failure stops new calls. */
-export async function mapBounded<T, R>(
-  items: readonly T[],
-  limit: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
+export async function mapBounded<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>) {
   const results: R[] = []
   const waiting = items.entries()
   let failed = false

@@ -7,10 +7,7 @@ import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'
 import { damagedObject, linesOf, openHashedReads, openRangeReads, parseLine } from './hashed-reads.ts'
 
-/**
- * Lists the nodes of a run in pages, since a repository may have hundreds of thousands. A page is one object of JSON Lines,
- * sorted by path, then start byte.
- */
+/** A page is one object of JSON Lines, sorted by path, then start byte. */
 const NodeList = z.strictObject({
   v: z.literal(1),
   nodes: z.int(),
@@ -179,7 +176,6 @@ function filterOf({ kind, language, path }: NodeFilters) {
   }
 }
 
-/** The first node, which must be `nodeId`, and those it encloses directly: they follow it in its file. */
 async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
   let node: CodeNode | undefined
   const children: NodeId[] = []

@@ -9,20 +9,12 @@ import type { BlobStore } from './blob-store.ts'
 const NodeSelection = z.strictObject({ v: z.literal(1), nodes: z.array(NodeId) })
 
 /** Stores the nodes that a run is limited to as a blob, which a retry refers to as well; returns its hash. */
-export function putNodeSelection(
-  blobs: Pick<BlobStore, 'put'>,
-  projectId: string,
-  nodes: readonly NodeId[],
-): Promise<string> {
+export function putNodeSelection(blobs: Pick<BlobStore, 'put'>, projectId: string, nodes: readonly NodeId[]) {
   return blobs.put(projectId, Buffer.from(JSON.stringify({ v: 1, nodes: [...new Set(nodes)].toSorted() })))
 }
 
 /** Throws STORE_003 when it is missing or is not such a list. */
-export async function getNodeSelection(
-  blobs: Pick<BlobStore, 'get'>,
-  projectId: string,
-  hash: string,
-): Promise<ReadonlySet<NodeId>> {
+export async function getNodeSelection(blobs: Pick<BlobStore, 'get'>, projectId: string, hash: string) {
   const text = Buffer.from(await blobs.get(projectId, hash)).toString()
   const parsed = NodeSelection.safeParse(parseJson(text))
   if (!parsed.success) throw new AppError('STORE_003', `blob ${hash} is no list of nodes`, { cause: parsed.error })
@@ -37,10 +29,7 @@ export function contentOf({ kind, hash }: Pick<CodeNode, 'kind' | 'hash'>): stri
 /** `asked`: those that the request names; `nodes`: those of them to work on; `unchanged`: the others. */
 export type SelectedNodes = Record<'asked' | 'nodes' | 'unchanged', readonly CodeNode[]>
 
-/**
- * Returns those of `nodes` that the run's request names; all when it names none. What is in `base`, the contents of another
- * state of the code, has not changed.
- */
+/** Returns the nodes that the run's request names, or all. `base`: the contents of another state of the code. */
 export async function selectedNodes(
   { projectId, request }: Pick<Run, 'projectId' | 'request'>,
   nodes: readonly CodeNode[],

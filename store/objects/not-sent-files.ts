@@ -9,11 +9,7 @@ import type { BlobStore } from './blob-store.ts'
 const NotSentFiles = z.strictObject({ v: z.literal(1), files: z.array(NotSentFile) })
 
 /** Stores what a client has left out of its archive as a blob, which a retry refers to as well; returns its hash. */
-export function putNotSentFiles(
-  blobs: Pick<BlobStore, 'put'>,
-  projectId: string,
-  files: readonly NotSentFile[],
-): Promise<string> {
+export function putNotSentFiles(blobs: Pick<BlobStore, 'put'>, projectId: string, files: readonly NotSentFile[]) {
   const sorted = files.map(({ path, reason }) => ({ path, reason })).toSorted(byPath)
   return blobs.put(projectId, Buffer.from(JSON.stringify({ v: 1, files: sorted })))
 }

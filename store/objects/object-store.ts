@@ -16,10 +16,7 @@ export type ByteRange = { start: number; end: number }
  */
 export type ObjectStore = {
   put(key: string, body: Uint8Array | string, options?: { contentType?: string }): Promise<void>
-  /**
-   * Stores a stream, holding one part of it in memory. INTAKE_003 when it is over `maxBytes`; then, as when `source` throws,
-   * nothing is stored.
-   */
+  /** Holds one part in memory. INTAKE_003 when it is over `maxBytes`; then, as when `source` throws, nothing is stored. */
   putStream(
     key: string,
     source: AsyncIterable<Uint8Array>,
@@ -46,11 +43,7 @@ export type ObjectStore = {
 const contentType = 'application/json'
 
 /** Stores `value` under a key with the hash of its JSON, and returns the hash. */
-export async function putHashedJson(
-  objects: Pick<ObjectStore, 'put'>,
-  keyOf: (hash: string) => string,
-  value: object,
-): Promise<string> {
+export async function putHashedJson(objects: Pick<ObjectStore, 'put'>, keyOf: (hash: string) => string, value: object) {
   const json = JSON.stringify(value)
   const hash = sha256(json)
   await objects.put(keyOf(hash), json, { contentType })
@@ -123,18 +116,12 @@ export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck 
   }
 }
 
-/**
- * Runs `put`, perhaps again, while no collection deletes shared objects. What was put in the same `epoch` is still there, unless
- * it was old (collection-window.ts).
- */
+/** Runs `put`, perhaps again, while no collection deletes shared objects (collection-window.ts). */
 export type PutPermit = (put: (epoch: string) => Promise<void>) => Promise<void>
 
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//
 
-/**
- * Makes every put of an object that runs may share under `permit`: only such an object may look old and unreferenced just when a
- * new run stores it again.
- */
+/** Only an object that runs may share may look old and unreferenced just when a new run stores it again. */
 export function permittedPuts(objects: ObjectStore, permit: PutPermit): ObjectStore {
   return {
     ...objects,

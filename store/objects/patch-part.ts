@@ -17,11 +17,7 @@ type Place = { projectId: ProjectId; runId: RunId }
 
 function partOf({ changeSetIds, carried = [] }: PatchPart): z.infer<typeof PatchPart> {
   const sorted = carried.toSorted((left, right) => (left.changeSetId < right.changeSetId ? -1 : 1))
-  return {
-    v: 1,
-    changeSetIds: [...new Set(changeSetIds)].toSorted(),
-    ...(sorted.length > 0 && { carried: sorted }),
-  }
+  return { v: 1, changeSetIds: [...new Set(changeSetIds)].toSorted(), ...(sorted.length > 0 && { carried: sorted }) }
 }
 
 /** Returns the id of these change sets as a part of what was accepted, in whatever order they are given. */
@@ -37,11 +33,7 @@ export function putPart(objects: Pick<ObjectStore, 'put'>, run: Place, part: Pat
 }
 
 /** Throws STORE_003 when it is missing or does not have its hash. */
-export async function getPart(
-  objects: Pick<ObjectStore, 'get'>,
-  { projectId, runId }: Place,
-  part: PartId,
-): Promise<Required<PatchPart>> {
+export async function getPart(objects: Pick<ObjectStore, 'get'>, { projectId, runId }: Place, part: PartId) {
   const { changeSetIds, carried = [] } = await records.get(objects, { projectId, runId, hash: part })
   return { changeSetIds, carried }
 }

@@ -3,10 +3,7 @@ import { defaultRulesOf, PathRules, RuffTree } from '#domain/path-rules.ts'
 import { objectKeys } from './object-keys.ts'
 import { runRecords } from './object-store.ts'
 
-/**
- * Holds the rules of the files that are linted, as planning read them; every change is checked against it. Files refer to shared
- * rules by index.
- */
+/** Holds the rules of the linted files as planning read them. Files refer to shared rules by index. */
 export const RepositoryRules = z.strictObject({
   v: z.literal(1),
   shared: z.array(PathRules.omit({ keptNames: true, ownModules: true })),

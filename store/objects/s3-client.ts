@@ -9,10 +9,7 @@ export type S3ClientOptions = {
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined
   maxSockets?: number
   maxAttempts?: number
-  /**
-   * Bounds how long the store may be silent for a request without a body; then it is not asked again. All others are tried again
-   * after a minute.
-   */
+  /** The store may be silent for so long for a request without a body; then it is not asked again. */
   silentMs?: number | undefined
 }
 
@@ -25,10 +22,7 @@ const idleSteps = [
   'regionRedirectEndpointMiddleware',
 ]
 
-/**
- * Opens the AWS client without steps that we do not need: a quarter to a third less CPU. For one bucket and region, since
- * requests share their command's context and one signer.
- */
+/** Takes a quarter to a third less CPU than the plain client. For one bucket and region. */
 export function openS3Client(options: S3ClientOptions): S3Client {
   const { endpoint, region, credentials, maxSockets = 64, maxAttempts = 4, silentMs } = options
   const client = new S3Client({
@@ -90,10 +84,7 @@ const patientMs = 60_000
 /** A request may take longer than `patientMs` for its body: at this rate it arrives in the time that its size adds. */
 const bodyBytesPerMs = 512
 
-/**
- * `headersTimeout` ends with the beginning of the answer, and counts the time in which the body is sent. `isFinal`: the store is
- * not asked again.
- */
+/** `headersTimeout` also counts the time in which the body is sent. `isFinal`: the store is not asked again. */
 export function silenceLimits(body: unknown, silentMs: number | undefined) {
   const bytes = bytesOf(body)
   const hasBody = bytes !== 0

@@ -121,11 +121,7 @@ function watchRoom() {
 
 type Place = { Bucket: string; Key: string }
 
-async function getBytes(
-  client: S3Client,
-  place: Place & { Range?: string },
-  signal?: AbortSignal,
-): Promise<Uint8Array> {
+async function getBytes(client: S3Client, place: Place & { Range?: string }, signal?: AbortSignal) {
   const { Body } = await client.send(new GetObjectCommand(place), signal === undefined ? {} : { abortSignal: signal })
   return Body === undefined ? new Uint8Array() : Body.transformToByteArray()
 }
@@ -155,11 +151,7 @@ async function* streamObject(client: S3Client, ref: Place, signal?: AbortSignal)
 const keysPerDelete = 1_000
 
 /** Pages by the last key seen (ListObjects v1): the embedded server cannot make v2's token on a current OpenSSL. */
-async function* listObjects(
-  client: S3Client,
-  place: { Bucket: string; Prefix: string },
-  signal?: AbortSignal,
-): AsyncGenerator<ListedObject> {
+async function* listObjects(client: S3Client, place: { Bucket: string; Prefix: string }, signal?: AbortSignal) {
   let last: string | undefined
   for (;;) {
     const page = new ListObjectsCommand({ ...place, ...(last === undefined ? {} : { Marker: last }) })
@@ -179,13 +171,7 @@ async function* listObjects(
   }
 }
 
-/** Throws STORE_002 also when the store answers that it could not delete some of them. */
-async function deleteObjects(
-  client: S3Client,
-  Bucket: string,
-  keys: readonly string[],
-  signal?: AbortSignal,
-): Promise<void> {
+async function deleteObjects(client: S3Client, Bucket: string, keys: readonly string[], signal?: AbortSignal) {
   for (let first = 0; first < keys.length; first += keysPerDelete) {
     const slice = keys.slice(first, first + keysPerDelete)
     const Delete = { Quiet: true, Objects: slice.map((Key) => ({ Key })) }

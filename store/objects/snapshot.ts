@@ -24,10 +24,7 @@ type TreeEntry = z.infer<typeof TreeEntry>
 const Tree = z.strictObject({ v: z.literal(1), entries: z.array(TreeEntry) })
 type Tree = z.infer<typeof Tree>
 
-/**
- * Is an immutable copy of a repository's files. Its id is the hash of this JSON: the same files and skipped files have the same
- * id. `skipped` is sorted by path.
- */
+/** The id is the hash of this JSON: the same files and skipped files have the same id. `skipped` is sorted by path. */
 export const Snapshot = z.strictObject({
   v: z.literal(1),
   root: z.string(),
@@ -74,14 +71,7 @@ export async function readSnapshot(objects: ObjectStore, project: ProjectId, id:
   files.sort(byPath)
   links.sort(byPath)
   const byName = new Map(files.map((file) => [file.path, file]))
-  return {
-    id,
-    bytes: snapshot.bytes,
-    files,
-    links,
-    skipped: snapshot.skipped,
-    find: (path) => byName.get(path),
-  }
+  return { id, bytes: snapshot.bytes, files, links, skipped: snapshot.skipped, find: (path) => byName.get(path) }
 }
 
 /** Reads as `readSnapshot` does, but caches the last few views: snapshots never change, so all readers may share one. */
@@ -90,11 +80,7 @@ export function openSnapshotReader(objects: ObjectStore): (project: ProjectId, i
   return (project, id) => cache.get(objectKeys.snapshot(project, id), () => readSnapshot(objects, project, id))
 }
 
-function spread(
-  parent: string,
-  tree: Tree,
-  into: { files: SnapshotFile[]; links: SnapshotLink[] },
-): { path: string; hash: string }[] {
+function spread(parent: string, tree: Tree, into: { files: SnapshotFile[]; links: SnapshotLink[] }) {
   const folders: { path: string; hash: string }[] = []
   for (const entry of tree.entries) {
     const path = parent === '' ? entry.name : `${parent}/${entry.name}`
@@ -107,10 +93,7 @@ function spread(
 
 const backgroundTreeReads = 16
 
-/**
- * Visits every folder and file content, each folder's object read once. `tree` returns false for one that need not be read.
- * STORE_003 when one is missing.
- */
+/** Reads each folder's object once. `tree` returns false for one that need not be read. STORE_003: one is missing. */
 export async function walkSnapshot(
   objects: ObjectStore,
   { projectId, snapshotId }: { projectId: ProjectId; snapshotId: string },
@@ -132,10 +115,7 @@ const treeWrites = 32
 
 type SnapshotContents = Pick<SnapshotView, 'files' | 'links' | 'skipped'>
 
-/**
- * Stores the folders, whose blobs must be stored already, then the snapshot, and returns its id. No file's path is another's
- * folder. May be done twice. Aborted, it stores no snapshot.
- */
+/** The blobs must be stored already. May be done twice. Aborted, it stores no snapshot. */
 export async function writeSnapshot(
   objects: ObjectStore,
   project: ProjectId,

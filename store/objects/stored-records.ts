@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { AgentBundle } from '#domain/agent-bundle.ts'
-import type { ChangeSet } from '#domain/change-set.ts'
 import { type CodeFinding, reportedFindings } from '#domain/code-finding.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import { AttemptRecord, changeSetsOf, ToolRun, UnfinishedAttempt } from './attempt-record.ts'
@@ -22,11 +21,7 @@ const { get: getRecordedSets } = projectRecords(
 )
 
 /** Returns the change sets of a record, without a look at the conversation that it is mostly made of. */
-export async function getChangeSets(
-  objects: Pick<ObjectStore, 'get'>,
-  project: ProjectId,
-  hash: string,
-): Promise<ChangeSet[]> {
+export async function getChangeSets(objects: Pick<ObjectStore, 'get'>, project: ProjectId, hash: string) {
   return changeSetsOf(await getRecordedSets(objects, project, hash))
 }
 

@@ -94,10 +94,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   }
 }
 
-/**
- * After a command that Redis has refused, as a full one does, the worker takes no jobs for a second: BullMQ would ask again at
- * once, 11,000 times a second.
- */
+/** After a command that Redis has refused BullMQ would ask again at once, 11,000 times a second. */
 function openTaking(worker: Worker) {
   let [isPaused, isStopped] = [false, false]
   let endRest: (() => void) | undefined
@@ -129,10 +126,7 @@ type ErrorDeps = { queue: QueueName; log: RedisLog; isConnected(): boolean; onRe
 /** BullMQ's codes for a job that has ended here after it was given to another worker, and ended there or goes on. */
 const lostCodes: readonly unknown[] = [-1, -2]
 
-/**
- * `connectRedis` logs an outage for all. When many jobs have lost their locks at once, one line says so, that of the outage if
- * there is one.
- */
+/** When many jobs have lost their locks at once, one line says so, that of the outage if there is one. */
 function logErrors(worker: Worker, { queue, log, isConnected, onRefusal }: ErrorDeps): void {
   const stores = openStoreUser(log)
   const locks = `the locks of the queue ${queue}`

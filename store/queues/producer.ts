@@ -37,10 +37,7 @@ export type Producer = {
 /** A `waiting` job waits for a consumer; a `delayed` one was put off by one. */
 export type JobCounts = { waiting: number; active: number; delayed: number }
 
-/**
- * Adds jobs. One whose id waits or is active is not added again, and nothing of a job is kept at its end. STORE_001 while Redis
- * is unreachable.
- */
+/** A job whose id waits or is active is not added again. STORE_001 while Redis is unreachable. */
 export function openProducer(options: { redisUrl: string; prefix?: string; log: RedisLog }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
   const { redis: connection, isConnected, stopWaiting } = connectRedis(redisUrl, patience, log)
@@ -96,7 +93,6 @@ type QueueDeps = {
   log: RedisLog
 }
 
-/** Opens each queue on its first use. */
 function openQueues({ connection, isConnected, prefix, stores, log }: QueueDeps) {
   const queues = new Map<QueueName, Queue>()
   const queueOf = (name: QueueName): Queue => {
@@ -117,10 +113,7 @@ function openQueues({ connection, isConnected, prefix, stores, log }: QueueDeps)
     if (isRefusal(error) || (log.isFailing(redisName) && !isOwnError(error))) stores.lacks(redisName, error)
     else log.warn('queue', { queue, error })
   }
-  return {
-    queueOf,
-    closeAll: () => Promise.all([...queues.values()].map((queue) => queue.close())),
-  }
+  return { queueOf, closeAll: () => Promise.all([...queues.values()].map((queue) => queue.close())) }
 }
 
 /** Retries belong to the ledger (dispatches and leases), not to the queue. */
@@ -152,7 +145,6 @@ type ToKey = Queue['toKey']
 const Flags = z.array(z.number())
 const Members = z.array(z.array(z.string()))
 
-/** The replies to all commands; throws what the first of them failed with. */
 async function repliesOf(commands: ChainableCommander): Promise<unknown[]> {
   const answers = (await commands.exec()) ?? []
   for (const [error] of answers) if (error !== null) throw error
@@ -186,10 +178,7 @@ async function listedIds(redis: RedisClient, toKey: ToKey): Promise<Set<string>>
 
 const sliceKeys = 500
 
-/**
- * Deletes all queues while no worker runs: jobs of ended processes would wait until their locks expire. The dispatcher adds what
- * is open.
- */
+/** Deletes all queues while no worker runs: jobs of ended processes would wait until their locks expire. */
 export async function clearQueues(redis: RedisClient, prefix = '{remora}'): Promise<void> {
   for (const queue of Object.keys(catalog)) {
     let cursor = '0'

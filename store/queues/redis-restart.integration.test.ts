@@ -37,7 +37,7 @@ async function worksOver(queue: TestQueue, restart: () => Promise<void>): Promis
   const ids = [1, 2, 3, 4].map(aJobId)
   await until(() => queue.producer.missing('operations', ids), { holds: ({ length }) => length === 4, ...patience })
   await consumer.close({ graceMs: 5_000 })
-  return [...seen].toSorted((left, right) => left - right)
+  return [...seen].toSorted((one, other) => one - other)
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -19,7 +19,9 @@ afterEach(async () => {
 async function startStores() {
   folder = await mkdtemp(join(tmpdir(), 'remora-stores-'))
   const home = process.env['HOME'] ?? folder // where a Redis that was built or downloaded is kept
-  const stores = programs.start(['scripts/service.mjs', 'local-stores', join(folder, 'stores')], { env: { HOME: home } })
+  const stores = programs.start(['scripts/service.mjs', 'local-stores', join(folder, 'stores')], {
+    env: { HOME: home },
+  })
   await until(() => stores.out(), { holds: (text) => text.includes('"env"'), withinMs: 60_000 })
   const lines = (await readFile(join(folder, 'stores', 'env'), 'utf8')).trim().split('\n')
   return { stores, values: Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))) }

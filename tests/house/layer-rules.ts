@@ -63,7 +63,7 @@ const serviceStages: Record<string, readonly string[]> = {
   publisher: ['review', 'publish'],
   setup: [],
   rehearsal: [],
-  stores: [],
+  'local-stores': [],
 }
 
 type HostReader = { by: string; knows: RegExp }

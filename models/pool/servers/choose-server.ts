@@ -4,10 +4,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { Candidate } from './circuit-breaker.ts'
 import type { PooledServer } from './pooled-server.ts'
 
-/**
- * A server may be so far above its share of the load: lower is more even, higher reuses more prefixes ("Consistent Hashing with
- * Bounded Loads", 2017).
- */
+/** Lower is more even, higher reuses more prefixes ("Consistent Hashing with Bounded Loads", 2017). */
 const boundOfMean = 1.25
 
 export type PendingRequest = {

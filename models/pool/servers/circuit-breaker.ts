@@ -65,7 +65,6 @@ export function openCircuitBreaker(options: BreakerOptions) {
   }
 }
 
-/** A pause doubles each time it begins with `isLonger`, until it is reset. */
 function openPause({ now, random }: BreakerOptions) {
   let times = 0
   let until = 0

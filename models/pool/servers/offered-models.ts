@@ -57,10 +57,7 @@ export async function askForModels(endpoints: readonly Endpoint[], limit: { time
 const retryPauseMs = 500
 const askLimitMs = 5000
 
-/**
- * Caches the first model that the endpoints offer until `missing` is called with it. `name` asks again while that may help and
- * the budget lasts; its AGENT_002 then says what every endpoint answered.
- */
+/** Caches the first model that the endpoints offer until `missing` is called with it. AGENT_002 within the budget. */
 export function openFirstModel(
   endpoints: readonly Endpoint[],
   { retryBudgetMs, closing }: { retryBudgetMs: number; closing: AbortSignal },

@@ -97,7 +97,6 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
   return { report, isUnreachable: () => isUnreachable }
 }
 
-/** Reports soon after slots were asked for, and regularly while there are any to renew or to ask for. */
 function openRounds({ servers, leaseMs, onChange }: Lease, { report, isUnreachable }: ReturnType<typeof openReporter>) {
   let round: Promise<void> | undefined
   let cancelNext: (() => void) | undefined

@@ -1,10 +1,7 @@
 import { type Clock, systemClock } from '#platform/clock.ts'
 
 export type ServerSlots = {
-  /**
-   * `taken`; `soon`: more were requested, and the listener hears the answer; `full`: none now. `waiting` counts the requests
-   * that would take one.
-   */
+  /** `soon`: more were requested, and the listener hears the answer. `waiting` counts the requests that would take one. */
   take(waiting: number): 'taken' | 'soon' | 'full'
   give(): void
   /** The server asked for it (`Retry-After`): no process takes a slot for so long. The pause that ends last counts. */

@@ -51,7 +51,6 @@ export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyP
   return [...parts, { kind: 'prose', text: text.slice(from) }]
 }
 
-/** Looks only at ends that begin a line, which no string of JSON can contain. */
 function endOfLastThought(text: string): number {
   let at = text.lastIndexOf(endOfThought)
   while (at > 0 && !beginsLine(text, at)) at = text.lastIndexOf(endOfThought, at - 1)

@@ -55,7 +55,6 @@ function callsIn(value: unknown, how: { marked: boolean }): WrittenCall[] | unde
   return calls
 }
 
-/** Tells whether a list that does not hold only calls begins with one, or is named `tool_calls`. */
 function beginsWithCall(value: unknown): boolean {
   if (isRecord(value)) return Array.isArray(value['tool_calls'])
   return Array.isArray(value) && writtenCall(value[0], { marked: false }) !== undefined

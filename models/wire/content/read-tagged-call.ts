@@ -47,10 +47,7 @@ const functionTag = '<function='
 const endTag = '</function>'
 const afterValue = /<\/parameter>\s*(?=<parameter=|<\/function>)/g
 
-/**
- * Reads Qwen3-Coder's `<function=name><parameter=key>\nvalue\n</parameter></function>`. Values are text, or JSON where the
- * schema says so.
- */
+/** Reads Qwen3-Coder's form. Values are text, or JSON where the schema says so. */
 function readQwenFunction(text: string, start: number, tools: readonly ToolDefinition[]): SignReading {
   const name = readName(text, start + functionTag.length)
   if (name === undefined) return isCutName(text, start) ? { fault: 'the text ends within a tag' } : undefined

@@ -38,10 +38,7 @@ export function openChunkAssembler() {
     },
     hasToken: () => hasToken,
     hasReason,
-    /**
-     * Some servers send a `finish_reason` early or with every piece: where the model wrote on, only the stream's end says that
-     * it is whole.
-     */
+    /** Some servers send a `finish_reason` early or with every piece: it ends only what the model did not go on with. */
     isFinished: () => hasReason() && !wroteOn,
     /** Returns what the server would have answered to the same request unstreamed; undefined without a choice. */
     completion(): object | undefined {

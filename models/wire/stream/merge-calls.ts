@@ -75,7 +75,6 @@ function addPiece(call: OpenCall, { id, function: part }: CallDelta, deltas: rea
   call.brackets.add(piece)
 }
 
-/** Finds out when JSON that arrives in pieces is whole, by its brackets and strings alone. Reads each character once. */
 function openBrackets() {
   let depth = 0
   let hasBegun = false

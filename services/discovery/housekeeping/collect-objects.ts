@@ -56,12 +56,7 @@ export type Deletion = {
 }
 
 /** Deletes the objects of the project that no other run than the deleted ones refers to, also young ones. */
-export async function collectDeleted(
-  projectId: ProjectId,
-  deletion: Deletion,
-  deps: CollectDeps,
-  signal: AbortSignal,
-): Promise<Collected> {
+export async function collectDeleted(projectId: ProjectId, deletion: Deletion, deps: CollectDeps, signal: AbortSignal) {
   const total = nothingCollected()
   await collectProject(projectId, total, { ...deps, deletion }, signal)
   return total
@@ -71,10 +66,7 @@ function nothingCollected(): Collected {
   return { deleted: 0, deletedBytes: 0, kept: 0, young: 0, unknown: 0 }
 }
 
-/**
- * Deletes what is neither marked nor young. What became referenced since the marking was put since then, so its age keeps it
- * (blob-store.ts, collection-window.ts).
- */
+/** What became referenced since the marking was put since then, so its age keeps it. */
 async function collectProject(
   projectId: ProjectId,
   total: Collected,
@@ -138,7 +130,6 @@ async function goesNow(
 
 const Owned = z.object({ runId: RunId })
 
-/** An object without a reference, to be deleted when its last put was before a time (ms since the epoch). */
 type Candidate = { key: string; lastPutBefore: number }
 
 type DeleteDeps = {
@@ -196,10 +187,7 @@ export async function deleteUnreferenced(
 
 const LedgerMark = z.strictObject({ v: z.literal(1), ledger_id: z.string() })
 
-/**
- * CONFIG_003 unless the objects belong to this ledger's runs; the first one that collects stores its name there. A Redis that
- * came back empty, or a second one with this bucket, knows none of the runs, and would delete all.
- */
+/** A Redis that came back empty, or a second one with this bucket, would delete all: CONFIG_003. */
 async function expectOwnLedger(projectId: ProjectId, { retention, objects }: CollectDeps): Promise<void> {
   const key = objectKeys.ledgerMark(projectId)
   const own = await retention.ledgerId()

@@ -52,10 +52,7 @@ export function runDeletions(deps: DeleteDeps): () => Promise<void> {
   }
 }
 
-/**
- * Deletes the runs for which that was asked, unless another process is at it; returns those left. It may die anywhere: the note
- * of a deletion goes last. `withoutOwn`: runs of which only what they may share with others is left.
- */
+/** Returns the runs that are left. It may die anywhere. `withoutOwn`: runs of which only shared objects are left. */
 export async function deletionRound(deps: DeleteDeps, signal: AbortSignal, withoutOwn = new Set<RunId>()) {
   const due = await deps.retention.runsBeingDeleted()
   if (due.length === 0) return due
@@ -112,16 +109,8 @@ async function removeObjects({ projectId, runId }: DeletedRun, { objects }: Dele
   await objects.deleteMany(keys, signal)
 }
 
-/**
- * Collects what no run of the project refers to, whatever its age: safe while every run has ended or executes and no patch is
- * composed, since all that was put is referred to. False while it has to wait.
- */
-async function removeShared(
-  projectId: ProjectId,
-  runs: readonly DeletedRun[],
-  deps: DeleteDeps,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** Safe whatever the age: no run is being accepted and no patch composed. False while it has to wait. */
+async function removeShared(projectId: ProjectId, runs: readonly DeletedRun[], deps: DeleteDeps, signal: AbortSignal) {
   const gone = new Set(runs.map(({ runId }) => runId))
   const before = await settledRuns(projectId, gone, deps)
   if (before === undefined) return false
@@ -144,11 +133,7 @@ async function removeShared(
 }
 
 /** Returns the project's runs as a text to compare; undefined while one may have put objects that it does not refer to yet. */
-async function settledRuns(
-  projectId: ProjectId,
-  gone: ReadonlySet<RunId>,
-  { ledger, retention }: DeleteDeps,
-): Promise<string | undefined> {
+async function settledRuns(projectId: ProjectId, gone: ReadonlySet<RunId>, { ledger, retention }: DeleteDeps) {
   if (await ledger.isPatching(projectId)) return undefined
   const active = (await ledger.activeRuns()).filter((run) => run.projectId === projectId)
   for (const { runId } of active) {

@@ -33,11 +33,7 @@ export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => 
  * hour. The first two take no lease: they are harmless twice, and make room in a Redis too full for one. Never throws: logs
  * errors.
  */
-export async function housekeepingRound(
-  deps: HousekeepingDeps,
-  signal: AbortSignal,
-  stores = openStoreUser(deps.log),
-): Promise<void> {
+export async function housekeepingRound(deps: HousekeepingDeps, signal: AbortSignal, stores = openStoreUser(deps.log)) {
   try {
     const forgotten = await forgetEndedRuns(deps, signal)
     const archived = await archiveEndedEvents(deps, signal)
@@ -66,7 +62,6 @@ type ForgetDeps = {
 
 const pageLength = 100
 
-/** Forgets the runs that ended longer ago than they are retained, and returns how many; not one with an open pull request. */
 async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<number> {
   const { retention, retentionMs } = deps
   let forgotten = 0
@@ -85,7 +80,6 @@ async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<n
   }
 }
 
-/** Is true when nobody has merged or closed a pull request of the run: later runs of its branch carry on what that has. */
 async function hasOpenPull(runId: RunId, { ledger }: ForgetDeps): Promise<boolean> {
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
   return run?.publication?.pulls.some(({ state }) => state === 'open') ?? false

@@ -21,7 +21,8 @@ const clientHello = 1
 
 /** Reads what a client has sent first. Before the second one (`isRetry`) there may be a record that says nothing. */
 export function readClientHello(stream: Buffer, { isRetry = false } = {}): HelloReading {
-  const start = isRetry && startsWith(stream, changeCipherSpec) ? changeCipherSpec.length : 0
+  const { length } = changeCipherSpec
+  const start = isRetry && stream.subarray(0, length).equals(changeCipherSpec) ? length : 0
   const message = messageIn(stream, start)
   if (message.kind !== 'message') return message
   try {
@@ -30,10 +31,6 @@ export function readClientHello(stream: Buffer, { isRetry = false } = {}): Hello
     if (!(error instanceof RangeError)) throw error
     return { kind: 'none', reason: error.message }
   }
-}
-
-function startsWith(stream: Buffer, part: Buffer): boolean {
-  return stream.subarray(0, part.length).equals(part)
 }
 
 type Message = { kind: 'message'; body: Buffer; end: number } | Exclude<HelloReading, ClientHello>
@@ -100,7 +97,6 @@ function serverNameIn(body: Buffer): string | undefined {
   return name
 }
 
-/** A list of one name of a host. No other kind of name exists. */
 function onlyName(data: Buffer): string {
   const { part: list, rest } = vector(data, 2)
   const { part: kind, rest: named } = cut(list, 1)
@@ -112,7 +108,6 @@ function onlyName(data: Buffer): string {
   return text
 }
 
-/** A part whose length stands before it in `bytes` bytes. */
 function vector(from: Buffer, bytes: 1 | 2): { part: Buffer; rest: Buffer } {
   const { part: length, rest } = cut(from, bytes)
   return cut(rest, length.readUIntBE(0, bytes))

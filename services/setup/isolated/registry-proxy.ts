@@ -154,21 +154,13 @@ async function passHello({ client, host, isRetry = false }: Asking, server: Dupl
   return true
 }
 
-function refusalOf(
-  read: ClientHello | { kind: 'none'; reason: string },
-  wanted: string | undefined,
-): string | undefined {
+function refusalOf(read: ClientHello | { kind: 'none'; reason: string }, wanted: string | undefined) {
   if (read.kind === 'none') return `is not reached by a client that ${read.reason}`
   const named = read.serverName?.toLowerCase()
   return named === wanted ? undefined : `was asked in TLS for ${named?.slice(0, 253) ?? 'no host'}`
 }
 
-/** Reads until `look` finds something in what has come so far; throws when the stream ends, or the signal is aborted, before. */
-async function readUntil<Found>(
-  stream: Duplex,
-  look: (bytes: Buffer) => Found | undefined,
-  signal: AbortSignal,
-): Promise<{ found: Found; bytes: Buffer }> {
+async function readUntil<Found>(stream: Duplex, look: (bytes: Buffer) => Found | undefined, signal: AbortSignal) {
   const closed = new AbortController()
   const close = () => closed.abort(new Error('the stream has ended'))
   stream.once('close', close).once('end', close)
@@ -186,7 +178,6 @@ async function readUntil<Found>(
   }
 }
 
-/** Headers that concern one connection alone. */
 const ofConnection = ['proxy-connection', 'proxy-authorization', 'connection', 'keep-alive', 'upgrade', 'te']
 
 async function forward(request: IncomingMessage, response: ServerResponse, proxy: Account): Promise<void> {

@@ -19,12 +19,7 @@ export const IsolatedSetup = z.strictObject({
     searchPath: z.string(),
     paths: z.array(z.string()),
   }),
-  limits: z.strictObject({
-    wallMs: z.number(),
-    memoryBytes: z.number(),
-    diskBytes: z.number(),
-    processes: z.number(),
-  }),
+  limits: z.strictObject({ wallMs: z.number(), memoryBytes: z.number(), diskBytes: z.number(), processes: z.number() }),
   registries: z.array(z.string()),
   internalRegistries: z.array(z.string()),
   variables: z.record(z.string(), z.string()),
@@ -92,7 +87,6 @@ export async function runIsolated(
   }
 }
 
-/** Ends with an error unless the setup was a success. */
 async function* resultOf(child: ChildProcess, answer: Promise<SetupEnd>): AsyncGenerator<Uint8Array> {
   const from = child.stdio.at(isolatedDescriptors.result)
   if (from instanceof Readable) yield* from

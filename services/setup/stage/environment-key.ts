@@ -54,10 +54,7 @@ export type KeyParts = {
   variables: object
 }
 
-/**
- * Is equal for the same command over the same manifests, lock files and files that it names, with the same tools. What else
- * these read is not looked at.
- */
+/** Is equal for the same command, tools, manifests, lock files and files that the command names. */
 export function environmentKey(files: SnapshotView['files'], parts: KeyParts): string {
   const words = wordsOf(parts.command)
   const isRead = (path: string) => isManifest(path) || words.some((word) => path === word || path.endsWith(`/${word}`))
