@@ -1,4 +1,4 @@
-import { hasCode } from '#domain/error.ts'
+import { undefinedOn } from '#domain/error.ts'
 import { DocstringStyle, isGoRules, type TextStyle } from '#domain/path-rules.ts'
 import { type DocstringSite, findDocstringSite } from '#languages/python/docstring-site.ts'
 import { isStub } from '#languages/python/python-file.ts'
@@ -59,17 +59,12 @@ async function formattedAt(start: number, { source, written }: Written, target: 
   const { lint: rules } = target.rules
   if (!isGoRules(rules)) return written
   const end = start + written.length - source.length
-  try {
-    const { diagnostics } = await deps.linter.lint(written, rules)
-    return withFixes(
-      written,
-      diagnostics.filter((diagnostic) => start <= diagnostic.start && diagnostic.end <= end),
-    )
-  } catch (error) {
-    // A worker without gofmt writes the text all the same: its evidence says what could not be checked.
-    if (!hasCode(error, 'TOOL_006')) throw error
-    return written
-  }
+  // A worker without gofmt writes the text all the same: its evidence says what could not be checked.
+  const { diagnostics = [] } = (await deps.linter.lint(written, rules).catch(undefinedOn('TOOL_006'))) ?? {}
+  return withFixes(
+    written,
+    diagnostics.filter((diagnostic) => start <= diagnostic.start && diagnostic.end <= end),
+  )
 }
 
 /** Returns undefined, for the style of the repository, when `style` is `auto` or missing. */

@@ -1,6 +1,6 @@
 import { settingsBefore } from '#domain/gate.ts'
 import { type ProgramResult, type SandboxedProgram, workFolder } from '#sandbox/sandboxed-program.ts'
-import { readTestReport } from '../../operate/tools/programs/junit-report.ts'
+import { readTestReport } from '#stages/operate/tools/programs/junit-report.ts'
 import { nodeTests, pythonTests } from '#stages/operate/tools/programs/run-tests.ts'
 import { causeIn } from './cause-in.ts'
 

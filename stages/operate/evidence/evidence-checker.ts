@@ -7,7 +7,7 @@ import { addedCharacter } from '#languages/syntax/hidden-characters.ts'
 import type { Linter } from '#languages/lint/linter.ts'
 import { hasCode, undefinedOn } from '#domain/error.ts'
 import type { LintReport } from '#languages/lint/lint-report.ts'
-import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
+import { notChecked, openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
 import { documentedAs } from './parameters-documented.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
@@ -125,8 +125,7 @@ function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evide
 }
 
 function unprovedDeletion(of: TextCheck, path: string): Evidence {
-  const detail = 'nothing proves that no other file needs the deleted one'
-  return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
+  return notChecked(of, path, 'nothing proves that no other file needs the deleted one')
 }
 
 /** A mode is in no node, and no docstring. */
@@ -189,10 +188,7 @@ function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 
 /** Checks against the definition in the tree, so that samples do not outlive the signature that they were made for. */
 async function samplesEvidence({ path, after, readFile }: TextFile, python: PythonReader): Promise<Evidence> {
   const check = 'samples_match'
-  if (readFile === undefined) {
-    const detail = 'the file of the definition was not at hand'
-    return { check: 'not_checked', of: check, path, ok: true, tool: 'none', detail }
-  }
+  if (readFile === undefined) return notChecked(check, path, 'the file of the definition was not at hand')
   return evidenceOf({ check, path, tool: treeSitter }, () => samplesMatch({ path, after }, readFile, python))
 }
 

@@ -41,15 +41,17 @@ export function operationsIn(
 ): { start: number; operation: Operation }[] {
   /** Parts of a chain that was already read: `a and b and c` is one chain, although its nodes are nested. */
   const merged = new Set<number>()
-  return root.descendantsOfType([...types], root.startPosition, until?.startPosition).flatMap((node) => {
-    if (merged.has(node.id)) return []
+  const operations: { start: number; operation: Operation }[] = []
+  for (const node of root.descendantsOfType([...types], root.startPosition, until?.startPosition)) {
+    if (merged.has(node.id)) continue
     const start = node.startIndex - root.startIndex
     const compared = comparedIn(node)
-    if (compared !== undefined)
-      return [{ start, operation: { kind: 'comparison' as const, operands: compared.map(operandOf) } }]
     const kind = chains[operatorOf(node)]
-    return kind === undefined ? [] : [{ start, operation: { kind, operands: chainFrom(node, merged) } }]
-  })
+    if (compared !== undefined)
+      operations.push({ start, operation: { kind: 'comparison', operands: compared.map(operandOf) } })
+    else if (kind !== undefined) operations.push({ start, operation: { kind, operands: chainFrom(node, merged) } })
+  }
+  return operations
 }
 
 function chainFrom(node: Node, merged: Set<number>): Operand[] {

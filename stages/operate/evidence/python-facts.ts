@@ -123,7 +123,7 @@ export type StatementPairs = { forward: Int32Array; back: Int32Array }
 const maxTokens = 1_000_000
 
 /** Pairs statements in order: equal ones, then those that share most code. A head pairs only with one of its kind. */
-export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
+function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
   const pairs = { forward: new Int32Array(before.length).fill(-1), back: new Int32Array(after.length).fill(-1) }
   const pair = (left: number, right: number) => {
     pairs.forward[left] = right

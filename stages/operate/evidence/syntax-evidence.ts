@@ -2,7 +2,7 @@ import type { DescribedDefinition, DocPlace, InsertedComment } from '#languages/
 import { AppError, hasCode } from '#domain/error.ts'
 import { defaultTextStyle, type PathRules } from '#domain/path-rules.ts'
 import type { Evidence } from '#domain/change-set.ts'
-import type { TextCheck } from '#domain/checks.ts'
+import type { TestCheck, TextCheck } from '#domain/checks.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import { fileKind, grammarVersion } from '#languages/syntax/grammars.ts'
 import { addedCharacter } from '#languages/syntax/hidden-characters.ts'
@@ -25,12 +25,13 @@ type CheckedText = { path: string; before: string | undefined; after: string; ru
 export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>) {
   return (file: CheckedText, language: string) => {
     let reading: Promise<[SyntaxFacts, SyntaxFacts]> | undefined
+    const onlyComments = `of ${fileKind(file.path, language)} only changes of comments can be checked for it`
     return async (check: TextCheck): Promise<Evidence> => {
       const proof = { check, path: file.path, tool: grammarVersion(language) }
       try {
         reading ??= readBoth(file, language, syntax)
         const result = resultOf(check, { file, language, facts: await reading })
-        if (result === undefined) return notChecked(file.path, check, language)
+        if (result === undefined) return notChecked(check, file.path, onlyComments)
         const { fault, says, ...figures } = result
         const detail = fault ?? says
         return { ...proof, ok: fault === undefined, ...figures, ...(detail === undefined ? {} : { detail }) }
@@ -92,8 +93,7 @@ function rowsOf({ line, endLine }: { line: number; endLine: number }): number[] 
   return Array.from({ length: endLine - line + 1 }, (_, at) => line - 1 + at)
 }
 
-function notChecked(path: string, of: TextCheck, language: string): Evidence {
-  const detail = `of ${fileKind(path, language)} only changes of comments can be checked for it`
+export function notChecked(of: TextCheck | TestCheck, path: string, detail: string): Evidence {
   return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
 }
 

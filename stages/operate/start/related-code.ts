@@ -1,6 +1,6 @@
 import type { CodeNode, EdgeDirection, EdgeKind, NodeEdge } from '#domain/code-node.ts'
 import type { CodeExcerpt, RelatedCode } from '../context/render-context.ts'
-import { type Workspace, WorkspaceFault } from '../workspace/open-workspace.ts'
+import { unlessRefused, type Workspace } from '../workspace/open-workspace.ts'
 
 /** Shows the signature and docstring of code that the node needs; of code that needs the node, little more than its name. */
 const shownLines: Record<EdgeDirection, number> = { out: 8, in: 4 }
@@ -55,13 +55,8 @@ async function excerptOf(
   { direction, node }: NodeEdge,
   workspace: Pick<Workspace, 'readText'>,
 ): Promise<string | undefined> {
-  try {
-    const lines = (await workspace.readText(node.path)).split('\n', node.endLine).slice(node.startLine - 1)
-    return firstLines(lines, shownLines[direction])
-  } catch (error) {
-    if (error instanceof WorkspaceFault) return undefined
-    throw error
-  }
+  const text = await unlessRefused(workspace.readText(node.path))
+  return text && firstLines(text.split('\n', node.endLine).slice(node.startLine - 1), shownLines[direction])
 }
 
 function firstLines(lines: readonly string[], max: number): string {

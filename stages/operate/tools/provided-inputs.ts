@@ -1,5 +1,5 @@
 import { linesOfNode, type TargetNode } from './target-node.ts'
-import { type Workspace, WorkspaceFault } from '../workspace/open-workspace.ts'
+import { unlessRefused, type Workspace } from '../workspace/open-workspace.ts'
 
 /** Each input is read when it is called. `relatedPaths` are the files of `files` after the node's own. */
 export function nodeInputs(
@@ -36,9 +36,7 @@ export async function virtualFiles(
   let characters = 0
   for (const path of new Set(paths)) {
     if (files.size === maxFiles) break
-    const text = await workspace.readText(path).catch((error: unknown) => {
-      if (!(error instanceof WorkspaceFault)) throw error
-    })
+    const text = await unlessRefused(workspace.readText(path))
     if (text === undefined || characters + text.length > maxCharacters) continue
     characters += text.length
     files.set(path, text)

@@ -82,9 +82,9 @@ describe('an exception that a tool script does not catch', () => {
 
   it('is the answer to the model where an external refused its call', async () => {
     const error = { type: 'ValueError', message: 'no such line' }
-    const answer = { outcome: 'error', result: null, knowledgeDelta: {}, error: 'no such line' }
+    const refused = { outcome: 'error', result: null, knowledgeDelta: {}, error: 'no such line' }
     expect(await answerTo({ ...raised, journal: [{ ...call, error }] })).toEqual({
-      ...answer,
+      ...refused,
       summary: 'edit was refused: no such line',
     })
   })

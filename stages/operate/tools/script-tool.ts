@@ -87,13 +87,8 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
     case 'raised': {
       const refusal = uncaughtRefusal(ending, externals)
       if (refusal !== undefined) {
-        const result = {
-          outcome: 'error',
-          result: null,
-          summary: `${name} was refused: ${refusal}`,
-          error: refusal,
-        } as const
-        return { kind: 'done', result: { ...result, knowledgeDelta: {} }, externals, ...printed }
+        const answer = { outcome: 'error' as const, result: null, summary: `${name} was refused: ${refusal}` }
+        return { kind: 'done', result: { ...answer, knowledgeDelta: {}, error: refusal }, externals, ...printed }
       }
       const where = ending.line === undefined ? '' : ` (line ${ending.line})`
       return failed('TOOL_004', `raised ${ending.type}: ${ending.message}${where}`)

@@ -239,6 +239,16 @@ export function refusal(reason: string): WorkspaceFault {
   return new WorkspaceFault('refused', reason)
 }
 
+/** Returns undefined where the workspace refuses: what is read is not there, no text or too large. */
+export async function unlessRefused<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof WorkspaceFault) return undefined
+    throw error
+  }
+}
+
 type ReadLog = ReturnType<typeof openReadLog>
 
 /** Notes what an attempt reads, for its record: its result may be reused while all of that is unchanged. */

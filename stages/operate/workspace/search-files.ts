@@ -155,6 +155,6 @@ function requireExpression(expression: string): void {
     RegExp(expression)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw refusal(reason, { cause })
+    throw new WorkspaceFault('refused', reason, { cause })
   }
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { hasCode } from '#domain/error.ts'
+import { undefinedOn } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import type { AttemptPrograms } from '#stages/operate/tools/programs/attempt-programs.ts'
 
@@ -22,21 +22,14 @@ export async function trySamples(
 ): Promise<TriedSamples> {
   const code = await readFile(program, 'utf8')
   const args = [report, of.importHere, of.qualifiedName, JSON.stringify(of.cases)]
-  const lines = await reported(() => run({ command: ['python3', '-c', code, ...args], report }, { wallMs }))
+  const ran = await run({ command: ['python3', '-c', code, ...args], report }, { wallMs }).catch(
+    undefinedOn('TOOL_005'),
+  )
+  const text = Buffer.from(ran?.report ?? '').toString()
+  const lines = text.split('\n').flatMap((line) => Line.safeParse(parseJson(line)).data ?? [])
   const called = lines.filter((line) => line.case >= 0 && line.case < of.cases.length)
   return {
     tried: new Set(called.map((line) => line.case)).size,
     raised: new Map(called.flatMap(({ case: at, raises }) => (raises === undefined ? [] : [[at, raises] as const]))),
-  }
-}
-
-async function reported(runProgram: () => ReturnType<AttemptPrograms['run']>): Promise<z.infer<typeof Line>[]> {
-  try {
-    const { report: written } = await runProgram()
-    const text = written === undefined ? '' : Buffer.from(written).toString()
-    return text.split('\n').flatMap((line) => Line.safeParse(parseJson(line)).data ?? [])
-  } catch (error) {
-    if (hasCode(error, 'TOOL_005')) return []
-    throw error
   }
 }

@@ -2,10 +2,10 @@ import { basename, extname, join } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 import type { SyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import type { Definition } from '#stages/operate/evidence/test-functions.ts'
-import type { Workspace } from '#stages/operate/workspace/open-workspace.ts'
+import { unlessRefused, type Workspace } from '#stages/operate/workspace/open-workspace.ts'
 import type { TargetNode } from '#stages/operate/tools/target-node.ts'
 import type { FoundRunner } from '#stages/operate/tools/tests/find-runner.ts'
-import { baseTextOf, testsNear, textOf } from '#stages/operate/tools/tests/find-tests.ts'
+import { testsNear, textOf } from '#stages/operate/tools/tests/find-tests.ts'
 import { testStyleOf, type TestStyle } from '#stages/operate/tools/tests/shape-tests.ts'
 import { type Imports, importsOf } from '#stages/operate/tools/tests/test-imports.ts'
 
@@ -40,7 +40,7 @@ export async function testPlaceOf(target: Target, used: FoundRunner, { workspace
   const isForeign =
     used.runner === 'unittest' && /^(?:import|from) pytest\b|^def test/m.test(await textOf(workspace, own))
   const path = isForeign ? usual.replace(/\.py$/, '_unittest.py') : own
-  const base = workspace.exists(path) ? await baseTextOf(workspace, path) : undefined
+  const base = workspace.exists(path) ? await unlessRefused(workspace.readBase(path)) : undefined
   const near = [...best.near.filter((file) => file === path), ...best.near.filter((file) => file !== path)]
   const texts = await Promise.all(near.slice(0, maxExamples).map((file) => textOf(workspace, file)))
   const style = testStyleOf(node.language, used, texts)

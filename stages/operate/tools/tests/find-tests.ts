@@ -1,7 +1,7 @@
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
-import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { unlessRefused, type Workspace } from '../../workspace/open-workspace.ts'
 
 const runnable = new Set(['python', 'javascript', 'typescript', 'tsx'])
 
@@ -35,21 +35,5 @@ export function testsNear(workspace: Pick<Workspace, 'list'>, near: string): str
 
 /** The text of a file, which is empty where it is not there or no text. */
 export async function textOf(workspace: Pick<Workspace, 'exists' | 'readText'>, path: string): Promise<string> {
-  if (!workspace.exists(path)) return ''
-  try {
-    return await workspace.readText(path)
-  } catch (error) {
-    if (error instanceof WorkspaceFault) return ''
-    throw error
-  }
-}
-
-/** The text that a file had before the attempt; undefined for a new file and for one that was no text. */
-export async function baseTextOf(workspace: Pick<Workspace, 'readBase'>, path: string): Promise<string | undefined> {
-  try {
-    return await workspace.readBase(path)
-  } catch (error) {
-    if (error instanceof WorkspaceFault) return undefined
-    throw error
-  }
+  return workspace.exists(path) ? ((await unlessRefused(workspace.readText(path))) ?? '') : ''
 }

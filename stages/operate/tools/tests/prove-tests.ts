@@ -3,15 +3,15 @@ import type { Evidence } from '#domain/change-set.ts'
 import type { TestCheck } from '#domain/checks.ts'
 import { unreachable } from '#domain/error.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
-import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
-import type { Workspace } from '../../workspace/open-workspace.ts'
+import { notChecked, type SyntaxChecker } from '../../evidence/syntax-evidence.ts'
+import { unlessRefused, type Workspace } from '../../workspace/open-workspace.ts'
 import type { AttemptPrograms, ProgramOptions } from '../programs/attempt-programs.ts'
 import type { TestCase } from '../programs/junit-report.ts'
 import { runTests, type TestRun } from '../programs/run-tests.ts'
 import { clip } from '../shorten.ts'
 import type { TargetNode } from '../target-node.ts'
 import { findRunner, type FoundRunner } from './find-runner.ts'
-import { baseTextOf, isTestFile } from './find-tests.ts'
+import { isTestFile } from './find-tests.ts'
 import { endingText, survivorsOf, type TriedMutants, tryMutants } from './try-mutants.ts'
 
 export type TestProof = TriedMutants & {
@@ -95,7 +95,7 @@ async function proofOf(
   const runOnce = (options: ProgramOptions = {}, isElsewhere = false) =>
     runTests({ runner, paths: [path], language: '', isElsewhere }, (program) => run(program, options))
   const own = await runOften(limits.runs, (isElsewhere) => runOnce({}, isElsewhere))
-  const base = await baseTextOf(workspace, path)
+  const base = await unlessRefused(workspace.readBase(path))
   const asBefore = { instead: new Map([[path, base ?? '']]) }
   const before = base === undefined ? [] : await runOften(limits.runs, (isElsewhere) => runOnce(asBefore, isElsewhere))
   const { passed, failed } = judgedTests(own, path)
@@ -211,10 +211,6 @@ function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
 function goneText(before: readonly string[], now: readonly string[], what: string): string | undefined {
   const gone = before.filter((name) => !now.includes(name))
   return gone.length === 0 ? undefined : clip(`${what}: ${gone.join(', ')}`, maxMessage)
-}
-
-function notChecked(of: TestCheck, path: string, detail: string): Evidence {
-  return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
 }
 
 function sum(results: readonly { durationMs: number }[]): number {
