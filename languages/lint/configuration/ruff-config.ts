@@ -43,7 +43,7 @@ export function ruffChain(tree: ConfigTree, path: string, notice: (words: string
         `${sourceOf(next)}: required-version ${JSON.stringify(required)} does not count: files are linted by the Ruff that is here`,
       )
     const inside =
-      src === undefined ? undefined : stringsOf(src).filter((path) => resolvedPattern(path, folder) !== undefined)
+      src === undefined ? undefined : stringsOf(src).filter((root) => resolvedPattern(root, folder) !== undefined)
     const kept = { ...(inside && { src: inside }), ...(extended.path !== undefined && { extend }) }
     chain.push({ path: next, folder, table: { ...table, ...kept } })
     next = extended.path
