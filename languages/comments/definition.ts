@@ -13,7 +13,6 @@ export type Definition = {
   kind: 'function' | 'type'
   parameters: DocumentedParameter[]
   typeParameters: string[]
-  /** Is the declared type of its result, without the mark before it. */
   returns: string | null
   /** `unknown` where neither its type nor its body shows it. */
   returnsValue: 'yes' | 'no' | 'unknown'
@@ -98,7 +97,6 @@ export function isFirstOnLine(source: string, index: number): boolean {
   return /(?:^|[\n\r\uFEFF])[ \t\f]*$/.test(source.slice(Math.max(0, index - 400), index))
 }
 
-/** Returns the white space before an index on its line. */
 export function indentBefore(source: string, index: number): string {
   return /[ \t]*$/.exec(source.slice(Math.max(0, index - 400), index))?.[0] ?? ''
 }

@@ -14,7 +14,6 @@ const types = new Set(
 const functions = new Set(['method_declaration', 'constructor_declaration', 'compact_constructor_declaration'])
 const inner = new Set([...types, ...functions, 'lambda_expression', 'class_body'])
 
-/** Reads a type, method or constructor of Java; its annotations are in it. */
 export const readJavaDefinition: DefinitionReader = (node) => {
   if (!types.has(node.type) && !functions.has(node.type)) return undefined
   const isFunction = functions.has(node.type)

@@ -10,7 +10,6 @@ import { openScriptLinter, type ScriptLinter } from '../script/lint/script-linte
 export type Linter = Omit<PythonLinter, 'keepFormat'> & {
   /** Keeps the format of Python as `PythonLinter` does; a text of another language is returned as it is. */
   keepFormat(before: string, after: string, rules: Pick<PathRules, 'lint' | 'text'>): Promise<string>
-  /** The version of what checks JavaScript and TypeScript. */
   scriptVersion: string
   scripts: Pick<ScriptLinter, 'refusalOf' | 'rules'>
   go: Pick<GoLinter, 'version' | 'lack' | 'formatted'>

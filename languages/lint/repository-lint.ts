@@ -32,9 +32,7 @@ export type RepositoryLint = {
 type RepositoryFiles = {
   paths: readonly string[]
   files: readonly ConfigFile[]
-  /** The JavaScript and TypeScript files that are to be linted. */
   scripts?: readonly string[]
-  /** Is true when Go is to be linted. */
   hasGo?: boolean
 }
 

@@ -49,7 +49,6 @@ type Reads = ReturnType<typeof readsOf>
 function readsOf(files: Files) {
   /** These are keyed by the name of the class whose own docstring is read, or whose methods' docstrings are. */
   const [classes, members] = [new Map<string, string>(), new Map<string, string>()]
-  /** This is keyed by the path of a module that reads the docstrings of what it defines. */
   const modules = new Map<string, string>()
   const names = new Map<string, string>()
   /** The first position that reads any docstring passed to it; one in `others` concerns only such files. */
@@ -84,7 +83,6 @@ function partOf(path: string): 'source' | 'others' {
   return purposeOf(path) === 'source' ? 'source' : 'others'
 }
 
-/** Is true when a file configures Sphinx for the repository, rather than for a test. */
 function isDocumentation(path: string): boolean {
   return /(?:^|\/)conf\.py$/.test(path) && !['test', 'fixture'].includes(purposeOf(path))
 }

@@ -195,7 +195,6 @@ function nameOfVariable(statement: Node): string {
 
 let last: { source: string; exported: ReturnType<typeof exportsOf> } | undefined
 
-/** Keeps the answer for one source, which is asked for each of its statements. */
 function exportsIn(source: string): ReturnType<typeof exportsOf> {
   if (last?.source !== source) last = { source, exported: exportsOf(source) }
   return last.exported

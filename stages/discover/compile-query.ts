@@ -136,7 +136,6 @@ const part = /"(?:[^"\\]|\\.)*"?|;[^\n]*|[([\])]/gs
 function queryBrackets(text: string) {
   /** Index of each `(` or `[` → index after its closing bracket. */
   const closed = new Map<number, number>()
-  /** Indices of unclosed brackets, outermost first. */
   const open: number[] = []
   for (const { 0: token, index } of text.matchAll(part)) {
     if (token === '(' || token === '[') open.push(index)

@@ -196,7 +196,6 @@ export function nestDefinitions(definitions: readonly Definition[]) {
   return withoutBroken(nested, broken)
 }
 
-/** Nodes in a broken definition get its parent as their parent. */
 function withoutBroken(all: NestedDefinition[], isBroken: ReadonlySet<number>) {
   /** The qualified names of definitions that are not nodes because their content does not parse. */
   const broken: string[] = []

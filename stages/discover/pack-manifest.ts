@@ -13,7 +13,6 @@ export const manifestFile = 'manifest.json'
 export const PackManifest = z.strictObject({
   language: z.string(),
   pack: z.string(),
-  /** Lists the node kinds that its definitions can get, sorted. */
   kinds: z.array(z.string()),
   /** Count patterns, and captures named in them, over all files. */
   queries: z.int(),

@@ -110,7 +110,6 @@ function recommendedRules(rules: Table): Table {
   return Object.fromEntries(rulesOn.map(({ oxlint }) => [oxlint, switchedOn(oxlint)]))
 }
 
-/** The rules that are named, with their severity. */
 function namedRules(rules: Table): Table {
   const named: Record<string, unknown> = {}
   for (const { group, biome, oxlint } of known) {

@@ -53,7 +53,6 @@ export function readConfigTree(files: readonly ConfigFile[], notice: (folder: st
   return {
     table: (path: string) => tables.get(path),
     ini: (path: string) => inis.get(path),
-    /** Returns the text of any configuration file, as it stands. */
     text: (path: string) => texts.get(path),
     paths: files.map(({ path }) => path),
   }

@@ -90,7 +90,6 @@ function namesOf(rules: readonly OxlintRule[]): Pick<ScriptSources, 'nameOfRule'
   }
 }
 
-/** Merges the parts that are meant for the file; a later one wins. */
 function rulesOf({ source, parts, isIgnored }: ScriptConfig, path: string): Omit<LintRules, 'suffix'> {
   const meant = parts.filter(({ isMeant }) => isMeant(path))
   const all = (key: 'env' | 'globals' | 'settings' | 'categories'): Table =>

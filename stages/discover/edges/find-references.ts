@@ -72,7 +72,6 @@ function captureOf(name: string): Capture | null {
   return capture
 }
 
-/** Longer texts are not followed as paths. */
 const longestText = 300
 
 export const noPath = '?'

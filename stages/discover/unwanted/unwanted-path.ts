@@ -132,7 +132,6 @@ function unchangeableName(name: string): string | undefined {
   return isGitFolder(name) ? 'git applies no patch to a file of this name' : undefined
 }
 
-/** Says why git would not apply a patch of the file, or not show one. */
 function refusedAttribute(given: Attributes): string | undefined {
   const filter = given.get('filter')
   if (typeof filter === 'string') return `changed by the filter ${filter} of .gitattributes`
