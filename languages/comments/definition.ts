@@ -118,7 +118,8 @@ export function ownNodes(body: Node, isInner: (node: Node) => boolean): Node[] {
   const open: Node[] = [body]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     nodes.push(node)
-    if (node.id === body.id || !isInner(node)) open.push(...namedChildrenOf(node).toReversed())
+    if (node.id !== body.id && isInner(node)) continue
+    for (const child of namedChildrenOf(node).toReversed()) open.push(child)
   }
   return nodes
 }
