@@ -18,7 +18,7 @@ export function normalisedComment(raw: string): string {
   return [first.trimStart(), ...rest.map((line) => line.slice(margin))].join('\n').trim()
 }
 
-/** Comments that tools obey: a comment of ours must not become one. At the start of a comment or of a line in it. */
+/** Matches comments that tools obey, at the start of a comment or of a line in it: a comment of ours must not become one. */
 export const directive =
   /^[\s*/#!;-]*(?:@ts-|@(?:no)?flow\b|@(?:no)?(?:format|prettier)\b|@jsx|@(?:vite|preserve|license|copyright)\b|[@#]__[A-Z]|(?:es|ox|x)lint\b|eslint-|oxlint-|j[sx]hint\b|jslint\b|jscs:|tslint:|standard\b[^.]*$|globals?\s|exported\s|biome-ignore|deno-(?:lint|fmt|types)|dprint-|prettier-ignore|(?:istanbul|c8|v8|node:coverage)\b|webpack|sourceMapp?ingURL|<(?:reference|amd-)|use (?:strict|client|server)\b|go:|line\s\S*:\d|\+build\b|export\s\w+$|extern\s\w+$|nolint\b|lint:|revive:|#?nosec\b|clippy:|rustfmt|cbindgen:|NOSONAR|NOPMD|CHECKSTYLE|noinspection\b|spotless:|@formatter:|@checkstyle|<editor-fold|region\b|endregion\b|NOLINT|clang-|cppcheck|ReSharper|pragma\b|type:\s*ignore|noqa\b|pylint:|mypy:|pyright:|ruff:|rubocop:|shellcheck\b|phpcs:|phpstan|psalm|@codeCoverageIgnore|frozen_string_literal|shareable_constant_value|warn_(?:indent|past_scope)|-\*-|vim?:|ex:|SPDX-)/i
 
@@ -107,13 +107,8 @@ function wrapped(paragraph: readonly string[], width: number): string[] {
   const filled: string[] = []
   let line = ''
   // A link tag or a name in backticks is one word.
-  const words =
-    paragraph
-      .join(' ')
-      .trim()
-      .match(/(?:\{@\w+[^{}]*\}|`[^`]*`|\S)+/g) ?? []
-  for (const word of words) {
-    if (line === '') line = `${filled.length === 0 ? (/^\s*/.exec(first)?.[0] ?? '') : next}${word}`
+  for (const [word] of paragraph.join(' ').matchAll(/(?:\{@\w+[^{}]*\}|`[^`]*`|\S)+/g)) {
+    if (line === '') line = `${/^\s*/.exec(first)?.[0] ?? ''}${word}`
     else if (line.length + 1 + word.length <= width) line += ` ${word}`
     else {
       filled.push(line)
@@ -123,7 +118,7 @@ function wrapped(paragraph: readonly string[], width: number): string[] {
   return line === '' ? filled : [...filled, line]
 }
 
-export type CommentPlace = {
+type CommentPlace = {
   indent: string
   newline: string
   /** Puts a comment of one line on one line together with its marks, where its form has two. */
@@ -131,7 +126,7 @@ export type CommentPlace = {
   lineLength: number
 }
 
-/** The comment with its last line break, and the indentation for what comes behind it. */
+/** Returns the comment with its last line break, and the indentation for what comes behind it. */
 export function writtenComment(lines: readonly string[], { form }: DocLanguage, place: CommentPlace): string {
   const { indent, newline, isOneLine, lineLength } = place
   const [only = '', ...more] = lines

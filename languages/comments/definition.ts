@@ -13,7 +13,6 @@ export type Definition = {
   kind: 'function' | 'type'
   parameters: DocumentedParameter[]
   typeParameters: string[]
-  /** The declared type of its result, without the mark before it. */
   returns: string | null
   /** `unknown` where neither its type nor its body shows it. */
   returnsValue: 'yes' | 'no' | 'unknown'
@@ -34,7 +33,7 @@ export type DefinitionReader = (node: Node, place: DefinitionPlace) => Omit<Defi
 
 export type DefinitionPlace = DefinitionRange & {
   source: string
-  /** Comments above it, without code between, the nearest last. */
+  /** Are the comments above it, without code between, the nearest last. */
   above: readonly Node[]
   /** Its doc comment is written here: above the instructions for tools that end one (`DocLanguage.directive`). */
   top: number
@@ -47,22 +46,22 @@ export type DocLanguage = {
   lineLength: number
   tags: readonly string[]
   read: DefinitionReader
-  /** Comments that tools obey in this language alone. They are the end of a doc comment, after an empty line of it. */
+  /** Matches comments that tools obey in this language alone. They are the end of a doc comment, after an empty line of it. */
   directive?: RegExp
   /** Escapes what the style's tools would misread. */
   escaped?(content: string): string
   faultOf?(content: string, name: string): string | undefined
 }
 
-/** The outermost node within the range that has its end; a comment may follow in the node. Undefined where no node has. */
+/** Finds the outermost node within the range that has its end; a comment may follow in the node. */
 export function nodeAt({ rootNode }: Tree, source: string, { start, end }: DefinitionRange): Node | undefined {
-  let found: Node | undefined
+  let outermost: Node | undefined
   for (let node = rootNode.descendantForIndex(Math.max(start, end - 1), end); node !== null; node = node.parent) {
     const isOutside = node.id === rootNode.id || node.startIndex < start
     if (isOutside || (node.endIndex > end && !isCommentText(source.slice(end, node.endIndex)))) break
-    if (node.endIndex >= end) found = node
+    if (node.endIndex >= end) outermost = node
   }
-  return found
+  return outermost
 }
 
 /** Is true when a text has nothing but comments. One of 2,000 characters or more is not searched for them, and counts as code. */
@@ -70,42 +69,34 @@ function isCommentText(text: string): boolean {
   return text.length < 2000 && /^(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/.test(text)
 }
 
-/** The comments above an index, in order, with nothing but blank between them and it. */
+/** Returns the comments above an index, in order, with nothing but blank between them and it. */
 export function commentsAbove({ rootNode }: Tree, source: string, index: number): Node[] {
-  const found: Node[] = []
+  const comments: Node[] = []
   for (let at = index; ;) {
-    const last = endOfCodeBefore(source, at)
-    const node = last === 0 ? null : rootNode.descendantForIndex(last - 1, last)
-    const comment = node === null ? undefined : commentAround(node)
+    while (at > 0 && /\s/.test(source.charAt(at - 1))) at--
+    const comment = at === 0 ? undefined : commentAround(rootNode.descendantForIndex(at - 1, at))
     // One behind code on its line belongs to that.
-    if (comment === undefined || !isFirstOnLine(source, comment.startIndex)) return found
-    found.unshift(comment)
+    if (comment === undefined || !isFirstOnLine(source, comment.startIndex)) return comments
+    comments.unshift(comment)
     at = comment.startIndex
   }
 }
 
-function endOfCodeBefore(source: string, index: number): number {
-  let end = index
-  while (end > 0 && /\s/.test(source.charAt(end - 1))) end--
-  return end
-}
-
-/** Grammars call their comments `comment`, `line_comment`, `block_comment` … */
+/** Is true for what grammars call `comment`, `line_comment`, `block_comment` … */
 export function isComment({ type }: Node): boolean {
   return /(?:^|_)comment$/.test(type)
 }
 
-function commentAround(node: Node): Node | undefined {
-  let found: Node | undefined
-  for (let one: Node | null = node; one !== null; one = one.parent) if (isComment(one)) found = one
-  return found
+function commentAround(inner: Node | null): Node | undefined {
+  let comment: Node | undefined
+  for (let node = inner; node !== null; node = node.parent) if (isComment(node)) comment = node
+  return comment
 }
 
 export function isFirstOnLine(source: string, index: number): boolean {
   return /(?:^|[\n\r\uFEFF])[ \t\f]*$/.test(source.slice(Math.max(0, index - 400), index))
 }
 
-/** White space before an index on its line. */
 export function indentBefore(source: string, index: number): string {
   return /[ \t]*$/.exec(source.slice(Math.max(0, index - 400), index))?.[0] ?? ''
 }
@@ -116,28 +107,30 @@ export function isDirectlyAbove(comment: Node, source: string, index: number): b
   return (between.match(/\n/g) ?? []).length < 2
 }
 
-export function childrenOf(node: Node): Node[] {
-  return node.children.filter((child) => child !== null)
-}
-
+/** Returns the named children without comments; none where there is no node. */
 export function namedChildrenOf(node: Node | null | undefined): Node[] {
-  return (node?.namedChildren ?? [])
-    .filter((child) => child !== null && !isComment(child))
-    .filter((one) => one !== null)
+  return (node?.namedChildren ?? []).filter((child) => !isComment(child))
 }
 
-/** The nodes of a body, without those of the functions and classes in it (`isInner`). */
+/** Returns the nodes of a body, without those of the functions and classes in it (`isInner`). */
 export function ownNodes(body: Node, isInner: (node: Node) => boolean): Node[] {
-  const found: Node[] = []
+  const nodes: Node[] = []
   const open: Node[] = [body]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    found.push(node)
+    nodes.push(node)
     if (node.id !== body.id && isInner(node)) continue
     for (const child of namedChildrenOf(node).toReversed()) open.push(child)
   }
-  return found
+  return nodes
 }
 
-export function distinct(names: readonly string[]): string[] {
-  return [...new Set(names)]
+/** Is true where a `catch` of the same function may take what is thrown at a node. */
+export function isCaught(thrown: Node, isFunction: (node: Node) => boolean): boolean {
+  let node = thrown
+  for (let around = node.parent; around !== null && !isFunction(node); around = around.parent) {
+    const isTried = around.type.startsWith('try_') && around.childForFieldName('body')?.id === node.id
+    if (isTried && around.children.some(({ type }) => type === 'catch_clause')) return true
+    node = around
+  }
+  return false
 }

@@ -14,29 +14,29 @@ export type DescribedDefinition = ReturnType<typeof described>
 
 export function describeDefinition(tree: Tree, place: DocPlace): DescribedDefinition | undefined {
   const language = docLanguageOf(place.language)
-  const found = language && definitionAt(tree, { ...place, language })
-  return found && described(found, { ...place, docLanguage: language })
+  const definition = language && definitionAt(tree, { ...place, language })
+  return definition && described(definition, { ...place, docLanguage: language })
 }
 
-function described(found: FoundDefinition, place: DocPlace & { docLanguage: DocLanguage }) {
+function described(definition: FoundDefinition, place: DocPlace & { docLanguage: DocLanguage }) {
   const { docLanguage: language, text } = place
   const line = roomFor(place, language)
   return {
-    name: found.name,
-    has_docstring: found.hasDoc,
-    docstring: found.doc === undefined ? null : normalisedComment(found.doc),
-    parameters: found.parameters.map(({ name, type, default: value, isRest }) => ({
+    name: definition.name,
+    has_docstring: definition.hasDoc,
+    docstring: definition.doc === undefined ? null : normalisedComment(definition.doc),
+    parameters: definition.parameters.map(({ name, type, default: value, isRest }) => ({
       name: name ?? 'options',
       annotation: type,
       default: value,
       kind: isRest ? 'var_positional' : 'positional',
     })),
-    type_parameters: found.typeParameters,
-    returns: found.returns,
-    returns_value: found.returnsValue === 'yes',
-    yields: found.yields,
-    raises: found.throws,
-    decorators: found.isProperty === true ? ['property'] : [],
+    type_parameters: definition.typeParameters,
+    returns: definition.returns,
+    returns_value: definition.returnsValue === 'yes',
+    yields: definition.yields,
+    raises: definition.throws,
+    decorators: definition.isProperty === true ? ['property'] : [],
     bases: [],
     style: language.style,
     types: language.style === 'jsdoc' && text.docstringTypes === true,
@@ -65,17 +65,17 @@ export function insertComment(tree: Tree, place: DocPlace & { docstring: string 
   const { source, range, docstring } = place
   const language = docLanguageOf(place.language)
   if (language === undefined) return refused('there is no form of doc comments for its language')
-  const found = definitionAt(tree, { source, range, language })
-  if (found === undefined) return refused('the definition was not found')
-  if (found.hasDoc) return refused('it already has a docstring, which stays as it is')
-  if (found.exempt !== undefined) return refused(`the definition ${found.exempt}`)
+  const definition = definitionAt(tree, { source, range, language })
+  if (definition === undefined) return refused('the definition was not found')
+  if (definition.hasDoc) return refused('it already has a docstring, which stays as it is')
+  if (definition.exempt !== undefined) return refused(`the definition ${definition.exempt}`)
   const content = formed(normalisedComment(docstring), language, place.text)
-  const faultOf = (text: string) => faultOfComment(docstring, text, found.name, language)
-  const fault = faultOf(content) ?? parameterFault(content, found, language)
+  const faultOf = (text: string) => faultOfComment(docstring, text, definition.name, language)
+  const fault = faultOf(content) ?? parameterFault(content, definition, language)
   if (fault !== undefined) return refused(fault)
   const fitted = fitComment(language.escaped?.(content) ?? content, roomFor(place, language))
   if (fitted.kind === 'too_long') return refused(fitted.reason)
-  const { top } = found
+  const { top } = definition
   const [indent, newline] = [indentBefore(source, range.start), lineEndOf(source, top)]
   const written = writtenComment(fitted.lines, language, {
     indent,

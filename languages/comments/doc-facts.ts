@@ -3,21 +3,13 @@ import { docLanguageOf } from './doc-language.ts'
 import { fileDocs } from './file-docs.ts'
 import { definitionAt } from './find-definition.ts'
 
-/** A code node in its stored file (UTF-8). */
+/** Places a code node in its stored file (UTF-8). */
 export type NodeBytes = { startByte: number; endByte: number }
 
 export type DefinitionFacts = { startByte: number; hasDoc: boolean; visibility: 'public' | 'private'; exempt?: string }
 
-export type CommentVotes = {
-  typed: number
-  untyped: number
-  dash: number
-  noDash: number
-  oneLine: number
-  manyLines: number
-}
-
-export const noCommentVotes: CommentVotes = { typed: 0, untyped: 0, dash: 0, noDash: 0, oneLine: 0, manyLines: 0 }
+export const noCommentVotes = { typed: 0, untyped: 0, dash: 0, noDash: 0, oneLine: 0, manyLines: 0 }
+export type CommentVotes = typeof noCommentVotes
 
 export type FileDocFacts = { definitions: DefinitionFacts[]; votes: CommentVotes }
 
@@ -33,9 +25,9 @@ export function docFactsOf(
   )
   const definitions = nodes.flatMap(({ startByte, endByte }): DefinitionFacts[] => {
     const range = { start: indexOf(startByte), end: indexOf(endByte) }
-    const found = definitionAt(tree, { source, range, language: docLanguage })
-    if (found === undefined) return []
-    const { hasDoc, visibility, exempt } = found
+    const definition = definitionAt(tree, { source, range, language: docLanguage })
+    if (definition === undefined) return []
+    const { hasDoc, visibility, exempt } = definition
     return [{ startByte, hasDoc, visibility, ...(exempt === undefined ? {} : { exempt }) }]
   })
   const votes = { ...noCommentVotes }
@@ -61,7 +53,7 @@ function utf16Indices(source: string, offsets: readonly number[]): (offset: numb
   const bytes = Buffer.from(source)
   const indices = new Map<number, number>()
   let [at, index] = [0, 0]
-  for (const offset of [...new Set(offsets)].toSorted((one, other) => one - other)) {
+  for (const offset of [...new Set(offsets)].toSorted((left, right) => left - right)) {
     index += bytes.subarray(at, offset).toString().length
     at = offset
     indices.set(offset, index)

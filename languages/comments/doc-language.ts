@@ -5,24 +5,11 @@ import { readRustDefinition, rustForm } from '../rust/rust-definition.ts'
 import { readScriptDefinition } from '../script/script-definition.ts'
 import { inProse } from './comment-text.ts'
 
-const scriptTags = [
-  'param',
-  'returns',
-  'return',
-  'throws',
-  'yields',
-  'example',
-  'remarks',
-  'see',
-  'defaultValue',
-  'default',
-]
-
 const typescript: DocLanguage = {
   style: 'tsdoc',
   form: '/**',
   lineLength: 100,
-  tags: [...scriptTags.filter((tag) => !['return', 'default', 'yields'].includes(tag)), 'typeParam'],
+  tags: 'param returns throws example remarks see defaultValue typeParam'.split(' '),
   read: readScriptDefinition,
   // As tsdoc.org requires of characters that would begin a tag or an element.
   escaped: (content) => inProse(content, (prose) => prose.replaceAll(/(?<!\\)[{}<>]|(?<=\w)@(?=\w)/g, '\\$&')),
@@ -32,7 +19,7 @@ const javascript: DocLanguage = {
   style: 'jsdoc',
   form: '/**',
   lineLength: 100,
-  tags: [...scriptTags, 'template'],
+  tags: 'param returns return throws yields example remarks see defaultValue default template'.split(' '),
   read: readScriptDefinition,
 }
 

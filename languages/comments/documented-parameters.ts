@@ -14,12 +14,8 @@ export function parameterFault(content: string, definition: Definition, language
     return `it documents the type parameters ${types.join(', ')}, and the signature has ${typeParameters.join(', ')}`
   if (documented.returns && definition.kind === 'function' && returnsValue === 'no' && !definition.yields)
     return 'it documents a result, and nothing is returned'
-  return documented.parameters.length === 0
-    ? undefined
-    : namesFault(
-        documented.parameters,
-        parameters.map(({ name }) => name),
-      )
+  const names = parameters.map(({ name }) => name)
+  return documented.parameters.length === 0 ? undefined : namesFault(documented.parameters, names)
 }
 
 type Documented = { parameters: string[]; typeParameters: string[]; returns: boolean }
@@ -50,7 +46,7 @@ function documentedIn(content: string, { style }: DocLanguage): Documented | und
   }
 }
 
-/** The items of a section `# Arguments`, as Rust's older documentation has it. */
+/** Lists the items of a section `# Arguments`, as Rust's older documentation has it. */
 function argumentsOfRust(text: string): string[] {
   const section = /^#+ (?:Arguments|Parameters)[ \t]*$([\s\S]*?)(?=^#+ |(?![\s\S]))/m.exec(text)?.[1] ?? ''
   return [...section.matchAll(/^[ \t]*[*-] `?(\w+)`?/gm)].map(([, name = '']) => name)

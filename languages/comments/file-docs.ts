@@ -4,15 +4,11 @@ import { normalisedComment } from './comment-text.ts'
 import { type Definition, type DocLanguage, isComment } from './definition.ts'
 import { parameterFault } from './documented-parameters.ts'
 
-/** The doc comments of a file that stand above a definition; `fault`: how the parameters in one differ from those of the signature. */
+/** Returns the doc comments of a file that stand above a definition; `fault`: how the parameters in one differ from those of the signature. */
 export function fileDocs(tree: Tree, source: string, language: DocLanguage) {
   const types = tree.language.types.filter((type) => /(?:^|_)comment$/.test(type) && type !== 'doc_comment')
   const comments = types.length === 0 ? [] : tree.rootNode.descendantsOfType(types)
-  const groups = groupsOf(
-    comments.filter((one) => one !== null),
-    source,
-  )
-  return groups.flatMap((group) => {
+  return groupsOf(comments, source).flatMap((group) => {
     const [first, last] = [group[0], group.at(-1)]
     const node = last && definitionBelow(tree, source, last.startIndex + last.text.trimEnd().length)
     if (first === undefined || node === undefined) return []
@@ -20,7 +16,7 @@ export function fileDocs(tree: Tree, source: string, language: DocLanguage) {
     const place = { start, end: node.endIndex, source, above: group, top: start }
     const definition = language.read(node, place)
     if (definition === undefined) return []
-    const text = group.map((one) => one.text.trimEnd()).join('\n')
+    const text = group.map((comment) => comment.text.trimEnd()).join('\n')
     const fault = parameterFault(normalisedComment(text), { ...definition, hasDoc: true }, language)
     const empty = emptyWording(normalisedComment(text), describedBy(definition))
     return [{ line: first.startPosition.row + 1, content: text, fault, empty }]
@@ -28,7 +24,7 @@ export function fileDocs(tree: Tree, source: string, language: DocLanguage) {
 }
 
 function describedBy({ name, parameters, typeParameters, returns, throws }: Omit<Definition, 'hasDoc'>): Described {
-  const given = parameters.flatMap((one) => [one.name, one.type, one.default])
+  const given = parameters.flatMap((parameter) => [parameter.name, parameter.type, parameter.default])
   return { name, signature: [...given, ...typeParameters, returns, ...throws].join(' ') }
 }
 

@@ -20,14 +20,14 @@ export function definitionAt(
 ): FoundDefinition | undefined {
   const node = nodeAt(tree, source, range)
   if (node === undefined) return undefined
-  const above = commentsAbove(tree, source, range.start).filter((one) => !isOfModule(one, language))
+  const above = commentsAbove(tree, source, range.start).filter((comment) => !isOfModule(comment, language))
   const { top, near } = aboveDirectives(above, { source, index: range.start, language })
   const facts = language.read(node, { ...range, source, above, top })
   if (facts === undefined) return undefined
   const own = nearestFor(above, { source, index: range.start, language })
-  const doc = [...leads(node, range.start), ...(own === undefined ? [] : [own.comment])].find((one) =>
-    isDocComment(one, { source, index: own?.index ?? range.start, language }),
-  )
+  const doc = [leads(node, range.start), own?.comment ?? []]
+    .flat()
+    .find((comment) => isDocComment(comment, { source, index: own?.index ?? range.start, language }))
   const inRow = language.form !== '///' && language.style !== 'javadoc' && isInRow(node)
   const exempt =
     commonExemption(node, { source, start: range.start, top, near, language }) ??
@@ -37,25 +37,22 @@ export function definitionAt(
 }
 
 function leads(node: Node, start: number): Node[] {
-  const found: Node[] = []
-  for (let one = node.previousSibling; one !== null && one.startIndex >= start; one = one.previousSibling)
-    found.push(one)
-  const own = node.children.filter((child) => child !== null)
-  const first = own.findIndex(
-    (child) => !isComment(child) && !/decorator|modifiers|attribute|annotation/.test(child.type),
-  )
-  found.push(...own.slice(0, Math.max(0, first)))
-  return found.filter(isComment)
+  const before: Node[] = []
+  for (let above = node.previousSibling; above !== null && above.startIndex >= start; above = above.previousSibling)
+    before.push(above)
+  const isLead = (child: Node) => isComment(child) || /decorator|modifiers|attribute|annotation/.test(child.type)
+  const first = node.children.findIndex((child) => !isLead(child))
+  return [...before, ...node.children.slice(0, Math.max(0, first))].filter(isComment)
 }
 
-/** Rust's `//!` is about what it stands in, also where that has no other text above its first item. */
+/** Is true for Rust's `//!`, which is about what it stands in. */
 function isOfModule({ text }: Node, { form }: DocLanguage): boolean {
   return form === '///' && /^\/[/*]!/.test(text)
 }
 
 type Place = { source: string; index: number; language: DocLanguage }
 
-/** The nearest comment that is no directive, and the index below it; directives may stand between the doc comment and its code. */
+/** Returns the nearest comment that is no directive, and the index below it: directives may stand between a doc comment and its code. */
 function nearestFor(above: readonly Node[], { source, index, language }: Place) {
   let at = index
   for (const comment of above.toReversed()) {
@@ -66,7 +63,7 @@ function nearestFor(above: readonly Node[], { source, index, language }: Place) 
   return undefined
 }
 
-/** The index above the directives of the language that stand directly above a definition, and the comment above that. */
+/** Returns the index above the directives of the language that stand directly above a definition, and the comment above that. */
 function aboveDirectives(above: readonly Node[], { source, index, language }: Place) {
   let top = index
   for (const comment of above.toReversed()) {

@@ -6,7 +6,7 @@ import {
   namedChildrenOf,
 } from '../comments/definition.ts'
 
-/** A function, method or type of Go. A declaration of one type is that type's node. */
+/** Reads a function, method or type of Go. A declaration of one type is that type's node. */
 export const readGoDefinition: DefinitionReader = (node, { source, top }) => {
   const isFunction = node.type === 'function_declaration' || node.type === 'method_declaration'
   const specs = node.type === 'type_declaration' ? namedChildrenOf(node) : [node]
@@ -40,11 +40,11 @@ function isBelowFunction(node: Node, { source, top }: Pick<DefinitionPlace, 'sou
 }
 
 function parametersOf(list: Node | null): DocumentedParameter[] {
-  return namedChildrenOf(list).flatMap((one) => {
-    const type = one.childForFieldName('type')?.text ?? null
-    const isRest = one.type.startsWith('variadic')
-    const names = one.childrenForFieldName('name').map((name) => name?.text)
-    return names.map((name) => ({ name: name === '_' ? undefined : name, type, default: null, isRest }))
+  return namedChildrenOf(list).flatMap((node) => {
+    const type = node.childForFieldName('type')?.text ?? null
+    const isRest = node.type.startsWith('variadic')
+    const names = node.childrenForFieldName('name')
+    return names.map(({ text }) => ({ name: text === '_' ? undefined : text, type, default: null, isRest }))
   })
 }
 
@@ -53,8 +53,8 @@ function isExported(value: Node, name: string, source: string): boolean {
   const receiver = namedChildrenOf(value.childForFieldName('receiver'))[0]
   const owner = /[\p{L}\w]+/u.exec(receiver?.childForFieldName('type')?.text ?? '')?.[0]
   const isUpper = (word: string) => /^\p{Lu}/u.test(word)
-  for (let one: Node | null = value.parent; one !== null; one = one.parent) {
-    if (/^(?:function|method)_declaration$|^func_literal$/.test(one.type)) return false
+  for (let node = value.parent; node !== null; node = node.parent) {
+    if (/^(?:function|method)_declaration$|^func_literal$/.test(node.type)) return false
   }
   return isUpper(name) && (owner === undefined || isUpper(owner)) && !/^package main\b/m.test(source)
 }

@@ -1,10 +1,9 @@
 import type { Node } from 'web-tree-sitter'
 import { inProse } from '../comments/comment-text.ts'
 import {
-  childrenOf,
   type DefinitionReader,
-  distinct,
   type DocumentedParameter,
+  isCaught,
   namedChildrenOf,
   ownNodes,
 } from '../comments/definition.ts'
@@ -15,65 +14,57 @@ const types = new Set(
 const functions = new Set(['method_declaration', 'constructor_declaration', 'compact_constructor_declaration'])
 const inner = new Set([...types, ...functions, 'lambda_expression', 'class_body'])
 
-/** A type, method or constructor of Java; its annotations are in it. */
 export const readJavaDefinition: DefinitionReader = (node) => {
   if (!types.has(node.type) && !functions.has(node.type)) return undefined
   const isFunction = functions.has(node.type)
   const body = node.childForFieldName('body')
   const own = isFunction && body !== null ? ownNodes(body, ({ type }) => inner.has(type)) : []
   const returns = node.childForFieldName('type')?.text ?? null
-  const declared = childrenOf(node)
-    .filter(({ type }) => type === 'throws')
-    .flatMap(namedChildrenOf)
+  const declared = node.children.filter(({ type }) => type === 'throws').flatMap(namedChildrenOf)
   return {
     name: node.childForFieldName('name')?.text ?? '',
     kind: isFunction ? 'function' : 'type',
     parameters: parametersOf(node.childForFieldName('parameters')),
     typeParameters: namedChildrenOf(node.childForFieldName('type_parameters')).map(
-      (one) => namedChildrenOf(one).find(({ type }) => type === 'type_identifier')?.text ?? '',
+      (parameter) => namedChildrenOf(parameter).find(({ type }) => type === 'type_identifier')?.text ?? '',
     ),
     returns,
     returnsValue: returns === null || returns === 'void' ? 'no' : 'yes',
     yields: false,
-    throws: distinct([...declared.map(({ text }) => text), ...own.flatMap(thrownNames)]),
+    throws: [...new Set([...declared.map(({ text }) => text), ...own.flatMap(thrownNames)])],
     visibility: isPublic(node) ? 'public' : 'private',
     exempt: exemptionOf(node),
   }
 }
 
 function parametersOf(list: Node | null): DocumentedParameter[] {
-  return namedChildrenOf(list).flatMap((one) => {
-    if (one.type !== 'formal_parameter' && one.type !== 'spread_parameter') return []
-    const isRest = one.type === 'spread_parameter'
-    const named = one.childForFieldName('name') ?? namedChildrenOf(one).at(-1)?.childForFieldName('name')
-    const type = one.childForFieldName('type')?.text ?? null
-    return named === null || named === undefined ? [] : [{ name: named.text, type, default: null, isRest }]
+  return namedChildrenOf(list).flatMap((node) => {
+    if (node.type !== 'formal_parameter' && node.type !== 'spread_parameter') return []
+    const isRest = node.type === 'spread_parameter'
+    const named = node.childForFieldName('name') ?? namedChildrenOf(node).at(-1)?.childForFieldName('name')
+    const type = node.childForFieldName('type')?.text ?? null
+    return named ? [{ name: named.text, type, default: null, isRest }] : []
   })
 }
 
 function thrownNames(node: Node): string[] {
   if (node.type !== 'throw_statement') return []
-  for (let one: Node | null = node; one !== null && !functions.has(one.type); one = one.parent) {
-    const isTried = one.parent?.type.startsWith('try_') === true && one.parent?.childForFieldName('body')?.id === one.id
-    if (isTried && childrenOf(one.parent ?? one).some(({ type }) => type === 'catch_clause')) return []
-  }
   const name = namedChildrenOf(node)[0]?.childForFieldName('type')?.text ?? ''
-  return /^[\w.]+$/.test(name) ? [name] : []
+  return /^[\w.]+$/.test(name) && !isCaught(node, ({ type }) => functions.has(type)) ? [name] : []
 }
 
 function modifiersOf(node: Node): Node[] {
-  return childrenOf(node)
-    .filter(({ type }) => type === 'modifiers')
-    .flatMap(childrenOf)
+  return node.children.filter(({ type }) => type === 'modifiers').flatMap(({ children }) => children)
 }
 
-/** `public` or `protected`, in types that are; what an interface has is public. */
-function isPublic(node: Node): boolean {
-  for (let one: Node | null = node; one !== null; one = one.parent) {
-    if (one.id !== node.id && (functions.has(one.type) || one.type === 'lambda_expression')) return false
-    if (!types.has(one.type) && !functions.has(one.type)) continue
-    const words = modifiersOf(one).map(({ type }) => type)
-    const isInInterface = /^(?:interface|annotation_type)_body$/.test(one.parent?.type ?? '')
+/** Is true when it is `public` or `protected`, in types that are; what an interface has is public. */
+function isPublic(definition: Node): boolean {
+  for (let node: Node | null = definition; node !== null; node = node.parent) {
+    const isOuter = node.id !== definition.id
+    if (isOuter && (functions.has(node.type) || node.type === 'lambda_expression')) return false
+    if (!types.has(node.type) && !functions.has(node.type)) continue
+    const words = modifiersOf(node).map(({ type }) => type)
+    const isInInterface = /^(?:interface|annotation_type)_body$/.test(node.parent?.type ?? '')
     const isMarked = words.includes('public') || words.includes('protected')
     if (words.includes('private') || (!isMarked && !isInInterface)) return false
   }
@@ -82,7 +73,7 @@ function isPublic(node: Node): boolean {
 
 function exemptionOf(node: Node): string | undefined {
   const annotations = modifiersOf(node).filter(({ type }) => type.endsWith('annotation'))
-  const isOverride = annotations.some((one) => one.childForFieldName('name')?.text === 'Override')
+  const isOverride = annotations.some((annotation) => annotation.childForFieldName('name')?.text === 'Override')
   if (isOverride) return 'needs no docstring: it inherits that of the method it overrides'
   return node.type.startsWith('compact') ? 'needs no docstring: its record describes it' : undefined
 }
@@ -93,7 +84,7 @@ export function javaFault(content: string): string | undefined {
   return tag === undefined ? undefined : `the inline tag ${tag}} is not to be written: only {@code …}`
 }
 
-/** Text as HTML has it; names as code, since a link to what there is not is an error; a mark before each further paragraph. */
+/** Writes text as HTML has it; names as code, since a link to what there is not is an error; a mark before each further paragraph. */
 export function javaForm(content: string): string {
   const coded = content
     .replaceAll(/`([^`\n{}]+)`/g, '{@code $1}')

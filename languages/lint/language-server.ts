@@ -32,7 +32,6 @@ export type LanguageServer = {
 }
 
 type ProcessEvents = {
-  /** Gets a notification, such as the faults of a text that was opened. */
   onNotice(method: string, params: unknown): void
   onExit(reason: string): void
 }
@@ -46,11 +45,9 @@ const maxMessageBytes = 128 * 2 ** 20
 const maxLastWords = 500
 
 type Starting = {
-  /** The program and its arguments. */
   command: readonly string[]
   /** The program's own folder, which goes with it. */
   folder: string
-  /** Bounds what the program may reserve. */
   maxMemoryKiB?: number
 }
 
@@ -60,7 +57,6 @@ type Starting = {
  */
 export function startLanguageServer(starting: Starting, events: ProcessEvents): LanguageServer {
   const child = spawnIn(starting)
-  /** Kills the shell and the program. */
   const kill = () => void (child.pid !== undefined && killGroup(child.pid, 'SIGKILL'))
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   let asked = 0

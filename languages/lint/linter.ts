@@ -10,23 +10,17 @@ import { openScriptLinter, type ScriptLinter } from '../script/lint/script-linte
 export type Linter = Omit<PythonLinter, 'keepFormat'> & {
   /** Keeps the format of Python as `PythonLinter` does; a text of another language is returned as it is. */
   keepFormat(before: string, after: string, rules: Pick<PathRules, 'lint' | 'text'>): Promise<string>
-  /** The version of what checks JavaScript and TypeScript. */
   scriptVersion: string
   scripts: Pick<ScriptLinter, 'refusalOf' | 'rules'>
   go: Pick<GoLinter, 'version' | 'lack' | 'formatted'>
 }
 
-export type LinterPlaces = {
-  searchPath: string
-  /** Is the number of processes that lint Python. */
-  processes?: number
-}
-
 /**
- * Ruff for Python and gofmt for Go, each of `searchPath`, if it has one, and oxlint for JavaScript and TypeScript. Their processes start with
- * the first text.
+ * Opens Ruff for Python and gofmt for Go, each of `searchPath`, if it has one, and oxlint for JavaScript and TypeScript. Their processes
+ * start with the first text; `processes` lint Python.
  */
-export async function openLinter({ searchPath, processes = 1 }: LinterPlaces): Promise<Linter> {
+export async function openLinter(options: { searchPath: string; processes?: number }): Promise<Linter> {
+  const { searchPath, processes = 1 } = options
   const { signal } = new AbortController()
   const places = { searchPath, programDir: undefined, signal, env: {} }
   const [program, go] = await Promise.all([locateProgram(ruff, places), openGoLinter({ searchPath })])

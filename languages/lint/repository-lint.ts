@@ -32,17 +32,14 @@ export type RepositoryLint = {
 type RepositoryFiles = {
   paths: readonly string[]
   files: readonly ConfigFile[]
-  /** The JavaScript and TypeScript files that are to be linted. */
   scripts?: readonly string[]
-  /** Is true when Go is to be linted. */
   hasGo?: boolean
 }
 
 /**
- * Reads the rules of a repository for each of its Python files: from the nearest configuration of Ruff, else of flake8,
- * else of pycodestyle, else a small default. `paths` are all paths of the snapshot, `files` those for which
- * `isLintConfig` is true. Options that the linter refuses are left out, with a notice. For `scripts` see `readScriptRules`;
- * Go has one format, and no rules where there is no gofmt.
+ * Reads the rules of a repository for each of its files. `paths` are all paths of the snapshot, `files` those for which `isLintConfig` is
+ * true. Options that a linter refuses are left out, with a notice. See `readPythonRules` and `readScriptRules`; Go has one format, and no
+ * rules where there is no gofmt.
  */
 export async function readRepositoryLint(
   { paths, files, scripts = [], hasGo = false }: RepositoryFiles,
@@ -53,8 +50,8 @@ export async function readRepositoryLint(
   const governed = new Set(paths.filter((path) => /\.pyi?$/.test(path)).flatMap((path) => foldersUp(folderOf(path))))
   const tree = readConfigTree(files, (folder, words) => governed.has(folder) && notice(words))
   const python = await readPythonRules({ paths, tree, linter: check, notice })
-  const styleIn = styleReader({ sources: readStyleSources(tree), editor: readEditorConfig(tree) })
-  const known = new Map<string, (path: string) => ConfiguredStyle>()
+  const styleIn = styleReader(readStyleSources(tree), readEditorConfig(tree))
+  const known = new Map<string, ReturnType<typeof styleIn>>()
   const ofScripts =
     check.scripts === undefined ? undefined : await readScriptRules(scripts, files, { check: check.scripts, notice })
   const goLack = hasGo ? await check.go?.lack() : undefined

@@ -1,7 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 
-/** A running process of a linter. */
 export type LintServer<Question, Answer> = {
   ask(question: Question): Promise<Answer>
   /** Ends the process; what it was asked is lost, for the reason `why`. Safe to call twice. */
@@ -17,7 +16,6 @@ export type Lost = { kind: 'lost'; why: string }
 export type ServerTurns<Question, Answer> = {
   /** AGENT_010 once it is closed. */
   ask(question: Question): Promise<Answer | Lost>
-  /** Is the number of questions that run or wait. */
   waiting(): number
   /** Ends the process, if there is one; running and waiting questions are lost. Safe to call twice. */
   close(): Promise<void>

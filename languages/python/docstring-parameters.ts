@@ -121,7 +121,6 @@ export type PythonDoc = {
   style: DocstringStyle
 }
 
-/** Returns the docstrings of all definitions of a file, in order. */
 export function pythonDocs(tree: Tree): PythonDoc[] {
   const nodes = tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])
   return nodes.flatMap((node) => {

@@ -45,32 +45,31 @@ function isOwn(name: string, own: ReadonlySet<string>): boolean {
 
 type Reads = ReturnType<typeof readsOf>
 
-/** Finds where docstrings are read: each map has the first such place. */
+/** Finds where docstrings are read: each map has the first such position. */
 function readsOf(files: Files) {
   /** These are keyed by the name of the class whose own docstring is read, or whose methods' docstrings are. */
   const [classes, members] = [new Map<string, string>(), new Map<string, string>()]
-  /** This is keyed by the path of a module that reads the docstrings of what it defines. */
   const modules = new Map<string, string>()
   const names = new Map<string, string>()
-  /** The first place that reads any docstring passed to it; one in `others` concerns only such files. */
+  /** The first position that reads any docstring passed to it; one in `others` concerns only such files. */
   const values: Partial<Record<'source' | 'others', string>> = {}
   let all: string | undefined
   const notices: string[] = []
   for (const [path, facts] of files) {
     const part = partOf(path)
     for (const { of, name, line } of facts.reads) {
-      const place = `${path}:${line}`
-      if (of === 'class' && !classes.has(name)) classes.set(name, place)
-      if (of === 'members' && name !== '' && !members.has(name)) members.set(name, place)
-      if (of === 'members' && name === '' && !modules.has(path)) modules.set(path, place)
-      if (of === 'name' && !names.has(name)) names.set(name, place)
-      if (of === 'values') values[part] ??= place
-      if (of === 'all' && isDocumentation(path)) all ??= `${place} (${name})`
+      const position = `${path}:${line}`
+      if (of === 'class' && !classes.has(name)) classes.set(name, position)
+      if (of === 'members' && name !== '' && !members.has(name)) members.set(name, position)
+      if (of === 'members' && name === '' && !modules.has(path)) modules.set(path, position)
+      if (of === 'name' && !names.has(name)) names.set(name, position)
+      if (of === 'values') values[part] ??= position
+      if (of === 'all' && isDocumentation(path)) all ??= `${position} (${name})`
     }
   }
-  for (const [name, place] of classes) {
-    if (purposeOf(place.replace(/:\d+$/, '')) !== 'source') continue
-    notices.push(`${place} reads the docstring of ${name}: it and what inherits from it get none`)
+  for (const [name, position] of classes) {
+    if (purposeOf(position.replace(/:\d+$/, '')) !== 'source') continue
+    notices.push(`${position} reads the docstring of ${name}: it and what inherits from it get none`)
   }
   if (all !== undefined) notices.push(`${all} counts what has a docstring but is in no document: nothing gets one`)
   if (values.source !== undefined) {
@@ -84,7 +83,6 @@ function partOf(path: string): 'source' | 'others' {
   return purposeOf(path) === 'source' ? 'source' : 'others'
 }
 
-/** Is true when a file configures Sphinx for the repository, rather than for a test. */
 function isDocumentation(path: string): boolean {
   return /(?:^|\/)conf\.py$/.test(path) && !['test', 'fixture'].includes(purposeOf(path))
 }
@@ -105,10 +103,10 @@ function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
     const before = known.get(name)
     if (before !== undefined) return before
     known.set(name, [])
-    const place = reads.classes.get(name)
+    const position = reads.classes.get(name)
     const search = reads.members.get(name)
     const read: Reader[] = []
-    if (place !== undefined) read.push({ of: 'class', reader: `${place} reads the docstring of ${name}` })
+    if (position !== undefined) read.push({ of: 'class', reader: `${position} reads the docstring of ${name}` })
     if (search !== undefined) read.push({ of: 'methods', reader: `${search} reads the docstrings of methods` })
     const inherited = (basesByClass.get(name) ?? []).flatMap((base) => {
       const row = readingBases.find((reading) => reading.base.test(base))
@@ -141,9 +139,9 @@ function decoratorReaders(files: Files, reads: Reads, own: ReadonlySet<string>) 
     if (isHarmlessDecorator(decorator, modules)) return undefined
     const parts = decorator.split('.').filter((part) => part !== '')
     const isOfObject = parts.slice(0, -1).some((part) => definedIn.has(part) && !own.has(part))
-    const places = definedIn.get(parts.at(-1) ?? '')
-    if (places === undefined || isOfObject || !isOwn(decorator, own)) return unknown
-    const imported = places.flatMap((place) => files.get(place)?.modules ?? [])
+    const paths = definedIn.get(parts.at(-1) ?? '')
+    if (paths === undefined || isOfObject || !isOwn(decorator, own)) return unknown
+    const imported = paths.flatMap((from) => files.get(from)?.modules ?? [])
     const reading = imported.find((name) => readingModules.some(({ module }) => module.test(name)))
     if (reading !== undefined) return `its decorator ${shown(decorator)} comes with ${reading}, which reads docstrings`
     if (reads.values.source === undefined) return undefined
@@ -168,9 +166,9 @@ function valueReaders(files: Files, reads: Reads) {
   for (const [path, facts] of files) {
     const part = partOf(path)
     const row = rowsIn(facts).find(({ functions }) => functions === undefined)
-    const place = reads.values[part]
+    const position = reads.values[part]
     const why =
-      row?.reader ?? (place === undefined ? undefined : `${place} reads the docstrings of what is passed to it`)
+      row?.reader ?? (position === undefined ? undefined : `${position} reads the docstrings of what is passed to it`)
     if (why === undefined) continue
     for (const name of facts.values)
       if (!givenTo[part].has(name)) givenTo[part].set(name, `${why}, and ${path} passes it on`)

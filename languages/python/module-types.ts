@@ -67,7 +67,7 @@ function readStatement(node: Node, prefix: string, { types, python }: Reading): 
   if (definition?.type === 'function_definition') {
     const decorators = decoratorNames(definition)
     // An overload says less than its implementation, and a setter has the name of its property.
-    if (decorators.some((name) => /(?:^|\.)(?:overload|setter|deleter)$/.test(name))) return
+    if (decorators.some((decorator) => /(?:^|\.)(?:overload|setter|deleter)$/.test(decorator))) return
     definitions[`${prefix}${name}`] = { kind: 'function', parameters: parametersOf(definition, prefix, python) }
   } else if (definition?.type === 'class_definition') {
     definitions[`${prefix}${name}`] = classOf(definition, python)

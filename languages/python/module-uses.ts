@@ -27,7 +27,7 @@ export type ModuleUses = {
 
 /** `*` among the names means the whole module. */
 type Wanted = Map<string, Set<string>>
-type Found = { modules: Wanted; packages: Wanted }
+type Uses = { modules: Wanted; packages: Wanted }
 
 /**
  * Finds what `tree`, the parsed `source`, uses of other modules: imports, `module.name` in code, in strings
@@ -37,23 +37,23 @@ type Found = { modules: Wanted; packages: Wanted }
  */
 export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   const { bindings, exported } = moduleBindingsOf(tree)
-  const found: Found = { modules: new Map(), packages: new Map() }
+  const uses: Uses = { modules: new Map(), packages: new Map() }
   const imports = tree.rootNode.descendantsOfType(importStatementTypes).flatMap((statement) => importedNames(statement))
-  for (const imported of imports) noteImport(imported, found)
+  for (const imported of imports) noteImport(imported, uses)
   const names = readImports(imports, new Set())
-  noteAttributes(tree, names, found)
-  noteValues(tree, names, found)
-  noteCalls(tree, names, found)
-  notePlugins(tree, found)
+  noteAttributes(tree, names, uses)
+  noteValues(tree, names, uses)
+  noteCalls(tree, names, uses)
+  notePlugins(tree, uses)
   const hasEntryPoints = source.includes(pytestEntryPoints)
   for (const node of tree.rootNode.descendantsOfType(['string', 'comment'])) {
     const text = source.slice(node.startIndex, node.endIndex)
-    notePaths(text, found)
-    if (hasEntryPoints) noteEntryPoints(text, found)
+    notePaths(text, uses)
+    if (hasEntryPoints) noteEntryPoints(text, uses)
   }
   return {
-    modules: listed(found.modules),
-    packages: listed(found.packages),
+    modules: listed(uses.modules),
+    packages: listed(uses.packages),
     binds: namesOfModule(bindings),
     exported: exported ?? [],
   }
@@ -79,20 +79,20 @@ const wholeModule = /\bc?import[ \t]+([\w.]+)[ \t]+as\b|\b(?:import_module|impor
  * whole.
  */
 export function moduleUsesInText(text: string): ModuleUses {
-  const found: Found = { modules: new Map(), packages: new Map() }
-  notePaths(text, found)
-  if (text.includes(pytestEntryPoints)) noteEntryPoints(text, found)
+  const uses: Uses = { modules: new Map(), packages: new Map() }
+  notePaths(text, uses)
+  if (text.includes(pytestEntryPoints)) noteEntryPoints(text, uses)
   const code = text.replaceAll(/\\\r?\n/g, ' ').replaceAll(/#[^\n]*/g, '')
   for (const [, module = '', inBrackets, inLine = ''] of code.matchAll(writtenImport)) {
     for (const part of (inBrackets ?? inLine).split(',')) {
       const imported = /\w+|\*/.exec(part)?.[0]
       if (imported === undefined) continue
-      noteImport({ module, imported }, found)
-      if (/\bas\b/.test(part)) note(found.modules, imported, '*')
+      noteImport({ module, imported }, uses)
+      if (/\bas\b/.test(part)) note(uses.modules, imported, '*')
     }
   }
-  for (const [, renamed, named = ''] of code.matchAll(wholeModule)) note(found.modules, lastPart(renamed ?? named), '*')
-  return { modules: listed(found.modules), packages: listed(found.packages), binds: [], exported: [] }
+  for (const [, renamed, named = ''] of code.matchAll(wholeModule)) note(uses.modules, lastPart(renamed ?? named), '*')
+  return { modules: listed(uses.modules), packages: listed(uses.packages), binds: [], exported: [] }
 }
 
 const pytestEntryPoints = 'pytest11'
@@ -100,8 +100,8 @@ const pytestEntryPoints = 'pytest11'
 const entryPoint = /=[ \t]*["']?([A-Za-z_][\w.]*)["'\])}, \t]*$/gm
 
 /** pytest loads the modules that its entry points name, and everything in them. */
-function noteEntryPoints(text: string, found: Found): void {
-  for (const [, module = ''] of text.matchAll(entryPoint)) note(found.modules, lastPart(module), '*')
+function noteEntryPoints(text: string, uses: Uses): void {
+  for (const [, module = ''] of text.matchAll(entryPoint)) note(uses.modules, lastPart(module), '*')
 }
 
 /** Stands among the names that are used of a module for the module: it is imported, whatever is used of it. */
@@ -115,15 +115,15 @@ function note(wanted: Wanted, module: string, name: string): void {
   getOrMake(wanted, module, () => new Set()).add(name)
 }
 
-function noteImport({ module, imported }: Pick<ImportedName, 'module' | 'imported'>, found: Found): void {
-  noteChain(module.split('.'), found)
-  if (imported === undefined) return note(found.modules, lastPart(module), moduleItself)
-  if (/^\.+$/.test(module)) note(found.packages, String(module.length), imported)
-  else note(found.modules, lastPart(module), imported)
+function noteImport({ module, imported }: Pick<ImportedName, 'module' | 'imported'>, uses: Uses): void {
+  noteChain(module.split('.'), uses)
+  if (imported === undefined) return note(uses.modules, lastPart(module), moduleItself)
+  if (/^\.+$/.test(module)) note(uses.packages, String(module.length), imported)
+  else note(uses.modules, lastPart(module), imported)
 }
 
 /** Notes that `a.b.c` uses `b` of a module `a`, and `c` of a module `b`. */
-function noteChain(parts: readonly string[], { modules }: Found): void {
+function noteChain(parts: readonly string[], { modules }: Uses): void {
   for (const [at, name] of parts.entries()) {
     const module = parts[at - 1]
     if (module !== undefined && module !== '' && name !== '') note(modules, module, name)
@@ -145,12 +145,12 @@ function pathOf(node: Node | null, imported: NameResolver): string[] | undefined
   return [...imported.resolve(part.text).split('.').filter(Boolean), ...tail]
 }
 
-function noteAttributes(tree: Tree, imported: NameResolver, found: Found): void {
+function noteAttributes(tree: Tree, imported: NameResolver, uses: Uses): void {
   for (const attribute of tree.rootNode.descendantsOfType('attribute')) {
     const path = pathOf(attribute, imported) ?? []
-    noteChain(path, found)
+    noteChain(path, uses)
     // It holds all names of the module.
-    if (path.at(-1) === '__dict__') note(found.modules, path.at(-2) ?? '', '*')
+    if (path.at(-1) === '__dict__') note(uses.modules, path.at(-2) ?? '', '*')
   }
 }
 
@@ -160,13 +160,13 @@ const passingOn = (
 ).split(' ')
 
 /** Notes a module that is passed on: `dir(module)`, `reload(module)`, `backends = [a, b]`. */
-function noteValues(tree: Tree, imported: NameResolver, found: Found): void {
+function noteValues(tree: Tree, imported: NameResolver, uses: Uses): void {
   for (const holder of tree.rootNode.descendantsOfType(passingOn)) {
     const called = holder.type === 'argument_list' ? calledWith(holder) : undefined
     if (called === 'class') continue
     for (const value of holder.namedChildren) {
       const module = pathOf(value, imported)?.at(-1)
-      if (module !== undefined && !isOnlyAskedFor(value, called, holder)) note(found.modules, module, '*')
+      if (module !== undefined && !isOnlyAskedFor(value, called, holder)) note(uses.modules, module, '*')
     }
   }
 }
@@ -186,36 +186,36 @@ function isOnlyAskedFor(value: Node, called: string | undefined, list: Node): bo
 const importingByName = new Set(['import_module', '__import__', 'importorskip', 'find_spec', 'run_module'])
 
 /** Notes `getattr(module, "name")`, `patch.object(module, "name")`, and modules that are imported by a string. */
-function noteCalls(tree: Tree, imported: NameResolver, found: Found): void {
+function noteCalls(tree: Tree, imported: NameResolver, uses: Uses): void {
   for (const call of tree.rootNode.descendantsOfType('call')) {
     const [first, second] = call.childForFieldName('arguments')?.namedChildren ?? []
     const called = lastPart(call.childForFieldName('function')?.text ?? '')
     const text = plainStringText(first)
-    if (text !== undefined && importingByName.has(called)) note(found.modules, lastPart(text), '*')
+    if (text !== undefined && importingByName.has(called)) note(uses.modules, lastPart(text), '*')
     const name = plainStringText(second)
     const module = pathOf(first ?? null, imported)?.at(-1)
-    if (name !== undefined && module !== undefined) note(found.modules, module, name)
+    if (name !== undefined && module !== undefined) note(uses.modules, module, name)
     if (called !== 'multiple') continue
     // `mock.patch.multiple("package.module", name=…)`
     const patched = text === undefined ? module : lastPart(text)
     for (const keyword of codeIn(call.childForFieldName('arguments'))) {
       const named = keyword.childForFieldName('name')?.text
-      if (patched !== undefined && named !== undefined) note(found.modules, patched, named)
+      if (patched !== undefined && named !== undefined) note(uses.modules, patched, named)
     }
   }
 }
 
-function notePlugins(tree: Tree, found: Found): void {
+function notePlugins(tree: Tree, uses: Uses): void {
   for (const assignment of tree.rootNode.descendantsOfType('assignment')) {
     if (assignment.childForFieldName('left')?.text !== 'pytest_plugins') continue
     const names = assignment.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? [])
-    for (const name of names) note(found.modules, lastPart(name), '*')
+    for (const name of names) note(uses.modules, lastPart(name), '*')
   }
 }
 
 /** Matches a path as code and documents write it, or entry points do (`package.module:name`). */
 const dottedPath = /(?<!\w)[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+/g
 
-function notePaths(text: string, found: Found): void {
-  for (const [path] of text.matchAll(dottedPath)) noteChain(path.split(/[.:]/), found)
+function notePaths(text: string, uses: Uses): void {
+  for (const [path] of text.matchAll(dottedPath)) noteChain(path.split(/[.:]/), uses)
 }

@@ -22,7 +22,7 @@ type Step = Node | string | { statement: string }
 export function openStructureHash(): StructureHash {
   const statements = new LRUCache<string, string>({ max: cachedStatements })
 
-  /** Does not recurse: a source may be nested deeper than the stack allows. */
+  /** Neither recurses nor spreads: a source may be deeper or wider than the stack allows. */
   function tokensOf(root: Node): string[] {
     const open: string[][] = []
     let tokens: string[] = []
@@ -36,7 +36,7 @@ export function openStructureHash(): StructureHash {
         tokens = open.pop() ?? []
         tokens.push(hash)
       } else if (!cachedTypes.has(step.type)) {
-        steps.push(...stepsInto(step).toReversed())
+        for (const next of stepsInto(step).toReversed()) steps.push(next)
       } else {
         const statement = sha256(`${step.type}\0${step.text}`)
         const known = statements.get(statement)
@@ -47,7 +47,7 @@ export function openStructureHash(): StructureHash {
         open.push(tokens)
         tokens = []
         steps.push({ statement })
-        steps.push(...step.children.toReversed())
+        for (const child of step.children.toReversed()) steps.push(child)
       }
     }
     return tokens

@@ -13,7 +13,6 @@ export type ResolvedType =
   | { kind: 'known'; name: string }
   | { kind: 'unknown' }
 
-/** Limits the imports that lead from one file to the next. */
 const maxSteps = 8
 const unknown: ResolvedType = { kind: 'unknown' }
 

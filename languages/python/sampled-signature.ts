@@ -53,7 +53,7 @@ function takenBy(qualifiedName: string, scope: TypeScope, shared: Definitions): 
 function answerFor(taken: readonly Taken[], definitions: Definitions): SignatureAnswer {
   if (taken.length === 0) return unfit('takes no arguments')
   if (taken.every(({ field }) => field.type === undefined)) return unfit('has no types of its parameters')
-  const names = taken.map(({ field, scope }) => ({ field, place: { scope, definitions } }))
+  const names = taken.map(({ field, scope }) => ({ field, lookup: { scope, definitions } }))
   const { schema, hidden, leftOut, unconstrained } = objectSchema(names)
   if (hidden !== undefined) return unfit(`takes what is no data (${hidden})`)
   const properties = taken.flatMap(({ field: { name, isRequired } }) => {

@@ -12,7 +12,6 @@ export type TypeExpression =
 
 export type PythonParser = Pick<LoadedLanguage, 'parse'>
 
-/** Unions and arguments nested deeper than this are not read. */
 const maxDepth = 30
 const maxOtherText = 80
 

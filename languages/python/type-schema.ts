@@ -20,7 +20,7 @@ export type TypeSchema = { kind: 'schema'; schema: JsonSchema } | { kind: 'opaqu
 /** Holds the records that schemas refer to by `#/$defs/NAME`, and counts the types that were looked at for a signature. */
 export type Definitions = { made: Map<string, JsonSchema>; names: Map<string, string>; visits: number }
 
-type Place = { scope: TypeScope; definitions: Definitions; depth?: number }
+type Lookup = { scope: TypeScope; definitions: Definitions; depth?: number }
 
 /** Types beyond these limits count as opaque: aliases can double from one to the next. */
 const maxDepth = 40
@@ -40,11 +40,11 @@ export function isOverLimit(definitions: Definitions, visits = 1): boolean {
   return definitions.visits > maxVisits
 }
 
-function schemaOfType(type: TypeExpression, place: Place): TypeSchema {
-  const { depth = 0 } = place
-  const here = { ...place, depth: depth + 1 }
+function schemaOfType(type: TypeExpression, lookup: Lookup): TypeSchema {
+  const { depth = 0 } = lookup
+  const here = { ...lookup, depth: depth + 1 }
   if (depth > maxDepth) return opaque('a type nested too deeply')
-  if (isOverLimit(place.definitions)) return tooMany
+  if (isOverLimit(lookup.definitions)) return tooMany
   switch (type.kind) {
     case 'value':
       return fits({ enum: [type.value] })
@@ -59,36 +59,36 @@ function schemaOfType(type: TypeExpression, place: Place): TypeSchema {
   }
 }
 
-function namedType(name: string, args: readonly TypeExpression[], place: Place): TypeSchema {
-  const resolved = resolveType(name, place.scope)
+function namedType(name: string, args: readonly TypeExpression[], lookup: Lookup): TypeSchema {
+  const resolved = resolveType(name, lookup.scope)
   switch (resolved.kind) {
     case 'unknown':
       return opaque(name)
     case 'definition':
-      return definedType(resolved, place)
+      return definedType(resolved, lookup)
     case 'known': {
       const scalar = scalarSchema(resolved.name)
       const form = formOf(resolved.name)
       if (scalar !== undefined) return fits(scalar)
-      return form === undefined ? opaque(name) : formedType(form, args, place)
+      return form === undefined ? opaque(name) : formedType(form, args, lookup)
     }
   }
 }
 
-function formedType(form: TypeForm, args: readonly TypeExpression[], place: Place): TypeSchema {
+function formedType(form: TypeForm, args: readonly TypeExpression[], lookup: Lookup): TypeSchema {
   const [first, second] = args
-  const inner = (type: TypeExpression | undefined) => (type === undefined ? anything : schemaOfType(type, place))
+  const inner = (type: TypeExpression | undefined) => (type === undefined ? anything : schemaOfType(type, lookup))
   switch (form) {
     case 'any':
       return anything
     case 'wrapper':
       return inner(first)
     case 'union':
-      return unionOf(args, place)
+      return unionOf(args, lookup)
     case 'optional':
-      return unionOf([...args, { kind: 'name', name: 'None' }], place)
+      return unionOf([...args, { kind: 'name', name: 'None' }], lookup)
     case 'literal':
-      if (isOverLimit(place.definitions, args.length)) return tooMany
+      if (isOverLimit(lookup.definitions, args.length)) return tooMany
       return fits({ enum: args.flatMap((arg) => (arg.kind === 'value' ? [arg.value] : [])) })
     case 'list':
       return around(inner(first), (items) => ({ type: 'array', items }))
@@ -97,7 +97,7 @@ function formedType(form: TypeForm, args: readonly TypeExpression[], place: Plac
     case 'set':
       return around(inner(first), (items) => ({ type: 'array', items, uniqueItems: true }))
     case 'tuple':
-      return tupleOf(args, place)
+      return tupleOf(args, lookup)
     case 'counter':
       return fits({ type: 'object', additionalProperties: { type: 'integer' } })
     case 'dict':
@@ -110,8 +110,8 @@ function around(inner: TypeSchema, make: (schema: JsonSchema) => JsonSchema): Ty
 }
 
 /** Options whose values cannot be written are left out: the others can. */
-function unionOf(options: readonly TypeExpression[], place: Place): TypeSchema {
-  const all = options.map((option) => schemaOfType(option, place))
+function unionOf(options: readonly TypeExpression[], lookup: Lookup): TypeSchema {
+  const all = options.map((option) => schemaOfType(option, lookup))
   const schemas = alternatives(all.flatMap((option) => (option.kind === 'schema' ? [option.schema] : [])))
   const data = schemas.filter(({ type }) => type !== 'null')
   const [only] = schemas
@@ -132,12 +132,12 @@ function alternatives(schemas: readonly JsonSchema[]): JsonSchema[] {
   return [...byText.values()].filter((schema) => !isIncluded(schema))
 }
 
-function tupleOf(args: readonly TypeExpression[], place: Place): TypeSchema {
+function tupleOf(args: readonly TypeExpression[], lookup: Lookup): TypeSchema {
   const [first, second] = args
   if (first === undefined) return fits({ type: 'array' })
   if (second?.kind === 'name' && second.name === '...')
-    return around(schemaOfType(first, place), (items) => ({ type: 'array', items }))
-  const items = args.map((arg) => schemaOfType(arg, place))
+    return around(schemaOfType(first, lookup), (items) => ({ type: 'array', items }))
+  const items = args.map((arg) => schemaOfType(arg, lookup))
   const hidden = items.find((item) => item.kind === 'opaque')
   if (hidden !== undefined) return hidden
   const prefixItems = items.flatMap((item) => (item.kind === 'schema' ? [item.schema] : []))
@@ -166,8 +166,8 @@ function dictOf(keys: TypeSchema, values: TypeSchema): TypeSchema {
 type Defined = Extract<ResolvedType, { kind: 'definition' }>
 type ClassDefinition = Extract<TypedDefinition, { kind: 'class' }>
 
-function definedType({ definition, name, scope }: Defined, place: Place): TypeSchema {
-  const there = { ...place, scope }
+function definedType({ definition, name, scope }: Defined, lookup: Lookup): TypeSchema {
+  const there = { ...lookup, scope }
   if (definition.kind === 'alias') return schemaOfType(definition.type, there)
   if (definition.kind === 'function') return opaque(name)
   const members = enumSchema(definition, there)
@@ -178,9 +178,9 @@ function definedType({ definition, name, scope }: Defined, place: Place): TypeSc
 }
 
 /** Reads `class Sku(str)` as a text. */
-function scalarBase({ bases }: ClassDefinition, place: Place): TypeSchema | undefined {
+function scalarBase({ bases }: ClassDefinition, lookup: Lookup): TypeSchema | undefined {
   for (const base of bases) {
-    const resolved = resolveType(base, place.scope)
+    const resolved = resolveType(base, lookup.scope)
     const scalar = resolved.kind === 'known' ? scalarSchema(resolved.name) : undefined
     if (scalar !== undefined) return fits(scalar)
   }
@@ -188,7 +188,7 @@ function scalarBase({ bases }: ClassDefinition, place: Place): TypeSchema | unde
 }
 
 /** Writes a member as its value, which the enumeration itself takes, too. */
-function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }: Place): TypeSchema | undefined {
+function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }: Lookup): TypeSchema | undefined {
   if (!bases.some((base) => enumBases.has(lastPart(base)) && resolveType(base, scope).kind !== 'definition'))
     return undefined
   if (members.length === 0) return opaque('an enumeration without members')
@@ -200,7 +200,7 @@ function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }:
 /** Lists the fields of a dataclass, TypedDict, NamedTuple or model, those of its bases first; undefined for any other class. */
 export function recordFields(
   { bases, decorators, fields, isPartial }: ClassDefinition,
-  { scope, definitions, depth = 0 }: Place,
+  { scope, definitions, depth = 0 }: Lookup,
 ): { field: TypedName; scope: TypeScope }[] | undefined {
   if (depth > maxDepth || isOverLimit(definitions)) return undefined
   const inherited = bases.map((base) => {
@@ -230,9 +230,9 @@ function isMarked(type: TypeExpression, isPartial: boolean): boolean {
 function recordReference(
   { name, path }: { name: string; path: string },
   fields: readonly { field: TypedName; scope: TypeScope }[],
-  place: Place,
+  lookup: Lookup,
 ): TypeSchema {
-  const { definitions } = place
+  const { definitions } = lookup
   const key = `${path}:${name}`
   const known = definitions.names.get(key)
   if (known !== undefined) return fits({ $ref: `#/$defs/${known}` })
@@ -241,7 +241,7 @@ function recordReference(
   const isTaken = [...definitions.names.values()].includes(plain)
   const id = isTaken ? `${plain}${definitions.names.size}` : plain
   definitions.names.set(key, id)
-  const object = objectSchema(fields.map(({ field, scope }) => ({ field, place: { ...place, scope } })))
+  const object = objectSchema(fields.map(({ field, scope }) => ({ field, lookup: { ...lookup, scope } })))
   if (object.hidden !== undefined) {
     definitions.names.delete(key)
     return opaque(object.hidden)
@@ -259,12 +259,12 @@ export type ObjectSchema = {
   unconstrained: string[]
 }
 
-export function objectSchema(names: readonly { field: TypedName; place: Place }[]): ObjectSchema {
+export function objectSchema(names: readonly { field: TypedName; lookup: Lookup }[]): ObjectSchema {
   const properties: [string, JsonSchema][] = []
   const required: string[] = []
   const object: Omit<ObjectSchema, 'schema'> = { hidden: undefined, leftOut: [], unconstrained: [] }
-  for (const { field, place } of names) {
-    const own = fieldSchema(field, place)
+  for (const { field, lookup } of names) {
+    const own = fieldSchema(field, lookup)
     if (own.kind === 'opaque') {
       if (field.isRequired) object.hidden ??= `${field.name}: ${own.type}`
       else object.leftOut.push(field.name)
@@ -278,8 +278,8 @@ export function objectSchema(names: readonly { field: TypedName; place: Place }[
   return { schema, ...object }
 }
 
-function fieldSchema({ type, default: value, rest }: TypedName, place: Place): TypeSchema {
-  const own = type === undefined ? anything : schemaOfType(type, place)
+function fieldSchema({ type, default: value, rest }: TypedName, lookup: Lookup): TypeSchema {
+  const own = type === undefined ? anything : schemaOfType(type, lookup)
   if (own.kind === 'opaque') return own
   const { schema } = own
   if (rest === 'list') return fits({ type: 'array', items: schema })

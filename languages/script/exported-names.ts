@@ -1,4 +1,3 @@
-/** Longer modules are read this far. */
 const maxLength = 1_000_000
 
 /**

@@ -1,10 +1,9 @@
 import type { Node } from 'web-tree-sitter'
 import {
-  childrenOf,
   type Definition,
   type DefinitionReader,
-  distinct,
   type DocumentedParameter,
+  isCaught,
   namedChildrenOf,
   ownNodes,
 } from '../comments/definition.ts'
@@ -22,38 +21,36 @@ const types = new Set(
     'internal_module module'
   ).split(' '),
 )
-const members = new Set(
-  'method_definition method_signature abstract_method_signature public_field_definition field_definition pair'.split(
-    ' ',
-  ),
-)
+const members =
+  /^(?:method_definition|method_signature|abstract_method_signature|public_field_definition|field_definition|pair)$/
 
-/** A definition of TypeScript or JavaScript: a declaration, a variable with a function, a member, an assignment. */
+/** Reads a definition of TypeScript or JavaScript: a declaration, a variable with a function, a member, an assignment. */
 export const readScriptDefinition: DefinitionReader = (node, place) => {
-  const found = definedBy(node)
-  if (found === undefined) return undefined
-  const { name, value, isAmbient } = found
+  const defined = definedBy(node)
+  if (defined === undefined) return undefined
+  const { name, value } = defined
   const isFunction = functions.has(value.type)
   const body = value.childForFieldName('body')
   const own = isFunction && body !== null ? ownNodes(body, isInner) : []
-  const returns = isFunction ? returnTypeOf(value) : null
+  const returns = isFunction ? typeText(value, 'return_type') : null
   const mayConstruct =
     value.type.startsWith('function_') && /^[A-Z]/.test(name) && own.some(({ type }) => type === 'this')
   const yields = own.some(({ type }) => type === 'yield_expression')
-  const facts = {
+  return {
     name,
-    kind: isFunction ? ('function' as const) : ('type' as const),
+    kind: isFunction ? 'function' : 'type',
     parameters: isFunction ? parametersOf(value) : [],
     typeParameters: namedChildrenOf(value.childForFieldName('type_parameters')).map(
-      (one) => one.childForFieldName('name')?.text ?? '',
+      (parameter) => parameter.childForFieldName('name')?.text ?? '',
     ),
     returns,
-    returnsValue: yields ? ('no' as const) : returnsValueOf({ returns, body, own, mayConstruct }),
+    returnsValue: yields ? 'no' : returnsValueOf({ returns, body, own, mayConstruct }),
     yields,
-    throws: distinct(own.flatMap(thrownNames)),
-    isProperty: childrenOf(value).some(({ type }) => type === 'get'),
+    throws: [...new Set(own.flatMap(thrownNames))],
+    isProperty: value.children.some(({ type }) => type === 'get'),
+    visibility: visibilityOf(node, name, place.source),
+    exempt: exemptionOf(node, defined),
   }
-  return { ...facts, visibility: visibilityOf(node, name, place.source), exempt: exemptionOf(node, found, isAmbient) }
 }
 
 type Defined = { name: string; value: Node; isAmbient: boolean }
@@ -65,8 +62,8 @@ function definedBy(node: Node, isAmbient = false): Defined | undefined {
     return { name: name === '' ? 'default' : name, value: node, isAmbient }
   }
   const through = (value: Node | null | undefined, name?: string): Defined | undefined => {
-    const found = value === null || value === undefined ? undefined : definedBy(value, isAmbient)
-    return found && { ...found, name: name ?? found.name }
+    const inner = value ? definedBy(value, isAmbient) : undefined
+    return inner && { ...inner, name: name ?? inner.name }
   }
   switch (node.type) {
     case 'export_statement':
@@ -81,7 +78,6 @@ function definedBy(node: Node, isAmbient = false): Defined | undefined {
       return more.length > 0 ? undefined : through(only)
     }
     case 'variable_declarator':
-      return through(node.childForFieldName('value'), nameOf(node))
     case 'public_field_definition':
       return through(node.childForFieldName('value'), nameOf(node))
     case 'field_definition':
@@ -95,10 +91,8 @@ function definedBy(node: Node, isAmbient = false): Defined | undefined {
         node.childForFieldName('right'),
         (node.childForFieldName('left')?.text ?? '').replace(/^.*\./s, ''),
       )
-    case 'call_expression': {
-      // memo(() => …), forwardRef(function Input() { … })
+    case 'call_expression': // memo(() => …), forwardRef(function Input() { … })
       return through(namedChildrenOf(node.childForFieldName('arguments'))[0])
-    }
     default:
       return undefined
   }
@@ -106,11 +100,6 @@ function definedBy(node: Node, isAmbient = false): Defined | undefined {
 
 function isInner({ type }: Node): boolean {
   return functions.has(type) || types.has(type)
-}
-
-function returnTypeOf(value: Node): string | null {
-  const type = value.childForFieldName('return_type')
-  return type === null ? null : type.text.replace(/^:\s*/, '')
 }
 
 const nothing = /^(?:void|never|undefined|asserts\b.*|(?:Promise|PromiseLike)<\s*(?:void|never|undefined)\s*>)$/s
@@ -140,10 +129,12 @@ function returnsValueOf({
 
 function parametersOf(value: Node): DocumentedParameter[] {
   const single = value.childForFieldName('parameter')
-  if (single !== null) return [parameterOf(single)].filter((one) => one !== undefined)
-  return namedChildrenOf(value.childForFieldName('parameters'))
-    .map(parameterOf)
-    .filter((one) => one !== undefined)
+  const nodes = single === null ? namedChildrenOf(value.childForFieldName('parameters')) : [single]
+  return nodes.flatMap((node) => parameterOf(node) ?? [])
+}
+
+function typeText(node: Node, field: 'type' | 'return_type'): string | null {
+  return node.childForFieldName(field)?.text.replace(/^:\s*/, '') ?? null
 }
 
 function parameterOf(node: Node): DocumentedParameter | undefined {
@@ -154,48 +145,37 @@ function parameterOf(node: Node): DocumentedParameter | undefined {
   const fallback = node.childForFieldName('value') ?? node.childForFieldName('right')
   return {
     name: target.type === 'identifier' ? target.text : undefined,
-    type: node.childForFieldName('type')?.text.replace(/^:\s*/, '') ?? null,
+    type: typeText(node, 'type'),
     default: fallback?.text ?? null,
     isRest: pattern.type === 'rest_pattern',
   }
 }
 
-/** A `throw` that a `catch` of the function may take is left out, and one of something that is no `new Name()`. */
+/** Leaves out a `throw` that a `catch` of the function may take, and one of something that is no `new Name()`. */
 function thrownNames(node: Node): string[] {
   if (node.type !== 'throw_statement') return []
   const [thrown] = namedChildrenOf(node)
   const name = thrown?.type === 'new_expression' ? (thrown.childForFieldName('constructor')?.text ?? '') : ''
-  return /^(?:[\w$]+\.)*[A-Z][\w$]*$/.test(name) && !isCaught(node) ? [name] : []
+  return /^(?:[\w$]+\.)*[A-Z][\w$]*$/.test(name) && !isCaught(node, ({ type }) => functions.has(type)) ? [name] : []
 }
 
-function isCaught(node: Node): boolean {
-  for (let one: Node | null = node; one !== null && !functions.has(one.type); one = one.parent) {
-    const { parent } = one
-    if (parent?.type !== 'try_statement' || parent.childForFieldName('handler') === null) continue
-    if (parent.childForFieldName('body')?.id === one.id) return true
-  }
-  return false
-}
-
-/** Public: exported, and not in anything that is not; a member is neither `private` nor named like one. */
-function visibilityOf(node: Node, name: string, source: string): Definition['visibility'] {
-  for (let one: Node | null = node; one !== null; one = one.parent) {
-    if (isHiddenMember(one)) return 'private'
-    if (one.id !== node.id && functions.has(one.type)) return 'private'
+/** Is `public` when it is exported, and not in anything that is not; a member is neither `private` nor named like one. */
+function visibilityOf(definition: Node, name: string, source: string): Definition['visibility'] {
+  for (let node: Node | null = definition; node !== null; node = node.parent) {
+    if (isHiddenMember(node) || (node.id !== definition.id && functions.has(node.type))) return 'private'
     const isInNamespace =
-      one.parent?.type === 'statement_block' && /^(?:internal_)?module$/.test(one.parent.parent?.type ?? '')
-    if (isInNamespace && one.type !== 'export_statement') return 'private'
-    if (one.parent?.type === 'program') return isExported(one, source) ? 'public' : 'private'
+      node.parent?.type === 'statement_block' && /^(?:internal_)?module$/.test(node.parent.parent?.type ?? '')
+    if (isInNamespace && node.type !== 'export_statement') return 'private'
+    if (node.parent?.type === 'program') return isExported(node, source) ? 'public' : 'private'
   }
   return name.startsWith('_') ? 'private' : 'public'
 }
 
 function isHiddenMember(node: Node): boolean {
-  if (!members.has(node.type)) return false
-  const name = (node.childForFieldName('name') ?? node.childForFieldName('property') ?? node.childForFieldName('key'))
-    ?.text
-  const isPrivate = childrenOf(node).some(({ type, text }) => type === 'accessibility_modifier' && text === 'private')
-  return isPrivate || /^[#_]/.test(name ?? '')
+  if (!members.test(node.type)) return false
+  const [name] = ['name', 'property', 'key'].flatMap((field) => node.childForFieldName(field) ?? [])
+  const isPrivate = node.children.some(({ type, text }) => type === 'accessibility_modifier' && text === 'private')
+  return isPrivate || /^[#_]/.test(name?.text ?? '')
 }
 
 function isExported(statement: Node, source: string): boolean {
@@ -215,27 +195,26 @@ function nameOfVariable(statement: Node): string {
 
 let last: { source: string; exported: ReturnType<typeof exportsOf> } | undefined
 
-/** Keeps the answer for one source, which is asked for each of its statements. */
 function exportsIn(source: string): ReturnType<typeof exportsOf> {
   if (last?.source !== source) last = { source, exported: exportsOf(source) }
   return last.exported
 }
 
-function exemptionOf(node: Node, { name, value }: Defined, isAmbient: boolean): string | undefined {
-  const isSetter = childrenOf(value).some(({ type }) => type === 'set')
+function exemptionOf(node: Node, { name, value, isAmbient }: Defined): string | undefined {
+  const isSetter = value.children.some(({ type }) => type === 'set')
   if (isAmbient) return 'needs no docstring: it is declared here and written elsewhere'
   if (isSetter) return 'needs no docstring: it is a setter'
   if (name === 'constructor' && value.type.startsWith('method')) return 'needs no docstring: its class describes it'
-  if (childrenOf(value).some(({ type }) => type === 'override_modifier'))
+  if (value.children.some(({ type }) => type === 'override_modifier'))
     return 'needs no docstring: it inherits that of the method it overrides'
   return isOverloaded(node, name, value) ? 'is left alone: it is one of several overloads' : undefined
 }
 
 /** Is true when a neighbour has its name, and one of the two has no body: editors show the comment of each signature. */
 function isOverloaded(node: Node, name: string, value: Node): boolean {
-  return ([(one: Node) => one.previousNamedSibling, (one: Node) => one.nextNamedSibling] as const).some((next) => {
-    let near = next(node)
-    while (near !== null && (near.type === 'comment' || near.type === 'decorator')) near = next(near)
+  return (['previousNamedSibling', 'nextNamedSibling'] as const).some((side) => {
+    let near = node[side]
+    while (near?.type === 'comment' || near?.type === 'decorator') near = near[side]
     const other = near === null ? undefined : definedBy(near)
     if (other?.name !== name || !functions.has(other.value.type)) return false
     return [value, other.value].some(({ type }) => type.endsWith('_signature'))

@@ -87,7 +87,6 @@ export function parserVersion(): string {
 
 const PackageFile = z.object({ name: z.string(), version: z.string() })
 
-/** A package that is loaded does not change while the process lives. */
 const knownVersions = new Map<string, string>()
 
 function packageVersion(fileInside: string): string {

@@ -21,7 +21,7 @@ export type CheckedPacks = { packs: (PackFolder & { manifest: PackManifest })[];
 /** `unreadable`: those of the faults whose own message names the file that cannot be read. */
 type Checking = CheckedPacks & { unreadable: Set<PackFault> }
 
-export type CheckOptions = {
+type CheckOptions = {
   /** Requires a `default` pack for every language with a grammar, as the built-in folder has it. */
   complete: boolean
   /** The pack in use (default: `default`): a language that has neither is a fault. */
@@ -31,12 +31,12 @@ export type CheckOptions = {
 /** Checks every pack under `dir`; a fault in one does not hide faults in another. `packs` are those whose files all compile. */
 export async function checkPacks(dir: string, { complete, name = defaultPack }: CheckOptions): Promise<Checking> {
   const checked: Checking = { packs: [], faults: [], unreadable: new Set() }
-  const found = await orFault(() => readPackLayout(dir), dir, 'missing_folder', checked)
-  const { packs, faults } = found ?? { packs: [], faults: [] }
+  const layout = await orFault(() => readPackLayout(dir), dir, 'missing_folder', checked)
+  const { packs, faults } = layout ?? { packs: [], faults: [] }
   checked.faults.push(...[...faults, ...unusedLanguages(dir, packs, name)].map(missingFolder))
   for (const pack of packs) await checkPack(pack, checked)
   for (const language of complete ? languages : []) {
-    if (!packs.some((one) => one.language === language && one.pack === defaultPack)) {
+    if (!packs.some((pack) => pack.language === language && pack.pack === defaultPack)) {
       const file = join(dir, language, defaultPack)
       checked.faults.push(missingFolder({ file, message: `no pack for ${language}` }))
     }
@@ -71,7 +71,7 @@ async function checkPack(pack: PackFolder, checked: Checking): Promise<void> {
   }
 }
 
-/** The result of `work`, or undefined and its AppError as a fault. */
+/** Returns the result of `work`, or undefined, and notes its AppError as a fault. */
 async function orFault<T>(
   work: () => Promise<T>,
   file: string,
@@ -82,9 +82,9 @@ async function orFault<T>(
     return await work()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const found = { code: error.code, fault, file, line: 1, message: error.message }
-    faults.push(found)
-    if (fault !== 'unknown_language') unreadable.add(found)
+    const own = { code: error.code, fault, file, line: 1, message: error.message }
+    faults.push(own)
+    if (fault !== 'unknown_language') unreadable.add(own)
     return undefined
   }
 }
@@ -109,7 +109,7 @@ export async function manifestOf({ language, pack, folder }: PackFolder): Promis
 
 const lineWidth = 120
 
-/** The text of a manifest file in the formatter's style: a list is on one line if it fits. */
+/** Writes a manifest in the formatter's style: a list is on one line if it fits. */
 export function manifestText(manifest: PackManifest): string {
   const text = JSON.stringify(manifest, null, 2)
   const lists = text.replaceAll(/^( *"\w+": )\[\n[^\][{}]*\](,?)$/gm, (lines) => {

@@ -33,7 +33,7 @@ const predicatesThatExist = '#eq?, #match?, #any-of?, their #not- and #any- form
  */
 const captureName = /^(?:[a-z][a-z0-9_]*\.(?:def|name|name_end|owner)|lead|_[a-z0-9_.]*)$/
 
-/** Everything wrong with one `.scm` file. Lines are those of the faulty pattern, or those of the compiler's message. */
+/** Lists everything wrong with one `.scm` file. Lines are those of the faulty pattern, or those of the compiler's message. */
 export function checkQueryFile(language: Language, file: QueryFile): PackFault[] {
   const compiled = tryCompile(language, file)
   if (!compiled.ok) {
@@ -56,11 +56,10 @@ function checkPattern(query: Query, pattern: number, file: QueryFile): PackFault
   const missing = missingCaptures(query, pattern, names)
   const unsupported = unsupportedPredicates(query, pattern)
   return [
-    ...captures.flatMap(({ name, many }): PackFault[] => {
+    ...captures.flatMap(({ name, many }): PackFault[] | PackFault => {
       if (!captureName.test(name))
-        return [{ ...at, fault: 'invalid_capture_name', message: `@${name}: ${capturesThatExist}` }]
-      if (many) return [{ ...at, fault: 'duplicate_capture', message: `@${name} can be captured more than once` }]
-      return []
+        return { ...at, fault: 'invalid_capture_name', message: `@${name}: ${capturesThatExist}` }
+      return many ? { ...at, fault: 'duplicate_capture', message: `@${name} can be captured more than once` } : []
     }),
     ...missing.map((message) => ({ ...at, fault: 'missing_capture', message }) as const),
     ...unsupported.map((message) => ({ ...at, fault: 'unsupported_predicate', message }) as const),
@@ -76,7 +75,7 @@ function capturesOf(query: Query, pattern: number): { name: string; many: boolea
   })
 }
 
-/** A pattern is either a lead or one node: exactly one `.def`, and of the same kind a `.name` or the rule that names it. */
+/** Says what a pattern lacks to be a lead or one node: one `.def`, and of the same kind a `.name` or the rule that names it. */
 function missingCaptures(query: Query, pattern: number, names: readonly string[]): string[] {
   const kinds = names.flatMap((name) => (name.endsWith('.def') ? [name.slice(0, -'.def'.length)] : []))
   const [kind] = kinds

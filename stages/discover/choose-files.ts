@@ -76,12 +76,10 @@ export function checkFilters(filters: DiscoveryFilters, packs: ReadonlyMap<strin
   }
 }
 
-function speaks(path: string, languages: readonly string[] | undefined): boolean {
-  if (languages === undefined || languages.length === 0) return true
-  const language = languageOf(path)
-  return language !== undefined && languages.includes(language)
+function speaks(path: string, languages: readonly string[] = []): boolean {
+  return languages.length === 0 || languages.includes(languageOf(path) ?? '')
 }
 
-function globsOrFolders(patterns: readonly string[] | undefined): ((path: string) => boolean) | undefined {
-  return patterns === undefined || patterns.length === 0 ? undefined : pathGlobs(patterns)
+function globsOrFolders(patterns: readonly string[] = []): ((path: string) => boolean) | undefined {
+  return patterns.length === 0 ? undefined : pathGlobs(patterns)
 }

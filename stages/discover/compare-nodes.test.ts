@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { compareNodes, matchRenames, type NodeComparison } from './compare-nodes.ts'
-import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
+import { compileNodeQuery, type NodeQuery } from './node-query.ts'
+import { nodesOfFile } from './outline.fixture.ts'
 import { loadQueryPacks } from './query-pack.ts'
 
 let query: NodeQuery

@@ -5,7 +5,6 @@ import { getOrMake } from '#platform/cached-answers.ts'
 
 export type MovedNode = { from: CodeNode; to: CodeNode }
 
-/** Every node of either tree is counted once. */
 export type NodeComparison = {
   added: CodeNode[]
   removed: CodeNode[]
@@ -20,9 +19,8 @@ export type NodeComparison = {
  * texts the most similar node comes first: of the same kind and name, in a file of the same name, under the same qualified
  * name, in a node of the same name; then in source order. The lists are in the order given.
  *
- * Limits: a node that was moved and edited counts as added and removed; one that took over an existing id (two
- * functions that exchanged their names, the second of two equal names when the first was deleted) counts as changed; a
- * move that changes the indentation changes the text. A renamed node counts as added and removed until `matchRenames`.
+ * Limits: a node that was moved and edited, also by its indentation, counts as added and removed; one that took over an existing id (two
+ * functions that exchanged their names) counts as changed. A renamed node counts as added and removed until `matchRenames`.
  */
 export function compareNodes(before: readonly CodeNode[], after: readonly CodeNode[]): NodeComparison {
   const known = byId(before)
@@ -90,15 +88,12 @@ function byId(nodes: readonly CodeNode[]): Map<string, CodeNode> {
 }
 
 /**
- * Turns pairs of added and removed nodes that differ in nothing but their own name into moved ones. `textOf` returns the
- * text of an added node, or undefined when it is not available. The old text is not needed: after replacing the new
- * name by the old one, wherever it occurs as a word, the new text must have the old text's hash. Only nodes of one kind
- * are paired, each once; nodes of the same file are preferred, then source order.
+ * Turns pairs of added and removed nodes that differ in nothing but their own name into moved ones. `textOf` returns the text of an added
+ * node, if it is available: with the old name for the new one, wherever that occurs as a word, it must have the old text's hash. Only
+ * nodes of one kind are paired, each once; nodes of the same file are preferred, then source order.
  *
- * Not found: a node that was renamed and also edited, one whose old text contained
- * the new name, one in whose text some mentions kept the old name, and one beyond
- * the first hundred of its size. Two unrelated nodes whose texts differ only in
- * their names, one deleted and the other added, look like a rename.
+ * Not found: a node that was also edited, one whose old text contained the new name, one in whose text some mentions kept the old name,
+ * and one beyond the first hundred of its size. Two unrelated nodes whose texts differ only in their names look like a rename.
  */
 export function matchRenames(
   comparison: NodeComparison,

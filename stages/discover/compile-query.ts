@@ -8,7 +8,7 @@ export type QueryFile = { path: string; text: string }
 /** Parses what web-tree-sitter's query errors carry (the class itself is not exported): the index in the text where it stopped. */
 const PositionedError = z.object({ index: z.int().min(0) })
 
-export type CompiledQuery = { ok: true; query: Query } | { ok: false; line: number; message: string; cause: unknown }
+type CompiledQuery = { ok: true; query: Query } | { ok: false; line: number; message: string; cause: unknown }
 
 export function tryCompile(language: Language, file: QueryFile): CompiledQuery {
   try {
@@ -58,7 +58,9 @@ function describeFault(language: Language, text: string, error: unknown): { line
 
 /** A malformed predicate carries no position: it is the first that is refused without all others, else the first of all. */
 function faultyPredicate(language: Language, text: string, closed: ReadonlyMap<number, number>): number {
-  const predicates = [...closed].filter(([start]) => text[start + 1] === '#').toSorted(([a], [b]) => a - b)
+  const predicates = [...closed]
+    .filter(([start]) => text[start + 1] === '#')
+    .toSorted(([left], [right]) => left - right)
   for (const [start] of predicates) {
     let alone = text
     for (const [other, end] of predicates) {
@@ -88,7 +90,7 @@ export type PatternRules = {
   level: number | undefined
 }
 
-/** The rules of one pattern. The checker reports keys that are no rule. */
+/** Reads the rules of one pattern. The checker reports keys that are no rule. */
 export function patternRules(properties: QueryProperties): PatternRules {
   const inside: Record<string, string> = {}
   for (const [key, value] of Object.entries(properties)) {
@@ -134,11 +136,10 @@ const part = /"(?:[^"\\]|\\.)*"?|;[^\n]*|[([\])]/gs
 function queryBrackets(text: string) {
   /** Index of each `(` or `[` → index after its closing bracket. */
   const closed = new Map<number, number>()
-  /** Indices of unclosed brackets, outermost first. */
   const open: number[] = []
-  for (const { 0: found, index } of text.matchAll(part)) {
-    if (found === '(' || found === '[') open.push(index)
-    else if (found === ')' || found === ']') {
+  for (const { 0: token, index } of text.matchAll(part)) {
+    if (token === '(' || token === '[') open.push(index)
+    else if (token === ')' || token === ']') {
       const start = open.pop()
       if (start !== undefined) closed.set(start, index + 1)
     }

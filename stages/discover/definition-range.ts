@@ -17,24 +17,18 @@ export function endWithoutSpace(start: number, end: number, text: string): numbe
   return last
 }
 
-function isSpace(charCode: number): boolean {
-  return charCode === 0x20 || (charCode >= 0x09 && charCode <= 0x0d)
-}
+const isSpace = (charCode: number) => charCode === 0x20 || (charCode >= 0x09 && charCode <= 0x0d)
 
-type Siblings = { children: readonly Node[]; places: ReadonlyMap<number, number> }
+type Siblings = { children: readonly Node[]; indexes: ReadonlyMap<number, number> }
 
 /** A node's parent with its children. Every call of the parser for one sibling costs as much as one for all. */
 function siblingFinder(): (node: Node) => Siblings {
-  const found = new Map<number, Siblings>()
-  return (node) => {
-    const { parent } = node
-    const known = parent === null ? undefined : found.get(parent.id)
-    if (known !== undefined) return known
-    const children = parent?.children ?? [node]
-    const siblings = { children, places: new Map(children.map((child, place) => [child.id, place])) }
-    found.set((parent ?? node).id, siblings)
-    return siblings
-  }
+  const known = new Map<number, Siblings>()
+  return (node) =>
+    getOrMake(known, (node.parent ?? node).id, () => {
+      const children = node.parent?.children ?? [node]
+      return { children, indexes: new Map(children.map((child, index) => [child.id, index])) }
+    })
 }
 
 /** The start of a node, including its leads: `#[test]` and `/// why` before a Rust function, comments between them. */
@@ -42,9 +36,9 @@ function startWithLeads(def: Node, leads: ReadonlySet<number>, siblingsOf: (node
   let start = def.startIndex
   const nearest = leads.size === 0 ? null : def.previousSibling
   if (nearest === null || (!leads.has(nearest.id) && !nearest.isExtra)) return start
-  const { children, places } = siblingsOf(def)
-  for (let place = (places.get(def.id) ?? 0) - 1; place >= 0; place--) {
-    const before = children[place]
+  const { children, indexes } = siblingsOf(def)
+  for (let index = (indexes.get(def.id) ?? 0) - 1; index >= 0; index--) {
+    const before = children[index]
     if (before === undefined) break
     if (leads.has(before.id)) start = before.startIndex
     else if (!before.isExtra) break
@@ -93,23 +87,21 @@ type Headed = { kind: string; start: number; end: number; heading: Heading | und
 
 /** Extends headings (markdown, `namespace App;`) up to the next of the same kind, scope and level, or to the end of the scope. */
 export function extendHeadings<T extends Headed>(definitions: readonly T[]): T[] {
-  const extended = definitions.toSorted((a, b) => a.start - b.start)
-  const open = new Map<string, { at: number; level: number }[]>()
-  for (const [at, { kind, start, heading }] of extended.entries()) {
+  const extended = definitions
+    .map((definition) => ({ ...definition }))
+    .toSorted((left, right) => left.start - right.start)
+  const open = new Map<string, { definition: T; level: number }[]>()
+  for (const definition of extended) {
+    const { kind, start, heading } = definition
     if (heading === undefined) continue
     const { level, scope } = heading
     const stack = getOrMake(open, `${kind}\0${scope.id}`, () => [])
     for (let last = stack.at(-1); last !== undefined && last.level >= level; last = stack.at(-1)) {
-      endAt(extended, last.at, start)
+      last.definition.end = start
       stack.pop()
     }
-    endAt(extended, at, scope.end)
-    stack.push({ at, level })
+    definition.end = scope.end
+    stack.push({ definition, level })
   }
   return extended
-}
-
-function endAt(definitions: Headed[], at: number, end: number): void {
-  const definition = definitions[at]
-  if (definition !== undefined) definitions[at] = { ...definition, end }
 }

@@ -8,7 +8,7 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { type EntryKind, walkFolder } from '#platform/walk-folder.ts'
 import type { DiscoveryFilters } from './choose-files.ts'
 import { discoverNodes, type Discovery, type DiscoveryInput } from './discover-nodes.ts'
-import { type IndexFile, indexPath, openIndexFile } from './index-file.ts'
+import { type IndexFile, indexIn } from './index-file.ts'
 import { openParsePool } from './parse-pool.ts'
 import { loadQueryPacks, type PackPlaces, type QueryPack } from './query-pack.ts'
 import { hiddenReason } from './unwanted/unwanted-path.ts'
@@ -34,13 +34,14 @@ export async function discoverFolder(root: string, options: FolderOptions, signa
   const packs = await loadQueryPacks(options.packs)
   const listedAtMs = Date.now()
   const listed = await listSourceFiles(top, options, signal)
-  const known = await indexOf(options.indexDir, top, listed.files, listedAtMs)
+  const settled = listed.files.filter(({ changedMs }) => changedMs < listedAtMs - unsettledMs)
+  const known = await indexIn(options.indexDir, top, new Map(settled.map(({ path, state }) => [path, state])))
   // A path may stand for its content here, since no file is read twice.
   const files = listed.files.map(({ path, size }) => ({ path, size, hash: path }))
   const fileOf = (path: string) => join(top, path)
   const source = { files, fileOf, read: (path: string) => readFileOf(fileOf(path)), skipped: listed.skipped, known }
-  const found = await discoverListed(source, packs, options, signal)
-  return { ...found, durationMs: msSince(start) }
+  const discovery = await discoverListed(source, packs, options, signal)
+  return { ...discovery, durationMs: msSince(start) }
 }
 
 type ListedSource = Pick<DiscoveryInput, 'files' | 'read' | 'fileOf'> & {
@@ -58,23 +59,12 @@ export async function discoverListed(
   const pool = openParsePool({ threads })
   try {
     const all: DiscoveryFilters = { ...filters, include: [...(filters.include ?? []), 'ignored'] }
-    const found = await discoverNodes({ ...source, filters: all, ...(known && { known }) }, { pool, packs }, signal)
+    const discovery = await discoverNodes({ ...source, filters: all, ...(known && { known }) }, { pool, packs }, signal)
     await known?.save()
-    return { ...found, skipped: [...skipped, ...found.skipped].toSorted(byPath) }
+    return { ...discovery, skipped: [...skipped, ...discovery.skipped].toSorted(byPath) }
   } finally {
     await pool.close()
   }
-}
-
-async function indexOf(
-  dir: string | undefined,
-  top: string,
-  files: readonly ListedFile[],
-  listedAtMs: number,
-): Promise<IndexFile | undefined> {
-  if (dir === undefined) return undefined
-  const settled = files.filter(({ changedMs }) => changedMs < listedAtMs - unsettledMs)
-  return openIndexFile(indexPath(dir, top), new Map(settled.map(({ path, state }) => [path, state])))
 }
 
 async function readFileOf(file: string): Promise<Uint8Array> {

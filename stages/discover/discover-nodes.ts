@@ -15,7 +15,7 @@ import { batchesOf, type BlobReader, indexBatch, type IndexedBlob, type SourceBl
 import { linkEdges } from './edges/link-edges.ts'
 import { readModuleFiles } from './edges/module-map.ts'
 import { asAdmitted, type FoundFile, isToBeRead, type KnownFiles, type ReadFile } from './index-file.ts'
-import { codeNodesOf, type NodeIndex, unknownLanguage } from './node-index.ts'
+import { codeNodesOf, unknownLanguage } from './node-index.ts'
 import type { ParsePool } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
 import { readTreeRules } from './unwanted/tree-rules.ts'
@@ -56,8 +56,8 @@ export async function discoverNodes(
   checkFilters(filters, deps.packs)
   const tree = { files: input.files, rules: await readTreeRules(input.files, input.read) }
   const chosen = await chooseFiles(tree, filters, signal)
-  const { found, parsed } = await readChosen(chosen, input, deps, signal)
-  const read = new Map(found.entries().flatMap(([path, file]) => ('skipped' in file ? [] : [[path, file] as const])))
+  const { results, parsed } = await readChosen(chosen, input, deps, signal)
+  const read = new Map(results.entries().flatMap(([path, file]) => ('skipped' in file ? [] : [[path, file] as const])))
   const kinds = filters.nodeKinds?.length ? new Set(filters.nodeKinds) : undefined
   const all = chosen.files.flatMap(({ path }) => read.get(path)?.nodes ?? [])
   const nodes = kinds === undefined ? all : all.filter((node) => kinds.has(node.kind))
@@ -66,42 +66,48 @@ export async function discoverNodes(
     nodes,
     ...(edges && { edges }),
     files: read.size,
-    skipped: [...chosen.skipped, ...found.entries().flatMap(skippedOf)].toSorted(byPath),
+    skipped: [...chosen.skipped, ...results.entries().flatMap(skippedOf)].toSorted(byPath),
     durationMs: msSince(start),
     parsed,
   }
 }
-
-type Way = { packOf(path: string): QueryPack | undefined; admitted: ChosenFiles['admitted'] }
 
 async function readChosen(
   { files, admitted }: ChosenFiles,
   input: DiscoveryInput,
   { packs, pool }: DiscoveryDeps,
   signal: AbortSignal,
-): Promise<{ found: Map<string, FoundFile>; parsed: number }> {
+): Promise<{ results: Map<string, FoundFile>; parsed: number }> {
   const packOf = (path: string) => packs.get(languageOf(path) ?? unknownLanguage)
-  const found = new Map<string, FoundFile>()
+  const results = new Map<string, FoundFile>()
   for (const { path } of input.known === undefined ? [] : files) {
     const known = input.known?.get(path, packOf(path))
     const marks = admitted(path)
-    if (known !== undefined && !isToBeRead(known, marks)) found.set(path, asAdmitted(known, marks))
+    if (known !== undefined && !isToBeRead(known, marks)) results.set(path, asAdmitted(known, marks))
   }
-  const unknown = files.filter(({ path }) => !found.has(path))
+  const unknown = files.filter(({ path }) => !results.has(path))
   let parsed = 0
-  const batches = [...batchesOf(distinctBlobs(unknown, { packOf, admitted }))]
+  const batches = [...batchesOf(distinctBlobs(unknown, packOf, admitted))]
   // One batch more than threads, so that some are read while others are parsed.
   await mapBounded(batches, pool.threads + 1, async (batch) => {
     signal.throwIfAborted()
     for (const indexed of await indexBatch(batch, input, pool)) {
       if (indexed.parsed) parsed++
-      collect(indexed, { found, known: input.known, admitted })
+      for (const path of indexed.blob.paths) {
+        const file = fileAt(path, indexed)
+        results.set(path, indexed.result.kind === 'unreadable' ? file : asAdmitted(file, admitted(path)))
+        if (indexed.result.kind !== 'unreadable') input.known?.put(path, indexed.blob.pack, file)
+      }
     }
   })
-  return { found, parsed }
+  return { results, parsed }
 }
 
-function distinctBlobs(files: readonly SourceFile[], { packOf, admitted }: Way): Iterable<SourceBlob> {
+function distinctBlobs(
+  files: readonly SourceFile[],
+  packOf: (path: string) => QueryPack | undefined,
+  admitted: ChosenFiles['admitted'],
+): Iterable<SourceBlob> {
   const blobs = new Map<string, SourceBlob>()
   for (const { path, hash, size } of files) {
     const pack = packOf(path)
@@ -135,23 +141,11 @@ async function edgesOf(
   return edges.filter(({ from, to }) => asked.has(from) && asked.has(to))
 }
 
-type Collected = { found: Map<string, FoundFile>; known: KnownFiles | undefined; admitted: ChosenFiles['admitted'] }
-
-function collect({ blob, result }: IndexedBlob, { found, known, admitted }: Collected): void {
-  for (const path of blob.paths) {
-    if (result.kind === 'unreadable') {
-      found.set(path, { skipped: result.reason })
-      continue
-    }
-    const file = fileAt(path, blob.pack?.language ?? unknownLanguage, result.index)
-    found.set(path, asAdmitted(file, admitted(path)))
-    known?.put(path, blob.pack, file)
-  }
-}
-
-function fileAt(path: string, language: string, index: NodeIndex): FoundFile {
-  if ('skipped' in index) return index
-  const { nodes, broken, references = [], marks } = index
+function fileAt(path: string, { blob, result }: IndexedBlob): FoundFile {
+  if (result.kind === 'unreadable') return { skipped: result.reason }
+  if ('skipped' in result.index) return result.index
+  const { nodes, broken, references = [], marks } = result.index
+  const language = blob.pack?.language ?? unknownLanguage
   return { nodes: codeNodesOf(path, language, nodes), broken, references, ...(marks && { marks }) }
 }
 

@@ -10,13 +10,13 @@ import { gitSettings } from '#platform/run-program.ts'
 import type { SourceFile } from './choose-files.ts'
 import { discoverListed, type FolderOptions } from './discover-folder.ts'
 import type { Discovery } from './discover-nodes.ts'
-import { type IndexFile, indexPath, openIndexFile } from './index-file.ts'
+import { indexIn } from './index-file.ts'
 import { loadQueryPacks } from './query-pack.ts'
 
 /**
- * Finds the code nodes that `folder` had at a revision of the repository it lies in, as `discoverFolder` finds those it
- * has now; nothing is checked out. Errors as of `openGitRevision` and `discoverNodes`. Files that are tracked although
- * .gitignore names them are included, and line ends are those of git's objects.
+ * Finds the code nodes that `folder` had at a revision of the repository it lies in, as `discoverFolder` finds those it has now; nothing
+ * is checked out. Files that are tracked although .gitignore names them are included, and line ends are those of git's objects. DISC_005
+ * for an unknown revision, CONFIG_006 without git.
  */
 export async function discoverRevision(
   folder: string,
@@ -26,38 +26,30 @@ export async function discoverRevision(
 ): Promise<Discovery> {
   const start = performance.now()
   const packs = await loadQueryPacks(options.packs)
-  const place = { folder, env: gitEnv(options.env ?? {}), signal }
-  const git = await openGitRevision(place, revision)
+  const from = { folder, env: gitEnv(options.env ?? {}), signal }
+  const git = await openGitRevision(from, revision)
   const { files, skipped, read } = git
   try {
     // What is in a revision is tracked: no .gitignore counts against it.
-    const known = await indexOf(options.indexDir, folder, files)
-    const found = await discoverListed({ files, skipped, read, known }, packs, options, signal)
-    return { ...found, durationMs: msSince(start) }
+    // One index for all revisions of a folder, most of whose files are the same. A file's state is its blob id in git.
+    const states = new Map(files.map(({ path, hash }) => [path, hash]))
+    const known = await indexIn(options.indexDir, `git ${resolve(folder)}`, states)
+    const discovery = await discoverListed({ files, skipped, read, known }, packs, options, signal)
+    return { ...discovery, durationMs: msSince(start) }
   } finally {
     git.close()
   }
 }
 
-/** One file for all revisions of a folder, most of whose files are the same. A file's state is its blob id in git. */
-async function indexOf(
-  dir: string | undefined,
-  folder: string,
-  files: readonly SourceFile[],
-): Promise<IndexFile | undefined> {
-  if (dir === undefined) return undefined
-  return openIndexFile(indexPath(dir, `git ${resolve(folder)}`), new Map(files.map(({ path, hash }) => [path, hash])))
-}
-
 const run = promisify(execFile)
-type GitPlace = { folder: string; env: Env; signal: AbortSignal }
+type GitFolder = { folder: string; env: Env; signal: AbortSignal }
 const maxListingBytes = 1024 ** 3
 const namedRevisions = 8
 
-/** Lists the files of `revision` below `folder`. DISC_005 when there is no such revision (wrong usage); CONFIG_006 without git. */
-async function openGitRevision(place: GitPlace, revision: string) {
-  const { folder, env, signal } = place
-  const tree = await treeOf(place, revision)
+/** Lists the files of `revision` below `folder`. */
+async function openGitRevision(from: GitFolder, revision: string) {
+  const { folder, env, signal } = from
+  const tree = await treeOf(from, revision)
   const options = { cwd: folder, env, signal, maxBuffer: maxListingBytes }
   // Without --full-tree, the listing and its names are relative to the folder that git is started in.
   const { stdout } = await run('git', [...gitSettings, 'ls-tree', '-r', '-z', '-l', tree], options)
@@ -69,7 +61,7 @@ async function openGitRevision(place: GitPlace, revision: string) {
     if (mode.startsWith('100')) files.push({ path, hash, size: Number(size) })
     else skipped.push({ path, reason: reasonOf(mode) })
   }
-  return { files, skipped, ...openBlobs(place) }
+  return { files, skipped, ...openBlobs(from) }
 }
 
 /** Git's modes: a symbolic link, and the link to a commit of another repository. */
@@ -78,10 +70,10 @@ function reasonOf(mode: string): string {
   return mode === '120000' ? 'symbolic link' : 'not a regular file'
 }
 
-/** The name of the revision's tree. A revision that begins with a dash is refused, since git would read it as an option. */
-async function treeOf(place: GitPlace, revision: string): Promise<string> {
-  const { folder, env, signal } = place
-  if (revision.startsWith('-')) throw await unknownRevision(place, revision)
+/** Returns the name of the revision's tree. Refuses a revision that begins with a dash, which git would read as an option. */
+async function treeOf(from: GitFolder, revision: string): Promise<string> {
+  const { folder, env, signal } = from
+  if (revision.startsWith('-')) throw await unknownRevision(from, revision)
   const args = [...gitSettings, 'rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
   try {
     const { stdout } = await run('git', args, { cwd: folder, env, signal })
@@ -92,12 +84,12 @@ async function treeOf(place: GitPlace, revision: string): Promise<string> {
       const message = 'a revision needs git, which is not on the PATH: "remora doctor" says how to get it'
       throw new AppError('CONFIG_006', message)
     }
-    throw await unknownRevision(place, revision, error)
+    throw await unknownRevision(from, revision, error)
   }
 }
 
 async function unknownRevision(
-  { folder, env, signal }: GitPlace,
+  { folder, env, signal }: GitFolder,
   revision: string,
   cause?: unknown,
 ): Promise<AppError> {
@@ -113,11 +105,10 @@ async function unknownRevision(
 }
 
 /**
- * Contents from one `git cat-file --batch` that runs until `close`, so that a thousand files cost no thousand processes.
- * Many may be requested at once; answers come in the order of the requests. DISC_005 for an unknown name; when git
- * itself ends, all requests still waiting fail with the same error.
+ * Reads contents by one `git cat-file --batch` that runs until `close`, so that a thousand files cost no thousand processes. Many may be
+ * requested at once. DISC_005 for an unknown name, and for all that wait when git ends.
  */
-function openBlobs({ folder, env, signal }: GitPlace) {
+function openBlobs({ folder, env, signal }: GitFolder) {
   const git = spawn('git', [...gitSettings, 'cat-file', '--batch'], {
     cwd: folder,
     env,
@@ -137,9 +128,9 @@ function openBlobs({ folder, env, signal }: GitPlace) {
     const answers = answersIn(Buffer.concat([held, bytes]))
     held = answers.rest
     for (const content of answers.contents) {
-      const asked = waiting.shift()
-      if (content === undefined) asked?.reject(unreadable())
-      else asked?.resolve(content)
+      const request = waiting.shift()
+      if (content === undefined) request?.reject(unreadable())
+      else request?.resolve(content)
     }
   })
   const read = (hash: string) => {

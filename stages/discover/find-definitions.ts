@@ -16,32 +16,28 @@ export function findDefinitions(
 ): Definition[] {
   const leads = new Set<number>()
   const parts: MatchedDefinition[] = []
-  for (const match of matched.toSorted((a, b) => a.patternIndex - b.patternIndex)) {
+  for (const match of matched.toSorted((left, right) => left.patternIndex - right.patternIndex)) {
     // A pattern with `@lead` makes no definition: what it captures belongs to the definition that follows it.
     for (const { name, node } of match.captures) if (name === 'lead') leads.add(node.id)
     const part = partsOf(match, rules[match.patternIndex])
     if (part !== undefined) parts.push(part)
   }
   const rangeOf = definitionRanges(text, leads)
-  const found = widest(parts)
-  const broken = rootNode.hasError ? brokenOnes(found) : nothingBroken
-  const sectionTypes = sectionTypesOf(found)
-  const definitions = found.map((one) => {
-    const { start, end } = rangeOf(one.def, one.end)
-    return {
-      kind: one.kind,
-      name: nameOf(one, text),
-      owner: ownerOf(one, text),
-      start,
-      end,
-      broken: broken.has(one),
-      rules: one.rules,
-      heading: headingOf(one, sectionTypes),
-    }
-  })
+  const whole = widest(parts)
+  const broken = rootNode.hasError ? brokenOf(whole) : nothingBroken
+  const sectionTypes = sectionTypesOf(whole)
+  const definitions = whole.map((definition) => ({
+    kind: definition.kind,
+    name: nameOf(definition, text),
+    owner: ownerOf(definition, text),
+    ...rangeOf(definition.def, definition.end),
+    broken: broken.has(definition),
+    rules: definition.rules,
+    heading: headingOf(definition, sectionTypes),
+  }))
   const extended = extendHeadings(definitions)
   // Grammars of languages that are read by lines count the empty lines that follow a definition as its own.
-  for (const one of extended) one.end = endWithoutSpace(one.start, one.end, text)
+  for (const definition of extended) definition.end = endWithoutSpace(definition.start, definition.end, text)
   return extended
 }
 
@@ -88,10 +84,10 @@ function partsOf({ captures }: QueryMatch, rules: PatternRules | undefined): Mat
 
 function widest(matched: readonly MatchedDefinition[]): MatchedDefinition[] {
   const byName = new Map<number, MatchedDefinition>()
-  for (const one of matched) {
-    const key = (one.name ?? one.def).id
+  for (const definition of matched) {
+    const key = (definition.name ?? definition.def).id
     const known = byName.get(key)
-    if (known === undefined || widthOf(one) > widthOf(known)) byName.set(key, one)
+    if (known === undefined || widthOf(definition) > widthOf(known)) byName.set(key, definition)
   }
   return [...byName.values()]
 }
@@ -104,15 +100,15 @@ function widthOf({ def, end }: MatchedDefinition): number {
  * The definitions that contain syntax errors of their own; an error in a nested definition belongs to the inner one.
  * Since definitions nest, it is enough to look at the next definition.
  */
-function brokenOnes(found: readonly MatchedDefinition[]): Set<MatchedDefinition> {
+function brokenOf(definitions: readonly MatchedDefinition[]): Set<MatchedDefinition> {
   const broken = new Set<MatchedDefinition>()
   let next: MatchedDefinition | undefined
   let here: MatchedDefinition | undefined
-  const torn = found.filter(({ def }) => def.hasError)
-  for (const one of torn.toSorted((a, b) => b.def.startIndex - a.def.startIndex)) {
-    if (here !== undefined && here.def.startIndex > one.def.startIndex) next = here
-    here = one
-    if (next === undefined || next.end > one.end) broken.add(one)
+  const torn = definitions.filter(({ def }) => def.hasError)
+  for (const definition of torn.toSorted((left, right) => right.def.startIndex - left.def.startIndex)) {
+    if (here !== undefined && here.def.startIndex > definition.def.startIndex) next = here
+    here = definition
+    if (next === undefined || next.end > definition.end) broken.add(definition)
   }
   return broken
 }
@@ -145,8 +141,8 @@ function headingOf({ def, rules }: MatchedDefinition, sectionTypes: ReadonlySet<
   return { level: rules.level, scope: { id: scope.id, end: scope.endIndex } }
 }
 
-function sectionTypesOf(found: readonly MatchedDefinition[]): Set<string> {
-  const headings = found.filter(({ rules }) => rules.level !== undefined)
+function sectionTypesOf(definitions: readonly MatchedDefinition[]): Set<string> {
+  const headings = definitions.filter(({ rules }) => rules.level !== undefined)
   const parents = headings.flatMap(({ def }) => (def.parent?.startIndex === def.startIndex ? [def.parent] : []))
   return new Set(parents.map((parent) => parent.type))
 }
@@ -180,7 +176,7 @@ export function nestDefinitions(definitions: readonly Definition[]) {
   const enclosing: number[] = []
   const seen = new Map<string, number>()
   const broken = new Set<number>()
-  for (const definition of definitions.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+  for (const definition of definitions.toSorted((left, right) => left.start - right.start || right.end - left.end)) {
     const { rules, owner, start, end } = definition
     while (endOf(nested, enclosing) <= start) enclosing.pop()
     const parent = enclosing.at(-1) ?? null
@@ -200,7 +196,6 @@ export function nestDefinitions(definitions: readonly Definition[]) {
   return withoutBroken(nested, broken)
 }
 
-/** Nodes in a broken definition get its parent as their parent. */
 function withoutBroken(all: NestedDefinition[], isBroken: ReadonlySet<number>) {
   /** The qualified names of definitions that are not nodes because their content does not parse. */
   const broken: string[] = []

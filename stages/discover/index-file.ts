@@ -17,12 +17,14 @@ type Entry = { state: string; pack: string; references: string; text: string }
 
 const keptMs = 30 * 86_400_000
 
-export function indexPath(dir: string, tree: string): string {
-  return join(dir, sha256(tree))
-}
-
-/** Reads `file`, if it is there. `states` has every path of the tree with a value that changes with its content; others are not stored. */
-export async function openIndexFile(file: string, states: ReadonlyMap<string, string>): Promise<IndexFile> {
+/** Opens the index of a tree in the folder `dir`. `states` has a value for each path that changes with its content; others are not stored. */
+export async function indexIn(
+  dir: string | undefined,
+  tree: string,
+  states: ReadonlyMap<string, string>,
+): Promise<IndexFile | undefined> {
+  if (dir === undefined) return undefined
+  const file = join(dir, sha256(tree))
   const read = await readEntries(file)
   const entries = new Map([...read].filter(([path, { state }]) => states.get(path) === state))
   let changed = entries.size < read.size
@@ -121,7 +123,7 @@ export function isToBeRead(found: { marks?: ContentMark[] | undefined }, admitte
   return 'skipped' in found && marks.length > 0 && marks.every((mark) => admitted.includes(mark))
 }
 
-/** The file when these marks are allowed; a file with any other mark is skipped. */
+/** Returns the file when these marks are allowed; a file with any other mark is skipped. */
 export function asAdmitted(file: FoundFile, admitted: readonly ContentMark[]): FoundFile {
   const refused = file.marks?.find((mark) => !admitted.includes(mark))
   return refused === undefined ? file : { skipped: markReasons[refused], marks: file.marks }
@@ -142,7 +144,7 @@ type Row = readonly [
 
 type Rows = Omit<ReadFile, 'nodes'> & { language: string; rows: readonly Row[] }
 
-/** A file as JSON without the names of a node's fields, which would be half of it. Read by `parseFoundFile`. */
+/** Writes a file as JSON without the names of a node's fields, which would be half of it. */
 function foundFileText(found: FoundFile): string {
   if ('skipped' in found) return JSON.stringify(found)
   const { nodes, ...rest } = found
@@ -150,7 +152,6 @@ function foundFileText(found: FoundFile): string {
   return JSON.stringify(rows)
 }
 
-/** Nothing is checked. */
 function parseFoundFile(path: string, text: string): FoundFile {
   const read: Rows | Extract<FoundFile, { skipped: string }> = JSON.parse(text)
   if ('skipped' in read) return read

@@ -1,16 +1,15 @@
 import type { Query, QueryMatch, Tree } from 'web-tree-sitter'
-import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
 import { spacedLastCommas } from '#platform/json-with-comments.ts'
 import { type LoadedLanguage, loadLanguage } from '#languages/syntax/parser.ts'
 import { compileQueryFiles, type PatternRules, patternRules } from './compile-query.ts'
 import { findReferences, type FoundReference, placeReferences } from './edges/find-references.ts'
 import { type Definition, findDefinitions, nestDefinitions } from './find-definitions.ts'
-import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
+import type { IndexedNode, ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
 
-/** A query pack ready to run in this thread: one query, so that a tree is walked once. */
+/** Is a query pack ready to run in this thread: one query, so that a tree is walked once. */
 export type NodeQuery = {
   name: string
   language: LoadedLanguage
@@ -33,11 +32,7 @@ export async function compileNodeQuery({ language: name, files, references }: Qu
   return { name, language, query, rules, findsReferences: true }
 }
 
-export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: string; query: NodeQuery }): CodeNode[] {
-  return codeNodesOf(file.path, file.language, indexNodes(file.bytes, file.query).nodes)
-}
-
-/** The nodes of one blob, the file first, then in source order; only the file without a query. */
+/** Finds the nodes of one blob, the file first, then in source order; only the file without a query. */
 export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): ReadIndex {
   const source = readSourceText(bytes)
   const { definitions, errorLine, references } = query === undefined ? nothingFound : findInText(source.text, query)
@@ -66,9 +61,7 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
       hash: sha256(bytes.subarray(startByte, endByte)),
     })
   }
-  return references === undefined
-    ? { nodes, broken }
-    : { nodes, broken, references: placeReferences(references, nested) }
+  return { nodes, broken, ...(references && { references: placeReferences(references, nested) }) }
 }
 
 type Found = { definitions: Definition[]; errorLine: number | undefined; references?: FoundReference[] }
@@ -84,8 +77,8 @@ function findInText(text: string, { name, language, query, rules, findsReference
       else referring.push(match)
     }
     const definitions = findDefinitions(tree, defining, text, rules)
-    const found = { definitions, errorLine: firstErrorLine(tree) }
-    return findsReferences ? { ...found, references: findReferences(referring, text) } : found
+    const errorLine = firstErrorLine(tree)
+    return { definitions, errorLine, ...(findsReferences && { references: findReferences(referring, text) }) }
   } finally {
     tree.delete()
   }

@@ -1,6 +1,11 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
+import { codeNodesOf } from './node-index.ts'
+import { compileNodeQuery, indexNodes, type NodeQuery } from './node-query.ts'
 import { loadQueryPacks } from './query-pack.ts'
+
+export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: string; query: NodeQuery }): CodeNode[] {
+  return codeNodesOf(file.path, file.language, indexNodes(file.bytes, file.query).nodes)
+}
 
 export type Outline = {
   query: NodeQuery

@@ -13,12 +13,11 @@ export const manifestFile = 'manifest.json'
 export const PackManifest = z.strictObject({
   language: z.string(),
   pack: z.string(),
-  /** Node kinds its definitions can get, sorted. */
   kinds: z.array(z.string()),
-  /** Patterns, and captures named in them, over all files. */
+  /** Count patterns, and captures named in them, over all files. */
   queries: z.int(),
   captures: z.int(),
-  /** SHA-256 of every `.scm` file, by file name. */
+  /** Has the SHA-256 of every `.scm` file, by file name. */
   files: z.record(z.string(), z.string()),
   toolchain: z.strictObject({ grammar: z.string(), grammar_sha256: z.string(), parser: z.string() }),
 })

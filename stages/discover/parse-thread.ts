@@ -32,7 +32,6 @@ function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
   return getOrMake(compiled, `${pack.hash}.${pack.references?.hash ?? ''}`, () => compileNodeQuery(pack))
 }
 
-/** Stops behind the file after which the thread is spent. */
 function parseFiles(
   request: ParseRequest,
   queries: readonly NodeQuery[],

@@ -9,13 +9,13 @@ import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
 import { manifestStillTrue } from './pack-manifest.ts'
 import { hashReferenceFile, readReferenceFile, type ReferenceFile, referenceFile } from './edges/reference-file.ts'
 
-/** The `.scm` files of one language, in file name order. Plain data: it is sent to the parsing threads. */
+/** Holds the `.scm` files of one language, in file name order. Plain data: it is sent to the parsing threads. */
 export type QueryPack = {
   language: string
   name: string
   folder: string
   files: readonly QueryFile[]
-  /** The kinds that its nodes can have, sorted, without `file`. */
+  /** Lists the kinds that its nodes can have, sorted, without `file`. */
   kinds: readonly string[]
   /** Changes with any file's content, the grammar, the parser, or the way nodes are read from matches. */
   hash: string
@@ -36,7 +36,7 @@ export type PackPlaces = {
 }
 
 /**
- * The pack called `name` (default: `default`) of every language that has one. A language's folder under `userDir`
+ * Loads the pack called `name` (default: `default`) of every language that has one. A language's folder under `userDir`
  * replaces the built-in one whole. DISC_001: a folder is missing or laid out otherwise, or has no such pack or no queries.
  */
 export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyMap<string, QueryPack>> {
@@ -65,8 +65,8 @@ async function loadPack({ language, pack, folder }: PackFolder, references: bool
   const grammarHash = manifest?.toolchain.grammar_sha256 ?? sha256(await readFile(grammarFile(language)))
   const referring = references ? await readReferenceFile(folder) : undefined
   const hash = packHash(language, grammarHash, files)
-  const found = { language, name: pack, folder, files, kinds, hash }
-  return referring === undefined ? found : { ...found, references: hashReferenceFile(referring, grammarHash) }
+  const made = { language, name: pack, folder, files, kinds, hash }
+  return referring === undefined ? made : { ...made, references: hashReferenceFile(referring, grammarHash) }
 }
 
 export async function measureQueries(language: string, files: readonly QueryFile[]) {
@@ -125,16 +125,14 @@ export async function listPackFolders(dir: string): Promise<PackFolder[]> {
 /** Lists what `listPackFolders` does, with everything that is laid out in another way. DISC_001 when `dir` cannot be listed. */
 export async function readPackLayout(dir: string): Promise<PackLayout> {
   const top = await folderEntries(dir)
-  const found: PackLayout = { packs: [], faults: [...strayQueries(dir, top.files, 'python'), ...lost(dir, top.broken)] }
-  if (top.folders.length === 0 && found.faults.length === 0) {
-    found.faults.push({ file: dir, message: `no folder of a language in it: ${layout}` })
+  const faults = [...strayQueries(dir, top.files, 'python'), ...lost(dir, top.broken)]
+  if (top.folders.length === 0 && faults.length === 0)
+    faults.push({ file: dir, message: `no folder of a language in it: ${layout}` })
+  const layouts = await Promise.all(top.folders.map((language) => readLanguageFolder(join(dir, language), language)))
+  return {
+    packs: layouts.flatMap(({ packs }) => packs),
+    faults: [faults, ...layouts.map((language) => language.faults)].flat(),
   }
-  for (const language of top.folders) {
-    const { packs, faults } = await readLanguageFolder(join(dir, language), language)
-    found.packs.push(...packs)
-    found.faults.push(...faults)
-  }
-  return found
 }
 
 async function readLanguageFolder(folder: string, language: string): Promise<PackLayout> {
@@ -161,10 +159,10 @@ export function unusedLanguages(dir: string, packs: readonly PackFolder[], name:
   const used = [...new Set([name, defaultPack])]
   return Array.from(Map.groupBy(packs, (pack) => pack.language)).flatMap(([language, ofLanguage]) => {
     const names = ofLanguage.map(({ pack }) => pack)
-    if (used.some((one) => names.includes(one))) return []
-    const found = `no pack named ${quoted(used, ' or ')} in it, only ${quoted(names, ', ')}`
+    if (used.some((pack) => names.includes(pack))) return []
+    const lack = `no pack named ${quoted(used, ' or ')} in it, only ${quoted(names, ', ')}`
     const advice = 'rename it, or set discovery.query_pack; packs for another setting belong in a folder of their own'
-    return [{ file: join(dir, language), message: `${found}: ${advice}` }]
+    return [{ file: join(dir, language), message: `${lack}: ${advice}` }]
   })
 }
 
@@ -182,9 +180,8 @@ async function folderEntries(folder: string): Promise<FolderEntries> {
   })
   const names = all.filter((name) => !name.startsWith('.')).toSorted()
   const entries: FolderEntries = { folders: [], files: [], broken: [] }
-  const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
-  for (const [at, name] of names.entries()) {
-    const stats = found[at]
+  for (const name of names) {
+    const stats = await stat(join(folder, name)).catch(() => undefined)
     if (stats === undefined) entries.broken.push(name)
     else if (stats.isDirectory()) entries.folders.push(name)
     else if (stats.isFile()) entries.files.push(name)

@@ -4,7 +4,8 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
 import { dialects } from './dialects.fixture.ts'
 import { generatedParts, type GeneratedPart, withOtherGaps } from './generated-source.fixture.ts'
-import { compileNodeQuery, type NodeQuery, nodesOfFile } from '#stages/discover/node-query.ts'
+import { compileNodeQuery, type NodeQuery } from '#stages/discover/node-query.ts'
+import { nodesOfFile } from '#stages/discover/outline.fixture.ts'
 import { loadQueryPacks } from '#stages/discover/query-pack.ts'
 
 const examples = { numRuns: draws(100) }

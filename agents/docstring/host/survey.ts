@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { basename } from 'node:path/posix'
 import {
   type CommentVotes,
   type DefinitionFacts,
@@ -17,7 +18,7 @@ import { type SurveyedRepository, type SurveyRule, type WorkFinder, workUnless }
 import type { Survey } from '#stages/plan/survey/survey-repository.ts'
 import { isRecord } from '#domain/json.ts'
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
-import { lengthOf, nameOf, readConfigTree, type ConfigFile } from '#languages/lint/configuration/config-tree.ts'
+import { lengthOf, readConfigTree, type ConfigFile } from '#languages/lint/configuration/config-tree.ts'
 import { readEditorConfig } from '#languages/lint/configuration/editorconfig.ts'
 import { parseJsonWithComments } from '#platform/json-with-comments.ts'
 import { readToml } from '#platform/toml-source.ts'
@@ -179,7 +180,7 @@ const scriptLanguages = new Set(['typescript', 'tsx', 'javascript'])
 const prettierWidth = 80
 
 function isFormatConfig(path: string): boolean {
-  const name = nameOf(path)
+  const name = basename(path)
   return name === '.editorconfig' || [prettierNames, biomeNames, rustNames].some((names) => names.test(name))
 }
 
@@ -187,16 +188,16 @@ function isFormatConfig(path: string): boolean {
 function lineLengths(files: readonly ConfigFile[]): (path: string, language: string) => number | undefined {
   const editor = readEditorConfig(
     readConfigTree(
-      files.filter(({ path }) => nameOf(path) === '.editorconfig'),
+      files.filter(({ path }) => basename(path) === '.editorconfig'),
       () => {},
     ),
   )
   const scripts = new Map<string, number>()
   const rust = new Map<string, number>()
   for (const { path, text } of files) {
-    const width = rustNames.test(nameOf(path)) ? undefined : scriptWidth(path, text)
+    const width = rustNames.test(basename(path)) ? undefined : scriptWidth(path, text)
     if (width !== undefined) scripts.set(folderOf(path), Math.min(width, scripts.get(folderOf(path)) ?? width))
-    const rustWidth = rustNames.test(nameOf(path)) ? lengthOf(tableOf(text, 'toml')['max_width']) : undefined
+    const rustWidth = rustNames.test(basename(path)) ? lengthOf(tableOf(text, 'toml')['max_width']) : undefined
     if (rustWidth !== undefined) rust.set(folderOf(path), rustWidth)
   }
   return (path, language) => {
@@ -208,7 +209,7 @@ function lineLengths(files: readonly ConfigFile[]): (path: string, language: str
 }
 
 function scriptWidth(path: string, text: string): number | undefined {
-  const name = nameOf(path)
+  const name = basename(path)
   if (biomeNames.test(name)) {
     const formatter = tableOf(text, 'json')['formatter']
     return isRecord(formatter) ? lengthOf(formatter['lineWidth']) : undefined

@@ -35,7 +35,6 @@ export function formatFaults(text: string, { formatted, simplified }: Formatted)
   })
 }
 
-/** Splits a text into lines, each with its line end. */
 function linesOf(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\n)/)
 }

@@ -30,7 +30,6 @@ const [rough, smooth] = ['package a\n\nvar  a=1\n', 'package a\n\nvar a = 1\n']
 /** Most of the time goes into the start of a process; each may take up to a gigabyte for a text that is made for it. */
 const atOnce = 2
 
-/** One linter serves the whole process. */
 export async function openGoLinter(options: { searchPath: string; limitMs?: number }): Promise<GoLinter> {
   const { searchPath, limitMs = 10_000 } = options
   const gofmt = await findGofmt(searchPath)

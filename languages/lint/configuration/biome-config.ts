@@ -1,5 +1,5 @@
 import { folderOf } from '#domain/repo-path.ts'
-import { stringsOf, type Table, tableAt, tablesOf, within } from './config-tree.ts'
+import { stringsOf, type Table, tableAt, tablesOf } from './config-tree.ts'
 import { ofAll, ofNone, patternTest, type ScriptConfig, type ScriptPart, type ScriptSources } from './script-files.ts'
 
 const names = ['biome.json', 'biome.jsonc', '.biome.json', '.biome.jsonc']
@@ -45,9 +45,7 @@ const options: Readonly<Record<string, readonly unknown[]>> = {
   'prefer-const': [{ destructuring: 'all' }],
 }
 
-function switchedOn(rule: string): readonly unknown[] {
-  return ['error', ...(options[rule] ?? [])]
-}
+const switchedOn = (rule: string) => ['error', ...(options[rule] ?? [])]
 
 type Equivalent = { group: string; biome: string; oxlint: string; isRecommended: boolean }
 
@@ -61,22 +59,21 @@ const known: readonly Equivalent[] = [...equivalents.matchAll(/(?<group>\w+):(?<
   },
 )
 
-/** Biome's configuration in a folder, as far as oxlint has its rules. */
+/** Reads Biome's configuration in a folder, as far as oxlint has its rules. */
 export function biomeConfig(folder: string, sources: ScriptSources): ScriptConfig | undefined {
   const { tree, notice } = sources
-  const path = names.map((name) => within(folder, name)).find((one) => tree.table(one) !== undefined)
-  const table = path === undefined ? undefined : tree.table(path)
-  if (path === undefined || table === undefined) return undefined
+  const config = tree.firstIn(folder, names)
+  if (config === undefined) return undefined
+  const { path, table } = config
   notice(
     `${path}: of Biome's rules, the ${known.length} that oxlint has as well are checked; options given here are not read`,
   )
   if (table['extends'] !== undefined) notice(`${path}: "extends" is not read`)
   const linter = tableAt(table['linter']) ?? {}
   if (linter['enabled'] === false) return { source: path, parts: [], isIgnored: ofAll }
-  const place = { folder: folderOf(path), source: path, notice }
-  const overrides = tablesOf(table['overrides'])
-  const parts = overrides.map((override): ScriptPart => {
-    const isMeant = filesTest(override, place) ?? ofNone
+  const patterns = { folder: folderOf(path), source: path, notice }
+  const parts = tablesOf(table['overrides']).map((override): ScriptPart => {
+    const isMeant = filesTest(override, patterns) ?? ofNone
     const own = tableAt(override['linter'])
     const isOff = own?.['enabled'] === false
     const rules = isOff
@@ -86,23 +83,21 @@ export function biomeConfig(folder: string, sources: ScriptSources): ScriptConfi
   })
   const rules = tableAt(linter['rules']) ?? {}
   const base: ScriptPart = { isMeant: ofAll, rules: { ...recommendedRules(rules), ...namedRules(rules) } }
-  const tests = [filesTest(tableAt(table['files']) ?? {}, place), filesTest(linter, place)]
+  const tests = [filesTest(tableAt(table['files']) ?? {}, patterns), filesTest(linter, patterns)]
   return { source: path, parts: [base, ...parts], isIgnored: (file) => tests.some((isIn) => isIn?.(file) === false) }
 }
 
-type Place = Parameters<typeof patternTest>[1]
-
 /** Returns a test by `includes` of Biome 2, with exceptions, or `include` and `ignore` of Biome 1; undefined where none says anything. */
-function filesTest(table: Table, place: Place) {
+function filesTest(table: Table, patterns: Parameters<typeof patternTest>[1]) {
   const listed = stringsOf(table['includes'] ?? table['include'])
   const ignored = [
     ...stringsOf(table['ignore']),
-    ...listed.flatMap((one) => (one.startsWith('!') ? one.replace(/^!+/, '') : [])),
+    ...listed.flatMap((pattern) => (pattern.startsWith('!') ? pattern.replace(/^!+/, '') : [])),
   ]
-  const included = listed.filter((one) => !one.startsWith('!'))
+  const included = listed.filter((pattern) => !pattern.startsWith('!'))
   if (included.length === 0 && ignored.length === 0) return undefined
-  const isIn = included.length === 0 ? ofAll : patternTest(included, place)
-  const isOut = patternTest(ignored, place)
+  const isIn = included.length === 0 ? ofAll : patternTest(included, patterns)
+  const isOut = patternTest(ignored, patterns)
   return (file: string) => isIn(file) && !isOut(file)
 }
 
@@ -111,12 +106,10 @@ function recommendedRules(rules: Table): Table {
     const own = tableAt(rules[group])?.['recommended']
     return own === undefined ? rules['recommended'] !== false : own === true
   }
-  return Object.fromEntries(
-    known.filter((one) => one.isRecommended && isOn(one)).map(({ oxlint }) => [oxlint, switchedOn(oxlint)]),
-  )
+  const rulesOn = known.filter((rule) => rule.isRecommended && isOn(rule))
+  return Object.fromEntries(rulesOn.map(({ oxlint }) => [oxlint, switchedOn(oxlint)]))
 }
 
-/** The rules that are named, with their severity. */
 function namedRules(rules: Table): Table {
   const named: Record<string, unknown> = {}
   for (const { group, biome, oxlint } of known) {

@@ -2,19 +2,37 @@ import { z } from 'zod'
 import { folderOf } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { readToml } from '#platform/toml-source.ts'
-import { isScriptConfig } from './script-config-names.ts'
 
 export type ConfigFile = { path: string; text: string }
 
 export type Table = Readonly<Record<string, unknown>>
 
-/** The configuration files of a snapshot, parsed. Paths are relative to its top, folders without a slash at the end. */
+/** Holds the configuration files of a snapshot, parsed. Paths are relative to its top, folders without a slash at the end. */
 export type ConfigTree = ReturnType<typeof readConfigTree>
 
 const tomlNames = /(?:^|\/)(?:pyproject\.toml|[^/]*ruff[^/]*\.toml|\.?pylintrc\.toml)$/
 const iniNames =
   /(?:^|\/)(?:setup\.cfg|tox\.ini|\.flake8|\.pydocstyle(?:rc)?(?:\.ini)?|\.isort\.cfg|\.style\.yapf|\.?pylintrc|\.darglint)$/
 const otherNames = /(?:^|\/)(?:\.editorconfig|\.pre-commit-config\.ya?ml|(?:uv|poetry|pdm)\.lock)$/
+
+const scriptJsonNames =
+  /(?:^|\/)(?:\.oxlintrc\.jsonc?|\.?biome\.jsonc?|\.eslintrc(?:\.json)?|package\.json|\.prettierrc(?:\.json)?)$/
+const scriptYamlNames = /(?:^|\/)(?:\.eslintrc|\.prettierrc)\.ya?ml$/
+const programNames = /(?:^|\/)(?:\.eslintignore|\.eslintrc\.c?js|(?:eslint|oxlint)\.config\.[cm]?[jt]s)$/
+
+/** Configurations of linters for JavaScript and TypeScript, and of Prettier. */
+export function isScriptConfig(path: string): boolean {
+  return scriptJsonNames.test(path) || scriptYamlNames.test(path) || programNames.test(path)
+}
+
+export function isYaml(path: string): boolean {
+  return scriptYamlNames.test(path)
+}
+
+/** A list of patterns, or a program, which is never run: there is no table in it. */
+export function isProgram(path: string): boolean {
+  return programNames.test(path)
+}
 
 export function isLintConfig(path: string): boolean {
   return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path) || isScriptConfig(path)
@@ -35,7 +53,6 @@ export function readConfigTree(files: readonly ConfigFile[], notice: (folder: st
   return {
     table: (path: string) => tables.get(path),
     ini: (path: string) => inis.get(path),
-    /** The text of any configuration file, as it stands. */
     text: (path: string) => texts.get(path),
     paths: files.map(({ path }) => path),
   }
@@ -64,13 +81,9 @@ export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** A whole number of at least 1. */
+/** Returns a whole number of at least 1. */
 export function lengthOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : undefined
-}
-
-export function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 export function within(folder: string, name: string): string {
@@ -82,9 +95,9 @@ export function nearest<T>(own: (folder: string) => T | undefined): (folder: str
   const known = new Map<string, T | undefined>()
   const find = (folder: string): T | undefined => {
     if (known.has(folder)) return known.get(folder)
-    const found = own(folder) ?? (folder === '' ? undefined : find(folderOf(folder)))
-    known.set(folder, found)
-    return found
+    const value = own(folder) ?? (folder === '' ? undefined : find(folderOf(folder)))
+    known.set(folder, value)
+    return value
   }
   return find
 }
@@ -95,7 +108,7 @@ export function shared<T extends object>(): (value: T) => T {
   return (value) => getOrMake(known, JSON.stringify(value), () => value)
 }
 
-/** section → key → value, keys in lower case. A value of several lines keeps its line breaks. */
+/** Maps section → key → value, keys in lower case. A value of several lines keeps its line breaks. */
 type IniFile = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 const maxIniCharacters = 256 * 1024
@@ -144,9 +157,9 @@ function withDefaults(sections: Map<string, Map<string, string>>): IniFile {
   return new Map([...sections].map(([name, own]) => [name, new Map([...defaults, ...own])]))
 }
 
-/** The elements of a list in an INI file, separated by commas, spaces or line ends. */
+/** Returns the elements of a list in an INI file, separated by commas, spaces or line ends. */
 export function iniList(value: string | undefined): string[] {
-  return (value ?? '').split(/[,\s]+/).filter((one) => one !== '')
+  return (value ?? '').split(/[,\s]+/).filter((element) => element !== '')
 }
 
 export function iniNumber(value: string | undefined): number | undefined {

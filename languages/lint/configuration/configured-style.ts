@@ -32,18 +32,13 @@ const flake8Limit = 79
 
 type StyleOf = (path: string) => ConfiguredStyle
 
-type OtherSources = { sources: ReturnType<typeof readStyleSources>; editor: EditorConfig }
-
 /**
  * Returns a function that reads the style of the files in a folder. The linter counts first, then pylint, the formatter
  * and `.editorconfig`; flake8's default line length counts last, even with its rule off. Equal styles share one object.
  */
-export function styleReader({
-  sources,
-  editor,
-}: OtherSources): (folder: string, linters: Governing | undefined) => StyleOf {
+export function styleReader(sources: ReturnType<typeof readStyleSources>, editor: EditorConfig) {
   const share = shared<ConfiguredStyle>()
-  return (folder, linters) => {
+  return (folder: string, linters: Governing | undefined): StyleOf => {
     const { lineLength, docLength, docstringQuotes, indent, docstringStyle } = linterStyle(linters)
     const last = linters?.flake8 === undefined ? undefined : flake8Limit
     const styleWith = (pairs: ReadonlyMap<string, string>) => {

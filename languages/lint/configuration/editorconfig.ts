@@ -1,6 +1,8 @@
+import { basename } from 'node:path/posix'
 import { expandBraces, matchesSegments, parseSegmentGlob, type PathGlob, star } from '#domain/path-globs.ts'
 import { folderOf } from '#domain/repo-path.ts'
-import { type ConfigTree, nameOf, nearest, within } from './config-tree.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { type ConfigTree, within } from './config-tree.ts'
 
 /** Reads the settings of a file in `folder` from the `.editorconfig` files above it, in lower case, if there are any. */
 export type EditorConfig = (folder: string) => ((path: string) => ReadonlyMap<string, string>) | undefined
@@ -21,18 +23,19 @@ type File = { isRoot: boolean; sections: Section[] }
 export function readEditorConfig(tree: ConfigTree): EditorConfig {
   const files = new Map(
     tree.paths
-      .filter((path) => nameOf(path) === '.editorconfig')
+      .filter((path) => basename(path) === '.editorconfig')
       .map((path) => [folderOf(path), fileOf(tree.text(path) ?? '', folderOf(path))]),
   )
   // The nearest first; below a root nothing above counts.
-  const sectionsAbove = (folder: string): Section[] => {
-    const own = files.get(folder)
-    const above = folder === '' || own?.isRoot === true ? [] : known(folderOf(folder))
-    return [...(above ?? []), ...(own?.sections ?? [])]
-  }
-  const known: (folder: string) => Section[] | undefined = nearest(sectionsAbove)
+  const known = new Map<string, Section[]>()
+  const sectionsIn = (folder: string): Section[] =>
+    getOrMake(known, folder, () => {
+      const own = files.get(folder)
+      const above = folder === '' || own?.isRoot === true ? [] : sectionsIn(folderOf(folder))
+      return [...above, ...(own?.sections ?? [])]
+    })
   return (folder) => {
-    const sections = known(folder) ?? []
+    const sections = sectionsIn(folder)
     if (sections.length === 0) return undefined
     return (path) => new Map(sections.filter(({ isMeant }) => isMeant(path)).flatMap(({ pairs }) => pairs))
   }
@@ -86,7 +89,7 @@ function pathTest(globs: readonly PathGlob[], folder: string): (path: string) =>
   }
 }
 
-/** `{1..3}` is `{1,2,3}`; a range of more than a hundred numbers stays text. */
+/** Makes `{1,2,3}` of `{1..3}`; a range of more than a hundred numbers stays text. */
 function withoutRanges(pattern: string): string {
   return pattern.replace(/\{(-?\d{1,6})\.\.(-?\d{1,6})\}/g, (whole, first: string, last: string) => {
     const [low, high] = [Number(first), Number(last)].toSorted((a, b) => a - b)

@@ -14,7 +14,7 @@ import {
   type ScriptSources,
 } from './script-files.ts'
 
-/** Programs; what they would say is not known without running them, which is never done. */
+/** Are programs, which are never run: what they would say is not known. */
 const flatNames = ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((ending) => `eslint.config.${ending}`)
 const programNames = ['.eslintrc.js', '.eslintrc.cjs']
 const dataNames = ['.eslintrc.yaml', '.eslintrc.yml', '.eslintrc.json', '.eslintrc']
@@ -24,23 +24,20 @@ const dataNames = ['.eslintrc.yaml', '.eslintrc.yml', '.eslintrc.json', '.eslint
  * Undefined where the folder has none; a notice says of one that is a program that it is not run.
  */
 export function eslintConfig(folder: string, sources: ScriptSources): ScriptConfig | undefined {
-  const nearestOne = configIn(folder, sources)
-  if (nearestOne === undefined) return undefined
-  if (typeof nearestOne === 'string') {
-    return {
-      source: nearestOne,
-      parts: [{ isMeant: ofAll, rules: {}, categories: { correctness: 'error' } }],
-      isIgnored: ofNone,
-    }
+  const nearest = configIn(folder, sources)
+  if (nearest === undefined) return undefined
+  if (typeof nearest === 'string') {
+    const certain: ScriptPart = { isMeant: ofAll, rules: {}, categories: { correctness: 'error' } }
+    return { source: nearest, parts: [certain], isIgnored: ofNone }
   }
   const chain: { path: string; table: Table }[] = []
   for (let at: string | undefined = folder; at !== undefined; at = at === '' ? undefined : folderOf(at)) {
-    const found = configIn(at, sources)
-    if (typeof found === 'string') break
-    if (found !== undefined) chain.unshift(found)
-    if (found?.table['root'] === true) break
+    const config = configIn(at, sources)
+    if (typeof config === 'string') break
+    if (config !== undefined) chain.unshift(config)
+    if (config?.table['root'] === true) break
   }
-  const limited = { ...sources, hasRoom: openPartLimit(nearestOne.path, sources.notice) }
+  const limited = { ...sources, hasRoom: openPartLimit(nearest.path, sources.notice) }
   // The nearest first, so that it is the farthest that is left out where there are too many.
   const nearestFirst = chain.toReversed().map(({ path, table }) => {
     return partsOf({ path, table, isMeant: ofAll, open: [path] }, limited)
@@ -49,7 +46,7 @@ export function eslintConfig(folder: string, sources: ScriptSources): ScriptConf
   return { source: chain.map(({ path }) => path).join(', '), parts, isIgnored: ignoredBy(chain, sources) }
 }
 
-/** The path of one that is a program. */
+/** Returns only the path of one that is a program. */
 function configIn(
   folder: string,
   { tree, notice }: ScriptSources,
@@ -59,10 +56,8 @@ function configIn(
     notice(`${program} is a program and is not run: only what oxlint counts as certainly wrong is checked`)
     return program
   }
-  for (const path of dataNames.map((name) => within(folder, name))) {
-    const table = tree.table(path)
-    if (table !== undefined) return { path, table }
-  }
+  const config = tree.firstIn(folder, dataNames)
+  if (config !== undefined) return config
   const path = within(folder, 'package.json')
   const table = tableAt(tree.table(path), 'eslintConfig')
   return table && { path, table }
@@ -85,10 +80,10 @@ function partsOf(level: Level, sources: LimitedSources): ScriptPart[] {
     settings: settingsOf(table),
   }
   const overrides = tablesOf(table['overrides'])
-  const place = { folder: folderOf(path), source: path, notice }
+  const source = { folder: folderOf(path), source: path, notice }
   const inOverrides = overrides.flatMap((override) => {
     if (!sources.hasRoom()) return []
-    const [isIn, isOut] = [patternTest(override['files'], place), patternTest(override['excludedFiles'], place)]
+    const [isIn, isOut] = [patternTest(override['files'], source), patternTest(override['excludedFiles'], source)]
     const isAlso: PathTest = (file) => isMeant(file) && isIn(file) && !isOut(file)
     return partsOf({ path, table: override, isMeant: isAlso, open }, sources)
   })
@@ -110,12 +105,10 @@ function extendedParts(target: string, { path, isMeant, open }: Level, sources: 
   // These only switch rules off, those of the formatter, which are not checked in any case.
   if (/^(?:plugin:)?prettier(?:\/|$)/.test(target)) return []
   const other = extendedPath(path, target)
-  const candidates = other === undefined ? [] : [other, `${other}.json`]
-  const found = candidates.find((one) => tree.table(one) !== undefined)
-  const table = found === undefined ? undefined : tree.table(found)
-  if (found !== undefined && table !== undefined) {
-    if (isCircular(found, open, notice)) return []
-    return partsOf({ path: found, table, isMeant, open: [...open, found] }, sources)
+  const extending = other === undefined ? undefined : tree.firstIn('', [other, `${other}.json`])
+  if (extending !== undefined) {
+    if (isCircular(extending.path, open, notice)) return []
+    return partsOf({ ...extending, isMeant, open: [...open, extending.path] }, sources)
   }
   notice(`${path}: "extends" names ${JSON.stringify(target)}, a package or a program: its rules are not checked`)
   return []
@@ -127,14 +120,14 @@ function settingsOf(table: Table): Table | undefined {
   return version !== undefined && /^\d/.test(version) ? { react: { version } } : undefined
 }
 
-/** ESLint's severities as oxlint has them, with the options as they are. */
+/** Renames the rules as oxlint has them, with severities and options as they are. */
 export function knownRules(rules: Table, { nameOfRule }: Pick<ScriptSources, 'nameOfRule'>): Table {
-  const known: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(rules)) {
-    const own = nameOfRule(name)
-    if (own !== undefined) known[own] = value
-  }
-  return known
+  return Object.fromEntries(
+    Object.entries(rules).flatMap(([name, value]) => {
+      const own = nameOfRule(name)
+      return own === undefined ? [] : [[own, value] as const]
+    }),
+  )
 }
 
 function ignoredBy(chain: readonly { path: string; table: Table }[], { tree }: ScriptSources): PathTest {

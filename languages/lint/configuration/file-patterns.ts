@@ -1,25 +1,25 @@
 import { matchesSegment, parseSegmentGlob } from '#domain/path-globs.ts'
-import { nameOf } from './config-tree.ts'
+import { basename } from 'node:path/posix'
 
 export type PathTest = (path: string) => boolean
 
-/** A pattern of flake8, read as Python's fnmatch does: it matches the name, or the path if it has a slash. */
+/** Reads a pattern of flake8 as Python's fnmatch does: it matches the name, or the path if it has a slash. */
 export function flake8PathTest(pattern: string, folder: string): PathTest {
   if (pattern !== '.' && !pattern.includes('/')) {
     const isMatch = fnmatchTest(pattern)
-    return (path) => isMatch(nameOf(path))
+    return (path) => isMatch(basename(path))
   }
-  const place = placeOf(pattern, folder)
-  if (place === undefined) return () => false
-  const isMatch = fnmatchTest(place.rest)
+  const meant = resolvedPattern(pattern, folder)
+  if (meant === undefined) return () => false
+  const isMatch = fnmatchTest(meant.rest)
   return (path) => {
-    const rest = restBelow(path, place.folder)
+    const rest = restBelow(path, meant.folder)
     return rest !== undefined && isMatch(rest)
   }
 }
 
 /** Resolves `./`, `..` and a slash at the end; undefined for a pattern that leads out of the snapshot. */
-export function placeOf(pattern: string, folder: string): { folder: string; rest: string } | undefined {
+export function resolvedPattern(pattern: string, folder: string): { folder: string; rest: string } | undefined {
   if (pattern.startsWith('/') || pattern.startsWith('~')) return undefined
   const above = folder === '' ? [] : folder.split('/')
   const rest: string[] = []

@@ -2,7 +2,7 @@ import { type ConfigTree, iniList, iniNumber, stringOf, stringsOf, type Table, t
 import { flake8PathTest, type PathTest } from './file-patterns.ts'
 import { newerBuiltins } from './python-target.ts'
 
-/** A configuration of flake8 or pycodestyle, in Ruff's terms. */
+/** Holds a configuration of flake8 or pycodestyle, in Ruff's terms. */
 export type Flake8Config = {
   /** Names the file and section to users: `setup.cfg [flake8]`. */
   source: string
@@ -25,13 +25,13 @@ type Section = { source: string; isFlake8: boolean; value(key: string): string |
 const flake8Files = ['setup.cfg', 'tox.ini', '.flake8']
 const pycodestyleFiles = ['setup.cfg', 'tox.ini']
 
-/** The configuration of flake8 in this folder, including the one in pyproject.toml that a plugin reads. */
+/** Reads the configuration of flake8 in this folder, including the one in pyproject.toml that a plugin reads. */
 export function flake8In(tree: ConfigTree, folder: string): Flake8Config | undefined {
   const section = iniSection(tree, folder, flake8Files, ['flake8']) ?? flake8Table(tree, folder)
   return section && configOf(section, folder)
 }
 
-/** The configuration of pycodestyle (once called pep8) in this folder. */
+/** Reads the configuration of pycodestyle (once called pep8) in this folder. */
 export function pycodestyleIn(tree: ConfigTree, folder: string): Flake8Config | undefined {
   const section = iniSection(tree, folder, pycodestyleFiles, ['pycodestyle', 'pep8'])
   return section && configOf(section, folder)
@@ -54,10 +54,10 @@ function flake8Table(tree: ConfigTree, folder: string): Section | undefined {
   const table = tableAt(tree.table(path), 'tool', 'flake8')
   if (table === undefined) return undefined
   const value = (key: string) => {
-    const found = table[key] ?? table[key.replaceAll('-', '_')]
-    const strings = stringsOf(found)
+    const own = table[key] ?? table[key.replaceAll('-', '_')]
+    const strings = stringsOf(own)
     if (strings.length > 0) return strings.join('\n')
-    return typeof found === 'number' || typeof found === 'boolean' ? String(found) : stringOf(found)
+    return typeof own === 'number' || typeof own === 'boolean' ? String(own) : stringOf(own)
   }
   return { source: `${path} [tool.flake8]`, isFlake8: true, value }
 }
@@ -107,9 +107,9 @@ function rulesOff(all: Flake8Rules, own: Flake8Rules): string[] {
 
 const excludedNames = ['.svn', 'CVS', '.bzr', '.hg', '.git', '__pycache__', '.tox', '.nox', '.eggs', '*.egg']
 
-/** Entries such as `a.py, b.py: E1,E2`, separated by lines or commas. */
+/** Reads entries such as `a.py, b.py: E1,E2`, separated by lines or commas. */
 function perFileIgnores(value: string | undefined): { pattern: string; codes: string[] }[] {
-  const found: { pattern: string; codes: string[] }[] = []
+  const entries: { pattern: string; codes: string[] }[] = []
   let patterns: string[] = []
   let codes: string[] | undefined
   for (const [token] of (value ?? '').matchAll(/[^\s:,]+|:/g)) {
@@ -117,12 +117,12 @@ function perFileIgnores(value: string | undefined): { pattern: string; codes: st
     else if (codes === undefined) patterns.push(token)
     else if (/^[A-Z]+\d*$/.test(token)) codes.push(token)
     else {
-      for (const pattern of patterns) found.push({ pattern, codes })
+      for (const pattern of patterns) entries.push({ pattern, codes })
       patterns = [token]
       codes = undefined
     }
   }
-  return [...found, ...patterns.map((pattern) => ({ pattern, codes: codes ?? [] }))]
+  return [...entries, ...patterns.map((pattern) => ({ pattern, codes: codes ?? [] }))]
 }
 
 function ruffOptions(value: Section['value'], maxComplexity: number | undefined) {
@@ -176,7 +176,7 @@ const ruffCodes = (
   'F631 F632 F633 F634 F701 F702 F704 F706 F707 F722 F811 F821 F822 F823 F841 F842 F901 C901'
 ).split(' ')
 
-/** Codes that Ruff does not have: continued lines, breaks around operators, a `def` on one line, unused `global`. */
+/** Lists codes that Ruff does not have: continued lines, breaks around operators, a `def` on one line, unused `global`. */
 const missingCodes = 'E121 E122 E123 E124 E125 E126 E127 E128 E129 E131 E704 F824 W503 W504'.split(' ')
 
 const defaultIgnored = ['E121', 'E123', 'E126', 'E226', 'E24', 'E704', 'W503', 'W504']
@@ -208,19 +208,19 @@ type Flake8Rules = {
   missing: string[]
 }
 
-/** The rules that flake8 would have on: `own` unless `select` is given, and never those in `silent`. */
+/** Returns the rules that flake8 would have on: `own` unless `select` is given, and never those in `silent`. */
 export function flake8Rules(choice: Flake8Choice, own: readonly string[], silent: readonly string[]): Flake8Rules {
   const decide = decision(choice, own)
   const isOn = (code: string) => decide(code) && !silent.some((prefix) => code.startsWith(prefix))
   const chosen = [...(choice.select ?? []), ...choice.extendSelect]
-  const plugins = chosen.filter((one) => !/^(?:C|C9|C90|C901|[EFW]\d*)$/.test(one))
-  const shared = plugins.filter((one) => sharedPlugins.test(one))
-  const ignored = [...(choice.ignore ?? []), ...choice.extendIgnore].filter((one) => sharedPlugins.test(one))
-  const hasOpinions = shared.some((one) => one.startsWith(bugbearOpinions))
+  const plugins = chosen.filter((code) => !/^(?:C|C9|C90|C901|[EFW]\d*)$/.test(code))
+  const shared = plugins.filter((code) => sharedPlugins.test(code))
+  const ignored = [...(choice.ignore ?? []), ...choice.extendIgnore].filter((code) => sharedPlugins.test(code))
+  const hasOpinions = shared.some((code) => code.startsWith(bugbearOpinions))
   return {
     select: [...ruffCodes.filter(isOn), ...shared],
     ignore: [...ignored, ...(hasOpinions || !shared.includes('B') ? [] : [bugbearOpinions])],
-    missing: [...missingCodes.filter(isOn), ...plugins.filter((one) => !sharedPlugins.test(one))],
+    missing: [...missingCodes.filter(isOn), ...plugins.filter((code) => !sharedPlugins.test(code))],
   }
 }
 

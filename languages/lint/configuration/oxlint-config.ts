@@ -18,14 +18,14 @@ const names = ['.oxlintrc.json', '.oxlintrc.jsonc']
 /** These plugins are on without being named. */
 const usualPlugins = ['unicorn', 'typescript', 'oxc']
 
-/** The configuration of oxlint in a folder. Plugins that are programs are never loaded. */
+/** Reads the configuration of oxlint in a folder. Plugins that are programs are never loaded. */
 export function oxlintConfig(folder: string, sources: ScriptSources): ScriptConfig | undefined {
-  const path = names.map((name) => within(folder, name)).find((one) => sources.tree.table(one) !== undefined)
-  const table = path === undefined ? undefined : sources.tree.table(path)
-  if (path === undefined || table === undefined) return undefined
+  const config = sources.tree.firstIn(folder, names)
+  if (config === undefined) return undefined
+  const { path, table } = config
   const rules = ignoreRules(stringsOf(table['ignorePatterns']).join('\n'))
   const top = within(folder, '')
-  const isIgnored: PathTest = (one) => one.startsWith(top) && rules(one.slice(top.length), false) === 'ignored'
+  const isIgnored: PathTest = (file) => file.startsWith(top) && rules(file.slice(top.length), false) === 'ignored'
   const base: ScriptPart = { isMeant: ofAll, rules: {}, categories: { correctness: 'error' } }
   const limited = { ...sources, hasRoom: openPartLimit(path, sources.notice) }
   return { source: path, parts: [base, ...partsOf(path, { table, open: [path] }, limited)], isIgnored }
@@ -42,10 +42,10 @@ function partsOf(
   const extended = stringsOf(table['extends']).flatMap((target) => {
     if (!hasRoom()) return []
     const other = extendedPath(path, target)
-    const found = other === undefined ? undefined : tree.table(other)
-    if (other !== undefined && found !== undefined) {
+    const extending = other === undefined ? undefined : tree.table(other)
+    if (other !== undefined && extending !== undefined) {
       if (isCircular(other, open, notice)) return []
-      return partsOf(other, { table: found, open: [...open, other] }, sources)
+      return partsOf(other, { table: extending, open: [...open, other] }, sources)
     }
     notice(`${path}: "extends" names ${JSON.stringify(target)}, which is not among the configurations: it is left out`)
     return []

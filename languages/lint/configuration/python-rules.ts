@@ -15,7 +15,7 @@ export type RulesLinter = Pick<PythonLinter, 'trees' | 'lack'>
 /** Holds what governs the files of a folder. `chain` has the configurations of Ruff and is empty where there is none. */
 export type Governing = { chain: readonly RuffConfig[]; flake8: Flake8Config | undefined; settings: RuffSettings }
 
-export type PythonRules = {
+type PythonRules = {
   rulesOf(path: string): LintRules
   /** Has the key by which rules name it. */
   tree: (RuffTree & { key: string }) | undefined
@@ -71,7 +71,7 @@ function projectFiles(folders: readonly string[], tree: ConfigTree): Record<stri
 
 type Chains = ReadonlyMap<string, readonly RuffConfig[]>
 
-/** The settings of the folders that have a configuration. What Ruff refuses of one is left out of the tree, with a notice. */
+/** Reads the settings of the folders that have a configuration. What Ruff refuses of one is left out of the tree, with a notice. */
 async function settingsOf(
   laid: RuffTree,
   { chains, tree, linter, notice }: Sources & { chains: Chains },
@@ -80,12 +80,12 @@ async function settingsOf(
   const of = new Map<string, RuffSettings>()
   const files = { ...laid.files }
   for (const folder of governing) {
-    const found = await linter.trees.settingsIn(laid, folder)
-    if (!('refusal' in found)) {
-      of.set(folder, found)
+    const settings = await linter.trees.settingsIn(laid, folder)
+    if (!('refusal' in settings)) {
+      of.set(folder, settings)
       continue
     }
-    const chain = [...chains.values()].find((one) => one.at(-1)?.folder === folder) ?? []
+    const chain = [...chains.values()].find((configs) => configs.at(-1)?.folder === folder) ?? []
     for (const config of chain) {
       const { extend, ...own } = config.table
       const { options, refused } = await acceptedOptions(own, linter.trees.refusalOf)
@@ -97,9 +97,9 @@ async function settingsOf(
   }
   const repaired = of.size === governing.size ? laid : { ...laid, files }
   for (const folder of governing) {
-    const found = of.get(folder) ?? (await linter.trees.settingsIn(repaired, folder))
-    if ('refusal' in found) notice(`the files of ${folder || 'the repository'} are not linted: ${found.refusal}`)
-    else of.set(folder, found)
+    const settings = of.get(folder) ?? (await linter.trees.settingsIn(repaired, folder))
+    if ('refusal' in settings) notice(`the files of ${folder || 'the repository'} are not linted: ${settings.refusal}`)
+    else of.set(folder, settings)
   }
   return { tree: repaired, of }
 }

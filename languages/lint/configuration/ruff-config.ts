@@ -1,14 +1,15 @@
+import { basename } from 'node:path/posix'
 import { stringify } from 'smol-toml'
 import { folderOf } from '#domain/repo-path.ts'
-import { type ConfigTree, nameOf, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
+import { type ConfigTree, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import { byCode } from '../../python/lint/ruff-tree.ts'
-import { placeOf } from './file-patterns.ts'
+import { resolvedPattern } from './file-patterns.ts'
 import { newestRuffMinor, rulesBefore16 } from './ruff-release.ts'
 
-/** A configuration of Ruff as the repository has it, but for what would lead out of the repository. */
+/** Holds a configuration of Ruff as the repository has it, but for what would lead out of the repository. */
 export type RuffConfig = { path: string; folder: string; table: Table }
 
-/** The file that Ruff reads in a folder: `.ruff.toml`, else `ruff.toml`, else `pyproject.toml` with `[tool.ruff]`. */
+/** Returns the file that Ruff reads in a folder: `.ruff.toml`, else `ruff.toml`, else `pyproject.toml` with `[tool.ruff]`. */
 export function ruffConfigIn(tree: ConfigTree, folder: string): string | undefined {
   const names = ['.ruff.toml', 'ruff.toml', 'pyproject.toml'].map((name) => within(folder, name))
   return names.find((path) => ruffTable(tree, path) !== undefined)
@@ -16,12 +17,12 @@ export function ruffConfigIn(tree: ConfigTree, folder: string): string | undefin
 
 function ruffTable(tree: ConfigTree, path: string): Table | undefined {
   const table = tree.table(path)
-  return nameOf(path) === 'pyproject.toml' ? tableAt(table, 'tool', 'ruff') : table
+  return basename(path) === 'pyproject.toml' ? tableAt(table, 'tool', 'ruff') : table
 }
 
 /** Names a configuration to users: `src/ruff.toml`, `pyproject.toml [tool.ruff]`. */
 export function sourceOf(path: string): string {
-  return nameOf(path) === 'pyproject.toml' ? `${path} [tool.ruff]` : path
+  return basename(path) === 'pyproject.toml' ? `${path} [tool.ruff]` : path
 }
 
 /**
@@ -34,14 +35,15 @@ export function ruffChain(tree: ConfigTree, path: string, notice: (words: string
   for (let next: string | undefined = path; next !== undefined;) {
     const folder = folderOf(next)
     const { extend, 'required-version': required, src, ...table } = ruffTable(tree, next) ?? {}
-    const extended = extendedBy(extend, folder, { tree, known: [next, ...chain.map((one) => one.path)] })
+    const extended = extendedBy(extend, folder, { tree, known: [next, ...chain.map((config) => config.path)] })
     if (extended.fault !== undefined) notice(`${next} extends ${String(extend)}, which is not read: ${extended.fault}`)
     requirement ??= stringOf(required)
     if (required !== undefined)
       notice(
         `${sourceOf(next)}: required-version ${JSON.stringify(required)} does not count: files are linted by the Ruff that is here`,
       )
-    const inside = src === undefined ? undefined : stringsOf(src).filter((one) => placeOf(one, folder) !== undefined)
+    const inside =
+      src === undefined ? undefined : stringsOf(src).filter((root) => resolvedPattern(root, folder) !== undefined)
     const kept = { ...(inside && { src: inside }), ...(extended.path !== undefined && { extend }) }
     chain.push({ path: next, folder, table: { ...table, ...kept } })
     next = extended.path
@@ -59,22 +61,22 @@ type Extending = { tree: ConfigTree; known: readonly string[] }
 function extendedBy(extend: unknown, folder: string, { tree, known }: Extending): { path?: string; fault?: string } {
   const extended = stringOf(extend)
   if (extended === undefined) return {}
-  const place = extended.startsWith('$') ? undefined : placeOf(extended, folder)
-  if (place === undefined) return { fault: 'it is outside the repository' }
-  const path = within(place.folder, place.rest)
+  const meant = extended.startsWith('$') ? undefined : resolvedPattern(extended, folder)
+  if (meant === undefined) return { fault: 'it is outside the repository' }
+  const path = within(meant.folder, meant.rest)
   if (tree.table(path) === undefined) return { fault: 'it is not there or cannot be read' }
   return known.includes(path) ? { fault: 'it extends itself' } : { path }
 }
 
-/** The text in which Ruff reads a configuration; of a `pyproject.toml`, its Python version too. */
+/** Returns the text in which Ruff reads a configuration; of a `pyproject.toml`, with its Python version. */
 export function laidConfig({ path, table }: Pick<RuffConfig, 'path' | 'table'>, tree: ConfigTree): string {
   const own = { ...table, ...byCode }
-  return nameOf(path) === 'pyproject.toml'
+  return basename(path) === 'pyproject.toml'
     ? stringify({ ...projectOf(tree, path), tool: { ruff: own } })
     : stringify(own)
 }
 
-/** The Python version of a `pyproject.toml` without a configuration, which Ruff looks for in every folder above. */
+/** Returns the Python version of a `pyproject.toml` without a configuration, which Ruff looks for in every folder above. */
 export function laidProject(tree: ConfigTree, path: string): string | undefined {
   const project = projectOf(tree, path)
   return project === undefined ? undefined : stringify(project)
@@ -87,14 +89,10 @@ function projectOf(tree: ConfigTree, path: string): { project: Table } | undefin
 
 /** Returns what the last configuration of a chain says under a key of the linter's tables, or of a table in these. */
 export function lintOption(chain: readonly RuffConfig[], ...keys: readonly string[]): unknown {
-  const found = chain.flatMap(({ table }) =>
-    // The linter's keys may also be at the top, which is deprecated.
-    [table, tableAt(table, 'lint')].flatMap((top) => valueAt(top, keys) ?? []),
+  const [tables, last = ''] = [keys.slice(0, -1), keys.at(-1)]
+  // The linter's keys may also be at the top, which is deprecated.
+  const values = chain.flatMap(({ table }) =>
+    [table, tableAt(table, 'lint')].map((top) => tableAt(top, ...tables)?.[last]),
   )
-  return found.at(-1)
-}
-
-function valueAt(table: Table | undefined, keys: readonly string[]): unknown {
-  const last = keys.at(-1)
-  return last === undefined ? undefined : tableAt(table, ...keys.slice(0, -1))?.[last]
+  return values.findLast((value) => value !== undefined && value !== null)
 }

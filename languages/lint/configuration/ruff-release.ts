@@ -10,10 +10,9 @@ export const rulesBefore16 = ['E4', 'E7', 'E9', 'F']
  * pyproject.toml. Undefined when it allows any newer version, or names none.
  */
 export function newestRuffMinor(tree: ConfigTree, folder: string, requirement: string | undefined): number | undefined {
-  const versionIn = (place: string) =>
-    hookVersion(tree, place) ?? lockedVersion(tree, place) ?? dependencyVersion(tree, place)
-  const found = requirement ?? nearest(versionIn)(folder)
-  const bounds = (found?.split(',') ?? []).flatMap((part) => upperBound(part) ?? [])
+  const versionIn = (at: string) => hookVersion(tree, at) ?? lockedVersion(tree, at) ?? dependencyVersion(tree, at)
+  const version = requirement ?? nearest(versionIn)(folder)
+  const bounds = (version?.split(',') ?? []).flatMap((part) => upperBound(part) ?? [])
   return bounds.length === 0 ? undefined : Math.min(...bounds)
 }
 
@@ -35,12 +34,11 @@ function upperBound(part: string): number | undefined {
 
 function hookVersion(tree: ConfigTree, folder: string): string | undefined {
   const paths = ['.pre-commit-config.yaml', '.pre-commit-config.yml'].map((name) => within(folder, name))
-  const text = paths.map((path) => tree.text(path)).find((one) => one !== undefined)
+  const [text] = paths.flatMap((path) => tree.text(path) ?? [])
   const repositories = text === undefined ? undefined : tableAt(readYaml(text).value)?.['repos']
   if (!Array.isArray(repositories)) return undefined
-  const ruff = repositories
-    .map((one) => tableAt(one))
-    .find((one) => /\bruff-pre-commit\b/.test(stringOf(one?.['repo']) ?? ''))
+  const hooks = repositories.map((repository) => tableAt(repository))
+  const ruff = hooks.find((hook) => /\bruff-pre-commit\b/.test(stringOf(hook?.['repo']) ?? ''))
   return stringOf(ruff?.['rev'])
 }
 

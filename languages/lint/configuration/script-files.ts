@@ -1,10 +1,19 @@
+import { join } from 'node:path/posix'
 import { faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { parseJsonWithComments } from '#platform/json-with-comments.ts'
 import { readYaml } from '#platform/yaml-source.ts'
-import { type ConfigFile, stringsOf, type Table, tableAt, within } from './config-tree.ts'
+import {
+  type ConfigFile,
+  isProgram,
+  isScriptConfig,
+  isYaml,
+  stringsOf,
+  type Table,
+  tableAt,
+  within,
+} from './config-tree.ts'
 import type { PathTest } from './file-patterns.ts'
-import { isProgram, isScriptConfig, isYaml } from './script-config-names.ts'
 
 /** Settings for some of the files below a configuration's folder; `rules` have oxlint's names. */
 export type ScriptPart = {
@@ -22,9 +31,9 @@ export type ScriptConfig = { source: string; parts: readonly ScriptPart[]; isIgn
 
 export type ScriptSources = {
   tree: ScriptTree
-  /** The name of a rule in oxlint's configuration; undefined for one that it lacks, or that would need other files or types. */
+  /** Returns the name of a rule in oxlint's configuration; undefined for one that it lacks, or that would need other files or types. */
   nameOfRule(name: string): string | undefined
-  /** The rules of ESLint's own or typescript-eslint's `recommended`. */
+  /** Lists the rules of ESLint's own or typescript-eslint's `recommended`. */
   recommended: Record<'eslint' | 'typescript', readonly string[]>
   notice(words: string): void
 }
@@ -39,37 +48,37 @@ export function readScriptTree(
 ) {
   const texts = new Map(files.filter(({ path }) => isScriptConfig(path)).map(({ path, text }) => [path, text]))
   const tables = new Map<string, Table>()
-  const read = (path: string): Table | undefined => {
+  const table = (path: string): Table | undefined => {
     const known = tables.get(path)
     const text = texts.get(path)
     if (known !== undefined || text === undefined || isProgram(path)) return known
-    const found = readTable(path, text)
-    if ('fault' in found) {
-      if (folders.has(folderOf(path))) notice(`${path} cannot be read and is passed over: ${found.fault}`)
+    try {
+      const read = tableAt(isYaml(path) ? parseYaml(text) : parseJson(path, text)) ?? {}
+      tables.set(path, read)
+      return read
+    } catch (error) {
+      const [fault = ''] = String(error instanceof Error ? error.message : error).split('\n')
+      if (folders.has(folderOf(path))) notice(`${path} cannot be read and is passed over: ${fault}`)
       texts.delete(path)
       return undefined
     }
-    tables.set(path, found.table)
-    return found.table
   }
   return {
-    table: read,
-    /** A file that `extends` names, whatever its name is. */
+    table,
+    /** Returns the first file of these names in a folder that has a table. */
+    firstIn(folder: string, names: readonly string[]): { path: string; table: Table } | undefined {
+      for (const path of names.map((name) => within(folder, name))) {
+        const found = table(path)
+        if (found !== undefined) return { path, table: found }
+      }
+      return undefined
+    },
     has: (path: string) => texts.has(path),
     text: (path: string) => texts.get(path),
   }
 }
 
-function readTable(path: string, text: string): { table: Table } | { fault: string } {
-  try {
-    const value = isYaml(path) ? parseYaml(text) : parseJson(path, text)
-    return { table: tableAt(value) ?? {} }
-  } catch (error) {
-    return { fault: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) }
-  }
-}
-
-/** A file without an ending may be YAML as well. */
+/** Reads a file without an ending also as YAML. */
 function parseJson(path: string, text: string): unknown {
   try {
     return parseJsonWithComments(text)
@@ -86,7 +95,7 @@ function parseYaml(text: string): unknown {
   return value
 }
 
-/** Patterns relative to `folder`; one without a slash matches names in any folder. Notices those that cannot be read. */
+/** Tests paths by patterns relative to `folder`; one without a slash matches names in any folder. Notices those that cannot be read. */
 export function patternTest(
   patterns: unknown,
   { folder, source, notice }: { folder: string; source: string; notice(words: string): void },
@@ -128,15 +137,9 @@ export function isCircular(found: string, open: readonly string[], notice: (word
 export const ofAll: PathTest = () => true
 export const ofNone: PathTest = () => false
 
-/** The path that `extends: './base.json'` means; undefined for a package or a path that leads out of the snapshot. */
+/** Returns the path that `extends: './base.json'` means; undefined for a package or a path that leads out of the snapshot. */
 export function extendedPath(from: string, target: string): string | undefined {
   if (!target.startsWith('.')) return undefined
-  const parts = folderOf(from)
-    .split('/')
-    .filter((part) => part !== '')
-  for (const part of target.split('/')) {
-    if (part === '..' && parts.pop() === undefined) return undefined
-    if (part !== '..' && part !== '.' && part !== '') parts.push(part)
-  }
-  return parts.join('/')
+  const path = join(folderOf(from), target)
+  return /^\.\.(?:\/|$)/.test(path) ? undefined : path.replace(/\/$/, '')
 }

@@ -1,5 +1,5 @@
 import { defaultScriptRules, type LintRules, scriptSuffixOf } from '#domain/path-rules.ts'
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Linter } from '../linter.ts'
 import type { OxlintRule } from '../../script/lint/oxlint-server.ts'
@@ -9,12 +9,12 @@ import { eslintConfig } from './eslint-config.ts'
 import { oxlintConfig } from './oxlint-config.ts'
 import { readScriptTree, type ScriptConfig, type ScriptSources, type ScriptTree } from './script-files.ts'
 
-export type ScriptRules = { lint: LintRules; lineLength: number }
+type ScriptRules = { lint: LintRules; lineLength: number }
 
 type Reading = { check: Linter['scripts']; notice(words: string): void }
 
 /**
- * The rules of JavaScript and TypeScript files: of the nearest folder with a configuration of oxlint, Biome or ESLint, in this order, else
+ * Reads the rules of JavaScript and TypeScript files: of the nearest folder with a configuration of oxlint, Biome or ESLint, in this order, else
  * oxlint's own default. What oxlint does not accept is left out, with a notice.
  */
 export async function readScriptRules(
@@ -23,7 +23,7 @@ export async function readScriptRules(
   { check, notice }: Reading,
 ): Promise<ReadonlyMap<string, ScriptRules>> {
   if (paths.length === 0) return new Map()
-  const folders = new Set(paths.flatMap((path) => foldersAround(path)))
+  const folders = new Set(paths.flatMap((path) => foldersUp(folderOf(path))))
   const tree = readScriptTree(files, folders, notice)
   const sources = { tree, notice, ...namesOf(await check.rules()) }
   const configOf = nearest(
@@ -54,16 +54,11 @@ export async function readScriptRules(
 const usualLength = 120
 const prettierLength = 80
 
-function foldersAround(path: string): string[] {
-  const folder = folderOf(path)
-  return folder === '' ? [''] : [folder, ...foldersAround(folder)]
-}
-
-/** Rules that look into other files, which oxlint does not get. */
+/** Matches rules that look into other files, which oxlint does not get. */
 const needsFiles =
   /^import\/(?:default|export|extensions|named|namespace|no-cycle|no-named-as-default|no-named-as-default-member|no-relative-parent-imports|no-self-import|no-unassigned-import|unambiguous)$/
 
-/** Prefixes that plugins of ESLint have, and oxlint's name of the plugin. */
+/** Maps prefixes that plugins of ESLint have to oxlint's name of the plugin. */
 const plugins: Readonly<Record<string, string>> = {
   '@typescript-eslint': 'typescript',
   'react-hooks': 'react',
@@ -76,11 +71,11 @@ const plugins: Readonly<Record<string, string>> = {
 }
 
 function namesOf(rules: readonly OxlintRule[]): Pick<ScriptSources, 'nameOfRule' | 'recommended'> {
-  const usable = rules.filter((one) => !one.type_aware && !needsFiles.test(`${one.scope}/${one.value}`))
+  const usable = rules.filter((rule) => !rule.type_aware && !needsFiles.test(`${rule.scope}/${rule.value}`))
   const known = new Set(usable.map(({ scope, value }) => `${scope}/${value}`))
   const shown = (scope: string, rule: string) => (scope === 'eslint' ? rule : `${scope.replaceAll('_', '-')}/${rule}`)
   const recommendedOf = (scope: string) =>
-    usable.filter((one) => one.recommended && one.scope === scope).map(({ value }) => shown(scope, value))
+    usable.filter((rule) => rule.recommended && rule.scope === scope).map(({ value }) => shown(scope, value))
   return {
     recommended: { eslint: recommendedOf('eslint'), typescript: recommendedOf('typescript') },
     nameOfRule(name) {
@@ -88,14 +83,13 @@ function namesOf(rules: readonly OxlintRule[]): Pick<ScriptSources, 'nameOfRule'
       const [prefix, rule] = at < 0 ? ['eslint', name] : [name.slice(0, at), name.slice(at + 1)]
       const scope = plugins[prefix] ?? prefix.replaceAll('-', '_')
       // typescript-eslint has rules of its own in place of some of ESLint's, which oxlint has once.
-      const found = scope === 'typescript' ? [scope, 'eslint'] : [scope]
-      const own = found.find((one) => known.has(`${one}/${rule}`))
-      return own === undefined ? undefined : shown(own, rule)
+      const scopes = scope === 'typescript' ? [scope, 'eslint'] : [scope]
+      const own = scopes.find((candidate) => known.has(`${candidate}/${rule}`))
+      return own && shown(own, rule)
     },
   }
 }
 
-/** Merges the parts that are meant for the file; a later one wins. */
 function rulesOf({ source, parts, isIgnored }: ScriptConfig, path: string): Omit<LintRules, 'suffix'> {
   const meant = parts.filter(({ isMeant }) => isMeant(path))
   const all = (key: 'env' | 'globals' | 'settings' | 'categories'): Table =>
@@ -131,7 +125,7 @@ function overridden(before: unknown, value: unknown): unknown {
 /** Limits the rounds in which oxlint may refuse rules; each leaves out at least one. */
 const maxRounds = 20
 
-/** The options without the rules that oxlint refuses, which it names; without any rule where it refuses something else. */
+/** Returns the options without the rules that oxlint refuses, which it names; without any rule where it refuses something else. */
 async function withoutRefusedRules(
   { source, options }: Pick<LintRules, 'source' | 'options'>,
   { check, notice }: Reading,
@@ -164,17 +158,11 @@ async function withoutRefusedRules(
 function printWidth(tree: ScriptTree, folder: string): number | undefined {
   const prettierNames = ['.prettierrc', '.prettierrc.json', '.prettierrc.yaml', '.prettierrc.yml']
   const prettier =
-    prettierNames.map((name) => tree.table(within(folder, name))).find((table) => table !== undefined) ??
-    tableAt(tree.table(within(folder, 'package.json')), 'prettier')
+    tree.firstIn(folder, prettierNames)?.table ?? tableAt(tree.table(within(folder, 'package.json')), 'prettier')
   if (prettier !== undefined) return lengthOf(prettier['printWidth']) ?? prettierLength
-  const biome = ['biome.json', 'biome.jsonc']
-    .map((name) => tree.table(within(folder, name)))
-    .find((table) => table !== undefined)
+  const biome = tree.firstIn(folder, ['biome.json', 'biome.jsonc'])?.table
   const formatter = tableAt(biome, 'formatter')
   if (biome === undefined || formatter?.['enabled'] === false) return undefined
-  return (
-    lengthOf(tableAt(biome, 'javascript', 'formatter')?.['lineWidth']) ??
-    lengthOf(formatter?.['lineWidth']) ??
-    prettierLength
-  )
+  const ofScripts = tableAt(biome, 'javascript', 'formatter')
+  return lengthOf(ofScripts?.['lineWidth']) ?? lengthOf(formatter?.['lineWidth']) ?? prettierLength
 }

@@ -7,9 +7,7 @@ import { guardRules, withRuffEdits } from './ruff-report.ts'
 import { type RuffAnswer, type RuffItem, type RuffQuestion, startRuff } from './ruff-server.ts'
 import { keyOfTree, treeWith } from './ruff-tree.ts'
 
-/** Holds what Ruff says of the settings that it has for a file. */
 export type RuffSettings = {
-  /** Holds the codes of the rules that are on. */
   enabled: ReadonlySet<string>
   /** Returns a value by its key: `linter.line_length`; undefined where Ruff says none. */
   value(key: string): string | undefined
@@ -21,7 +19,6 @@ export type Ruff = {
   itemsIn(tree: RuffTree, file: { path: string; text: string }): Promise<RuffItem[] | Lost>
   /** Returns the settings that files of a folder have, or Ruff's reason for refusing their configuration. */
   settingsIn(tree: RuffTree, folder: string): Promise<RuffSettings | { refusal: string }>
-  /** Returns those modules of a tree that Ruff lints. */
   lintedIn(tree: RuffTree): Promise<ReadonlySet<string>>
   /** Returns undefined for a text that Ruff cannot format. */
   formatted(text: string, lineLength: number): Promise<string | undefined>

@@ -15,7 +15,6 @@ export type JudgedFault = {
   fault: Diagnostic
   /** Says why what the fix would remove has to stay; also set when there is no safe fix. */
   mustStay: string | undefined
-  /** The names that its fix removes from the module. */
   removes: readonly string[]
   /** Lists those of `removes` that others may import if the module is public. */
   offers: readonly string[]
@@ -57,7 +56,6 @@ export function fixableFaults(
     .flatMap(({ fault }) => (fault.fix === undefined ? [] : [fault]))
 }
 
-/** Returns the first of the names that is kept. */
 export function keptOf(names: readonly string[], keptNames: PathRules['keptNames']): string | undefined {
   return names.find((name) => keptNames === 'all' || keptNames.includes(name))
 }

@@ -32,7 +32,6 @@ export type PythonLinter = {
   close(): Promise<void>
 }
 
-/** Keeps the trees in which Ruff finds the configuration of a repository. */
 export type RuffTrees = Pick<Ruff, 'settingsIn' | 'lintedIn'> & {
   /** Makes a tree known by a key, which rules name; without one, by its own. Returns the key. */
   add(tree: RuffTree, key?: string): string
@@ -48,7 +47,6 @@ const blackLineLength = 88
 /** `processes`: texts are shared out among so many. They start with the first text. */
 type Options = { ruff: ObtainedProgram; limitMs?: number; processes?: number }
 
-/** One linter serves the whole process. */
 export function openPythonLinter({ ruff: program, limitMs = 10_000, processes = 1 }: Options): PythonLinter {
   const ruff = openRuff({ ruff: program, limitMs, processes })
   const trees = new LRUCache<string, RuffTree>({ max: knownTrees })

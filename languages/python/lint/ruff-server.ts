@@ -17,7 +17,6 @@ import { keyOfTree } from './ruff-tree.ts'
 export type RuffQuestion = { tree: RuffTree } & (
   | { kind: 'lint'; path: string; text: string }
   | { kind: 'format'; text: string }
-  /** Asks for the settings of the files in a folder. */
   | { kind: 'settings'; folder: string }
   /** Asks which of the modules Ruff would lint. */
   | { kind: 'modules' }

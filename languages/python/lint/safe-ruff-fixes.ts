@@ -103,7 +103,6 @@ function aroundHandler(text: string, start: number): string[] {
   return lines
 }
 
-/** Leaves out the handlers that bind the name, which have a value of their own. */
 function withoutHandlers(lines: readonly string[], name: string): string[] {
   const bound = new RegExp(`^[ \\t]*except\\b.* as ${name}(?!\\w)`, 'u')
   let inside: number | undefined

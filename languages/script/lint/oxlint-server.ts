@@ -11,22 +11,17 @@ import { sha256 } from '#domain/ids.ts'
 import type { ScriptSuffix } from '#domain/path-rules.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { type LanguageServer, startLanguageServer } from '../../lint/language-server.ts'
-import { type LintServer, type Lost, openServerTurns } from '../../lint/server-turns.ts'
+import { type LintServer, openServerTurns } from '../../lint/server-turns.ts'
 
 /** `configuration` is what would be in an `.oxlintrc.json`. */
 export type OxlintQuestion = { text: string; suffix: ScriptSuffix; configuration: Readonly<Record<string, unknown>> }
 
-export type OxlintAnswer =
+type OxlintAnswer =
   | { kind: 'report'; diagnostics: unknown; actions: unknown; uri: string }
-  /** oxlint's words about a configuration that it does not accept. */
+  /** Has oxlint's words about a configuration that it does not accept. */
   | { kind: 'refused'; why: string }
-  | Lost
 
-export type OxlintServer = {
-  check(question: OxlintQuestion): Promise<OxlintAnswer>
-  /** Ends the process, if there is one; running and waiting questions are lost. Safe to call twice. */
-  close(): Promise<void>
-}
+export type OxlintServer = ReturnType<typeof openOxlintServer>
 
 const require = createRequire(import.meta.url)
 const { version } = z.object({ version: z.string() }).parse(require('oxlint/package.json'))
@@ -41,14 +36,14 @@ const Shown = z.object({ type: z.number(), message: z.string() })
 const shownError = 1
 
 /** The server starts with the first text. */
-export function openOxlintServer({ limitMs = 10_000 }: { limitMs?: number } = {}): OxlintServer {
-  const { ask, close } = openServerTurns(startServer, { limitMs })
-  return { check: ask, close }
+export function openOxlintServer({ limitMs = 10_000 }: { limitMs?: number } = {}) {
+  const { ask: check, close } = openServerTurns(startServer, { limitMs })
+  return { check, close }
 }
 
 type Found = { kind: 'found'; diagnostics: unknown } | Extract<OxlintAnswer, { kind: 'refused' }>
 
-function startServer(): LintServer<OxlintQuestion, Exclude<OxlintAnswer, Lost>> {
+function startServer(): LintServer<OxlintQuestion, OxlintAnswer> {
   const folder = mkdtempSync(join(tmpdir(), 'remora-oxlint-'))
   let texts = 0
   let over: string | undefined
@@ -61,9 +56,9 @@ function startServer(): LintServer<OxlintQuestion, Exclude<OxlintAnswer, Lost>> 
     rmSync(folder, { recursive: true, force: true })
   }
   const onNotice = (method: string, params: unknown) => {
-    const found = noticeOf(method, params)
-    const isAnswer = found?.kind === 'refused' || found?.uri === waiting?.uri
-    if (found !== undefined && isAnswer) waiting?.answer.resolve(found)
+    const notice = noticeOf(method, params)
+    const isAnswer = notice?.kind === 'refused' || notice?.uri === waiting?.uri
+    if (notice !== undefined && isAnswer) waiting?.answer.resolve(notice)
   }
   const command = [process.execPath, oxlintProgram, '--lsp']
   const oxlint = startLanguageServer({ command, folder }, { onNotice, onExit: end })
@@ -82,17 +77,17 @@ function startServer(): LintServer<OxlintQuestion, Exclude<OxlintAnswer, Lost>> 
       asking.uri = `${configurations.folderOf(configuration)}/text${texts}${suffix}`
       const { uri } = asking
       oxlint.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'text', version: 1, text } })
-      const found = await asking.answer.promise
+      const notice = await asking.answer.promise
       waiting = undefined
-      if (found.kind === 'refused') {
+      if (notice.kind === 'refused') {
         end() // in the folder of a refused configuration nothing is answered
-        return found
+        return notice
       }
       const range = { start: { line: 0, character: 0 }, end: { line: text.length, character: 0 } }
-      const asked = { textDocument: { uri }, range, context: { diagnostics: [] } }
-      const actions = await oxlint.request('textDocument/codeAction', asked)
+      const params = { textDocument: { uri }, range, context: { diagnostics: [] } }
+      const actions = await oxlint.request('textDocument/codeAction', params)
       oxlint.notify('textDocument/didClose', { textDocument: { uri } })
-      return { kind: 'report', diagnostics: found.diagnostics, actions, uri }
+      return { kind: 'report', diagnostics: notice.diagnostics, actions, uri }
     },
   }
 }
@@ -108,7 +103,7 @@ function noticeOf(method: string, params: unknown): (Found & { uri?: string }) |
   return shown?.type === shownError ? { kind: 'refused', why: shown.message } : undefined
 }
 
-/** One folder for each configuration: oxlint reads it when the folder is added. */
+/** Makes one folder for each configuration: oxlint reads it when the folder is added. */
 function openConfigurations(top: string, { notify }: LanguageServer) {
   const known = new Map<string, string>()
   return {
@@ -130,7 +125,6 @@ function openConfigurations(top: string, { notify }: LanguageServer) {
   }
 }
 
-/** A rule that oxlint has. */
 export const OxlintRule = z.object({
   scope: z.string(),
   value: z.string(),
@@ -141,7 +135,7 @@ export const OxlintRule = z.object({
 })
 export type OxlintRule = z.infer<typeof OxlintRule>
 
-/** All rules of this oxlint. TOOL_004 when it does not start. */
+/** Lists all rules of this oxlint. TOOL_004 when it does not start. */
 export async function readOxlintRules(): Promise<readonly OxlintRule[]> {
   const args = [oxlintProgram, '--rules', '--format', 'json']
   try {

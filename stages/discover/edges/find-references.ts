@@ -2,7 +2,7 @@ import type { QueryMatch } from 'web-tree-sitter'
 import { z } from 'zod'
 
 /**
- * A reference of one file to another, or to a name in it; found by looking only at this file. An `import` without a module
+ * Is a reference of one file to another, or to a name in it, by this file alone. An `import` without a module
  * gives one of the file's own names another name (`alias`); the name `''` stands for the module itself and `'*'` for everything
  * in it. A `local` is a name that is bound in the node `from`; the name `'()'` stands for the result of calling the node.
  */
@@ -21,7 +21,7 @@ export const Reference = z.strictObject({
 })
 export type Reference = z.infer<typeof Reference>
 
-/** A reference before its node is known: `at` is its index in the text, in UTF-16 units. */
+/** Is a reference before its node is known: `at` is its index in the text, in UTF-16 units. */
 export type FoundReference = Omit<Reference, 'from'> & { at: number }
 
 type Capture = { kind: Reference['kind']; part: string }
@@ -54,11 +54,11 @@ function referenceOf({ captures, setProperties }: QueryMatch, text: string): Fou
     kind,
     at,
     name: kind === 'inherits' || kind === 'local' ? name.replace(/\s+/g, '') : name,
-    ...(module === undefined ? {} : { module: module.replace(/\s+/g, '') }),
-    ...(alias === undefined || alias === null ? {} : { alias }),
-    ...(receiver === undefined ? {} : { receiver: expressionPath(receiver) }),
-    ...(typed === undefined ? {} : { type: typed }),
-    ...(given === noPath ? {} : { value: given }),
+    ...(module !== undefined && { module: module.replace(/\s+/g, '') }),
+    ...(alias !== undefined && { alias }),
+    ...(receiver !== undefined && { receiver: expressionPath(receiver) }),
+    ...(typed !== undefined && { type: typed }),
+    ...(given !== noPath && { value: given }),
   }
 }
 
@@ -66,13 +66,12 @@ function captureOf(name: string): Capture | null {
   const known = captureNames.get(name)
   if (known !== undefined) return known
   const [of = '', part = ''] = name.split('.')
-  const kind = Reference.shape.kind.options.find((one) => one === of)
+  const kind = Reference.shape.kind.options.find((option) => option === of)
   const capture = kind === undefined ? null : { kind, part }
   captureNames.set(name, capture)
   return capture
 }
 
-/** Longer texts are not followed as paths. */
 const longestText = 300
 
 export const noPath = '?'
@@ -122,7 +121,7 @@ export function placeReferences(
   found: readonly FoundReference[],
   definitions: readonly { start: number; end: number; parent: number | null }[],
 ): Reference[] {
-  const asked = namesAsked(found)
+  const mentioned = namesIn(found)
   const placed = new Map<string, Reference>()
   let next = 0
   let inner = -1
@@ -130,7 +129,7 @@ export function placeReferences(
     const { at, kind, name, module, alias, receiver, type, value } = reference
     while ((definitions[next]?.start ?? Infinity) <= at) inner = next++
     while (inner >= 0 && (definitions[inner]?.end ?? 0) <= at) inner = definitions[inner]?.parent ?? -1
-    if (kind === 'local' && !isAsked(reference, asked)) continue
+    if (kind === 'local' && !isUsed(reference, mentioned)) continue
     // `export default` is inside what it exports, but belongs to the file.
     const from = kind === 'import' && module === undefined ? 0 : inner + 1
     const key = `${from}\0${kind}\0${name}\0${module}\0${alias}\0${receiver}\0${type}\0${value}`
@@ -141,41 +140,28 @@ export function placeReferences(
 }
 
 /** Keeps one reference for each name, in source order. Several patterns may match one name; the match with the most fields counts. */
-function withoutRepeats(found: readonly FoundReference[]): FoundReference[] {
+function withoutRepeats(references: readonly FoundReference[]): FoundReference[] {
   const kept: FoundReference[] = []
-  for (const one of found.toSorted((a, b) => a.at - b.at)) {
-    const repeated = placeOfSame(one, kept)
+  for (const reference of references.toSorted((left, right) => left.at - right.at)) {
+    const { at, kind, name } = reference
+    const repeated = kept.findLastIndex((other) => other.at < at || (other.kind === kind && other.name === name))
     const known = kept[repeated]
-    if (known === undefined) kept.push(one)
-    else if (Object.keys(one).length > Object.keys(known).length) kept[repeated] = one
+    if (known?.at !== at) kept.push(reference)
+    else if (Object.keys(reference).length > Object.keys(known).length) kept[repeated] = reference
   }
   return kept
 }
 
-/** Index among the last of `kept` that are at the same place; -1 when it is new. */
-function placeOfSame({ at, kind, name }: FoundReference, kept: readonly FoundReference[]): number {
-  for (let index = kept.length - 1; kept[index]?.at === at; index--) {
-    const other = kept[index]
-    if (other?.kind === kind && other.name === name) return index
-  }
-  return -1
+function namesIn(references: readonly FoundReference[]): Set<string> {
+  const paths = references.flatMap(({ kind, name, receiver, type, value }) => [
+    ...(kind === 'local' ? [] : [name]),
+    ...[receiver, type, value].filter((path) => path !== undefined),
+  ])
+  return new Set(paths.flatMap((path) => path.split(/[.()]+/)))
 }
 
-function namesAsked(found: readonly FoundReference[]): Set<string> {
-  const asked = new Set<string>()
-  for (const { kind, name, receiver, type, value } of found) {
-    if (kind !== 'local') addNames(name, asked)
-    for (const path of [receiver, type, value]) if (path !== undefined) addNames(path, asked)
-  }
-  return asked
-}
-
-function addNames(path: string, names: Set<string>): void {
-  for (const name of path.split(/[.()]+/)) names.add(name)
-}
-
-function isAsked({ name, type, value }: FoundReference, asked: ReadonlySet<string>): boolean {
+function isUsed({ name, type, value }: FoundReference, mentioned: ReadonlySet<string>): boolean {
+  if (name !== '()' && !name.includes('.')) return mentioned.has(name)
   const last = name.slice(name.lastIndexOf('.') + 1)
-  if (name === '()' || name.includes('.')) return (type ?? value) !== undefined && (name === '()' || asked.has(last))
-  return asked.has(name)
+  return (type ?? value) !== undefined && (name === '()' || mentioned.has(last))
 }

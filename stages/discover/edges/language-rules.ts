@@ -121,19 +121,16 @@ function packageFolder(root: string, modulePath: string, module: string): string
   return module.startsWith(`${modulePath}/`) ? inFolder(root, module.slice(modulePath.length + 1)) : undefined
 }
 
-/** The default name of an imported package: the last part of its path that is no version. */
+/** Returns the default name of an imported package: the last part of its path that is no version. */
 function goPackageName(module: string): string {
   const parts = module.split('/').filter((part) => !/^v\d+$/.test(part))
   return (parts.at(-1) ?? module).replace(/\.v\d+$/, '').replace(/^go-|-go$/g, '')
 }
 
-/** `a.b`, `.a`, `..`, as the file at `from` means it. Paths above the repository's root are not resolved. */
+/** Resolves `a.b`, `.a`, `..` as the file at `from` means it; nothing above the repository's root. */
 function pythonModule(from: string, module: string, map: ModuleMap): Module | undefined {
   const dots = /^\.*/.exec(module)?.[0].length ?? 0
-  const names = module
-    .slice(dots)
-    .split('.')
-    .filter((name) => name !== '')
+  const names = module.slice(dots).split('.').filter(Boolean)
   if (dots > 0) {
     const folder = foldersUp(folderOf(from))[dots - 1]
     return folder === undefined ? undefined : moduleIn(folder, names, map)
@@ -149,20 +146,19 @@ function pythonSubmodule(module: Module, name: string, map: ModuleMap): Module |
   return module.folder === undefined ? undefined : moduleIn(module.folder, [name], map)
 }
 
-/** The folders around a file that are no packages, nearest first, then those that hold packages elsewhere. */
+/** Lists the folders around a file that are no packages, nearest first, then those that hold packages elsewhere. */
 function rootsFor(from: string, map: ModuleMap): string[] {
   const around = foldersUp(folderOf(from)).filter((folder) => !map.paths.has(inFolder(folder, '__init__.py')))
   return [...new Set([...around, ...map.pythonRoots])]
 }
 
-/** A package's `__init__.py`, a file, or a folder without one: as Python itself prefers them. */
+/** Finds a package's `__init__.py`, a file, or a folder without one: as Python itself prefers them. */
 function moduleIn(folder: string, names: readonly string[], map: ModuleMap): Module | undefined {
   const path = inFolder(folder, names.join('/'))
-  const [start, ...stubs] = ['/__init__.py', '.py', '/__init__.pyi', '.pyi'].map((ending) =>
-    path === '' ? ending.replace(/^\//, '') : `${path}${ending}`,
-  )
-  const file = [start, ...stubs].find((candidate) => candidate !== undefined && map.paths.has(candidate))
+  const file = ['/__init__.py', '.py', '/__init__.pyi', '.pyi']
+    .map((ending) => (path === '' ? ending.replace(/^\//, '') : `${path}${ending}`))
+    .find((candidate) => map.paths.has(candidate))
   const isFolder = map.folders.has(path)
-  if (file === undefined) return isFolder ? { paths: [], folder: path } : undefined
-  return isFolder ? { paths: [file], folder: path } : { paths: [file] }
+  if (file === undefined && !isFolder) return undefined
+  return { paths: file === undefined ? [] : [file], ...(isFolder && { folder: path }) }
 }

@@ -42,17 +42,17 @@ function edgesOf(
   methods: MethodsByName,
   places: ReadonlyMap<string, number>,
 ): Edge[] {
-  const found = new Map<string, Edge & { rank: number }>()
+  const ranked = new Map<string, Edge & { rank: number }>()
   for (const { from: by, to: of, kind, certainty } of linksOf(file, repository, methods)) {
     const from = by.file.nodes[by.index]?.nodeId
     const to = of.file.nodes[of.index]?.nodeId
     if (from === undefined || to === undefined || from === to) continue
     const key = `${by.index} ${to} ${kind}`
-    if (certainty === 'by_name' && found.has(key)) continue
-    found.set(key, { from, to, kind, certainty, rank: by.index * places.size + (places.get(to) ?? 0) })
+    if (certainty === 'by_name' && ranked.has(key)) continue
+    ranked.set(key, { from, to, kind, certainty, rank: by.index * places.size + (places.get(to) ?? 0) })
   }
-  return [...found.values()]
-    .toSorted((a, b) => a.rank - b.rank || (a.kind < b.kind ? -1 : 1))
+  return [...ranked.values()]
+    .toSorted((left, right) => left.rank - right.rank || (left.kind < right.kind ? -1 : 1))
     .map(({ from, to, kind, certainty }) => ({ from, to, kind, certainty }))
 }
 

@@ -14,7 +14,6 @@ export type Value =
   /** A value of a class; `basesOnly` for `super`. */
   | { is: 'instance'; place: Place; basesOnly?: true }
   | { is: 'module'; module: Module; rules: LanguageRules }
-  /** Something that is certainly not from this repository. */
   | { is: 'foreign' }
   /** This may be anything; with a name, the methods given to that name are its own (`const api = { get() {} }`). */
   | { is: 'unknown'; named?: { unit: string; name: string } }
@@ -54,7 +53,6 @@ export type LinkedRepository = {
   units: ReadonlyMap<string, Unit>
   /** All names that any file binds at its top level; modules have no others. */
   topNames: ReadonlySet<string>
-  /** Finds the module that a path means in a file; cached. */
   moduleOf(file: LinkedFile, path: string): Module | undefined
 }
 
@@ -62,7 +60,6 @@ export type LinkInput = {
   paths: readonly string[]
   /** Every node, those of a file together, the file first. */
   nodes: readonly CodeNode[]
-  /** Holds the references of each file by its path. */
   references: ReadonlyMap<string, readonly Reference[]>
   /** The texts of the files that configure where modules lie (`isModuleFile`), by path. */
   moduleFiles: ReadonlyMap<string, string>

@@ -79,22 +79,19 @@ export function mapModules(paths: readonly string[], texts: ReadonlyMap<string, 
 }
 
 function aliasesOf([path, text]: readonly [string, string]): (readonly [string, Map<string, string>])[] {
-  const read = TsConfig.safeParse(parsedConfig(text)).data
+  let config: unknown
+  try {
+    config = parseJsonWithComments(text)
+  } catch {
+    return [] // TypeScript would not read it either
+  }
+  const read = TsConfig.safeParse(config).data
   if (read === undefined) return []
   const { baseUrl, paths } = read.compilerOptions
   const aliases = Object.entries(paths).flatMap(([alias, [target]]) =>
     target === undefined ? [] : [[alias, `${baseUrl}/${target}`] as const],
   )
   return [[folderOf(path), new Map(aliases)]]
-}
-
-/** Returns undefined where TypeScript would not read it either. */
-function parsedConfig(text: string): unknown {
-  try {
-    return parseJsonWithComments(text)
-  } catch {
-    return undefined
-  }
 }
 
 const maxBytes = 1_000_000

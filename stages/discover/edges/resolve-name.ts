@@ -76,7 +76,7 @@ function nearestFirst(files: readonly LinkedFile[], asker: LinkedFile): LinkedFi
   const system = (path: string) => /_([a-z0-9]+)(?:_test)?\.go$/.exec(path)?.[1]
   const own = system(asker.path)
   const rank = ({ path }: LinkedFile) => (own === undefined || system(path) === own ? 0 : 1)
-  return files.toSorted((a, b) => rank(a) - rank(b))
+  return files.toSorted((left, right) => rank(left) - rank(right))
 }
 
 /** The top-level definitions and variables of a file of the same package, without its imports. */
@@ -90,7 +90,7 @@ function boundIn(name: string, place: Place, repository: LinkedRepository): Valu
   const { file, index } = place
   const { definition, imports } = file.scopes.get(index)?.names.get(name) ?? {}
   if (definition !== undefined) return { is: 'node', place: { file, index: definition } }
-  if (imports !== undefined) return agreed(imports.map((one) => valueOfImport(one, file, repository)))
+  if (imports !== undefined) return agreed(imports.map((reference) => valueOfImport(reference, file, repository)))
   return localValue(name, place, repository)
 }
 
@@ -147,8 +147,8 @@ export function moduleMember(
   repository: LinkedRepository,
 ): Value {
   for (const file of filesWith(name, module, repository)) {
-    const found = remembered(`.${name}`, file.known, { meanwhile: foreign }, () => fileMember(name, file, repository))
-    if (found.is !== 'foreign') return found
+    const value = remembered(`.${name}`, file.known, { meanwhile: foreign }, () => fileMember(name, file, repository))
+    if (value.is !== 'foreign') return value
   }
   const inner = rules.submodule(module, name, repository.modules)
   return inner === undefined ? foreign : { is: 'module', module: inner, rules }

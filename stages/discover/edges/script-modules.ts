@@ -5,7 +5,7 @@ import { inFolder, type Module, type ModuleMap, type NodePackage } from './modul
 
 const endings = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.d.ts', '.d.mts']
 
-/** The source extensions for an imported extension: TypeScript files are imported by the names of their output. */
+/** Maps imported extensions to those of the source: TypeScript files are imported by the names of their output. */
 const sources: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\.js$/, ['.ts', '.tsx', '.d.ts', '.jsx']],
   [/\.jsx$/, ['.tsx']],
@@ -13,18 +13,25 @@ const sources: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\.cjs$/, ['.cts', '.d.cts']],
 ]
 
-/** A relative path, a name of `imports` or `paths`, or a package of the repository. */
+/** Finds a module by a relative path, a name of `imports` or `paths`, or a package of the repository. */
 export function scriptModule(from: string, module: string, map: ModuleMap): Module | undefined {
   if (/^\.{1,2}(?:\/|$)/.test(module)) return fileAt(inFolder(folderOf(from), module), map)
   const folders = foldersUp(folderOf(from))
-  const folder = folders.find((one) => map.nodePackages.has(one))
-  const inside = folder === undefined ? undefined : map.nodePackages.get(folder)
-  if (module.startsWith('#'))
-    return inside === undefined ? undefined : fromTable(module, inside.imports, folder ?? '', map)
-  const aliases = folders.find((one) => map.pathAliases.has(one))
-  const table = aliases === undefined ? undefined : map.pathAliases.get(aliases)
-  const aliased = table === undefined ? undefined : fromTable(module, Object.fromEntries(table), aliases ?? '', map)
+  if (module.startsWith('#')) {
+    const own = nearestIn(map.nodePackages, folders)
+    return own && fromTable(module, own.value.imports, own.folder, map)
+  }
+  const aliases = nearestIn(map.pathAliases, folders)
+  const aliased = aliases && fromTable(module, Object.fromEntries(aliases.value), aliases.folder, map)
   return aliased ?? fromPackage(module, map)
+}
+
+function nearestIn<T>(values: ReadonlyMap<string, T>, folders: readonly string[]) {
+  for (const folder of folders) {
+    const value = values.get(folder)
+    if (value !== undefined) return { folder, value }
+  }
+  return undefined
 }
 
 function fromPackage(module: string, map: ModuleMap): Module | undefined {
@@ -46,7 +53,7 @@ function exported(subpath: string, { exports, main }: NodePackage, folder: strin
   return entry === undefined ? undefined : fileAt(inFolder(folder, entry), map)
 }
 
-/** The entry that fits: the exact one, else the one with the longest text before its star. */
+/** Follows the entry that fits: the exact one, else the one with the longest text before its star. */
 function fromTable(
   module: string,
   table: Readonly<Record<string, unknown>>,
@@ -57,7 +64,7 @@ function fromTable(
     const star = starOf(key, module)
     return star === undefined ? [] : [{ key, star, target }]
   })
-  const [best] = fitting.toSorted((a, b) => b.key.length - a.key.length)
+  const [best] = fitting.toSorted((left, right) => right.key.length - left.key.length)
   const target = best === undefined ? undefined : plainTarget(best.target)
   if (best === undefined || target === undefined) return undefined
   return fileAt(inFolder(folder, target.replaceAll('*', best.star)), map)
@@ -74,7 +81,7 @@ function starOf(key: string, module: string): string | undefined {
 function plainTarget(target: unknown): string | undefined {
   if (typeof target === 'string') return target
   const conditions = isRecord(target) ? Object.values(target) : []
-  return conditions.map(plainTarget).find((found) => found !== undefined)
+  return conditions.map(plainTarget).find((path) => path !== undefined)
 }
 
 function fileAt(path: string, map: ModuleMap): Module | undefined {
@@ -85,8 +92,7 @@ function fileAt(path: string, map: ModuleMap): Module | undefined {
     ending.test(base) ? others.map((other) => base.replace(ending, other)) : [],
   )
   const index = endings.map((ending) => inFolder(base, `index${ending}`))
-  const found = [base, ...swapped, ...endings.map((ending) => base + ending), ...index].find((one) =>
-    map.paths.has(one),
-  )
-  return found === undefined ? undefined : { paths: [found] }
+  const candidates = [base, ...swapped, ...endings.map((ending) => base + ending), ...index]
+  const file = candidates.find((candidate) => map.paths.has(candidate))
+  return file === undefined ? undefined : { paths: [file] }
 }

@@ -49,12 +49,12 @@ function inModules(
   file: LinkedFile,
   repository: LinkedRepository,
 ): Place | undefined {
-  const found = new Map<string, Place>()
+  const named = new Map<string, Place>()
   for (const module of modules) {
     const value = moduleMember(module, subject, file, repository)
-    if (value.is === 'node') found.set(`${value.place.file.path} ${value.place.index}`, value.place)
+    if (value.is === 'node') named.set(`${value.place.file.path} ${value.place.index}`, value.place)
   }
-  const [only, ...others] = found.values()
+  const [only, ...others] = named.values()
   return others.length === 0 ? only : undefined
 }
 

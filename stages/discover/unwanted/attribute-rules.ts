@@ -4,7 +4,7 @@ import { type GitPattern, gitPattern } from '#platform/git-pattern.ts'
 
 type AttributeValue = true | false | string | undefined
 
-/** The attributes that the .gitattributes files set for one file; others are not in it. */
+/** Holds the attributes that the .gitattributes files set for one file; others are not in it. */
 export type Attributes = ReadonlyMap<string, AttributeValue>
 
 type Macros = Map<string, readonly Assignment[]>
@@ -12,10 +12,10 @@ type Assignment = readonly [name: string, value: AttributeValue]
 
 type AttributeRule = { matches: GitPattern; assignments: readonly Assignment[] }
 
-/** The rules of one .gitattributes file, the last line first. `folder` is '' at the top of the tree. */
+/** Holds the rules of one .gitattributes file, the last line first. `folder` is '' at the top of the tree. */
 type AttributeLayer = { folder: string; rules: readonly AttributeRule[] }
 
-export type AttributesFile = { folder: string; text: string }
+type AttributesFile = { folder: string; text: string }
 
 export type AttributeRules = {
   attributesOf(path: string): Attributes
@@ -23,16 +23,10 @@ export type AttributeRules = {
   everSets(name: string, isWanted: (value: AttributeValue) => boolean): boolean
 }
 
-/** The attributes that discovery uses. Rules that set none of them are dropped. */
-const known: ReadonlySet<string> = new Set([
-  'linguist-vendored',
-  'linguist-generated',
-  'diff',
-  'filter',
-  'ident',
-  'working-tree-encoding',
-  'export-subst',
-])
+/** Lists the attributes that discovery uses. Rules that set none of them are dropped. */
+const usedAttributes: ReadonlySet<string> = new Set(
+  'linguist-vendored linguist-generated diff filter ident working-tree-encoding export-subst'.split(' '),
+)
 
 /** Lines beyond this are not read, as git does not read them. */
 const maxLineBytes = 2048
@@ -57,16 +51,16 @@ export function readAttributeRules(files: readonly AttributesFile[]): AttributeR
     attributesOf: (path) => (layers.size === 0 ? nothing : lookUp(path, layersOf(folderOf(path)))),
     everSets(name, isWanted) {
       const all = layers.values().flatMap(({ rules }) => rules.flatMap(({ assignments }) => assignments))
-      return all.some(([one, value]) => one === name && isWanted(value))
+      return all.some(([attribute, value]) => attribute === name && isWanted(value))
     },
   }
 }
 
 function layerFinder(layers: ReadonlyMap<string, AttributeLayer>): (folder: string) => readonly AttributeLayer[] {
-  const found = new Map<string, readonly AttributeLayer[]>()
+  const known = new Map<string, readonly AttributeLayer[]>()
   return function find(folder: string): readonly AttributeLayer[] {
     const own = layers.get(folder) ?? []
-    return getOrMake(found, folder, () => [own, folder === '' ? [] : find(folderOf(folder))].flat())
+    return getOrMake(known, folder, () => [own, folder === '' ? [] : find(folderOf(folder))].flat())
   }
 }
 
@@ -85,33 +79,33 @@ function lookUp(path: string, layers: readonly AttributeLayer[]): Attributes {
 
 function readMacros(text: string, macros: Macros): void {
   for (const line of text.split('\n')) {
-    const [, name, said] = /^\[attr\](\S+)\s+(.*)$/.exec(line.trim()) ?? []
-    if (name !== undefined && said !== undefined) macros.set(name, readAssignments(said, macros))
+    const [, name, words] = /^\[attr\](\S+)\s+(.*)$/.exec(line.trim()) ?? []
+    if (name !== undefined && words !== undefined) macros.set(name, readAssignments(words, macros))
   }
 }
 
 function readRules(text: string, macros: Macros): AttributeRule[] {
   const rules: AttributeRule[] = []
   for (const line of text.split('\n')) {
-    const [, quoted, plain, said] = /^\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"#]\S*))\s+(.*)$/.exec(line) ?? []
-    if (said === undefined || Buffer.byteLength(line) >= maxLineBytes) continue
+    const [, quoted, plain, words] = /^\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"#]\S*))\s+(.*)$/.exec(line) ?? []
+    if (words === undefined || Buffer.byteLength(line) >= maxLineBytes) continue
     const source = quoted === undefined ? (plain ?? '') : unquoted(quoted)
     // Git takes no pattern that leaves something out, and a macro is no pattern.
     if (source.startsWith('!') || source.startsWith('[attr]') || source.endsWith('/')) continue
-    const assignments = readAssignments(said, macros)
+    const assignments = readAssignments(words, macros)
     if (assignments.length > 0) rules.push({ matches: gitPattern(source), assignments })
   }
   return rules.toReversed()
 }
 
 /** Returns each attribute once, with the value that decides. Macros may name macros, so that there could be any number of assignments. */
-function readAssignments(said: string, macros: Macros): Assignment[] {
+function readAssignments(words: string, macros: Macros): Assignment[] {
   const deciding = new Map<string, AttributeValue>()
-  for (const word of said.split(/\s+/).toReversed()) {
+  for (const word of words.split(/\s+/).toReversed()) {
     const [name, value] = readAssignment(word)
     const expanded = value === true ? (macros.get(name) ?? []) : []
-    for (const [one, own] of [[name, value] as const, ...expanded])
-      if (known.has(one) && !deciding.has(one)) deciding.set(one, own)
+    for (const [attribute, own] of [[name, value] as const, ...expanded])
+      if (usedAttributes.has(attribute) && !deciding.has(attribute)) deciding.set(attribute, own)
   }
   return [...deciding]
 }

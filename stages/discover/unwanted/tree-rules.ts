@@ -31,9 +31,9 @@ export async function readTreeRules(
   files: readonly TreeFile[],
   read: (hash: string) => Promise<Uint8Array>,
 ): Promise<TreeRules> {
-  const found = files.filter(({ path, size }) => ruleFiles.has(basename(path)) && size <= maxRuleBytes)
-  if (found.length === 0) return noRules
-  const texts = await mapBounded(found, readsAtOnce, async ({ path, hash }) => ({
+  const relevant = files.filter(({ path, size }) => ruleFiles.has(basename(path)) && size <= maxRuleBytes)
+  if (relevant.length === 0) return noRules
+  const texts = await mapBounded(relevant, readsAtOnce, async ({ path, hash }) => ({
     name: basename(path),
     folder: folderOf(path),
     text: Buffer.from((await read(hash).catch(undefinedOn('DISC_005'))) ?? nothing).toString('utf8'),

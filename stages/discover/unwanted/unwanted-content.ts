@@ -17,7 +17,7 @@ export const markReasons: Readonly<Record<ContentMark, string>> = {
 }
 
 /** Says why the content is never edited as text; otherwise holds its marks, which most contents do not have. */
-export type JudgedContent = { unwanted: string } | { marks: ContentMark[] }
+type JudgedContent = { unwanted: string } | { marks: ContentMark[] }
 
 const binaryProbeBytes = 8192
 const minifiedMinBytes = 5000

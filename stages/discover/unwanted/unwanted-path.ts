@@ -11,7 +11,7 @@ import type { ContentMark } from './unwanted-content.ts'
 /** This reason is for names with a leading dot, which are not expected to be worked on. */
 export const hiddenReason = 'hidden'
 
-export type UnwantedPath = { path: string; reason: string }
+type UnwantedPath = { path: string; reason: string }
 
 export type PathJudge = {
   /** The outermost folder, or the file itself, that discovery skips, and why. */
@@ -20,8 +20,8 @@ export type PathJudge = {
   admitted(path: string): readonly ContentMark[]
 }
 
-/** The paths of a tree, the rules of git's files in it, the kinds that are included, and whether git has packed it. */
-export type JudgedTree = Rules & { paths: readonly string[]; isPacked?: boolean | undefined }
+/** Holds the paths of a tree, the rules of git's files in it, the kinds that are included, and whether git has packed it. */
+type JudgedTree = Rules & { paths: readonly string[]; isPacked?: boolean | undefined }
 
 type Verdict = { path: string; reason: string; kind?: SkipKind }
 type FolderJudge = (folder: string) => Verdict | undefined
@@ -36,7 +36,7 @@ const reasons: Readonly<Record<SkipKind, string>> = {
   secrets: secretReason,
 }
 
-/** The kinds that have an attribute: `-linguist-vendored` marks a file as the project's own. */
+/** Maps the kinds that have an attribute: `-linguist-vendored` marks a file as the project's own. */
 const attributeOf = { vendored: 'linguist-vendored', generated: 'linguist-generated' } as const
 const attributed = ['vendored', 'generated'] as const
 
@@ -59,10 +59,10 @@ export function pathJudge({ paths, rules, include, isPacked = false }: JudgedTre
   const admittedLists = new Map<string, readonly ContentMark[]>()
   return {
     unwanted(path) {
-      const said = attributes.attributesOf(path)
-      const { wanted, judge } = judgeFor(openable.filter((kind) => said.get(attributeOf[kind]) === false))
+      const given = attributes.attributesOf(path)
+      const { wanted, judge } = judgeFor(openable.filter((kind) => given.get(attributeOf[kind]) === false))
       const folder = judge(folderOf(path))
-      if (folder === undefined) return judgeFile(path, { said, rules, include: wanted, isPacked })
+      if (folder === undefined) return judgeFile(path, { given, rules, include: wanted, isPacked })
       return openable.some((kind) => kind === folder.kind) ? { ...folder, path } : folder
     },
     admitted(path) {
@@ -74,11 +74,11 @@ export function pathJudge({ paths, rules, include, isPacked = false }: JudgedTre
 
 const isFalse = (value: unknown) => value === false
 
-function admittedMarks(said: Attributes, include: ReadonlySet<SkipKind>): ContentMark[] {
+function admittedMarks(given: Attributes, include: ReadonlySet<SkipKind>): ContentMark[] {
   const marks: ContentMark[] = []
-  if (include.has('generated') || said.get(attributeOf.generated) === false) marks.push('generated')
+  if (include.has('generated') || given.get(attributeOf.generated) === false) marks.push('generated')
   if (include.has('migrations')) marks.push('migrations')
-  if (said.get('ident') !== true) marks.push('ident')
+  if (given.get('ident') !== true) marks.push('ident')
   return marks
 }
 
@@ -101,19 +101,19 @@ function judgeFolder(path: string, { marked, rules, include }: FolderRules): Ver
     isVendoredName(name) || marked.has(path) ? 'vendored' : kindOfFolder(name),
     rules.isSubmodule(path) ? 'submodules' : undefined,
   ]
-  const kind = kinds.find((one) => one !== undefined && !include.has(one))
+  const kind = kinds.find((candidate) => candidate !== undefined && !include.has(candidate))
   if (kind !== undefined) return { path, reason: reasons[kind], kind }
   return isIgnored(path, { rules, include, isFolder: true }) ? { path, reason: reasons.ignored } : undefined
 }
 
-type FileRules = Rules & { said: Attributes; isPacked: boolean }
+type FileRules = Rules & { given: Attributes; isPacked: boolean }
 
-function judgeFile(path: string, { said, rules, include, isPacked }: FileRules): UnwantedPath | undefined {
+function judgeFile(path: string, { given, rules, include, isPacked }: FileRules): UnwantedPath | undefined {
   const name = basename(path)
-  const reason = unchangeableName(name) ?? refusedAttribute(said) ?? (isPacked ? filledIn(said) : undefined)
+  const reason = unchangeableName(name) ?? refusedAttribute(given) ?? (isPacked ? filledIn(given) : undefined)
   if (reason !== undefined) return { path, reason }
   for (const kind of attributed) {
-    if (said.get(attributeOf[kind]) === true && !include.has(kind)) {
+    if (given.get(attributeOf[kind]) === true && !include.has(kind)) {
       return { path, reason: `${reasons[kind]}: .gitattributes says so` }
     }
   }
@@ -132,19 +132,18 @@ function unchangeableName(name: string): string | undefined {
   return isGitFolder(name) ? 'git applies no patch to a file of this name' : undefined
 }
 
-/** Says why git would not apply a patch of the file, or not show one. */
-function refusedAttribute(said: Attributes): string | undefined {
-  const filter = said.get('filter')
+function refusedAttribute(given: Attributes): string | undefined {
+  const filter = given.get('filter')
   if (typeof filter === 'string') return `changed by the filter ${filter} of .gitattributes`
-  const encoding = said.get('working-tree-encoding')
+  const encoding = given.get('working-tree-encoding')
   if (typeof encoding === 'string' && !/^utf-?8$/i.test(encoding))
     return `stored as ${encoding}: .gitattributes says so`
-  return said.get('diff') === false ? 'binary: .gitattributes says so' : undefined
+  return given.get('diff') === false ? 'binary: .gitattributes says so' : undefined
 }
 
 /** The text is not that of the commit, to which a change would have to apply. */
-function filledIn(said: Attributes): string | undefined {
-  return said.get('export-subst') === true ? 'filled in by git for the archive (export-subst)' : undefined
+function filledIn(given: Attributes): string | undefined {
+  return given.get('export-subst') === true ? 'filled in by git for the archive (export-subst)' : undefined
 }
 
 /** Folders of these names contain other people's code; `packages`, `external` and `deps` may be the project's own. */
