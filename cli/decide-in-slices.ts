@@ -62,7 +62,7 @@ export function nothingDecided(runId: string): (error: unknown) => DecisionsView
 }
 
 function withoutRefusals(answer: DecisionsView): DecisionsView {
-  const counts = Object.entries(answer.by_agent).map(([agent, counts]) => [agent, { ...counts, refused: 0 }] as const)
+  const counts = Object.entries(answer.by_agent).map(([agent, made]) => [agent, { ...made, refused: 0 }] as const)
   return { ...answer, refused_count: 0, refused: [], by_agent: Object.fromEntries(counts) }
 }
 

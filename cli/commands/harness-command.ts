@@ -4,7 +4,6 @@ import { openRedactor } from '#platform/secrets/redactor.ts'
 import { proxyOf } from '#platform/env.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeReport } from '../harness/describe-report.ts'
-import { isGoodEnough, reportView } from '../harness/harness-report.ts'
 import { allShapes } from '../harness/shapes.ts'
 import { type ComparedSide, constraints, parseComparedSide, type SideSettings } from '../harness/side.ts'
 import { openPaint } from '../terminal-text.ts'
@@ -99,10 +98,10 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
   // Loaded only here: the worker's loop and the model client, which no other command needs.
   const { runHarness } = await import('../harness/run-harness.ts')
   const report = await runHarness(order, { terminal, log: retryLog(context) }, signal)
-  const document = `${JSON.stringify(reportView(report))}\n`
+  const document = `${JSON.stringify(report)}\n`
   if (out !== undefined) await writeWhole(out, [document])
   io.out(json ? document : describeReport(report, openPaint(context.colored)))
-  if (!isGoodEnough(report)) io.exit(1)
+  if (!report.passed) io.exit(1)
 }
 
 function retryLog({ io, config, verbose }: CliContext) {

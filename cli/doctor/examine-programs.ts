@@ -120,7 +120,7 @@ export async function examineRuff(search: ProgramSearch): Promise<Diagnosis> {
   const { path, version, lack } = await located(ruff, search)
   if (path !== undefined) return fine('ruff', `${version} at ${path}: lint takes Python`)
   const pips = await Promise.all(wheelInstallers.map((name) => findProgram(name, searchPath)))
-  const isGot = mayInstallRedis && pips.some((path) => path !== undefined)
+  const isGot = mayInstallRedis && pips.some((pip) => pip !== undefined)
   const state = isGot ? 'not installed: the first run gets its wheel from PyPI' : 'Python cannot be linted (TOOL_005)'
   return lacking('ruff', state, lack)
 }

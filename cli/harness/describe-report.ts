@@ -1,15 +1,14 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import type { Percentiles } from '#platform/percentiles.ts'
 import { formatSeconds, plural } from '../wording.ts'
-import { type HarnessReport, isGoodEnough } from './harness-report.ts'
-import type { PromptRates, Rates, SideReport } from './side-report.ts'
+import type { HarnessReport } from './run-harness.ts'
+import type { Rates, SideReport } from './side-report.ts'
 import { clip, type Paint, textTable, visible } from '../terminal-text.ts'
-import type { Side } from './side.ts'
 
 const measures = [
   { key: 'called', head: 'called' },
-  { key: 'rightTool', head: 'right tool' },
-  { key: 'rightArguments', head: 'right arguments' },
+  { key: 'right_tool', head: 'right tool' },
+  { key: 'right_arguments', head: 'right arguments' },
   { key: 'submitted', head: 'submitted' },
 ] as const
 
@@ -35,25 +34,33 @@ export function describeReport(report: HarnessReport, paint: Paint): string {
 function describeSides(tested: SideReport, other: SideReport | undefined): string[] {
   const named = (name: string, side: SideReport) => [
     `${name.padEnd(10)}${describeModel(side)}`,
-    `          ${describeSettings(side.side.settings)}`,
+    `          ${describeSettings(side)}`,
   ]
   return other === undefined ? named('model', tested) : [...named('A', tested), ...named('B', other)]
 }
 
-function describeModel({ side, answeredBy }: SideReport): string {
-  const askedFor = side.model === answeredBy || answeredBy === rehearsalLabel ? '' : `, asked for as ${side.model}`
-  return visible(`${answeredBy} (${side.servers}${askedFor})`)
+function describeModel({ model, servers, answered_by: answeredBy, is_rehearsal: isRehearsal }: SideReport): string {
+  const askedFor = model === answeredBy || isRehearsal ? '' : `, asked for as ${model}`
+  return visible(`${answeredBy} (${servers}${askedFor})`)
 }
 
-function describeSettings(settings: Side['settings']): string {
-  const { toolChoice, constraint, temperature, maxTokens, toolGuide, stream } = settings
+function describeSettings({ settings }: SideReport): string {
+  const {
+    tool_choice: toolChoice,
+    constraint,
+    temperature,
+    max_tokens: maxTokens,
+    tool_guide: toolGuide,
+    stream,
+  } = settings
   const guide = toolGuide ? 'with tool guide' : 'without tool guide'
   const held = constraint === 'none' ? '' : `, constraint ${constraint}`
   const how = stream ? ', streamed' : ''
   return `tool_choice ${toolChoice}${held}, temperature ${temperature}, max_tokens ${maxTokens}, ${guide}${how}`
 }
 
-function describeLoad({ sides, requests, concurrency, peakInFlight, seed, durationMs }: HarnessReport): string {
+function describeLoad({ sides, concurrency, seed, ...report }: HarnessReport): string {
+  const { requests_per_prompt: requests, peak_in_flight: peakInFlight, duration_ms: durationMs } = report
   const [tested, other] = sides
   const prompts = tested.shapes.reduce((sum, { variants }) => sum + variants.length, 0)
   const which = `${plural(tested.total.requests, 'agent')}, ${requests} for each of ${plural(prompts, 'prompt')}`
@@ -63,18 +70,18 @@ function describeLoad({ sides, requests, concurrency, peakInFlight, seed, durati
 }
 
 /** Returns a row for every shape and under it one for each of its prompts, then one for all. With two sides: A, B and their difference. */
-function rateRows({ sides: [tested, other], minCalled }: HarnessReport, paint: Paint): string[][] {
+function rateRows({ sides: [tested, other], min_called: minCalled }: HarnessReport, paint: Paint): string[][] {
   const style = { minCalled, paint }
-  const row = (name: string, own: PromptRates, others: PromptRates | undefined) => [
+  const row = (name: string, own: Rates, others: Rates | undefined) => [
     name,
-    ...measures.map(({ key }) => rateText(key, own.rates, others?.rates, style)),
+    ...measures.map(({ key }) => rateText(key, own, others, style)),
   ]
   const ofShapes = tested.shapes.flatMap((shape, at) => {
     const twin = other?.shapes[at]
     const variants = shape.variants.map((variant, index) => row(`  ${variant.name}`, variant, twin?.variants[index]))
     return [row(shape.name, shape, twin), ...variants]
   })
-  const all = row('all', { name: 'all', rates: tested.total }, other && { name: 'all', rates: other.total })
+  const all = row('all', tested.total, other?.total)
   const heads = [['', ...measures.map(({ head }) => head)]]
   if (other !== undefined) heads.push(['', ...measures.map(() => 'A     B    B-A')])
   return [...heads, ...ofShapes, all]
@@ -95,8 +102,8 @@ function rateText(
 }
 
 /** Lists the errors by kind, including those that were reported to the model, and what was done another way. */
-function faultLines({ faults, costs }: Pick<SideReport, 'faults' | 'costs'>, side = ''): string[] {
-  const workarounds = Object.entries(costs.workarounds).map(([name, count]) => `${name} (${count})`)
+function faultLines({ errors: faults, ...report }: SideReport, side = ''): string[] {
+  const workarounds = Object.entries(report.workarounds).map(([name, count]) => `${name} (${count})`)
   const first = faults.slice(0, shownFaults).map(({ code, count, agents, message }) => {
     return visible(`  ${code}  ${count} in ${plural(agents, 'agent')}: ${clip(message.split('\n')[0] ?? '', 160)}`)
   })
@@ -120,24 +127,23 @@ function costRows(tested: SideReport, other: SideReport | undefined): string[][]
 
 type Figure = readonly [name: string, value: number | undefined]
 
-function figuresOf({ costs, total }: SideReport): Figure[] {
-  const { latencyMs, replies, tries } = costs
+function figuresOf({ latency_ms: latencyMs, replies, tries, tokens, total }: SideReport): Figure[] {
   const each = (value: number, of: number) => (of === 0 ? undefined : value / of)
   return [
-    ...timesOf('first reply', latencyMs.firstReply),
-    ...timesOf('first token', latencyMs.firstToken),
+    ...timesOf('first reply', latencyMs.first_reply),
+    ...timesOf('first token', latencyMs.first_token),
     ...timesOf('agent', latencyMs.agent),
-    ['tokens in a request', each(costs.promptTokens, replies)],
-    ['tokens in a reply', each(costs.completionTokens, replies)],
-    ['tokens/s of a reply', costs.tokensPerSecondOfReply],
-    ['tokens/s of all together', costs.tokensPerSecond],
+    ['tokens in a request', each(tokens.prompt, replies)],
+    ['tokens in a reply', each(tokens.completion, replies)],
+    ['tokens/s of a reply', tokens.per_s_of_reply],
+    ['tokens/s of all together', tokens.per_s],
     ['replies of an agent', each(replies, total.requests)],
     ['requests sent for a reply', each(tries, replies)],
-    ['calls read from content', total.parsedFromContent],
+    ['calls read from content', total.parsed_from_content],
   ]
 }
 
-function timesOf(name: string, percentiles: Percentiles | undefined): Figure[] {
+function timesOf(name: string, percentiles: Percentiles | null): Figure[] {
   return (['p50', 'p95', 'p99'] as const).map((rank) => [`${name} ${rank}, ms`, percentiles?.[rank]])
 }
 
@@ -153,13 +159,13 @@ function percentText(a: number | undefined, b: number | undefined): string {
 }
 
 function describeVerdict(report: HarnessReport, paint: Paint): string[] {
-  const { sides, minCalled } = report
+  const { sides, min_called: minCalled } = report
   const [tested, other] = sides
   const rate = `called ${tested.total.called.toFixed(3)}${other === undefined ? '' : ' by A'}`
-  const verdict = isGoodEnough(report)
+  const verdict = report.passed
     ? `${paint('green', 'passed')}: ${rate}, at least ${minCalled} (--min-called)`
     : `${paint('red', 'failed')}: ${rate}, less than ${minCalled} (--min-called)`
-  const isRehearsal = sides.some((side) => side?.answeredBy === rehearsalLabel)
+  const isRehearsal = sides.some((side) => side?.is_rehearsal)
   return isRehearsal
     ? [verdict, `The ${rehearsalLabel} plays by plain rules: its figures say nothing about a model (--model URL).`]
     : [verdict]

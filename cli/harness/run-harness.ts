@@ -5,15 +5,17 @@ import { resolveSettings } from '#bundles/adjust-bundles.ts'
 import { compileTemplate } from '#bundles/template.ts'
 import { openLiveScreen, type Terminal } from '../progress/live-screen.ts'
 import { harnessAgent } from '../run/known-agents.ts'
-import type { HarnessReport } from './harness-report.ts'
 import { openSides, type SidesOrder } from './open-sides.ts'
 import { planProbes, type ProbePlan } from './plan-probes.ts'
 import { runSuite } from './run-suite.ts'
-import { reportSide } from './side-report.ts'
+import { reportSide, type SideReport } from './side-report.ts'
 import { formatSeconds } from '../wording.ts'
 import type { ProbeResult } from './run-probe.ts'
 
 export type HarnessOrder = ProbePlan & SidesOrder & { agentsDir: string | undefined; minCalled: number }
+
+/** The report as `--json` prints it and `--out` writes it. */
+export type HarnessReport = Awaited<ReturnType<typeof runHarness>>
 
 export type HarnessDeps = { terminal: Terminal | undefined; log: Pick<Log, 'warn' | 'debug'> | undefined }
 
@@ -21,7 +23,7 @@ export type HarnessDeps = { terminal: Terminal | undefined; log: Pick<Log, 'warn
  * Measures the tool calling of one model, or of two in turn. Closes everything it opened, also when it throws the signal's
  * reason. CONFIG_005 when a server does not answer at the start; later failures are in the report.
  */
-export async function runHarness(order: HarnessOrder, deps: HarnessDeps, signal: AbortSignal): Promise<HarnessReport> {
+export async function runHarness(order: HarnessOrder, deps: HarnessDeps, signal: AbortSignal) {
   const systemPrompt = await harnessPrompt(order.agentsDir)
   const opened = await openSides(order, deps.log, signal)
   const [tested, other] = opened.sides
@@ -33,9 +35,20 @@ export async function runHarness(order: HarnessOrder, deps: HarnessDeps, signal:
     const suite = { probes, sides, systemPrompt, concurrency, onResult: progress.add }
     const { results, durationMs, peakInFlight } = await runSuite(suite, signal)
     const [ofTested = [], ofOther = []] = results
-    const suiteFigures = { agent: harnessAgent, seed, requests, concurrency, peakInFlight, minCalled, durationMs }
     const report = reportSide(tested, ofTested, durationMs)
-    return { ...suiteFigures, sides: other === undefined ? [report] : [report, reportSide(other, ofOther, durationMs)] }
+    const reports: [SideReport, SideReport?] = [report]
+    if (other !== undefined) reports.push(reportSide(other, ofOther, durationMs))
+    return {
+      agent: harnessAgent,
+      seed,
+      requests_per_prompt: requests,
+      concurrency,
+      peak_in_flight: peakInFlight,
+      duration_ms: durationMs,
+      min_called: minCalled,
+      passed: report.total.called >= minCalled,
+      sides: reports,
+    }
   } finally {
     progress.close()
     await opened.close()

@@ -52,11 +52,13 @@ describe('the report of a side', () => {
       if (at % 3 === 1) return resultOf(at, { verdict: wrong })
       return resultOf(at, at % 3 === 2 ? { verdict: { ...right, parsedFromContent: true } } : {})
     })
-    const { total, shapes, answeredBy } = reportSide(side, results, 1000)
+    const { total, shapes, answered_by: answeredBy } = reportSide(side, results, 1000)
     expect(answeredBy).toBe('Tiny 1')
-    expect(total).toMatchObject({ requests: 15, called: 10 / 15, submitted: 1, parsedFromContent: 0.5 })
-    expect(shapes.map(({ name, rates }) => [name, rates.requests])).toEqual([['enum', 15]])
-    expect(shapes[0]?.variants.map(({ name, rates }) => [name, rates.called, rates.parsedFromContent])).toEqual([
+    expect(total).toMatchObject({ requests: 15, called: 0.6667, submitted: 1, parsed_from_content: 0.5 })
+    expect(shapes.map(({ name, requests }) => [name, requests])).toEqual([['enum', 15]])
+    expect(
+      shapes[0]?.variants.map(({ name, called, parsed_from_content: inContent }) => [name, called, inContent]),
+    ).toEqual([
       ['plain', 1, 0],
       ['question', 0, 0],
       ['noisy', 1, 1],
@@ -71,18 +73,15 @@ describe('the report of a side', () => {
       }),
       resultOf(1, { exchanges: [failed], agentMs: 9000, answeredBy: '' }),
     ]
-    expect(reportSide(side, results, 2000).costs).toEqual({
-      latencyMs: {
-        firstReply: { p50: 40, p95: 40, p99: 40 },
-        firstToken: { p50: 5, p95: 5, p99: 5 },
+    expect(reportSide(side, results, 2000)).toMatchObject({
+      latency_ms: {
+        first_reply: { p50: 40, p95: 40, p99: 40 },
+        first_token: { p50: 5, p95: 5, p99: 5 },
         agent: { p50: 30, p95: 9000, p99: 9000 },
       },
       replies: 2,
       tries: 4,
-      promptTokens: 200,
-      completionTokens: 20,
-      tokensPerSecondOfReply: 400,
-      tokensPerSecond: 10,
+      tokens: { prompt: 200, completion: 20, per_s_of_reply: 400, per_s: 10 },
       workarounds: { named: 1 },
     })
   })
@@ -91,7 +90,7 @@ describe('the report of a side', () => {
     const missed = [0, 3, 6, 9].map((at) => resultOf(at, { verdict: wrong }))
     const refused = resultOf(1, { faults: [{ code: 'TOOL_002', message: 'x' }] })
     const { misses } = reportSide(side, [...missed, refused, resultOf(2)], 1)
-    expect(misses.map(({ probe }) => `${probe.variant} ${probe.number}`)).toEqual([
+    expect(misses.map(({ variant, number }) => `${variant} ${number}`)).toEqual([
       'plain 1',
       'plain 2',
       'plain 3',

@@ -11,11 +11,11 @@ const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce
 const since = Date.UTC(2026, 10, 1)
 const away = { event: 'models.away', data: { model: 'default', since, bundles: ['lint'] } }
 const back = { event: 'models.back', data: { model: 'default', since, away_ms: 34_000 } }
-const waitingFor = [
+const eventsWait = [
   { kind: 'models', model: 'default', since },
   { kind: 'answer', questions: 2 },
 ] // as events have it
-const waiting = { event: 'run.waiting', data: { questions: 2, waiting_for: waitingFor } }
+const waiting = { event: 'run.waiting', data: { questions: 2, waiting_for: eventsWait } }
 
 const server = {
   url: 'http://gpu:8000/v1',

@@ -74,6 +74,19 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
         phase: 'review',
         patchFiles: Count.parse(data['files']),
       }
+    case 'run.completed':
+      return { ...state, ...waitsForNothing, phase: 'review', status: 'completed' }
+    case 'run.failed':
+    case 'run.cancelled':
+      return { ...state, ...waitsForNothing, status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
+    default:
+      return foldWaiting(state, event)
+  }
+}
+
+function foldWaiting(state: ProgressState, event: EventView): ProgressState {
+  const { data } = event
+  switch (event.event) {
     case 'run.waiting':
       return { ...state, status: 'waiting' }
     case 'models.away':
@@ -83,11 +96,6 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       return withoutWait(state, event, (wait) => wait.kind === 'models' && wait.model === data['model'])
     case 'budget.renewed':
       return withoutWait(state, event, (wait) => wait.kind === 'budget' && wait.of === data['of'])
-    case 'run.completed':
-      return { ...state, ...waitsForNothing, phase: 'review', status: 'completed' }
-    case 'run.failed':
-    case 'run.cancelled':
-      return { ...state, ...waitsForNothing, status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
     default:
       return state
   }
