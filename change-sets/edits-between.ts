@@ -5,11 +5,8 @@ import { changedRuns } from '#platform/changed-ranges.ts'
 const maxLineByLine = 500
 
 /**
- * The edits that turn `base`, any bytes, into `target`, as small as possible: hunks that replace n lines by n lines are
- * split line by line, and what both sides share at the ends of a hunk is left out, but no character of `target` is cut.
- * So the same fix made by two operations gives the same edit, and an inserted line does not touch its neighbours. A
- * longer rewrite, beyond what `changedRuns` compares or of more than `maxLineByLine` lines, is one edit from the first
- * change to the last. Throws TypeError when `target` is not UTF-8, since an edit could not carry it.
+ * Returns the edits that turn `base` into `target`, as small as possible, so that the same fix by two operations is the same edit. A long
+ * rewrite is one edit from the first change to the last. Throws TypeError when `target` is not UTF-8.
  */
 export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
   const shared = sharedWholeLines(base, target)

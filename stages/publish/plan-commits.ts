@@ -27,10 +27,9 @@ export type SizedCommit = PlannedCommit & { lines: LineCounts }
 export const maxTotalBytes = 64 * 2 ** 20
 
 /**
- * One commit for each agent, in the order in which they work on the same code, agents without one by their names: so the next push has
- * them in the same order, whatever it changes. Where change sets need each other in another one, an agent that is needed comes first, and in
- * a circle a change set is in the commit of a later agent, with what it needs. The last commit leaves every file as the composition has it,
- * else PUBLISH_001. The same composition gives the same commits.
+ * Plans one commit for each agent, in the order in which they work on the same code, else by name. Where change sets need each other, an
+ * agent that is needed comes first; in a circle a set is in the commit of a later agent. The last commit leaves every file as the
+ * composition has it, else PUBLISH_001. The same composition gives the same commits.
  */
 export async function planCommits(source: CommitSource): Promise<SizedCommit[]> {
   const files = changedFiles(source.composition).toSorted(byPath)
@@ -78,10 +77,7 @@ function setsIn(files: readonly ComposedFile[], known: CommitSource['sets']): Ch
 
 type Needs = ReadonlyMap<string, ReadonlySet<string>>
 
-/**
- * Returns what must be in the same commit or an earlier one, by the ids of sets: what a set is built on, and what
- * deletes a file where the set needs a folder, or the other way round.
- */
+/** Returns what must be in the same commit or an earlier one: bases, and what deletes a file where a folder is needed, or the reverse. */
 function needsOf(files: readonly ComposedFile[], sets: readonly ChangeSet[]): Needs {
   const needs = new Map(sets.map(({ changeSetId, builtOn }) => [changeSetId, new Set(builtOn)]))
   const link = (creators: readonly string[], deleters: readonly string[]) => {

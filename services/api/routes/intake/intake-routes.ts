@@ -29,7 +29,6 @@ export type IntakeDeps = AcceptDeps &
     log: Pick<Log, 'info'>
   }
 
-/** Accepting runs, and stopping, retrying and deleting those that exist, and giving them a budget. */
 export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(intakeEndpoints.submit, async (c) => {
@@ -114,25 +113,18 @@ function holderOf({ tokenId, limits }: Caller): NewRun['holder'] {
   return typeof limits?.runs === 'number' ? { tokenId, runs: limits.runs } : undefined
 }
 
-/** An upload that says it is too large is refused before a byte of it is read. */
 function refuseDeclaredSize(contentLength: string | undefined, maxUploadBytes: number): void {
   if (Number(contentLength ?? 0) <= maxUploadBytes + framingBytes) return
   throw new AppError('INTAKE_003', `The upload is larger than ${maxUploadBytes} bytes.`)
 }
 
-/**
- * Waits for a slot and returns the function that gives it back, to be called once. LIMIT_002 when none is free in time,
- * INTAKE_001 when `closed` is aborted: the client has closed the connection.
- */
+/** Returns what gives the slot back. LIMIT_002 when none is free in time, INTAKE_001 when the client has closed the connection. */
 type UploadGate = (closed: AbortSignal) => Promise<() => void>
 
 /** Under the minute after which proxies give up on an answer. */
 const defaultWaitMs = 50_000
 
-/**
- * Lets `atOnce` uploads through at a time, first come first served: each holds some parts of its archive in memory. A
- * client that waits can send no more than the buffers of its connection hold.
- */
+/** Lets `atOnce` uploads through at a time, first come first served: each holds some parts of its archive in memory. */
 export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGate {
   const gate = openSemaphore(atOnce)
   const busy = `All upload slots (${atOnce}) are in use: try again in a few seconds.`

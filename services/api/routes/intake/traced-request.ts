@@ -6,10 +6,7 @@ import type { ApiEnv } from '../../http/api-env.ts'
 
 export type RequestTraces = SpanRecorder & { samples(): boolean }
 
-/**
- * Answers a request that begins a run: the run's trace is that of the caller's `traceparent`, or a new one. A request that is
- * refused has no span.
- */
+/** The run's trace is that of the caller's `traceparent`, or a new one. A request that is refused has no span. */
 export async function tracedRequest<Answer>(
   { req, get }: Context<ApiEnv>,
   traces: RequestTraces,
