@@ -155,7 +155,7 @@ function createdBy(path: string, left: readonly FileChange[]): string {
   return joined.text
 }
 
-/** The bit that is left, unless it is that of the base: then the first to state one, built on no other that does, states another. */
+/** Returns the bit that is left, unless it is that of the base: then the first to state one, built on no other that does, states another. */
 function changedBit(all: readonly OwnChange[], left: readonly FileChange[]): boolean | undefined {
   const first = all.find(({ change }) => change.kind === 'edit' && change.executable !== undefined)
   const result = left.find((theirChange) => theirChange.executable !== undefined)?.executable

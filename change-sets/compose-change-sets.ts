@@ -114,7 +114,7 @@ function withoutNeeded(set: ChangeSet, missing: string, known: KnownSets): LeftO
   }
 }
 
-/** The created files, and the folders that they are in: a created file and a created folder cannot have the same path. */
+/** Keeps the created files, and the folders that they are in: a created file and a created folder cannot have the same path. */
 function openCreatedPaths(changes: ReadonlyMap<string, ReadonlyMap<string, OwnChange>>) {
   /** Folder → the created files under it. */
   const under = new Map<string, Set<string>>()

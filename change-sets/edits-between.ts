@@ -58,7 +58,7 @@ function isInCharacter(bytes: string, index: number): boolean {
   return index < bytes.length && (bytes.charCodeAt(index) & 0xc0) === 0x80
 }
 
-/** Bytes that both share at their ends, in whole lines: only the rest needs a line diff. */
+/** Counts the bytes that both share at their ends, in whole lines: only the rest needs a line diff. */
 function sharedWholeLines(base: Uint8Array, target: Uint8Array): { head: number; tail: number } {
   const least = Math.min(base.length, target.length)
   let head = 0

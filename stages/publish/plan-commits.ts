@@ -122,14 +122,14 @@ function orderAgents(
   return ordered
 }
 
-/** The agents that one works after, also by way of others, which may have changed nothing. */
+/** Returns the agents that this one works after, also by way of others, which may have changed nothing. */
 function allBefore(agent: string, after: CommitSource['after']): Set<string> {
   const before = new Set(after.get(agent))
   for (const earlier of before) for (const later of after.get(earlier) ?? []) before.add(later)
   return before
 }
 
-/** The number of each set's commit: that of its agent, or the last one of what it needs. */
+/** Returns the number of each set's commit: that of its agent, or the last one of what it needs. */
 function placeSets(
   sets: readonly ChangeSet[],
   { agents, needs }: { agents: readonly string[]; needs: Needs },
@@ -150,7 +150,7 @@ function placeSets(
 
 type State = Pick<PlannedFile, 'content' | 'executable'>
 
-/** The file after each commit that changes it, with the lines that it changes there, by the number of that. */
+/** Returns the file after each commit that changes it, with the lines that it changes there, by the number of that. */
 async function statesOf(
   file: ComposedFile,
   { sets, places, isExecutable, readBlob }: CommitSource & { places: ReadonlyMap<string, number> },

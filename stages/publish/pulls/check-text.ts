@@ -79,7 +79,7 @@ function isWithoutCode({ status, errorCode }: ToldRun['run']): boolean {
   return status === 'failed' && errorCode === 'INTAKE_007'
 }
 
-/** Operations of which nobody knows what they would have found. */
+/** Counts operations of which nobody knows what they would have found. */
 function notEnded({ counts: { failed, blocked } }: Pick<Run, 'counts'>): number {
   return failed + blocked
 }

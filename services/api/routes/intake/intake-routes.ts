@@ -1,18 +1,20 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { AppError } from '#domain/error.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import { requestSpanId, type SpanRecorder } from '#domain/span.ts'
+import { newTraceparent, parseTraceparent } from '#domain/traceparent.ts'
 import type { MemoryGate } from '#store/ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { Log } from '#platform/log.ts'
 import type { NewRun } from '#store/ledger/run-commands.ts'
 import { type ApiEnv, type Caller, loggedCaller } from '../../http/api-env.ts'
 import { budgetView, findRun, runLinks } from '../runs/run-view.ts'
-import { type AcceptDeps, acceptRun } from '#stages/intake/accept-run.ts'
+import { type AcceptDeps, acceptRun, type Correlation } from '#stages/intake/accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
 import { readRepositoryRun, type RepositoryRun, type RepositoryRunDeps } from '#stages/intake/repository-run.ts'
 import { maxRequestBytes, type RunForm, withRunForm } from '#stages/intake/run-form.ts'
 import { type RetryDeps, retryRun } from '#stages/intake/retry-run.ts'
-import { type RequestTraces, tracedRequest } from './traced-request.ts'
 
 /** Room for the request field and the multipart framing besides the archive. */
 const framingBytes = maxRequestBytes + 64 * 1024
@@ -25,7 +27,7 @@ export type IntakeDeps = AcceptDeps &
     memoryGate: MemoryGate
     uploadGate: UploadGate
     repositories: RepositoryRunDeps
-    traces: RequestTraces
+    traces: SpanRecorder & { samples(): boolean }
     log: Pick<Log, 'info'>
   }
 
@@ -137,4 +139,30 @@ export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGa
       throw new AppError('LIMIT_002', busy, { cause: error, detail: busy })
     }
   }
+}
+
+/** The run's trace is that of the caller's `traceparent`, or a new one. A request that is refused has no span. */
+async function tracedRequest<Answer>(
+  { req, get }: Context<ApiEnv>,
+  traces: IntakeDeps['traces'],
+  answer: (correlation: Correlation) => Promise<Answer>,
+): Promise<Answer> {
+  const startMs = Date.now()
+  const caller = parseTraceparent(req.header('traceparent'))
+  const traceparent = newTraceparent(caller, traces.samples())
+  const answered = await answer({ requestId: get('requestId'), traceparent })
+  const run = parseTraceparent(traceparent)
+  if (run?.isSampled === true) {
+    traces.record({
+      traceId: run.traceId,
+      spanId: requestSpanId(run),
+      parentId: caller?.spanId,
+      name: `${req.method} /v1/runs`,
+      kind: 'server',
+      startMs,
+      endMs: Date.now(),
+      attributes: { 'http.request.method': req.method, 'url.path': req.path },
+    })
+  }
+  return answered
 }
