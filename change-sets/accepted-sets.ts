@@ -13,12 +13,12 @@ export type AcceptedDeps = {
   readSets(project: ProjectId, recordHash: string): Promise<readonly ChangeSet[]>
 }
 
-/** Change sets, and what the operations that made them worked on. */
+/** `nodeOf` says what the operation that made a set worked on. */
 export type AcceptedSets = { sets: ChangeSet[]; nodeOf(operationId: string): Promise<CodeNode | undefined> }
 
 const readsAtOnce = 16
 
-/** The accepted change sets of a run, in the order in which they were accepted, and what their operations worked on. */
+/** Returns the accepted change sets of a run, in the order in which they were accepted. */
 export async function readAccepted(
   { projectId, runId }: Run,
   { byChangeSet }: Decisions,
@@ -44,10 +44,7 @@ function hasOwnId({ changeSetId, operationId, files, builtOn }: ChangeSet): bool
   return changeSetId === idOfChanges(operationId, files, builtOn)
 }
 
-/**
- * Returns the decisions on a genuine run (`requireGenuine`) that a publisher may rely on: those of people that are signed, and those of
- * its policy where it has one. All others are in `forged`.
- */
+/** Returns the signed decisions of people on a genuine run, and those of its policy where it has one. All others are in `forged`. */
 export async function believedDecisions(
   { runId, request }: Run,
   ledger: Pick<Ledger, 'readDecisions'>,

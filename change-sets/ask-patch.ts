@@ -33,9 +33,8 @@ const pollsMs = { least: 25, most: 500 }
 const faultMs = 60_000
 
 /**
- * Asks for a patch of the run as of the last decision, and says what there is. One that is not there is composed and proved by a worker,
- * for which it waits up to `waitMs`, or until `signal` is aborted. Asking again while it is `coming` is harmless, and necessary: a
- * job may be lost.
+ * Says what there is of a patch as of the last decision. A worker composes one that is not there, which is waited for. Asking again while it
+ * is `coming` is harmless, and necessary: a job may be lost.
  */
 export async function askPatch(run: Run, of: PatchKind, deps: AskPatchDeps, waiting: Waiting): Promise<PatchAnswer> {
   const composed = await deps.records.readComposition(run)
@@ -50,10 +49,7 @@ export async function askPatch(run: Run, of: PatchKind, deps: AskPatchDeps, wait
   return lookOrAsk(run, { wanted: { of }, last, isCurrent: (decided) => decided >= last }, deps, waiting)
 }
 
-/**
- * The same for a part: only these change sets, which must be accepted (else WORK_003), with all that they are built on (WORK_002). It is
- * proved by itself, since a part of what was proved may fail. Decisions on other change sets change nothing in it.
- */
+/** The same for these change sets, which must be accepted (else WORK_003). Decisions on others change nothing in it. */
 export async function askPart(
   run: Run,
   part: PatchPart,

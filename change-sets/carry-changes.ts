@@ -14,9 +14,8 @@ export type CarryFiles = {
 export type CarriedSet = { set: ChangeSet; of: string }
 
 /**
- * Change sets of an earlier commit as edits of the files of a newer one: what both sides have changed apart composes, as git merges it. A set
- * is lost where the same lines, or its file, have changed since, and with it what is built on it. What it was checked for is checked again
- * where it is composed.
+ * Turns change sets of an earlier commit into edits of a newer one, as git merges them. A set is lost where the same lines, or its file,
+ * have changed since, and with it what is built on it.
  */
 export async function carryChanges(
   sets: readonly ChangeSet[],

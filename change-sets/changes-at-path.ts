@@ -23,10 +23,7 @@ export type OwnChange = { set: ChangeSet; change: FileChange }
 /** Holds what change sets that compose do at one path, by their ids. */
 export type ChangesAtPath = ReadonlyMap<string, OwnChange>
 
-/**
- * Says why a change cannot be at its path together with those that are there. The answer is the same in whatever order two changes are
- * added. For that, the place of a change still counts for other sets after a set that is built on it has replaced it.
- */
+/** Says why a change cannot be at its path with those there, in whatever order two are added. A replaced change still has its place. */
 export function collisionAt(held: ChangesAtPath, added: OwnChange): Collision | undefined {
   for (const holder of held.values()) {
     const collision = collide(holder, added, held)
@@ -89,10 +86,7 @@ export function areApart(left: FileChange, right: FileChange): boolean {
   return endsBefore(left.edits, right.edits) || endsBefore(right.edits, left.edits)
 }
 
-/**
- * Returns what is left of a change beside `by`, which replaces changes of the sets that it is built on: the replaced parts go, and so do
- * the same parts made again by a set that is not built on these. Undefined: nothing is left.
- */
+/** Returns what is left of a change beside `by`, which replaces changes of the sets that it is built on. Undefined: nothing is left. */
 function leftBeside({ set, change }: OwnChange, by: OwnChange, all: ChangesAtPath): FileChange | undefined {
   const { builtOn = [] } = by.set
   if (builtOn.length === 0 || isBuiltOn(set, by.set.changeSetId)) return change
@@ -107,11 +101,9 @@ function withoutReplaced(change: FileChange, by: FileChange, theirs: readonly Fi
     return !isSame(change, by) && theirs.some((theirChange) => isSame(theirChange, change)) ? undefined : change
   }
   const edited = theirs.filter((theirChange) => theirChange.kind === 'edit')
+  const theirEdits = edited.flatMap((theirChange) => theirChange.edits)
   const edits = change.edits.filter(
-    (edit) =>
-      !(
-        isReplacedBy(by, edit) && edited.some((theirChange) => theirChange.edits.some((same) => isSameEdit(same, edit)))
-      ),
+    (edit) => !(isReplacedBy(by, edit) && theirEdits.some((same) => isSameEdit(same, edit))),
   )
   // An edit without a bit leaves that of the file as it found it.
   const replacesBit = by.kind !== 'edit' || (by.executable !== undefined && by.executable !== change.executable)
@@ -157,27 +149,17 @@ export function resultAt(held: ChangesAtPath): FileResult | undefined {
 }
 
 function createdBy(path: string, left: readonly FileChange[]): string {
-  const joined = joinTests(
-    path,
-    left.flatMap((theirChange) => (theirChange.kind === 'create' ? theirChange.content : [])),
-  )
+  const texts = left.flatMap((change) => (change.kind === 'create' ? change.content : []))
+  const joined = joinTests(path, texts)
   if (joined.kind === 'apart') throw new Error(`texts of ${path} that were held collide: ${joined.reason}`)
   return joined.text
 }
 
-/** The bit that is left, unless it is that of the base: then the first to state one, built on no other that does, states another. */
+/** Returns the bit that is left, unless it is that of the base: then the first to state one, built on no other that does, states another. */
 function changedBit(all: readonly OwnChange[], left: readonly FileChange[]): boolean | undefined {
   const first = all.find(({ change }) => change.kind === 'edit' && change.executable !== undefined)
   const result = left.find((theirChange) => theirChange.executable !== undefined)?.executable
   return result === first?.change.executable ? result : undefined
-}
-
-/** The bytes of the base file from the set's first edit to its last; undefined unless it edits the file. */
-function editedBytes(set: ChangeSet, path: string): ByteRange | undefined {
-  const change = set.files.find((file) => file.path === path)
-  const edits = change?.kind === 'edit' ? change.edits : []
-  const [first, last] = [edits.at(0), edits.at(-1)]
-  return first === undefined || last === undefined ? undefined : { start: first.start, end: last.end }
 }
 
 export function inConflict(set: ChangeSet, path: string): SetInConflict {
@@ -188,9 +170,12 @@ function idsOf({ changeSetId, operationId }: ChangeSet): SetInConflict {
   return { changeSetId, operationId }
 }
 
+/** Returns the bytes of the base file from the set's first edit to its last; nothing unless it edits the file. */
 function bytesOf(set: ChangeSet, path: string): { bytes?: ByteRange } {
-  const bytes = editedBytes(set, path)
-  return bytes === undefined ? {} : { bytes }
+  const change = set.files.find((file) => file.path === path)
+  const edits = change?.kind === 'edit' ? change.edits : []
+  const [first, last] = [edits.at(0), edits.at(-1)]
+  return first === undefined || last === undefined ? {} : { bytes: { start: first.start, end: last.end } }
 }
 
 function rangeOf({ start, end }: Edit): ByteRange {

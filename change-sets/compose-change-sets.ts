@@ -1,4 +1,5 @@
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
+import { byPath } from '#domain/repo-path.ts'
 import type { Conflict } from '#store/objects/composition.ts'
 import {
   type Collision,
@@ -12,10 +13,7 @@ import {
 import { getOrMake } from '#platform/cached-answers.ts'
 import { foldersOf, neededFirst } from './independent-groups.ts'
 
-/**
- * A change set that is left out of the composed files; `with` is the one that it is in conflict with, or that is missing; `byItself`:
- * it breaks a file without any other but those that it is built on.
- */
+/** `with`: the set that it is in conflict with, or that is missing. `byItself`: it breaks a file without any set but those below it. */
 export type LeftOutSet = SetInConflict & {
   path: string
   errorCode: Conflict['errorCode']
@@ -30,18 +28,16 @@ export type Composed = { files: FileResult[]; conflicts: LeftOutSet[] }
 export type KnownSets = ReadonlyMap<string, ChangeSet>
 
 /**
- * Composes change sets in the given order, but each after those that it is built on, as a whole or not at all: one that collides
- * with an earlier set, in any of its files, is left out as a conflict (WORK_001), and one of which a set that it is built on is
- * missing as WORK_002. That is named if it is one of `known`. The files are sorted by path.
+ * Composes change sets in the given order, but each after those that it is built on, as a whole or not at all: one that collides with an
+ * earlier set is left out (WORK_001), and one of which a needed set is missing (WORK_002). The files are sorted by path.
  */
-export function composeChangeSets(sets: readonly ChangeSet[], known: KnownSets = byId(sets)): Composed {
+export function composeChangeSets(
+  sets: readonly ChangeSet[],
+  known: KnownSets = new Map(sets.map((set) => [set.changeSetId, set])),
+): Composed {
   const composed = openComposedFiles(known)
   const conflicts = neededFirst(sets).flatMap((set) => composed.add(set) ?? [])
-  return { files: composed.files().toSorted((left, right) => (left.path < right.path ? -1 : 1)), conflicts }
-}
-
-function byId(sets: readonly ChangeSet[]): KnownSets {
-  return new Map(sets.map((set) => [set.changeSetId, set]))
+  return { files: composed.files().toSorted(byPath), conflicts }
 }
 
 /** Files to which change sets are added one after the other. */
@@ -118,7 +114,7 @@ function withoutNeeded(set: ChangeSet, missing: string, known: KnownSets): LeftO
   }
 }
 
-/** The created files, and the folders that they are in: a created file and a created folder cannot have the same path. */
+/** Keeps the created files, and the folders that they are in: a created file and a created folder cannot have the same path. */
 function openCreatedPaths(changes: ReadonlyMap<string, ReadonlyMap<string, OwnChange>>) {
   /** Folder → the created files under it. */
   const under = new Map<string, Set<string>>()

@@ -5,11 +5,8 @@ import { changedRuns } from '#platform/changed-ranges.ts'
 const maxLineByLine = 500
 
 /**
- * The edits that turn `base`, any bytes, into `target`, as small as possible: hunks that replace n lines by n lines are
- * split line by line, and what both sides share at the ends of a hunk is left out, but no character of `target` is cut.
- * So the same fix made by two operations gives the same edit, and an inserted line does not touch its neighbours. A
- * longer rewrite, beyond what `changedRuns` compares or of more than `maxLineByLine` lines, is one edit from the first
- * change to the last. Throws TypeError when `target` is not UTF-8, since an edit could not carry it.
+ * Returns the edits that turn `base` into `target`, as small as possible, so that the same fix by two operations is the same edit. A long
+ * rewrite is one edit from the first change to the last. Throws TypeError when `target` is not UTF-8.
  */
 export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
   const shared = sharedWholeLines(base, target)
@@ -61,7 +58,7 @@ function isInCharacter(bytes: string, index: number): boolean {
   return index < bytes.length && (bytes.charCodeAt(index) & 0xc0) === 0x80
 }
 
-/** Bytes that both share at their ends, in whole lines: only the rest needs a line diff. */
+/** Counts the bytes that both share at their ends, in whole lines: only the rest needs a line diff. */
 function sharedWholeLines(base: Uint8Array, target: Uint8Array): { head: number; tail: number } {
   const least = Math.min(base.length, target.length)
   let head = 0

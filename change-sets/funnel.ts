@@ -3,9 +3,8 @@ import type { Run } from '#domain/run.ts'
 import type { Composition, MadeSets } from '#store/objects/composition.ts'
 
 /**
- * Counts what became of an agent's change sets. Each number counts some of those of the number before: `generated` all that were made and
- * not made again since, unless accepted, and those whose checks did not pass; `valid` those of them that can be in a patch; `verified`
- * those whose every check has passed, with none missing; `accepted` those. `acceptedUnverified`: accepted, and generated, but not verified.
+ * Counts what became of an agent's change sets; each number is some of the one before. `generated`: made, and not made again since unless
+ * accepted, or failed. `valid`: can be in a patch. `verified`: every check has passed. `acceptedUnverified`: accepted, not verified.
  */
 export type AgentFunnel = {
   agent: string

@@ -1,10 +1,6 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 
-/**
- * The sets in groups that compose apart from each other: those that change one file, or create a file and a folder with
- * the same path, or are built on one another, are in one group. Groups come in the order of their first sets, the sets of each
- * in the given order.
- */
+/** Returns the sets in groups that compose apart from each other, in the order of their first sets. */
 export function independentGroups(sets: readonly ChangeSet[]): ChangeSet[][] {
   const changes = sets.flatMap((set) => set.files)
   const created = new Set(changes.flatMap(({ kind, path }) => (kind === 'create' ? [path] : [])))

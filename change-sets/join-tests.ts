@@ -13,11 +13,7 @@ import {
 
 type Joined = { kind: 'joined'; text: string } | { kind: 'apart'; reason: string }
 
-/**
- * The text of one new file of tests from several, each of which is a whole by itself: their imports together, then their bodies in the
- * order of their texts, so that the order in which the texts are given does not matter. They stay apart where one is more than that or
- * where two bind the same name.
- */
+/** Joins new files of tests: their imports, then their bodies, in the order of their texts. Apart where two bind the same name. */
 export function joinTests(path: string, texts: readonly string[]): Joined {
   const different = [...new Set(texts)].toSorted()
   const [only = ''] = different
@@ -34,21 +30,13 @@ export function joinTests(path: string, texts: readonly string[]): Joined {
   return { kind: 'joined', text: `${[head, ...bodies].filter((part) => part !== '').join(gap)}\n` }
 }
 
-/**
- * The edits of a file of tests with what several sets insert at one place in one edit where that is imports, or names in a list of them:
- * each once, and those of a module together. Other edits stay.
- */
+/** Joins what several sets insert at one place where that is imports, or names in a list of them. Other edits stay. */
 export function joinImports(path: string, edits: readonly Edit[]): Edit[] {
   const places = Map.groupBy(edits, (edit) => (edit.start === edit.end ? `${edit.start}` : edit))
   return [...places.values()].flatMap((together) => {
-    const [first] = together
-    const text =
-      together.length < 2
-        ? undefined
-        : importsOf(
-            path,
-            together.map((edit) => edit.text),
-          )
+    const [first, ...more] = together
+    const texts = together.map((edit) => edit.text)
+    const text = more.length === 0 ? undefined : importsOf(path, texts)
     return first === undefined || text === undefined ? together : { ...first, text }
   })
 }

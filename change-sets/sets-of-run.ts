@@ -49,10 +49,7 @@ export async function placesOfSets(
   return places
 }
 
-/**
- * Returns the change sets that later records of their work have made anew, or found to be needless. The records of a work come in the
- * order of their generations; a set that a later one made just so again is not among them.
- */
+/** Returns the sets that later records of their work, in the order of generations, have made anew or found needless. */
 export function replacedSets(records: Iterable<Pick<Operation, 'repeats' | 'outcome'>>): Set<string> {
   const replaced = new Set<string>()
   for (const record of records) {

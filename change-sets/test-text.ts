@@ -1,10 +1,7 @@
 import { purposeOf } from '#domain/path-purpose.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 
-/**
- * An import at the top of a file of tests, from `start` to `end` of its text. It reads `open`, then its names, then `close`; one that
- * is not written as a list of names has none, and reads `open`.
- */
+/** An import at the top of a file of tests: `open`, then its names, then `close`; one without a list of names reads `open`. */
 export type ImportLine = {
   start: number
   end: number

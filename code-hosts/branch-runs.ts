@@ -63,9 +63,8 @@ export function openBranchRuns(redis: Redis, namespace = 'remora') {
   const keyOf = ({ repositoryId, branch }: Branch) => `${namespace}:{github}:branch:${repositoryId}:${branch}`
   return {
     /**
-     * Records the run of a push before that run is made, and returns it; if the newest push already has a run at this commit, returns that, so
-     * asking twice makes one run. It is compared with the run that was completed last, else with what `push` says. `again` names a
-     * wish for another run of the commit, which is granted once.
+     * Records the run of a push before it is made, and returns it, or the run that the newest push already has at this commit. `again` names
+     * a wish for another run of the commit, which is granted once.
      */
     async begin(of: Branch, push: BranchRun, again = ''): Promise<BegunBranchRun> {
       const args = [push.runId, push.commit, JSON.stringify(push.since), String(keptSeconds), again]

@@ -81,9 +81,8 @@ export type StatusReport = {
 export type ReportedStatus = { id: number }
 
 /**
- * Keeps a repository, and does what is done there. All of it may be done again, also after a call of which nobody knows
- * how it ended. HOST_001: it does not answer. HOST_002: it has no such repository. HOST_003: the caller may not do
- * that. HOST_004: it has no such commit or branch.
+ * Keeps a repository; all of it may be done again. HOST_001: it does not answer. HOST_002: it has no such repository. HOST_003: the caller
+ * may not do that. HOST_004: it has no such commit or branch.
  */
 export type CodeHost = {
   /** It takes null for the default branch. */
@@ -93,14 +92,9 @@ export type CodeHost = {
   readBlob(sha: string): Promise<Uint8Array>
   /** Returns the paths at which two commits whose trees were read differ, modes included, sorted as git sorts them. */
   compare(before: CommitId, after: CommitId): Promise<string[]>
-  /**
-   * Makes the commits and moves the branch to them. Again with the same commits changes nothing. PUBLISH_002 where the branch has a commit
-   * that is neither on the base branch nor one of a run: nothing is moved. Whoever moves the branch at the same time is not overwritten.
-   */
+  /** Moves the branch to these commits; again changes nothing. PUBLISH_002 where it has a commit of somebody else: nothing is moved. */
   publishBranch(order: BranchOrder): Promise<PublishedBranch>
-  /**
-   * Is null when the host has no pull requests. The open one of the branch for the base branch is brought up to date, else one is opened.
-   */
+  /** Updates the open request of the branch, or opens one. Is null when the host has none. */
   openChangeRequest: ((request: ChangeRequest) => Promise<OpenedChangeRequest>) | null
   /** Is null when the host shows no states of commits. */
   reportStatus: ((report: StatusReport) => Promise<ReportedStatus>) | null

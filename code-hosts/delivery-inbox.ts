@@ -73,10 +73,7 @@ export function openDeliveryInbox(
   const keys = keysOf(namespace)
   const end = (ended: Ended, handled: HandledDelivery | undefined) => endDelivery(redis, keys, ended, handled)
   return {
-    /**
-     * Is one durable write. `seen`: it, or one with the same body, arrived before, unless nothing was done about that: a button
-     * may be pressed anew by who may press it by then. STORE_001 when Redis is away.
-     */
+    /** Is one durable write. `seen`: it, or one with the same body about which something was done, arrived before. STORE_001 without Redis. */
     async put(delivery: Delivery): Promise<'new' | 'seen'> {
       const [json, at] = [JSON.stringify(delivery), String(Date.now())]
       const args = [json, String(seenSeconds), at, signer.sign('delivery', at, json)]
@@ -216,24 +213,17 @@ type ReaderDeps = {
   log: Pick<Log, 'warn'> | undefined
 }
 
-/**
- * An entry without our signature ends as refused, and so does one that was signed longer ago than any waits: somebody has put it
- * there again. One that cannot be read is left, and ends when nobody has taken it for a day.
- */
+/** An entry without our signature, or signed too long ago, ends as refused. One that cannot be read is left for a day. */
 function openReader({ end, log, signer }: ReaderDeps): Taker['read'] {
   return async (entries) => {
     const taken: TakenDelivery[] = []
     for (const [entry, [, text = '', , at = '', , signature]] of entries) {
       const named = Named.safeParse(parseJson(text)).data
+      const fields = { entry, delivery_id: named?.deliveryId ?? null, event: named?.event ?? null }
       const isSigned = signer.isSigned(signature, 'delivery', at, text)
       if (!isSigned || Date.now() - Number(at) >= 2 * longestMs) {
         const reason = isSigned ? 'was signed too long ago' : 'is not signed by the API'
-        log?.warn('a webhook is refused', {
-          entry,
-          delivery_id: named?.deliveryId ?? null,
-          error_code: 'PUBLISH_005',
-          reason,
-        })
+        log?.warn('a webhook is refused', { ...fields, error_code: 'PUBLISH_005', reason })
         await end({ entry }, refused(named ?? { deliveryId: '?', event: '?' }, `PUBLISH_005 the webhook ${reason}`))
         continue
       }
@@ -243,7 +233,6 @@ function openReader({ end, log, signer }: ReaderDeps): Taker['read'] {
         continue
       }
       const isGivenUp = isOverdue({ entry })
-      const fields = { entry, delivery_id: named?.deliveryId ?? null, event: named?.event ?? null }
       log?.warn('a webhook cannot be read', {
         ...fields,
         what: isGivenUp ? 'is given up' : 'is left to another version',

@@ -206,10 +206,7 @@ export const DeliveryHeaders = z.object({
 
 const Stored = DeliveryHeaders.extend({ bodyHash: z.string(), body: z.object({ kind: z.enum(kinds) }) })
 
-/**
- * The id is the same when GitHub sends it again, and is not signed: who sends it again may choose another. `bodyHash` is the
- * SHA-256 of all that GitHub has signed, as JSON.
- */
+/** GitHub uses the id again when it sends the delivery again. `bodyHash` is the SHA-256 of all that GitHub has signed, as JSON. */
 export type Delivery = z.infer<typeof DeliveryHeaders> & {
   bodyHash: string
   installationId: number | null

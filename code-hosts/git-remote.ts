@@ -75,11 +75,12 @@ const refLine = /^(?<sha>[0-9a-f]{40})\t(?<ref>.+)$/
 
 async function listRefs(refs: readonly string[], { git, url }: Remote): Promise<Map<string, CommitId>> {
   const listed = await git.text(['ls-remote', '--', url, ...refs], { failsAs: 'HOST_002' })
-  const listedRefs = listed.split('\n').flatMap((line): [string, string][] => {
-    const { sha, ref } = refLine.exec(line)?.groups ?? {}
-    return sha === undefined || ref === undefined ? [] : [[ref, sha]]
-  })
-  return new Map(listedRefs)
+  return new Map(
+    listed.split('\n').flatMap((line): [string, string][] => {
+      const { sha, ref } = refLine.exec(line)?.groups ?? {}
+      return sha === undefined || ref === undefined ? [] : [[ref, sha]]
+    }),
+  )
 }
 
 async function findBranch(name: string | null, remote: Remote): Promise<HostBranch | undefined> {

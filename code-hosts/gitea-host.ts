@@ -31,10 +31,7 @@ const draftPrefix = 'WIP: '
 /** Longer ones are cut by the pages that show them. */
 const mostDescription = 140
 
-/**
- * HOST_002: no Gitea or Forgejo is at the address, or the repository is not there for the caller. HOST_003: git knows no login
- * for the address, or that one may not do it. PUBLISH_001: the repository takes no pull requests.
- */
+/** HOST_002: no Gitea is at the address, or not the repository. HOST_003: git knows no login that may do it. PUBLISH_001: it takes no pulls. */
 export async function withGitea(remote: CodeHost, { url, findLogin, signal }: GiteaOptions): Promise<CodeHost> {
   const { address, ...repository } = repositoryAt(url)
   const login = await findLogin(address)

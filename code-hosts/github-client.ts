@@ -189,10 +189,7 @@ export function statusOf(error: unknown): number | undefined {
   return Failed.safeParse(error instanceof AppError ? error.cause : error).data?.status
 }
 
-/**
- * HOST_001: it may work later (no answer, a limit, 5xx). HOST_003: the permission is gone, or was never there. HOST_002, or
- * `missing`: GitHub has no such thing, or does not show it. PUBLISH_001: GitHub refuses it as wrong (409, 422).
- */
+/** HOST_001: it may work later. HOST_003: the permission is gone. HOST_002, or `missing`: not there, or not shown. PUBLISH_001: 409, 422. */
 export async function orHostError<T>(work: Promise<T>, missing: ErrorCode = 'HOST_002'): Promise<T> {
   try {
     return await work

@@ -30,10 +30,7 @@ const maxErrorChars = 8_000
 /** Bounds one command, a password that somebody types included. */
 const limitMs = 15 * 60_000
 
-/**
- * No hook of the user or of a template runs, git refuses paths that any system reads in another way, and no address starts a
- * program. A repository at a path still runs its own hooks when something is pushed to it.
- */
+/** No hook of the user runs, git refuses odd paths, and no address starts a program. A repository at a path still runs its own hooks. */
 const settings = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -78,17 +75,11 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
   }
 }
 
-/** git asks its credential helpers, the address itself, or a prompt. Undefined means that it has none. */
+/** Asks git's credential helpers, the address itself, or a prompt. Returns undefined when there is no login. */
 export async function findLogin(address: string, git: Git): Promise<HostLogin | undefined> {
   const { code, out } = await git.end(['credential', 'fill'], { input: `url=${address}\n\n` })
   const answers = new Map(
-    out
-      .toString()
-      .split('\n')
-      .map((line): [string, string] => {
-        const [name = '', ...rest] = line.split('=')
-        return [name, rest.join('=')]
-      }),
+    Array.from(out.toString().matchAll(/^([^=\n]*)=(.*)$/gm), ([, name = '', value = '']) => [name, value]),
   )
   const [username, password] = [answers.get('username'), answers.get('password')]
   return code !== 0 || username === undefined || password === undefined ? undefined : { username, password }
@@ -96,10 +87,7 @@ export async function findLogin(address: string, git: Git): Promise<HostLogin | 
 
 const ident = /^(?<name>.*) <(?<email>.*)> \d+ [+-]\d{4}$/s
 
-/**
- * git commits with these as whom it knows in `cwd`: by variables, the settings of the repository there, or the user's. WORK_006
- * where it knows nobody.
- */
+/** Returns the variables of whom git knows in `cwd`. WORK_006 where it knows nobody. */
 export async function identityIn(cwd: string, { env, signal }: Pick<GitOptions, 'env' | 'signal'>): Promise<Env> {
   const own: Env = { ...gitEnv(env), LC_ALL: 'C.UTF-8' }
   const variablesOf = async (role: string): Promise<Env> => {

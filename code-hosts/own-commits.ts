@@ -12,10 +12,7 @@ type BranchNow = Pick<BranchOrder, 'branch' | 'baseBranch' | 'base' | 'written'>
 /** Each step fetches so many commits more, until it is known whose the commits are. */
 const depths = [50, 1_000, 2 ** 31 - 1]
 
-/**
- * Returns the commits that the branch has and its base branch has not, oldest first. PUBLISH_002, with the name of whoever did
- * it, when one is not of a run or was amended, unless the caller has written the head.
- */
+/** Returns the commits that the branch has beyond its base branch, oldest first. PUBLISH_002 when one is somebody else's. */
 export async function readOwnCommits(order: BranchNow, remote: Remote): Promise<OwnCommit[]> {
   const { now, base, branch, baseBranch, written = [] } = order
   let foreign: Found | undefined

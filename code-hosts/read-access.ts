@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { ErrorCode } from '#domain/error.ts'
 import { RunId } from '#domain/ids.ts'
 import { CommitId } from '#domain/repository-source.ts'
 
@@ -9,10 +8,7 @@ export const readAccessPath = '/v1/read-access'
 export const ReadAccessRequest = z.strictObject({ run_id: RunId, commit: CommitId.optional() })
 export type ReadAccessRequest = z.infer<typeof ReadAccessRequest>
 
-/**
- * The archive is a gzipped tar with one folder at its top. The headers are secret: they stay in memory, and go to the origin of
- * `url` only, also when that redirects.
- */
+/** A gzipped tar with one folder at its top. The headers are secret: they stay in memory, and go to the origin of `url` only. */
 export const ReadableArchive = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   headers: z.record(z.string(), z.string()),
@@ -25,14 +21,7 @@ const ReadableCommit = z.strictObject({ commit: CommitId, archive: ReadableArchi
 export const ReadAccess = ReadableCommit.extend({ base: ReadableCommit.nullable() })
 export type ReadAccess = z.infer<typeof ReadAccess>
 
-const refusals = [
-  'HOST_001',
-  'HOST_002',
-  'HOST_003',
-  'HOST_004',
-  'PUBLISH_005',
-  'RUN_001',
-] as const satisfies readonly ErrorCode[]
+const refusals = ['HOST_001', 'HOST_002', 'HOST_003', 'HOST_004', 'PUBLISH_005', 'RUN_001'] as const
 
 /** The publisher answers this instead, with the status of the code. */
 export const ReadAccessRefusal = z.strictObject({ error_code: z.enum(refusals), detail: z.string() })

@@ -243,12 +243,9 @@ export const BundleFile = z.strictObject({
 })
 export type BundleFile = z.infer<typeof BundleFile>
 
-/** The bundles that it waits for, whichever way. */
-export function awaitedBundles({
-  after,
-  after_optional: optional,
-}: Pick<BundleFile, 'after' | 'after_optional'>): string[] {
-  return [...after, ...optional]
+/** Returns the bundles that it waits for, whichever way. */
+export function awaitedBundles(file: Pick<BundleFile, 'after' | 'after_optional'>): string[] {
+  return [...file.after, ...file.after_optional]
 }
 
 export function provesTests({ when, evidence }: Pick<BundleFile, 'when' | 'evidence'>): boolean {
@@ -260,10 +257,7 @@ export function askedModel({ name: named, adapter }: BundleFile['model']): strin
   return adapter === '' ? named : adapter
 }
 
-/**
- * A bundle as a run pins it: everything a worker needs, stored in S3 under the hash of its JSON. `tools` are complete
- * definitions; `scripts` maps a tool's name to its `.pym` source (`submit_result` has none).
- */
+/** Holds all that a worker needs of a bundle, stored in S3 under the hash of its JSON. `scripts` maps a tool's name to its `.pym` source. */
 export const AgentBundle = z.strictObject({
   file: z.strictObject(BundleFile.shape),
   tools: z.array(

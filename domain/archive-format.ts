@@ -34,7 +34,6 @@ const kinds = 'a .tar, .tar.gz, .tgz or .zip'
 const sendInstead = `send ${kinds} instead`
 const sendFromGit = 'send what `git archive --format=tar.gz -o x.tar.gz HEAD` writes instead'
 
-/** Archive formats that are recognised but not supported, by their first bytes (one character each). */
 const foreign: readonly Foreign[] = [
   { name: 'a bzip2 file', start: 'BZh' },
   { name: 'an xz file', start: '\xfd7zXZ\0' },
@@ -49,10 +48,7 @@ const foreign: readonly Foreign[] = [
   { name: 'a git bundle', start: '# v3 git bundle\n', advice: sendFromGit },
 ]
 
-/**
- * Says why an archive that `sniffArchive` does not recognise is refused, and what to send instead: the end of a
- * sentence that begins with the archive's name.
- */
+/** Says why such an archive is refused, and what to send instead: the end of a sentence that begins with its name. */
 export function describeForeign(first: Uint8Array): string {
   const text = Buffer.from(first.subarray(0, 32)).toString('latin1')
   const known = foreign.find(({ start }) => text.startsWith(start))

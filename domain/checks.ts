@@ -22,10 +22,7 @@ type CheckRow = {
   proves: string
 }
 
-/**
- * Every check that a bundle may ask for. The schemas, the reference, the pull request's text and the choice of what is made of a file
- * follow from these rows; stages/operate/evidence has the function of each.
- */
+/** Lists the checks that a bundle may ask for. Schemas, the reference and texts follow from it; stages/operate/evidence has their functions. */
 export const checkRows = [
   {
     check: 'parses',

@@ -103,10 +103,8 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 }
 
 /**
- * The one error this system throws on purpose. `phase` says where it was raised and survives, with the code, to the
- * event, the operation and the API. A foreign error is wrapped where it is understood and kept as `cause`. Where `message`
- * is only for the log, `detail` is what callers of the API may read. `advised`: the message already says what the
- * operator can do, so the command line adds no advice to it.
+ * The one error that is thrown on purpose. `phase` says where, and survives with the code. Where `message` is only for the log, `detail` is
+ * what callers of the API may read. `advised`: the message says what the operator can do, so the command line adds no advice.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
@@ -172,10 +170,7 @@ export function isContextOverflow(error: unknown): boolean {
   return hasCode(error, 'AGENT_007') && isContextOverflow(error.cause)
 }
 
-/**
- * Says what kept servers from answering. `unsent`: none got the request. `doubtful`: one had it, and broke or was
- * silent: the request may be the reason.
- */
+/** Says what kept servers from answering. `unsent`: none got the request. `doubtful`: one had it, and broke or was silent. */
 export type ModelFaultKind = 'unsent' | 'server' | 'busy' | 'doubtful'
 
 /** Is AGENT_002 for a request that no server answered. `isAway`: a probe that followed found no server that works. */

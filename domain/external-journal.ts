@@ -2,10 +2,7 @@ import { z } from 'zod'
 
 const call = { name: z.string(), args: z.array(z.unknown()) }
 
-/**
- * One call of an external by a script, with its result, as plain JSON. With all entries of a script run, in order, the
- * script can be run again up to the same point, in another process or on another day, without repeating any effect.
- */
+/** Is a call of an external by a script. With all of them, in order, a script runs again to the same point without repeating an effect. */
 export const JournalEntry = z.union([
   z.strictObject({ ...call, error: z.strictObject({ type: z.string(), message: z.string() }) }),
   z.strictObject({ ...call, answer: z.unknown() }),

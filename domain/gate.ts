@@ -4,10 +4,7 @@ import { ShellCommand } from './setup.ts'
 /** Settings of the environment and another folder, which may stand before a gate's program. */
 export const settingsBefore = /^(?:cd\s+[\w./-]+\s*&&\s*)?(?:[A-Za-z_]\w*=[\w./:,@%+-]*\s+)*/
 
-/**
- * The run's own gate: a command, such as the repository's tests, that must not get worse by what the run changes. It runs in the
- * sandbox, on the snapshot and on the snapshot with the changes.
- */
+/** A command that must not get worse by what the run changes. It runs in the sandbox, on the snapshot without and with the changes. */
 export const GateRequest = z.strictObject({
   command: ShellCommand,
   /** Counts the runs on the original, which come first: a test that does not pass each time convicts no change. */
@@ -25,10 +22,7 @@ export const keptOutputs = { runs: 50, characters: 1_000 } as const
 const GateRun = z.strictObject({ changeSets: z.int(), ending: z.string(), output: z.string() })
 export type GateRun = z.infer<typeof GateRun>
 
-/**
- * Says what the gate found. `passed`: what passed on the original passes with the changes of the patch, of which the
- * culprits are left out. `unproved`: it could not judge what is in the patch. Lists hold the first 50 names.
- */
+/** Says what the gate found. `unproved`: it could not judge what is in the patch. Lists hold the first 50 names. */
 export const GateReport = z.strictObject({
   command: z.string(),
   verdict: z.enum(['passed', 'unproved']),

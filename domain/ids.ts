@@ -42,10 +42,7 @@ export function recordIds(original: OperationId, generation: number): OperationI
   return [original, ...later]
 }
 
-/**
- * The same change by the same operation, built on the same sets, has the same id. With another base it is another set: what was
- * decided on the one, since its base was rejected, says nothing about the one that can do without.
- */
+/** Gives the same change by the same operation, built on the same sets, the same id. With another base it is another set. */
 export function changeSetId(
   operation: OperationId,
   files: readonly FileChange[],

@@ -33,9 +33,8 @@ export const OperationWork = z.enum(['agent', 'mechanical'])
 export type OperationWork = z.infer<typeof OperationWork>
 
 /**
- * Names the operation whose work another one does once more, its record before that, and those change sets of the work that the new ones
- * take the place of. `without`: sets of other operations that it must not start from, though it starts from these: they were left out of
- * the patch.
+ * Names the operation whose work another one does once more, its record before that, and the sets of it that the new ones take the place of.
+ * `without`: sets that it must not start from, though it starts from their operations: they were left out of the patch.
  */
 export const RepeatedWork = z.strictObject({
   /** The first record, whose id names the work. */
@@ -75,10 +74,7 @@ export const OperationCost = z.strictObject({
 })
 export type OperationCost = z.infer<typeof OperationCost>
 
-/**
- * Says how an operation ended. `recordHash` names the attempt record. `changeSetId` is set when an agent changed files;
- * `changeSetIds` when a mechanical operation did, since it makes several change sets.
- */
+/** Says how an operation ended. `recordHash` names the attempt record. A mechanical operation has `changeSetIds`, since it makes several. */
 export const Outcome = z.strictObject({
   status: z.enum(endedOperationStatuses),
   summary: z.string(),
@@ -140,10 +136,7 @@ export function changeSetIdsOf({ changeSetId, changeSetIds }: Pick<Outcome, 'cha
   return changeSetIds ?? (changeSetId === undefined ? [] : [changeSetId])
 }
 
-/**
- * Returns the change sets that an operation which does work once more has made anew, or found to be needless: none unless it has ended
- * well, and none that it has made just as they were.
- */
+/** Returns the change sets that a repeated work has made anew, or found to be needless: none unless it has ended well. */
 export function replacedBy({ repeats, outcome }: Pick<Operation, 'repeats' | 'outcome'>): readonly string[] {
   if (repeats === null || outcome === null) return []
   if (outcome.status !== 'succeeded' && outcome.status !== 'unchanged') return []

@@ -11,9 +11,8 @@ const maxBraces = 20
 export type PathGlob = readonly (SegmentGlob | typeof star)[]
 
 /**
- * Returns a test that is true for a path inside a repository that matches one of the patterns or lies in a folder that
- * does. Patterns know `*`, `?`, `[a-z]`, `{a,b}` and, as a whole segment, `**`; names that begin with a dot match like
- * any other. Throws INTAKE_008 for a fault that `faultOfGlobs` finds.
+ * Returns a test for paths that match a pattern or lie in a folder that does. Patterns know `*`, `?`, `[a-z]`, `{a,b}` and, as a whole
+ * segment, `**`; names that begin with a dot match like any other. INTAKE_008 for a fault that `faultOfGlobs` finds.
  */
 export function pathGlobs(patterns: readonly string[]): (path: string) => boolean {
   const read = readGlobs(patterns)
@@ -82,10 +81,7 @@ function parseGlob(pattern: string): PathGlob {
   return [...ofFolder.map((segment) => (segment === '**' ? star : parseSegmentGlob(segment))), star]
 }
 
-/**
- * Expands `{a,b}`, nested braces included, in order. Braces without a comma, and unpaired ones, are text, and so are those of a pattern with
- * more braces or characters than `pathGlobs` takes: each brace is looked for to the end.
- */
+/** Expands `{a,b}` in order. Braces without a comma, unpaired ones, and those of a pattern over the limits are text. */
 export function* expandBraces(pattern: string): Generator<string> {
   const group = hasManyBraces(pattern) ? undefined : firstGroup(pattern)
   if (group === undefined) {
@@ -136,11 +132,7 @@ function groupAt(pattern: string, start: number): Group | undefined {
 /** A part that covers any number of items, zero included. */
 export const star = Symbol('star')
 
-/**
- * Is true when `parts` cover exactly `length` items. `widthAt` returns how many items a part takes at a position,
- * undefined when it does not fit there. Only the last star is ever widened, since the widths of earlier ones cannot
- * matter any more: the work is at most parts × length for every pattern.
- */
+/** Is true when `parts` cover exactly `length` items. Only the last star is ever widened: the work is at most parts × length. */
 function starMatch<T>(
   parts: readonly (T | typeof star)[],
   length: number,
@@ -246,7 +238,7 @@ function posixClassAt(source: string, at: number): { ranges: Ranges | undefined;
   return { ranges: posixClasses.get(source.slice(at + 2, close - 1)), end: close + 1 }
 }
 
-/** The class that opens at `start`, and the index of its `]`; undefined when it is not closed. */
+/** Returns the class that opens at `start`; undefined when it is not closed. */
 function readClass(source: string, start: number): { part: CharacterClass; end: number } | undefined {
   const negated = source[start + 1] === '!' || source[start + 1] === '^'
   const first = start + (negated ? 2 : 1)

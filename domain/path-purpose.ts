@@ -1,7 +1,6 @@
 /** Says what the file at a path is for: the product's own code, or what goes with it. */
 export type PathPurpose = 'source' | 'test' | 'fixture' | 'example' | 'docs' | 'migration' | 'benchmark' | 'script'
 
-/** Names of folders and files that say what a file is for, in lower case; `top…` only at the top of the repository. */
 type PurposeRow = {
   purpose: Exclude<PathPurpose, 'source'>
   folder?: RegExp
@@ -49,14 +48,14 @@ export function purposeOf(path: string): PathPurpose {
   const parts = path.toLowerCase().split('/')
   const file = parts.at(-1) ?? ''
   const folders = parts.slice(0, -1)
-  const found = rows.find(
+  const match = rows.find(
     (row) =>
       folders.some((folder) => row.folder?.test(folder) === true) ||
       row.topFolder?.test(folders[0] ?? '') === true ||
       row.file?.test(file) === true ||
       (folders.length === 0 && row.topFile?.test(file) === true),
   )
-  return found?.purpose ?? 'source'
+  return match?.purpose ?? 'source'
 }
 
 export const secretReason = 'a secret by its name'

@@ -73,20 +73,14 @@ export type TextStyle = z.infer<typeof TextStyle>
 export const PathRules = z.strictObject({
   lint: LintRules,
   text: TextStyle,
-  /**
-   * Names of the file's module that other files import or use, and those of its unused imports that users of a public module may
-   * import. `all`: they may use every name. Empty: the module itself.
-   */
+  /** Names that other files use, and unused imports that users of a public module may import. `all`: every name may be. Empty: the module itself. */
   keptNames: z.union([z.literal('all'), z.array(z.string())]),
   /** The top-level names of the repository's own modules; when unknown, the folders of the path are used. */
   ownModules: z.array(z.string()).optional(),
 })
 export type PathRules = z.infer<typeof PathRules>
 
-/**
- * The rules for a repository without a linter configuration: Pyflakes, what pycodestyle and Python itself call an error in
- * every code base (E9, W605 invalid escape sequences), and `not x in y`, which every style guide rejects (E713, E714).
- */
+/** For a repository without a configuration: Pyflakes, what Python itself calls an error (E9, W605), and `not x in y` (E713, E714). */
 export const defaultLintRules: LintRules = {
   source: 'default',
   options: { lint: { select: ['F', 'E713', 'E714', 'E9', 'W605'] } },
@@ -128,10 +122,7 @@ export function isSelected(code: string, selectors: readonly string[]): boolean 
   return selectors.some((selector) => isUnder(code, selector))
 }
 
-/**
- * Is true when `selector` covers `code`, which may itself be a narrower selector. `E` covers E501 but not ERA001: the
- * letters must match as a whole. Only `PL` covers several groups: PLC, PLE, PLR and PLW. `TCH` is the old name of `TC`.
- */
+/** `E` covers E501 but not ERA001: letters must match as a whole. Only `PL` covers several groups. `TCH` is the old name of `TC`. */
 function isUnder(code: string, selector: string): boolean {
   if (selector === 'ALL' || selector === code) return true
   if (selector.startsWith('TCH')) return isUnder(code, `TC${selector.slice(3)}`)

@@ -4,10 +4,8 @@ import type { Edit } from './change-set.ts'
 export type RebasedEdits = { edits: Edit[]; replaced: Edit[] }
 
 /**
- * Turns edits of a file that `earlier` edits have changed into edits of its base. Both lists are sorted and disjoint;
- * `earlier` are relative to the base, `made` to `changed`, the bytes that `earlier` make of it. The result and the earlier
- * edits that it does not replace compose on the base to what `made` makes of `changed`. An earlier edit is replaced when it
- * lies within one of the result, its ends included: of two insertions at one point nobody could say which comes first.
+ * Turns edits of `changed` into edits of its base, which `earlier` made it of; all lists are sorted and disjoint. The result and the earlier
+ * edits that it does not replace compose to the same. One is replaced when it lies within one of the result, its ends included.
  */
 export function rebaseEdits(earlier: readonly Edit[], made: readonly Edit[], changed: Uint8Array): RebasedEdits {
   const moved = movedEdits(earlier)
@@ -29,10 +27,7 @@ export function rebaseEdits(earlier: readonly Edit[], made: readonly Edit[], cha
   }
 }
 
-/**
- * Returns where a range of bytes is after sorted, disjoint edits. One at its border counts as inside, and so does what
- * cuts into it: the range then begins with that edit's text, or ends with it.
- */
+/** Returns where bytes are after sorted, disjoint edits. One at its border counts as inside, and so does what cuts into it. */
 export function movedRange(
   { start, end }: Pick<Edit, 'start' | 'end'>,
   edits: readonly Edit[],

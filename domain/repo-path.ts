@@ -26,9 +26,8 @@ export const maxNameBytes = 255
 export const hiddenSigns = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 
 /**
- * Says why a file of this name is left out, while all others are taken: some system would read the name as another
- * path, cut it, or not show it. Undefined for a name that is the same everywhere, and for a path that leads out of the
- * repository, which is no odd name but an attack.
+ * Says why a file of this name is left out: some system would read the name as another path, cut it, or not show it. Undefined also for a
+ * path that leads out of the repository, which is no odd name but an attack.
  */
 export function oddName(path: string): string | undefined {
   if (path.includes('\\')) return 'its name has a backslash'
@@ -64,10 +63,7 @@ export function foldersUp(folder: string): string[] {
   return folder === '' ? [''] : [folder, ...foldersUp(folderOf(folder))]
 }
 
-/**
- * Is true when git treats the name as `.git`: on every system it also refuses the names that Windows and macOS read so.
- * Windows gives the second such folder the short name `git~2`.
- */
+/** Is true when git treats the name as `.git`, on whatever system. Windows gives the second such folder the short name `git~2`. */
 export function isGitFolder(name: string): boolean {
   return /^(?:\.git|git~\d+)[. ]*(?::.*)?$/i.test(withoutIgnored(name))
 }

@@ -28,10 +28,7 @@ export const RepositorySource = z.strictObject({
   pullRequest: z.int().min(1).optional(),
   /** Is true when people without write permission may have written the code: nothing of it is set up or published. */
   isFork: z.boolean().default(false),
-  /**
-   * Only what differs from it is worked on: the run of the branch that was completed last, else a commit. Absent: all of the
-   * code is.
-   */
+  /** Only what differs from it is worked on: the run of the branch that was completed last, else a commit. Absent: all of the code. */
   since: z.strictObject({ runId: RunId.optional(), commit: CommitId.optional() }).optional(),
 })
 export type RepositorySource = z.infer<typeof RepositorySource>

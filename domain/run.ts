@@ -100,10 +100,7 @@ export const RunRequest = z.strictObject({
 })
 export type RunRequest = z.infer<typeof RunRequest>
 
-/**
- * Says what a generation of a run does once more: these operations, what failed with one of these codes, or all that did not end well. `unplanned`
- * adds what was not planned before.
- */
+/** Says what a generation does once more: operations, codes, or all that did not end well; `unplanned` adds what was not planned before. */
 export const WantedWork = z.strictObject({
   operations: z.array(OperationId).max(1000).optional(),
   codes: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
@@ -130,10 +127,7 @@ export const AwayModel = z.object({
 })
 export type AwayModel = z.infer<typeof AwayModel>
 
-/**
- * A budget that is used up, so that no more operations with a model start: the run's own, or that of its project for the day, which
- * ends at `resetsAt`. In tokens; times are milliseconds since the epoch. `holds`: it has kept something back since.
- */
+/** A budget, in tokens, that is used up. That of the project is for the day and ends at `resetsAt`. `holds`: it has kept something back. */
 export const UsedBudget = z.object({
   of: z.enum(['run', 'project']),
   limit: z.number(),
@@ -144,10 +138,7 @@ export const UsedBudget = z.object({
 })
 export type UsedBudget = z.infer<typeof UsedBudget>
 
-/**
- * Says why a run stops early. `request`: somebody asked for it (`by` is the origin's `kind/id`). `fault`: a stage could
- * not go on. `policy`: an operation failed under the policy `stop_run`. `letsFinish`: the operations that run may finish.
- */
+/** Says why a run stops early. `policy`: an operation failed under `stop_run`. `letsFinish`: the operations that run may finish. */
 export const RunStop = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('request'), reason: z.string(), by: z.string(), letsFinish: z.boolean() }),
   z.strictObject({ kind: z.literal('fault'), reason: z.string(), errorCode: z.string() }),
@@ -181,10 +172,7 @@ export const Run = z.strictObject({
   projectId: ProjectId,
   status: RunStatus,
   phase: RunPhase,
-  /**
-   * Counts how often its work was planned: 1 at first, one more when it was reopened after its end, and one more when operations ran
-   * again because their changes collided. It ends at most once in each.
-   */
+  /** Counts how often its work was planned: once more when it was reopened, or when changes collided. It ends at most once in each. */
   generation: z.int().min(1).default(1),
   /** Says what the last reopening asks for; null for a run that was never reopened. */
   wanted: WantedWork.nullable().default(null),

@@ -11,10 +11,7 @@ export type ScriptRunner =
 const Named = z.record(z.string(), z.unknown()).catch({})
 const Package = z.looseObject({ scripts: Named, dependencies: Named, devDependencies: Named })
 
-/**
- * Maps the names of their commands to the packages that bring them; the list is empty where a package is no sign that
- * tests are run with it.
- */
+/** Maps the names of commands to the packages that bring them; the list is empty where a package is no sign of tests. */
 const others: Readonly<Record<string, readonly string[]>> = {
   jest: ['jest', '@jest/core'],
   mocha: ['mocha'],
@@ -35,10 +32,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'deno task test': [],
 }
 
-/**
- * Finds the runner in the nearest package.json above `near` that names one: its scripts for tests come before its packages,
- * since packages may be left from another time. `read` answers the text of a file, and an empty one where there is none.
- */
+/** Finds the runner in the nearest package.json above `near` that names one; scripts count more than packages, which may be left over. */
 export async function scriptTestRunnerOf(near: string, read: (path: string) => Promise<string>): Promise<ScriptRunner> {
   for (const folder of foldersUp(folderOf(near))) {
     const path = folder === '' ? 'package.json' : `${folder}/package.json`

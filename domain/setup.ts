@@ -8,10 +8,7 @@ export const ShellCommand = z
   .max(1_000)
   .refine((text) => !anyControl.test(text), 'has a control character')
 
-/**
- * The environment of a run's programs, which its setup makes from the snapshot, such as with `pip install -e .[test]`. `wanted`: the run
- * waits for it. `key`: of the stored result (store/objects/object-keys.ts). `failed`: programs of the run are not started.
- */
+/** What a setup makes of the snapshot. `wanted`: the run waits for it. `failed`: programs of the run are not started. */
 export const RunEnvironment = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('wanted'), command: z.string() }),
   z.object({

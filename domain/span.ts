@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto'
 import type { TraceParent } from './traceparent.ts'
 
-/**
- * Work that is done: spans are made when it has taken effect, from what the events say of it, with the times of then. So
- * the code that works knows nothing of them, and what was lost has none.
- */
+/** Work that is done: a span is made of what the events say when it has taken effect, so what was lost has none. */
 export type Span = {
   /** Has 32 hexadecimal digits. */
   traceId: string

@@ -1,7 +1,4 @@
-/**
- * Characters that a terminal interprets instead of showing: control characters except newline and tab, and those that
- * change the direction of writing.
- */
+/** Characters that a terminal interprets instead of showing, newline and tab apart, and those that change the direction of writing. */
 export const terminalControls: RegExp = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
 export const anyControl: RegExp = /\p{Cc}/u

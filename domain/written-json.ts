@@ -3,10 +3,7 @@ import { parseJson } from './json.ts'
 /** `fault` gives the line, the column and the reason why the text is no JSON, for the model that wrote it. */
 export type WrittenJson = { value: unknown } | { fault: string }
 
-/**
- * Reads JSON as models write it. Besides JSON it takes what has only one meaning: line breaks and other control characters inside of
- * strings, a comma behind the last part, and a fence of Markdown around all of it.
- */
+/** Reads JSON as models write it, also with control characters inside strings, a comma behind the last part, and a fence around it. */
 export function readWrittenJson(text: string): WrittenJson {
   const value = parseJson(text)
   if (value !== undefined) return { value }
@@ -42,10 +39,7 @@ function afterSpace(text: string, from: number): number {
   return at
 }
 
-/**
- * Repeats are written without a least number: `xx*` and not `x+`. Once a process has much compiled code (16 MB of it, and 1 MB for regular
- * expressions), V8 no longer optimizes new ones. Then `x+` counts its rounds on a stack of 64 MB, which a reply of 6 MB overflows.
- */
+/** Repeats are `xx*`, not `x+`: code that V8 no longer optimizes counts the rounds of `x+` on a stack, which a reply of 6 MB overflows. */
 const plainValue = /-?(?:0|[1-9]\d*)(?:\.\d\d*)?(?:[eE][-+]?\d\d*)?(?![\w.])|(?:true|false|null)\b/y
 
 function readValue(text: string, from: number, depth: number): Part<unknown> {

@@ -23,7 +23,7 @@ export const apiEnv = {
   REMORA_SIGNING_KEY: SigningKeys,
 }
 
-/** The API's configuration from the environment. CONFIG_003 names every variable that is missing or wrong. */
+/** CONFIG_003 names every variable that is missing or wrong. */
 export function parseConfig(env: Env) {
   const read = readEnv(apiEnv, env)
   return {

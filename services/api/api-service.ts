@@ -76,7 +76,7 @@ const silentMs = 10_000
 const badTokens = { perSecond: 1, burst: 20 }
 const blobCacheBytes = 32 * 1024 * 1024
 
-/** Starts the API: opens its stores, then its port. Resolves when it listens; the stores may still be connecting. */
+/** Resolves when it listens; the stores may still be connecting. */
 export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Redactor }): Promise<ApiService> {
   const { log, redactor } = deps
   const { namespace = 'remora' } = config
@@ -145,7 +145,6 @@ function openAuth(config: ApiConfig, { store, table, log, perMinute }: AuthDeps)
 
 type AuthDeps = Omit<Parameters<typeof openStoredCallers>[0], 'limits'> & { perMinute: SharedRateLimit }
 
-/** The dependencies of the routes, over the stores that were opened. */
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
   { redis, objects, producer, log, redactor, namespace, signer, traces, checkStore, closing }: Opened,
@@ -202,7 +201,6 @@ function intakeSettings(config: ApiConfig & { agents: readonly string[] }) {
   return { agents, allowsSetups, maxUploadBytes, modelKind, uploadGate: openUploadGate(maxUploads) }
 }
 
-/** Opens what intake, the webhooks and the routes of GitHub need of what is known about it. */
 function openGithub(
   { webhookSecret: secret, host, hasPublisher }: ApiConfig['github'],
   { redis, namespace, signer }: Pick<Opened, 'redis' | 'namespace' | 'signer'>,
@@ -229,10 +227,7 @@ async function checkFindable(
   await requireFindable(agents, dir, findable)
 }
 
-/**
- * Bounds what is kept of the runs that are looked at just now, also by programs that ask every second. None of it changes once it
- * is stored.
- */
+/** Bounds what is kept of the runs that are looked at just now. None of it changes once it is stored. */
 const remembered = { compositions: 8, snapshots: 64, changeSetBytes: 64 * 2 ** 20 }
 
 /** Reads what runs refer to from the object store. */

@@ -79,10 +79,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   return app
 }
 
-/**
- * Logs a line per request when its answer begins, with the pattern of the route: never the address itself, since its query
- * may hold private data. Probes are logged at `debug`, and not measured.
- */
+/** Logs the pattern of the route, never the address: its query may hold private data. Probes are not measured. */
 function accessLog({ log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     const start = performance.now()
@@ -108,10 +105,7 @@ function accessLog({ log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): Middlewa
   }
 }
 
-/**
- * Hides secrets in every answer of JSON or Markdown, problems included. The patch is neither: it has the bytes of the
- * repository. A stream of events reads them redacted.
- */
+/** Hides secrets in answers of JSON or Markdown. The patch has the bytes of the repository; events are read redacted. */
 function redactAnswers(redactor: Redactor): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     await next()

@@ -52,10 +52,7 @@ const dueAtOnce = 200
 /** A GitHub that is away is asked again so much later. */
 const awayRestMs = 2_000
 
-/**
- * This is the one process with the key of the GitHub App. It takes webhooks from the inbox, starts their runs, tells GitHub what
- * became of them, and gives discovery the right to read code.
- */
+/** The one process with the key of the GitHub App takes webhooks, starts their runs, tells GitHub what became of them. */
 export async function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {
   const { log, redactor } = deps
   const { redisUrl, s3 } = config.storage

@@ -10,9 +10,8 @@ type Part = { kind: 'edit'; edit: Edit } | { kind: 'bit'; executable: boolean } 
 type OwnParts = Pick<ChangeSet, 'changeSetId' | 'builtOn'> & { change: FileChange; parts: Part[] }
 
 /**
- * The change that these sets make together at a path, whatever their order. Undefined where they conflict, or where an edit, a mode or a
- * file of one of them is missing from the result and nothing in the result replaces it. A mode that is the snapshot's
- * (`wasExecutable`) is left out.
+ * Returns the change that these sets make together at a path, whatever their order. Undefined where they conflict, or where something of one
+ * is missing and not replaced. A mode that is the snapshot's (`wasExecutable`) is left out.
  */
 export function setsTogether(
   sets: readonly ChangeSet[],
@@ -44,16 +43,12 @@ function partsOf(change: FileChange): Part[] {
   return [...edits.map((edit): Part => ({ kind: 'edit', edit })), ...bit]
 }
 
-/**
- * Is true when `by` replaces this part of `own`: it changes the same place in another way, and is built on `own`, or on a set that does
- * the same as this part and that `own` is not built on. Where `own` is built on that set, it has done the same again after it, and its
- * part stays.
- */
+/** Is true when `by` changes the same place in another way, and is built on `own`, or on a set that does the same and `own` is not on. */
 function replaces(by: OwnParts, part: Part, own: OwnParts, all: ReadonlyMap<string, OwnParts>): boolean {
   if (own === by || isOn(own, by.changeSetId) || !isDoneOtherwise(by.change, part)) return false
   if (isOn(by, own.changeSetId)) return true
   const others = (by.builtOn ?? []).filter((id) => !isOn(own, id))
-  return others.some((id) => all.get(id)?.parts.some((one) => isSamePart(one, part)) ?? false)
+  return others.some((id) => all.get(id)?.parts.some((theirPart) => isSamePart(theirPart, part)) ?? false)
 }
 
 function isOn({ builtOn }: OwnParts, id: string): boolean {
@@ -99,10 +94,8 @@ function theSame(whole: readonly WholeFile[]): WholeFile | undefined {
   const created = whole.flatMap((file) => (file.kind === 'create' ? file : []))
   if (first.kind !== 'create' || created.length < whole.length) return undefined
   if (new Set(created.map(({ executable = false }) => executable)).size > 1) return undefined
-  const joined = joinTests(
-    first.path,
-    created.map(({ content }) => content),
-  )
+  const texts = created.map(({ content }) => content)
+  const joined = joinTests(first.path, texts)
   return joined.kind === 'joined' ? { ...first, content: joined.text } : undefined
 }
 
@@ -114,16 +107,13 @@ function edited(
   const changes = all.flatMap(({ change }) => (change.kind === 'edit' ? [change] : []))
   const [first] = changes
   if (first === undefined || changes.some(({ baseHash }) => baseHash !== first.baseHash)) return undefined
-  const answer = composeEdits(
-    left.flatMap((part) => (part.kind === 'edit' ? [part.edit] : [])),
-    [],
-    { isAddedTo: takesTests(first.path) },
-  )
+  const edits = left.flatMap((part) => (part.kind === 'edit' ? [part.edit] : []))
+  const answer = composeEdits(edits, [], { isAddedTo: takesTests(first.path) })
   const bits = new Set(left.flatMap((part) => (part.kind === 'bit' ? [part.executable] : [])))
   if (answer.kind === 'conflict' || bits.size > 1) return undefined
   const [executable] = bits
   const { kind, path, baseHash } = first
   const bit = executable === undefined || executable === wasExecutable ? {} : { executable }
-  const edits = takesTests(path) ? joinImports(path, answer.edits) : answer.edits
-  return { kind, path, baseHash, edits, ...bit }
+  const joined = takesTests(path) ? joinImports(path, answer.edits) : answer.edits
+  return { kind, path, baseHash, edits: joined, ...bit }
 }

@@ -30,9 +30,8 @@ export type CompositionProofDeps = {
 }
 
 /**
- * Compares the run's stored compositions with its change sets: each must be in the one of all changes as a whole, be left out
- * with a reason, be made anew, or somebody must have decided on it; each composed file is made again from its base. Evidence is not checked
- * again, nor WORK_004, the reason that follows from it.
+ * Each change set must be in the composition of all changes as a whole, be left out with a reason, be made anew or decided on; each composed
+ * file is made again from its base. Evidence is not checked again, nor WORK_004, which follows from it.
  */
 export async function verifyCompositions(run: Run, deps: CompositionProofDeps): Promise<void> {
   const { compositionKey, patches } = run
@@ -92,9 +91,8 @@ function membershipFaults(
   const named = new Set([...leftOut, ...files.flatMap((file) => file.changeSetIds)])
   const present = new Set(files.flatMap((file) => file.changeSetIds))
   for (const id of present) {
-    for (const needed of sets.get(id)?.builtOn ?? []) {
-      if (!present.has(needed)) faults.push(`${id} is in it without ${needed}, which it is built on`)
-    }
+    const lacking = (sets.get(id)?.builtOn ?? []).filter((needed) => !present.has(needed))
+    for (const needed of lacking) faults.push(`${id} is in it without ${needed}, which it is built on`)
   }
   for (const id of named) if (!sets.has(id)) faults.push(`it names ${id}, which no operation of the run made`)
   if (of === 'accepted') {

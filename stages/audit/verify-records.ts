@@ -29,10 +29,7 @@ export type RecordDeps = {
 /** The change sets the run's outcomes name, by id; null for one whose record cannot be read, which is a violation. */
 export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
 
-/**
- * Reads the bundles that the plan pinned and the record of every settled attempt, and compares each record with the
- * operation that refers to it. `replaced`: the change sets that a later record of their work has made anew.
- */
+/** Compares the record of every settled attempt with its operation. `replaced`: the change sets that a later record has made anew. */
 export async function verifyRecords(
   run: Run,
   deps: RecordDeps,
@@ -88,7 +85,6 @@ async function readChangeSets(run: Run, operation: Operation, deps: RecordDeps):
   return sets
 }
 
-/** The record that a waiting operation resumes from; of one that was not answered in time, its last state. */
 async function verifySuspension(
   { projectId }: Run,
   { operationId, suspensionHash }: Operation,
@@ -132,10 +128,7 @@ export function openObjectAudit() {
   return {
     violations,
     blame,
-    /**
-     * Returns what was read of the object with this hash. Undefined when it is missing or does not match its name: then that is
-     * a violation, noted once however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
-     */
+    /** Undefined for an object that is missing or does not match its name, a violation. Errors of an unreachable store are thrown. */
     async read<T>(what: string, hash: string, reading: Promise<T>): Promise<T | undefined> {
       try {
         return await reading
@@ -155,10 +148,7 @@ type ChangeSetBase = {
   blobLength(hash: string): Promise<number | undefined>
 }
 
-/**
- * Lists what is wrong with a change set in itself and against its base, one phrase each. One that is built on others may put an
- * executable bit back that these have changed.
- */
+/** Lists what is wrong with a change set. One that is built on others may put an executable bit back that these have changed. */
 export async function changeSetFaults(set: ChangeSet, base: ChangeSetBase): Promise<string[]> {
   const faults: string[] = []
   const { changeSetId: id, operationId, files, builtOn } = set

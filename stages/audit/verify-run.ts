@@ -20,11 +20,7 @@ export type RunVerification = Verification & { ended: boolean }
 
 export type ProofDeps = ObjectProofDeps & LeftDeps & { ledger: Pick<Ledger, 'getRun' | 'verify'> }
 
-/**
- * Checks every invariant of a run: its events against its state (1 to 6), its objects (7) and, once it has ended, its
- * leftovers (8). Changes nothing. A run that is still active may show differences that mean nothing.
- * RUN_001 when there is no such run, STORE_001 and STORE_002 when a store is unreachable.
- */
+/** Checks every invariant of a run (an ended one's leftovers, too), and changes nothing. STORE_001 and STORE_002 without a store. */
 export async function verifyRun(runId: RunId, deps: ProofDeps): Promise<RunVerification> {
   const run = await deps.ledger.getRun(runId)
   const { violations, ...counted } = await deps.ledger.verify(runId)
@@ -39,10 +35,7 @@ type ObjectProofDeps = { ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'rea
 /** Base blobs are read once for each change set that is made on them; most runs touch few files often. */
 const maxCacheBytes = 32 * 1024 * 1024
 
-/**
- * Invariant 7: everything the run refers to is there and matches its name. Reads each object once, with bounded
- * concurrency; holds the run's change sets in memory, as the composition does. STORE_002: unreachable store.
- */
+/** Checks invariant 7: everything that the run refers to is there and matches its name. Each object is read once. */
 async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Promise<readonly Violation[]> {
   const audit = openObjectAudit()
   const { projectId, snapshotId } = run
@@ -64,10 +57,7 @@ async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Pr
 
 const lookups = 32
 
-/**
- * Reads the snapshot and its folders, each checked against the hash in its name, and checks that every file's blob
- * exists. The blobs of changed files are read with the change sets. Undefined when the snapshot cannot be read.
- */
+/** Checks that every file's blob exists; those of changed files are read with the change sets. Undefined without a snapshot. */
 async function verifySnapshot(projectId: ProjectId, snapshotId: string, objects: ObjectStore, audit: ObjectAudit) {
   const view = await audit.read(`snapshot ${snapshotId}`, snapshotId, readSnapshot(objects, projectId, snapshotId))
   if (view === undefined) return undefined
@@ -89,7 +79,7 @@ type LeftDeps = {
 const defaultMomentMs = 2_000
 const betweenLooksMs = 50
 
-/** Invariant 8 of an ended run: what the ledger and the queues still hold of it. Processes and files are not checked. */
+/** Checks invariant 8, of what the ledger and the queues still hold; processes and files are not looked at. */
 async function whatIsLeft(run: Run, deps: LeftDeps): Promise<Violation[]> {
   const [inLedger, jobs] = await Promise.all([lasting(() => deps.ledger.leftovers(run), deps), jobsLeft(run, deps)])
   const inQueues = jobs.map(({ queue, id }) => `the job ${id} in the queue ${queue}`)
@@ -117,13 +107,13 @@ async function* jobNames({ runId }: Run, { ledger }: LeftDeps): AsyncGenerator<N
 }
 
 async function present(jobs: readonly NamedJob[], { queues }: LeftDeps): Promise<NamedJob[]> {
-  const found: NamedJob[] = []
-  for (const queue of new Set(jobs.map((job) => job.queue))) {
-    const ids = jobs.filter((job) => job.queue === queue).map((job) => job.id)
+  const left: NamedJob[] = []
+  for (const [queue, named] of Map.groupBy(jobs, (job) => job.queue)) {
+    const ids = named.map((job) => job.id)
     const missing = new Set(await queues.missing(queue, ids))
-    found.push(...ids.filter((id) => !missing.has(id)).map((id) => ({ queue, id })))
+    left.push(...ids.filter((id) => !missing.has(id)).map((id) => ({ queue, id })))
   }
-  return found
+  return left
 }
 
 async function lasting<T>(look: () => Promise<T[]>, { momentMs = defaultMomentMs }: LeftDeps): Promise<T[]> {

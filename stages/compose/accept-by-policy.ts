@@ -19,10 +19,7 @@ type Composed = {
 
 const by = { kind: 'policy', id: 'auto' } as const
 
-/**
- * Accepts the changes of a composed patch on which nobody has ever decided, and that have the evidence their bundles ask for, of a run with `accept: auto`, and
- * notes that in `decisions`. False when somebody has decided since the patch was composed: then it may be another one.
- */
+/** Accepts, with `accept: auto`, what nobody has ever decided on and has the evidence. False when somebody has decided since. */
 export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyDeps): Promise<boolean> {
   if (run.request.accept !== 'auto') return true
   const { composition, decisions, selected } = composed
@@ -73,10 +70,7 @@ async function neededEvidence(
   return new Map(bundles.flatMap(({ file }) => (file.accept_when === undefined ? [] : [[file.name, file.accept_when]])))
 }
 
-/**
- * Every check has passed or does not apply, each file has one that has passed, and each check that is needed is among them. None proves that nobody
- * needs a deleted file, or a mode that changes.
- */
+/** Each file has passed a check, and all that are needed. None proves that nobody needs a deleted file, or a mode that changes. */
 function hasEvidence(set: ChangeSet, needed: readonly EvidenceCheck[] | undefined): boolean {
   if (needed === undefined || proofOf(set) !== 'passed') return false
   return set.files.every(

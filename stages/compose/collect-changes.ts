@@ -93,11 +93,7 @@ export function setsOf(changes: readonly CollectedChange[]): Map<string, ChangeS
   return new Map(changes.map(({ set }) => [set.changeSetId, set]))
 }
 
-/**
- * The changes of the proposed patch: those that were accepted, in that order, and after them, so that they give way in a conflict,
- * those that nobody has decided on and that were not made anew. The composition leaves out those that are built on others
- * which are not among them.
- */
+/** Returns what was accepted, in that order, and after it, so that it gives way in a conflict, what nobody has decided on. */
 export function selectProposed(changes: readonly CollectedChange[], { byChangeSet }: Decisions): CollectedChange[] {
   const decisionOn = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)
   const accepted = changes.filter((change) => decisionOn(change)?.verdict === 'accepted')

@@ -29,10 +29,7 @@ export type PatchDeps = ProveDeps &
       >
   }
 
-/**
- * Composes a patch of a run from what was decided by now, or a part of it, and notes it in the run, or the fault for which that is not
- * possible. Changes nothing when the run has that patch, or when all its changes are wanted of one that goes on. A fault that may pass is thrown.
- */
+/** Composes a patch of what was decided by now, or a part of it, and notes it, or its fault, in the run. A fault that may pass is thrown. */
 export async function composePatch(
   { runId, ...wanted }: { runId: RunId } & WantedPatch,
   deps: PatchDeps,
@@ -82,10 +79,10 @@ async function noteInRun(
   const gone = await ledger.notePart(runId, { ...note, part })
   if (gone === 'older') return
   // No two parts have the same composition, which names its part.
-  const compositions = gone.flatMap((attempt) =>
-    attempt.compositionKey === '' || attempt.compositionKey === compositionKey ? [] : attempt.compositionKey,
+  const compositions = gone.flatMap((noted) =>
+    noted.compositionKey === '' || noted.compositionKey === compositionKey ? [] : noted.compositionKey,
   )
-  const lists = gone.flatMap((attempt) => (attempt.part === part ? [] : attempt.part))
+  const lists = gone.flatMap((noted) => (noted.part === part ? [] : noted.part))
   await objects.deleteMany([
     ...compositions.map((hash) => objectKeys.composition(projectId, runId, hash)),
     ...lists.map((hash) => objectKeys.patchPart(projectId, runId, hash)),
@@ -107,9 +104,8 @@ type Gating = { deps: PatchDeps; compositions: readonly Composition[]; signal: A
 const gateLimitS = (patchLimitMs * 0.8) / 1_000
 
 /**
- * Proves the sets as `proveSets` does. What the run's gate has proved does not prove a part of it: for an accepted
- * patch that no gate has seen as it is, and for a proposed one with a set that it has not seen, the gate runs again,
- * and what makes a test fail that passed is left out. What it cannot prove in its time stays: people have accepted it.
+ * Proves the sets as `proveSets` does. What the gate has proved does not prove a part of it: for what it has not seen it runs again. What it
+ * cannot prove in its time stays: people have accepted it.
  */
 async function proveGated(run: Run, selection: SelectedSets, { deps, compositions, signal }: Gating) {
   const proved = await proveSets(run, selection, deps, signal)
@@ -140,10 +136,7 @@ function setsIn({ files }: Composition): ReadonlySet<string> {
 
 type Judging = { of: PatchKind; compositions: readonly Composition[]; isAccepted(changeSetId: string): boolean }
 
-/**
- * Leaves out of every later patch what the run's gate left out, or had not seen since it collided, but for what
- * somebody has accepted that breaks no test by itself.
- */
+/** Leaves out what the run's gate left out or had not seen, but for what somebody has accepted that breaks no test by itself. */
 function withoutGated(
   sets: readonly ChangeSet[],
   { of, compositions, isAccepted }: Judging,
@@ -209,10 +202,7 @@ async function selectSets(
   return { sets, others: setsOf(changes), nodeOf: async (id) => nodes.get(id) }
 }
 
-/**
- * The change sets of a part, in the order in which they were accepted. RUN_004 when the run has not made one of them,
- * WORK_003 when one is not accepted, WORK_002 when one is built on a set that is not in the part.
- */
+/** RUN_004 when the run has not made one of the sets, WORK_003 when one is not accepted, WORK_002 when one lacks what it is built on. */
 async function selectPart(
   run: Run,
   part: PartId,

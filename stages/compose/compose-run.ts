@@ -10,6 +10,7 @@ import { failRun } from '#store/ledger/run-stage.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { type Composition, conflictView, withoutTexts } from '#store/objects/composition.ts'
 import { collectChanges, type CodesOfStatus, type Collected, selectProposed, setsOf } from './collect-changes.ts'
+import { snakeKeys } from '#domain/wire-keys.ts'
 import type { EvidenceTools } from '#stages/operate/evidence/evidence-checker.ts'
 import { provedByOperation } from './file-proofs.ts'
 import { madeIn } from './made-sets.ts'
@@ -30,10 +31,8 @@ const noteEveryMs = 1_000
 const atReview = { status: 'running', phase: 'review' } as const
 
 /**
- * Ends a run whose operations have all ended: puts their change sets together, proves the result, stores it and
- * completes the run, or fails it when none of its operations succeeded or had nothing to change. Where sets collide or have lost
- * their base, the operations that made them run once more first, and the run comes back here. Running it again, or
- * for a run that is not at that point, changes nothing. A fault that stays (a missing object) fails the run.
+ * Ends a run whose operations have all ended: proves what their change sets come to, and completes or fails the run. Where sets collide or
+ * have lost their base, their operations run once more first. Repeated, it changes nothing. A fault that stays fails the run.
  */
 export async function composeRun(runId: RunId, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
   const run = await deps.ledger.getRun(runId)
@@ -41,29 +40,17 @@ export async function composeRun(runId: RunId, deps: CompositionDeps, signal: Ab
   try {
     await complete(run, deps, signal)
   } catch (error) {
-    const stage = {
-      phases: ['review'],
-      origin: { kind: 'worker', id: deps.workerId },
-      signal,
-      generation: run.generation,
-    } as const
-    await failRun(runId, error, stage, deps.ledger)
+    const origin = { kind: 'worker', id: deps.workerId } as const
+    await failRun(runId, error, { phases: ['review'], origin, signal, generation: run.generation }, deps.ledger)
   }
-}
-
-function sumOf(counts: Run['counts']): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 
 type Note = (progress: Partial<CompositionProgress>) => Promise<void>
 
-/**
- * Keeps in the run how far it is, at most once a second, and when the files or the gate begin: one step may take long. What another worker
- * noted, that has died, is overwritten.
- */
+/** Keeps in the run how far it is, at most once a second, and when the files or the gate begin: one step may take long. */
 function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'ledger'>): Note {
   const composer = newToken()
-  const operations = sumOf(counts)
+  const operations = Object.values(counts).reduce((sum, count) => sum + count, 0)
   let progress: CompositionProgress = { operationsRead: 0, operations, filesProved: 0, files: 0 }
   let notes = 0
   let nextAt = -Infinity
@@ -74,13 +61,8 @@ function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'le
     if (performance.now() < nextAt && !filesBegin && !gateBegins) return
     nextAt = performance.now() + noteEveryMs
     const command = `composing ${composer} ${(notes += 1)}`
-    await ledger.move(runId, {
-      from: [atReview],
-      to: {},
-      command,
-      set: { composing: JSON.stringify(progress) },
-      events: [],
-    })
+    const set = { composing: JSON.stringify(progress) }
+    await ledger.move(runId, { from: [atReview], to: {}, command, set, events: [] })
   }
 }
 
@@ -119,10 +101,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
 
 type ComposeDeps = CompositionDeps & Required<Pick<SelectedSets, 'onFiles'>> & Pick<GateDeps, 'onRun'>
 
-/**
- * Composes what nobody has rejected, and accepts of it what the run's policy asks for. Undefined when operations run again, since
- * what they changed collided or has lost its base.
- */
+/** Composes what nobody has rejected, and accepts what the policy asks for. Undefined when operations run again. */
 async function composeAndDecide(run: Run, collected: Collected, deps: ComposeDeps, signal: AbortSignal) {
   const { changes, nodes } = collected
   const others = setsOf(changes)
@@ -164,11 +143,7 @@ async function repeat(
 
 type RunFailure = { errorCode: ErrorCode; reason: string }
 
-/**
- * The fault of a run in which no operation succeeded or was unchanged: the commonest code of its failed operations, or of
- * its blocked ones when none failed; of equally common codes, the first in the alphabet. Undefined for every other run,
- * also for one without operations.
- */
+/** Returns the commonest code where no operation succeeded or was unchanged; of equally common ones, the first in the alphabet. */
 function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFailure | undefined {
   const endings = (['failed', 'blocked', 'skipped'] as const).filter((status) => (counts[status] ?? 0) > 0)
   if (endings.length === 0 || (counts.succeeded ?? 0) + (counts.unchanged ?? 0) > 0) return undefined
@@ -178,14 +153,13 @@ function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFa
   return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
 }
 
-function funnelData({ agent, acceptedUnverified, ...counts }: AgentFunnel) {
-  return [agent, { ...counts, accepted_unverified: acceptedUnverified }] as const
+function funnelData({ agent, ...counts }: AgentFunnel) {
+  return [agent, snakeKeys(counts)] as const
 }
 
 /** Events are short: the composition has the names. */
-function gateData({ command, verdict, reason, tests, failingTotal, runs, durationMs, leftOut }: GateReport) {
-  const figures = { tests, failing_total: failingTotal, runs, duration_ms: durationMs, left_out: leftOut }
-  return { command, verdict, ...(reason && { reason }), ...figures }
+function gateData({ outputs: _outputs, failing: _failing, reason, ...report }: GateReport) {
+  return snakeKeys({ ...report, ...(reason && { reason }) })
 }
 
 /** An event lists no more conflicts than this; the composition has all. */
@@ -216,9 +190,7 @@ function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEven
     change_sets: changeSets,
     files_changed: files.length,
     conflicts: conflicts.length,
-    turns: totals.turns,
-    prompt_tokens: totals.promptTokens,
-    completion_tokens: totals.completionTokens,
+    ...snakeKeys(totals),
   }
   const common = { phase: 'review', origin } as const
   const composedEvent: NewEvent = { ...common, event: 'run.composed', data: composed }

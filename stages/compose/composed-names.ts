@@ -12,10 +12,7 @@ export function wordsFor({ name, path }: LostName): string {
   return name === moduleItself ? path : `"${name}" of ${path}`
 }
 
-/**
- * The first name that a module bound before and no longer binds, and that another changed file uses. What the unchanged
- * files of the snapshot use is checked for each file alone (`PathRules.keptNames`).
- */
+/** Finds a name that a module no longer binds and another changed file uses; for unchanged files there is `PathRules.keptNames`. */
 export function lostNameIn(modules: readonly ComposedModule[]): LostName | undefined {
   const taken = takenNames(modules)
   for (const module of modules) {
@@ -23,7 +20,7 @@ export function lostNameIn(modules: readonly ComposedModule[]): LostName | undef
     const [name] = lost
     if (name === undefined) continue
     const isUser = (other: ComposedModule) => lostOf(module, takenNames([module, other])(module.path)).includes(name)
-    const user = modules.find((other) => other.path !== module.path && isUser(other))
+    const user = modules.find((candidate) => candidate.path !== module.path && isUser(candidate))
     if (user !== undefined) return { path: module.path, user: user.path, name }
   }
   return undefined

@@ -19,16 +19,9 @@ export type ComposerDeps = {
 }
 
 export type Composer = {
-  /**
-   * Composes a run as `composeRun` does. `stalls`: how often a worker was lost doing it. A thread that dies is replaced, and
-   * five deaths of threads and workers together fail the run (TOOL_004). Throws a fault that may pass, and the reason of
-   * `signal`, whose abort ends the thread at once.
-   */
+  /** As `composeRun` does. `stalls`: how often a worker was lost doing it; five deaths fail the run (TOOL_004). Throws a fault that may pass. */
   compose(job: { runId: RunId; stalls: number }, signal: AbortSignal): Promise<void>
-  /**
-   * Composes a patch of a run as `composePatch` does; a thread that dies is noted as its fault (TOOL_004). Throws a fault that may
-   * pass, and the reason of `signal`.
-   */
+  /** As `composePatch` does; a thread that dies is noted as its fault (TOOL_004). Throws a fault that may pass. */
   composePatch(job: { runId: RunId; patch: WantedPatch }, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
@@ -47,10 +40,7 @@ export type ThreadLimits = {
   beforeStart?: () => void
 }
 
-/**
- * Composes runs in a thread of its own, with its own connections, so that neither it nor the operations of this worker wait
- * for the other.
- */
+/** Composes runs in a thread with its own connections, so that neither it nor the operations of this worker wait for the other. */
 export function openComposer(
   worker: ComposeQuestion['worker'],
   deps: ComposerDeps,
@@ -94,7 +84,6 @@ export function openComposer(
   return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
 }
 
-/** Notes the failure for whoever waits for the patch, who then does not ask for it at once again. */
 async function noteLost(
   { runId, patch: { of, part }, why }: { runId: RunId; patch: WantedPatch; why: string },
   ledger: ComposerDeps['ledger'],
@@ -112,7 +101,7 @@ function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>):
 /** The thread and its linter take 80 to 130 MB, and a second to start. */
 const usualIdleMs = 60_000
 
-/** A thread that starts with a question, and ends when there was none for a while. One asks it at a time. */
+/** Ends a thread when there was no question for a while. */
 function openComposingThread(
   name: string,
   { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs, beforeStart = () => {} }: ThreadLimits,

@@ -6,17 +6,13 @@ export type Contents = { before: Buffer | undefined; after: Buffer | undefined }
 
 type Blobs = { readBlob(hash: string): Promise<Uint8Array> }
 
-/** A file before and after all that its sets do. */
 export async function contentsOf(file: FileResult, { readBlob }: Blobs): Promise<Contents> {
   if (file.kind === 'create') return { before: undefined, after: Buffer.from(file.content) }
   const before = Buffer.from(await readBlob(file.baseHash))
   return { before, after: file.kind === 'edit' ? Buffer.from(applyEdits(before, file.edits)) : undefined }
 }
 
-/**
- * Returns what some sets of a file do on top of the others: the file without and with them, both without what is built
- * on them. `contents` are those of the whole file.
- */
+/** Returns the file without and with some of its sets, both without what is built on them. `contents` are those of the whole file. */
 export async function doneBy(
   of: readonly ChangeSet[],
   { file, contents }: { file: FileResult; contents: Contents },
@@ -43,10 +39,7 @@ function resultOf({ path }: FileResult, sets: readonly ChangeSet[]): FileResult 
   return resultAt(new Map(changes))
 }
 
-/**
- * Parts of some sets of a file, each of which `doneBy` can see in one step: a set that is built on another set's work, which is itself built
- * on one of them, is not in one part with that one.
- */
+/** Parts sets so that `doneBy` sees each part in one step: no set is with another that it is indirectly built on. */
 export function seenInOneStep(of: readonly ChangeSet[], all: readonly ChangeSet[]): ChangeSet[][] {
   const between = all.filter((set) => !of.includes(set) && isBuiltOnOne(set, of))
   const below = ({ builtOn = [] }: ChangeSet) => between.filter(({ changeSetId }) => builtOn.includes(changeSetId))

@@ -21,24 +21,18 @@ export type FileProofDeps = {
   rules: Pick<RunRules, 'of'>
   readBlob(hash: string): Promise<Uint8Array>
   storeBlob(bytes: Uint8Array): Promise<string>
-  /** The text of a file of the composed tree. */
   readFile?: ReadFile | undefined
-  /** The evidence of these checks on a file that just these sets have made before; undefined where one of them was not made. */
   provedBefore?: ProvedBefore | undefined
-  /** Runs the tests of a file that several sets make. */
   runTests?: RunJoinedTests | undefined
 }
 
+/** Returns the evidence of these checks on a file that just these sets have made before; undefined where one was not made. */
 export type ProvedBefore = (
   file: Pick<ComposedFile, 'path' | 'changeSetIds'>,
   checks: readonly TextCheck[],
 ) => ComposedEvidence[] | undefined
 
-/**
- * Returns what operations of the run have proved of a file that one of these sets makes alone: it is theirs to the
- * byte, under the same rules. Only a check counts that was passed or does not apply, made by the `tools` of this process; anything else
- * is checked again.
- */
+/** Takes what operations have proved of a file that one of these sets makes alone, with the `tools` of this process. */
 export function provedByOperation(sets: readonly ChangeSet[], tools: ReadonlySet<string>): ProvedBefore {
   const onBase = new Map(sets.flatMap((set) => (set.builtOn === undefined ? [[set.changeSetId, set.evidence]] : [])))
   return ({ path, changeSetIds: [id = '', ...others] }, checks) => {
@@ -80,16 +74,16 @@ async function proofOf(file: FileResult, only: TextCheck | undefined, deps: File
   const known = checks.some((check) => checkRow(check).reads === 'other files')
     ? undefined
     : deps.provedBefore?.(made, checks)
-  const evidence = known ?? (await checkTogether(file, { asked: asking, contents }, deps))
+  const evidence = known ?? (await checkTogether(file, { asking, contents }, deps))
   const isSound = only === undefined && evidence.every(({ ok }) => ok)
   return { file, ...contents, evidence: [...evidence, ...(await testEvidenceOf(file, isSound ? deps : {}))] }
 }
 
-type Asking = { asked: readonly AskedChecks[]; contents: Contents }
+type Asking = { asking: readonly AskedChecks[]; contents: Contents }
 
 async function checkTogether(
   file: FileResult,
-  { asked, contents }: Asking,
+  { asking, contents }: Asking,
   deps: FileProofDeps,
 ): Promise<ComposedEvidence[]> {
   const { path, sets } = file
@@ -101,7 +95,7 @@ async function checkTogether(
     return deps.evidence.check({ ...texts, executable, rules, ...(readFile && { readFile }) }, checks)
   }
   const evidence: ComposedEvidence[] = []
-  for (const { of, checks } of asked) {
+  for (const { of, checks } of asking) {
     if (checks.length === 0) continue
     if (of.length === sets.length) {
       evidence.push(...(await check({ ...contents, executable: file.executable }, checks)))
@@ -122,10 +116,7 @@ function firstFaults([first = [], ...others]: readonly Evidence[][]): Evidence[]
   )
 }
 
-/**
- * Returns what operations have proved by running the tests in the file, where it is one set's alone; else what running
- * them with all of its sets shows. Whether they pass together with the changes of other files is for the run's gate.
- */
+/** Returns what operations have proved by running the file's tests; where several sets make it, what running them with all shows. */
 async function testEvidenceOf(
   file: FileResult,
   { runTests }: Pick<FileProofDeps, 'runTests'>,
@@ -176,10 +167,8 @@ export function moduleOf(
 type AskedChecks = { checks: TextCheck[]; of: readonly ChangeSet[] }
 
 /**
- * The checks of a composed file, each with the sets whose bundles ask for it: it is about what these do, and what others do to the file is
- * not theirs to answer for. Of Python, every set is asked whether the file parses and is linted as before. `docstring_only` is asked
- * of those that passed it. `only_node_changed` is not made again: it is about the places of edits, which composition does not move;
- * `says_something` is about the words of each set by itself.
+ * Returns each check with the sets whose bundles ask for it; of Python every set is asked whether the file parses and is linted as before.
+ * `only_node_changed` is about the places of edits, `says_something` about the words of one set: they are not made again.
  */
 function checksFor({ path, sets, kind }: FileResult): AskedChecks[] {
   // A grammar of another language may not parse all valid code, so there the bundle decides.
@@ -206,10 +195,7 @@ type ComposedTreeDeps = {
   readBlob(hash: string): Promise<Uint8Array>
 }
 
-/**
- * Reads files of the repository as all of `sets` together make it, for checks that look at more than one file. Nothing is composed, and
- * no snapshot read, before the first file is asked for.
- */
+/** Reads files as all of `sets` together make them. Nothing is composed, and no snapshot read, before the first is asked for. */
 export function readComposed(sets: readonly ChangeSet[], deps: ComposedTreeDeps): ReadFile {
   let composed: ReadonlyMap<string, FileResult> | undefined
   return async (path) => {

@@ -8,7 +8,7 @@ import { type ComposedModule, lostNameIn, wordsFor } from './composed-names.ts'
 import { type Contents, contentsOf } from './contents-of.ts'
 import { type FileProofDeps, moduleOf, type ProveFile } from './file-proofs.ts'
 
-/** `known`: at least the sets of the composition. `proveIn`: in a tree with the changes of these sets alone, and of those that they are built on. */
+/** `proveIn`: in a tree with the changes of these sets alone, and of those that they are built on. */
 type CulpritDeps = { prove: ProveFile; proveIn(sets: readonly ChangeSet[]): ProveFile; known: KnownSets }
 
 /** Composes some of the sets with those that they are built on, which need not change the same files. */
@@ -16,10 +16,7 @@ function composePart(sets: readonly ChangeSet[], { known }: Pick<CulpritDeps, 'k
   return composeChangeSets(withNeeded(sets, known)).files
 }
 
-/**
- * The set with which the file fails its checks and without which, the sets before it alone, it passes them. That it breaks the file by itself
- * is said of a set that was tried by itself, by the checks that it was asked for, in a tree without the changes of others.
- */
+/** Returns the set with which the file fails its checks and without which it passes them. `byItself` is said of one that was tried alone. */
 export async function fileCulprit(file: FileResult, deps: CulpritDeps): Promise<LeftOutSet> {
   const { path, sets } = file
   const first = (await deps.prove(file)).evidence.find((proof) => !proof.ok)?.check
@@ -50,10 +47,7 @@ async function faultByItself(set: ChangeSet, path: string, deps: CulpritDeps): P
   return alone && (await deps.proveIn([set])(alone)).evidence.find((proof) => !proof.ok)
 }
 
-/**
- * A count from 1 to `most` for which `fails` holds and does not for one less, found by halving. `fails` holds for `most`,
- * and does not for none.
- */
+/** Finds by halving a count for which `fails` holds and does not for one less. */
 async function leastFailing(most: number, fails: (count: number) => Promise<boolean>): Promise<number> {
   let [passing, failing] = [0, most]
   while (failing - passing > 1) {
@@ -64,7 +58,6 @@ async function leastFailing(most: number, fails: (count: number) => Promise<bool
   return failing
 }
 
-/** The earlier set together with which a set breaks the file, if there is a single one. */
 async function findPartner(
   set: ChangeSet,
   earlier: readonly ChangeSet[],
@@ -79,7 +72,7 @@ async function findPartner(
 
 type ComposedGroup = { files: readonly ComposedFile[]; modules: readonly ComposedModule[] }
 
-/** The set with which a changed file uses a name of another file that no longer binds it. */
+/** Returns the set with which a changed file uses a name that another file no longer binds. */
 export async function nameCulprit(
   sets: readonly ChangeSet[],
   groups: readonly ComposedGroup[],
@@ -100,9 +93,9 @@ export async function nameCulprit(
   }
   const lostWith = (count: number) => lostIn(involved.slice(0, count))
   const at = (await leastFailing(involved.length, async (count) => (await lostWith(count)) !== undefined)) - 1
-  const [set, found] = [involved[at], await lostWith(at + 1)]
-  if (set !== undefined && found !== undefined) {
-    const out = leftOut(set, found.path, `with it, ${found.user} uses ${wordsFor(found)}, which is gone`)
+  const [set, gone] = [involved[at], await lostWith(at + 1)]
+  if (set !== undefined && gone !== undefined) {
+    const out = leftOut(set, gone.path, `with it, ${gone.user} uses ${wordsFor(gone)}, which is gone`)
     return (await lostIn([set])) === undefined ? out : { ...out, byItself: true }
   }
   throw new Error(`${lost.user} uses ${wordsFor(lost)}, which is lost, but none of the sets removes it`)

@@ -17,10 +17,8 @@ type Composed = {
 }
 
 /**
- * The operations that are to run once more because their change sets were left out, though they are sound: they collided with others,
- * or what they are built on is not in the patch, since it collided, was rejected or made anew, or breaks a check. Each starts from what
- * it collided with, without what was left out itself, and waits for those of them whose sets collided with its own. What was done once
- * more for this reason is not done so again. Pure; 1,000 at most.
+ * Plans the operations that run once more since their sets, though sound, collided or have lost what they are built on. Each starts from what
+ * it collided with, and waits for those of them. What was done once more for this is not so again. Pure; 1,000 at most.
  */
 export function planRepeats({ selected, conflicts, generation }: Composed): PlannedOperation[] {
   const codes = new Map(conflicts.map(({ changeSetId, errorCode }) => [changeSetId, errorCode]))

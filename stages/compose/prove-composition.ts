@@ -1,6 +1,7 @@
 import { type ChangeSet, checkOf } from '#domain/change-set.ts'
 import { checkRow } from '#domain/checks.ts'
 import { sha256 } from '#domain/ids.ts'
+import { byPath } from '#domain/repo-path.ts'
 import { composeChangeSets, type KnownSets, type LeftOutSet } from '#change-sets/compose-change-sets.ts'
 import { independentGroups, withNeeded } from '#change-sets/independent-groups.ts'
 import type { ComposedFile } from '#store/objects/composition.ts'
@@ -28,11 +29,9 @@ export type Proven = { files: ComposedFile[]; conflicts: LeftOutSet[] }
 const groupsAtOnce = 8
 
 /**
- * Composes the sets, checks every composed file again, and then the names that the files use of each other: proof of
- * the parts is no proof of the whole. A set with which a check fails is left out as WORK_004, and what it touches is composed
- * again, no other file: sets that are built on it are left out, too. Of two that fail only together, it is the later one.
- * Conflicts are in the order of the sets. What was checked against other files is so once more when sets were left out, that
- * may have changed these.
+ * Composes the sets and checks every composed file, and the names that files use of each other: proof of the parts is no proof of the whole.
+ * A set with which a check fails is left out (WORK_004); of two that fail only together, the later one. Conflicts are in the order of the
+ * sets. What depends on other files is checked once more when sets were left out.
  */
 export async function proveComposition(sets: readonly ChangeSet[], options: ProofDeps): Promise<Proven> {
   const first = await proveTogether(sets, options)
@@ -40,21 +39,20 @@ export async function proveComposition(sets: readonly ChangeSet[], options: Proo
   const left = sets.filter(({ changeSetId }) => !out.has(changeSetId))
   if (out.size === 0 || !left.some(isProvedByOthers)) return first
   const { onFiles: _, ...quiet } = options
-  const again = await proveComposition(left, { ...quiet, others: knownOf(sets, options) })
+  const again = await proveComposition(left, { ...quiet, others: knownOf(options, sets) })
   return { files: again.files, conflicts: inOrder([...first.conflicts, ...again.conflicts], sets) }
 }
 
-/** A set with evidence that other files than its own have part in. */
 function isProvedByOthers({ evidence }: ChangeSet): boolean {
   return evidence.some((proof) => checkRow(checkOf(proof)).reads === 'other files')
 }
 
-function knownOf(sets: readonly ChangeSet[], { others }: Pick<ProofDeps, 'others'>): KnownSets {
+export function knownOf({ others }: Pick<ProofDeps, 'others'>, sets: readonly ChangeSet[]): KnownSets {
   return new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
 }
 
 async function proveTogether(sets: readonly ChangeSet[], options: ProofDeps): Promise<Proven> {
-  const deps = { ...options, known: knownOf(sets, options), readFile: options.readFileOf?.(sets) }
+  const deps = { ...options, known: knownOf(options, sets), readFile: options.readFileOf?.(sets) }
   const groups = await mapBounded(independentGroups(sets), groupsAtOnce, async (group) => {
     const proof = await provedGroup(group, deps)
     await deps.onFiles?.(new Set(group.flatMap(({ files }) => files.map(({ path }) => path))).size)
@@ -101,7 +99,7 @@ function proofKey(group: readonly ChangeSet[], { known }: KnowingDeps): string {
 function together(sets: readonly ChangeSet[], groups: readonly GroupProof[]): Proven {
   const conflicts = groups.flatMap((group) => [...group.conflicts, ...group.broken])
   return {
-    files: groups.flatMap(({ files }) => files).toSorted((left, right) => (left.path < right.path ? -1 : 1)),
+    files: groups.flatMap(({ files }) => files).toSorted(byPath),
     conflicts: inOrder(conflicts, sets),
   }
 }

@@ -14,7 +14,7 @@ import type { SnapshotPrograms } from '#stages/operate/tools/programs/attempt-pr
 import { type ProvedBefore, readComposed } from './file-proofs.ts'
 import type { Gated } from './gate/through-gate.ts'
 import { openJoinedTests } from './run-joined-tests.ts'
-import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
+import { type GroupProof, knownOf, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
   /** Keeps proofs from one composition to the next. */
@@ -42,18 +42,14 @@ export type SelectedSets = WantedPatch & {
   onFiles?(proved: number, files: number): Promise<void>
 }
 
-function knownOf({ sets, others }: Pick<SelectedSets, 'sets' | 'others'>): KnownSets {
-  return new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
-}
-
 function treeOf(
   { projectId, snapshotId }: Run,
-  { readBlob, ...selected }: Pick<SelectedSets, 'sets' | 'others'> & Pick<ProofDeps, 'readBlob'>,
+  { readBlob, sets, others }: Pick<SelectedSets, 'sets' | 'others'> & Pick<ProofDeps, 'readBlob'>,
   { programs }: ProveDeps,
 ): ReadFile | undefined {
   if (programs === undefined || snapshotId === null) return undefined
-  const known = knownOf(selected)
-  return readComposed(selected.sets, { known, readBlob, snapshot: () => programs.snapshot(projectId, snapshotId) })
+  const known = knownOf({ others }, sets)
+  return readComposed(sets, { known, readBlob, snapshot: () => programs.snapshot(projectId, snapshotId) })
 }
 
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
@@ -72,7 +68,7 @@ export async function proveSets(
     signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
     return deps.blobs.get(projectId, hash)
   }
-  const known = knownOf({ sets, others })
+  const known = knownOf({ others }, sets)
   const { programs } = deps
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,

@@ -6,11 +6,11 @@ import { isTestCheck, type TestCheck } from '#domain/checks.ts'
 import { hasCode } from '#domain/error.ts'
 import type { Run } from '#domain/run.ts'
 import type { ComposedEvidence } from '#store/objects/composition.ts'
-import type { ChangedFile, SandboxedProgram } from '#sandbox/sandboxed-program.ts'
+import type { SandboxedProgram } from '#sandbox/sandboxed-program.ts'
 import type { SnapshotPrograms } from '#stages/operate/tools/programs/attempt-programs.ts'
 import { runTests, type TestRunner } from '#stages/operate/tools/programs/run-tests.ts'
 import { howItEnded, judgedTests } from '#stages/operate/tools/tests/prove-tests.ts'
-import { contentsOf } from './contents-of.ts'
+import { changedFiles } from './gate/run-gate.ts'
 
 type RunningDeps = {
   programs: SnapshotPrograms
@@ -29,10 +29,7 @@ const runners: Readonly<Record<string, Exclude<TestRunner, 'auto'>>> = {
   vitest: 'vitest',
 }
 
-/**
- * Each set's tests have passed in a file without those of the others. Here they run in the file that all of them make, once as usual and
- * once as on another machine, in the snapshot with what these sets change.
- */
+/** Runs the tests of a file that several sets make, once as usual and once as on another machine: each set's have passed alone. */
 export function openJoinedTests(
   { projectId, snapshotId, environment }: Pick<Run, 'projectId' | 'snapshotId' | 'environment'>,
   deps: RunningDeps,
@@ -41,15 +38,11 @@ export function openJoinedTests(
   const runIn = async (file: FileResult, snapshot: string) => {
     const { find } = await programs.snapshot(projectId, snapshot)
     const around = await programs.environment(projectId, environment)
-    const results = composeChangeSets(withNeeded(file.sets, known)).files
-    const changed: ChangedFile[] = []
-    for (const result of results) {
-      const { after } = await contentsOf(result, deps)
-      const executable = result.executable ?? find(result.path)?.executable ?? false
-      if (after !== undefined) changed.push({ path: result.path, content: after, executable })
-    }
-    const deleted = results.filter(({ kind }) => kind === 'delete').map(({ path }) => path)
-    const files = { base: () => programs.archive(projectId, snapshot), changed, deleted }
+    const changes = await changedFiles(composeChangeSets(withNeeded(file.sets, known)).files, {
+      isExecutable: (path) => find(path)?.executable ?? false,
+      readBlob: deps.readBlob,
+    })
+    const files = { base: () => programs.archive(projectId, snapshot), ...changes }
     const { limits } = programs
     return (program: Pick<SandboxedProgram, 'command' | 'report' | 'environment'>) =>
       programs.sandbox.run({ ...around, ...program, files, limits }, signal)
@@ -92,7 +85,7 @@ function joinedEvidence(
   const { tool, version } = made
   const common = { path, tool, ...(version === undefined ? {} : { version }) }
   const own = evidenceOf(file, check)
-  const sumOf = (of: (one: Evidence) => number | undefined) => own.reduce((sum, proof) => sum + (of(proof) ?? 0), 0)
+  const sumOf = (of: (proof: Evidence) => number | undefined) => own.reduce((sum, proof) => sum + (of(proof) ?? 0), 0)
   if (check === 'tests_kill_mutants') {
     const figures = { before: sumOf(({ before }) => before), after: sumOf(({ after }) => after) }
     const detail = `${figures.after} of ${figures.before} planted faults noticed by the tests of each change alone`
@@ -117,7 +110,7 @@ function joinedEvidence(
   }
 }
 
-/** The checks that run tests which the sets of a file have, or have asked for. */
+/** Returns the checks that run tests which the sets of a file have, or have asked for. */
 export function testChecksOf({ path, sets }: FileResult): TestCheck[] {
   const own = sets.flatMap(({ evidence }) => evidence.filter((proof) => proof.path === path))
   return [...new Set(own.map(checkOf).filter(isTestCheck))]

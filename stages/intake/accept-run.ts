@@ -47,11 +47,8 @@ export type AcceptDeps = {
 }
 
 /**
- * Accepts a run: stores the archive, if there is one, then creates the run, then its job, so that a crash in between leaves at most
- * an unreferenced object or a run without a job. With an idempotency key the first body decides which run the key stands
- * for: the same body gets that run again (and finishes what a crash left undone), another one INTAKE_005.
- * Throws INTAKE_001 (no archive), _003 (too large), _006, _007, _008 (the request), AGENT_001 (a bundle of it),
- * LIMIT_003 (a token with too many runs).
+ * Stores the archive, if there is one, then creates the run, then its job; with an idempotency key the first body decides which run the key
+ * stands for. INTAKE_001 (no archive), _003 (too large), _005 (another body), _006, _007, _008 (the request), AGENT_001, LIMIT_003.
  */
 export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ runId: RunId; status: 'queued' }> {
   const ownRunId = newRunId(Date.now())
@@ -78,11 +75,7 @@ type Taken = { runId: RunId; archiveHash: string } & ReadRequest
 /** `storeLists` stores again what the request refers to by hashes. */
 type ReadRequest = { request: RunRequest; storeLists(): Promise<unknown> }
 
-/**
- * Stores the archive and returns the run that the form belongs to: `ownRunId`, or the run that its idempotency key already
- * stands for. A request that comes first is checked before anything is stored. One that comes after the archive is checked
- * then, and the stored upload is deleted when it is refused; a crash in between leaves it to housekeeping.
- */
+/** Checks a request that comes first before anything is stored; where it comes after the archive and is refused, the upload is deleted. */
 async function takeForm(intake: Intake & RunForm, ownRunId: RunId, deps: AcceptDeps): Promise<Taken> {
   const { projectId, idempotencyKey: key } = intake
   const early = intake.request === undefined ? undefined : await readRequest(intake.request, projectId, deps)
@@ -111,7 +104,7 @@ async function takeForm(intake: Intake & RunForm, ownRunId: RunId, deps: AcceptD
   return sameBody(holder, own)
 }
 
-/** The run that a request with a repository belongs to, as with a form. Nothing of the code is stored here: discovery fetches it. */
+/** Stores nothing of the code: discovery fetches it. */
 async function takeRepository(intake: Intake & RepositoryRun, ownRunId: RunId, deps: AcceptDeps): Promise<Taken> {
   const { projectId, idempotencyKey: key, repository, holder } = intake
   const { request, storeLists } = await readRequest(intake.request, projectId, deps, 'body')
@@ -122,13 +115,7 @@ async function takeRepository(intake: Intake & RepositoryRun, ownRunId: RunId, d
   return key === undefined ? own : sameBody(await deps.idempotency.claim(projectId, key, recordOf(own)), own)
 }
 
-function setupsOff(): AppError {
-  return new AppError('SETUP_002', 'setups are off in this service; its operator may allow them (REMORA_SETUP=on)', {
-    advised: true,
-  })
-}
-
-/** The request as the ledger keeps it: its long lists are stored as blobs. */
+/** Returns the request as the ledger keeps it: its long lists are stored as blobs. */
 async function readRequest(
   body: unknown,
   projectId: string,
@@ -136,7 +123,10 @@ async function readRequest(
   part: 'request' | 'body' = 'request',
 ): Promise<ReadRequest> {
   const { request, nodes, notSent } = parseRunRequest(body, deps.agents, part)
-  if (request.setup !== undefined && !deps.allowsSetups) throw setupsOff()
+  if (request.setup !== undefined && !deps.allowsSetups) {
+    const text = 'setups are off in this service; its operator may allow them (REMORA_SETUP=on)'
+    throw new AppError('SETUP_002', text, { advised: true })
+  }
   await deps.checkFindable(request)
   const { blobs } = deps
   const storeLists = async () => ({
@@ -146,27 +136,13 @@ async function readRequest(
   return { request: { ...withModelKind(request, deps.modelKind), ...(await storeLists()) }, storeLists }
 }
 
-/**
- * INTAKE_005 when the run that an idempotency key stands for was deleted: it would have to be made again, without its upload. A
- * run of which only the acceptance was interrupted has its upload; one whose code is fetched needs none.
- */
+/** INTAKE_005 when the run of an idempotency key was deleted, or is being deleted: it would have to be made again, without its upload. */
 async function expectUpload(run: NewRun, { objects, ledger }: AcceptDeps): Promise<void> {
-  const { runId, projectId, uploadKey, request } = run
-  await expectNotDeleted({ runId, projectId }, ledger)
-  if (request.repository !== undefined) return
-  if (!(await objects.exists(uploadKey))) throw deletedOfKey()
-}
-
-/** INTAKE_005 while the run that an idempotency key stands for is being deleted. */
-async function expectNotDeleted(
-  run: Pick<NewRun, 'runId' | 'projectId'>,
-  ledger: Pick<Ledger, 'isBeingDeleted'>,
-): Promise<void> {
-  if (await ledger.isBeingDeleted(run)) throw deletedOfKey()
-}
-
-function deletedOfKey(): AppError {
-  return new AppError('INTAKE_005', 'The run of this Idempotency-Key was deleted: use another key for a new one.')
+  const isGone =
+    (await ledger.isBeingDeleted(run)) ||
+    (run.request.repository === undefined && !(await objects.exists(run.uploadKey)))
+  if (!isGone) return
+  throw new AppError('INTAKE_005', 'The run of this Idempotency-Key was deleted: use another key for a new one.')
 }
 
 function recordOf({ runId, request, archiveHash }: Taken) {

@@ -26,10 +26,7 @@ const noPublisher =
   'body.repository: this service fetches no code: its operator may start a publisher for it (REMORA_PUBLISHER_URL)'
 const ofArchives = 'body.not_sent: is for archives alone'
 
-/**
- * Reads a submission of JSON. INTAKE_008 for a body that is not one, or where no code is fetched; HOST_002 for a repository that no
- * installation of the project has been given, also when another project's has.
- */
+/** INTAKE_008 for a body that is no submission, or where no code is fetched; HOST_002 for a repository that the project was not given. */
 export async function readRepositoryRun(
   incoming: Request,
   projectId: ProjectId,
@@ -48,12 +45,12 @@ export async function readRepositoryRun(
   }
   if (!hasPublisher) throw new AppError('INTAKE_008', noPublisher)
   const wanted = repositoryAt(named.data.url, host)
-  const found = await installations.findRepository(projectId, wanted)
-  if (found === undefined) {
+  const installed = await installations.findRepository(projectId, wanted)
+  if (installed === undefined) {
     const advice = 'install the GitHub App on it, for this project'
     throw new AppError('HOST_002', `This project has no repository "${fullNameOf(wanted)}": ${advice}.`)
   }
-  const { installationId, id, owner, name } = found
+  const { installationId, id, owner, name } = installed
   const source = { installationId, repository: { id, owner, name }, ref: named.data.ref, isFork: false }
   return { request, repository: { host: 'github', ...source } }
 }

@@ -31,10 +31,9 @@ export type RetryDeps = Pick<AcceptDeps, 'idempotency'> & {
 }
 
 /**
- * Reopens a run that has ended, for a generation that repeats what did not end well, and returns that generation's number. RUN_006 while the run
- * is going on, or where operations are named of one that was never planned whole; INTAKE_007 when there is nothing to repeat or no operation
- * failed with one of the codes, RUN_004 for an operation that the run does not have, RUN_009 when its change sets were made by another kind of
- * model than this stack's, LIMIT_003 for a token with too many runs.
+ * Reopens a run that has ended, and returns its new generation. RUN_006 while it is going on, or where operations are named of one that was
+ * never planned whole; INTAKE_007 when there is nothing to repeat, RUN_004 for an unknown operation, RUN_009 where another kind of model
+ * made its change sets, LIMIT_003 for a token with too many runs.
  */
 export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ generation: number; status: RunStatus }> {
   const { run, errorPolicy, requestId, holder } = retry
@@ -74,7 +73,6 @@ function generationOf(kept: IdempotencyRecord | undefined, { bodyHash }: KeyedRe
   throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
 }
 
-/** Says what the next generation is to do. */
 async function wantedBy(retry: Retry, deps: RetryDeps): Promise<WantedWork> {
   const { run, codes } = retry
   for (const id of retry.operations ?? []) await deps.ledger.getOperation(run.runId, id)
@@ -86,41 +84,32 @@ async function wantedBy(retry: Retry, deps: RetryDeps): Promise<WantedWork> {
   return wantedAgain(run)
 }
 
-/**
- * The agents' operations whose last change set was rejected with a reason after they ended, without those that were tried again since:
- * what was said is told once. INTAKE_007 when there is none, or only mechanical work was rejected; INTAKE_003 for more than 1,000.
- */
+/** Returns agents' operations that were rejected with a reason and not tried again since. INTAKE_007 for none, INTAKE_003 for over 1,000. */
 async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promise<OperationId[]> {
   const { byChangeSet } = await ledger.readDecisions(run.runId)
   const all = await rejectedWork(run, [...byChangeSet.values()].filter(isFeedback), ledger)
   const untried = new Set(all.flatMap(({ state, operation }) => (state === 'untried' ? [operation.operationId] : [])))
   if (untried.size === 0 && all.some(({ state }) => state === 'told')) {
     const rest = run.status === 'cancelled' ? `; it was cancelled: "remora retry ${run.runId}" does the rest` : ''
-    throw new AppError(
-      'INTAKE_007',
-      `What was rejected with a reason was tried again since in run "${run.runId}"${rest}.`,
-    )
+    const text = `What was rejected with a reason was tried again since in run "${run.runId}"${rest}.`
+    throw new AppError('INTAKE_007', text)
   }
   if (untried.size === 0) {
-    const mechanical = all.flatMap((change) =>
-      change.state === 'void' && change.isMechanical ? [change.operation] : [],
-    )
-    throw new AppError('INTAKE_007', nothingRejected(run, mechanical))
+    const isMechanical = (work: (typeof all)[number]) => work.state === 'void' && work.isMechanical
+    throw new AppError('INTAKE_007', nothingRejected(run, all.filter(isMechanical)))
   }
   if (untried.size <= mostOperations) return [...untried]
-  throw new AppError(
-    'INTAKE_003',
-    `${untried.size} operations were rejected with a reason: name ${mostOperations} at most.`,
-  )
+  const text = `${untried.size} operations were rejected with a reason: name ${mostOperations} at most.`
+  throw new AppError('INTAKE_003', text)
 }
 
 /** Says how many mechanical operations a message names. */
 const mostNamed = 5
 
-function nothingRejected({ runId }: Run, mechanical: readonly Operation[]): string {
+function nothingRejected({ runId }: Run, mechanical: readonly { operation: Operation }[]): string {
   if (mechanical.length === 0)
     return `No agent's change of run "${runId}" was rejected with a reason since it was last tried.`
-  const names = [...new Set(mechanical.map(({ bundle, node }) => `${bundle} ${node.path}`))]
+  const names = [...new Set(mechanical.map(({ operation: { bundle, node } }) => `${bundle} ${node.path}`))]
   const more = names.length > mostNamed ? `, and ${names.length - mostNamed} more` : ''
   const what = `What was rejected with a reason in run "${runId}" is mechanical work: ${names.slice(0, mostNamed).join(', ')}${more}.`
   return `${what} It cannot be tried again: a program did it without a model, and would do the same.`

@@ -19,9 +19,8 @@ export const maxRequestBytes = 2 * 1024 * 1024
 const limits = { fieldSize: maxRequestBytes, fields: 2, files: 2, parts: 3, headerPairs: 20 }
 
 /**
- * Reads a `multipart/form-data` body with the parts `request` (JSON) and `archive`, in either order, and passes them to
- * `use` while the archive is still arriving. Throws INTAKE_008 when a part is missing, sent twice, unknown or not valid,
- * and INTAKE_001 when the body breaks off. A fault that is found after the archive is thrown by `wholeRequest`.
+ * Passes the parts `request` (JSON) and `archive`, in either order, to `use` while the archive is still arriving. INTAKE_008 when a part is
+ * missing, sent twice, unknown or not valid, INTAKE_001 when the body breaks off; after the archive `wholeRequest` throws it.
  */
 export async function withRunForm<T>(incoming: Request, use: (form: RunForm) => Promise<T>): Promise<T> {
   const parser = openParser(incoming.headers.get('content-type') ?? '')

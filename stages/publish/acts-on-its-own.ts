@@ -28,10 +28,7 @@ export function isWorkflow(path: string): boolean {
   return ofHost.test(foldedPath(path))
 }
 
-/**
- * Is true when the file takes effect before it is merged, or on the machine of a person who checks the branch out: it decides what
- * is run, who reviews, how git reads other files, or what agents are told.
- */
+/** Is true when the file takes effect before it is merged, or on the machine of whoever checks the branch out. */
 export function actsOnItsOwn(path: string): boolean {
   const names = foldedPath(path).split('/')
   const last = names.at(-1) ?? ''
@@ -43,10 +40,7 @@ export function actsOnItsOwn(path: string): boolean {
   return (files.has(last) || files.has(bare)) && (!isCode || bare.startsWith('.'))
 }
 
-/**
- * Agents ask for the names in capitals, and find other spellings where the file system ignores case. In small letters, in a folder of
- * documentation, it is a page about agents all the same, which such an agent reads only where it works on that folder.
- */
+/** Agents ask for the names in capitals. In small letters, in a folder of documentation, it is a page about agents. */
 function isPageOfManual(path: string): boolean {
   const last = path.split('/').at(-1) ?? ''
   const inside = foldedPath(path).split('/').slice(0, -1)

@@ -40,10 +40,7 @@ type Rule = (judged: Judged) => string | undefined | Promise<string | undefined>
 
 export type PublishRule = keyof typeof rules
 
-/**
- * Returns the files that must not be published of commits or of change sets, each with the first reason. They are applied one after the other
- * to what the base has; one with such a file is not applied, so that it is in nobody's way.
- */
+/** Returns files that must not be published, each with the first reason. A commit or change set with one is not applied for the next. */
 export async function findRefused<Unit extends { files: readonly PlannedFile[] }>(
   units: Iterable<Unit> | AsyncIterable<Unit>,
   base: PublishBase,
@@ -68,10 +65,7 @@ export async function findRefused<Unit extends { files: readonly PlannedFile[] }
   return faulty
 }
 
-/**
- * Whoever writes to a repository checks again, without trust in who made the commits, that each of them only changes what it may, from
- * what the base has. PUBLISH_001 with the path and the reason, which has nothing of the file.
- */
+/** Checks, without trust in who made the commits, that each only changes what it may. PUBLISH_001, with nothing of the file. */
 export async function checkPublishable(commits: readonly PlannedCommit[], base: PublishBase): Promise<void> {
   const [first] = await findRefused(commits, base)
   if (first !== undefined) throw refused(first.file.path, first.reason)
@@ -154,7 +148,6 @@ const rules = {
   },
 } satisfies Record<string, Rule>
 
-/** Returns undefined for a folder. */
 function entryAt(path: string, { tree }: PublishBase) {
   const entry = tree.get(path)
   return entry?.mode === '040000' ? undefined : entry
@@ -172,7 +165,7 @@ function requireSmall(commits: readonly PlannedCommit[], { totalBytes, files: mo
   if (bytes > totalBytes) throw new AppError('PUBLISH_001', `the changed files have more than ${totalBytes} bytes`)
 }
 
-/** The number, from 1, of the first line with a secret that is not in the text before. */
+/** Returns the number, from 1, of the first line with a secret that is not in the text before. */
 function newSecretLine(before: string, after: string): number | undefined {
   const known = new Set(before.split('\n'))
   for (const { start, end } of findSecrets(after)) {
@@ -186,10 +179,7 @@ function newSecretLine(before: string, after: string): number | undefined {
   return undefined
 }
 
-/**
- * Checks that commits only change what change sets of theirs or of an earlier commit do, that nothing which was found out speaks
- * against a file, and that a change set with checks of texts has some for every file that it changes. PUBLISH_001 names the file.
- */
+/** PUBLISH_001 for a file that is in no change set, fails a check, or lacks evidence where its set has some on texts. */
 export function checkEvidence(
   commits: readonly PlannedCommit[],
   { composition, sets }: Pick<CommitSource, 'composition' | 'sets'>,
@@ -211,10 +201,7 @@ export function checkEvidence(
   }
 }
 
-/**
- * Is true when the set has checks of texts and leaves the file there without one; what is known of a file that is gone
- * says nothing of others.
- */
+/** Is true when the set has checks of texts and leaves the file there without one. */
 function lacksEvidence({ files, evidence }: ChangeSet, path: string): boolean {
   const left = new Set(files.flatMap((file) => (file.kind === 'delete' ? [] : file.path)))
   const ofTexts = evidence.filter((proof) => !isTestCheck(checkOf(proof)))

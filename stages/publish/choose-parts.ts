@@ -13,39 +13,27 @@ export type PartRules = {
   published?: ReadonlySet<string>
 }
 
-/**
- * A change set that is in no pull request now. `later`: there is room for it in a later one. `too_large`: it is over the limits by itself,
- * with those that it is built on. `base_missing`: one that it is built on is not among the accepted ones.
- */
+/** `later`: there is room in a later pull request. `too_large`: over the limits by itself. `base_missing`: its base is not accepted. */
 export type LeftSet = { changeSetId: string; reason: 'later' | 'too_large' | 'base_missing' }
 
 /** One pull request. `agent`: null for that of all agents. No `changeSetIds`: there is nothing that could be in it now. */
 export type ChosenPart = { agent: string | null; changeSetIds: string[]; left: LeftSet[] }
 
 /**
- * Chooses which accepted change sets are in which pull request: the same for the same sets, in whatever order they are given.
- *
- * A change set that is built on another agent's goes with that one: all change sets that hang together are in the pull request of one
- * agent, that of the set on which the others are built. So that pull request may have a commit of another agent. The other
- * way would be to let them wait until what they are built on is merged. But then what people have accepted would be lost: its
- * edits do not fit the merged code, and the agent would have to make it again, to be reviewed again.
- *
- * Within the limits, changes of the same file stay together, and are taken in the order of their paths.
+ * Chooses which accepted change sets are in which pull request, the same in whatever order they are given. What hangs together is in the
+ * pull request of one agent, that of the set on which the others are built: to let them wait would lose them, since their edits do not fit
+ * the merged code. Within the limits, changes of a file stay together, in the order of the paths.
  */
 export function chooseParts(all: readonly SizedSet[], rules: PartRules): ChosenPart[] {
   const sized = new Map(all.map((change) => [change.set.changeSetId, change]))
   const sets = [...sized.values()].map(({ set }) => set).toSorted(byId)
-  const whole = closed(sets)
-  const agentOf = agentsBySet(whole, rules)
+  const agentOf = agentsBySet(closed(sets), rules)
   const parts = Map.groupBy(neededFirst(sets), (set) => agentOf.get(set) ?? (rules.perAgent ? set.bundle : null))
   return [...parts]
     .toSorted(([left], [right]) => ((left ?? '') < (right ?? '') ? -1 : 1))
     .map(([agent, own]) => {
-      const baseless = own.filter((set) => !agentOf.has(set))
-      const { changeSetIds, left } = fill(
-        own.filter((set) => agentOf.has(set)),
-        { sized, rules },
-      )
+      const [whole = [], baseless = []] = [true, false].map((is) => own.filter((set) => agentOf.has(set) === is))
+      const { changeSetIds, left } = fill(whole, { sized, rules })
       return { agent, changeSetIds, left: [...left, ...baseless.map((set) => leftFor(set, 'base_missing'))] }
     })
 }
@@ -88,7 +76,7 @@ function agentsBySet(sets: readonly ChangeSet[], { perAgent }: PartRules): Map<C
 
 type Filling = { sized: ReadonlyMap<string, SizedSet>; rules: PartRules }
 
-/** Fills one pull request: with what it has if it is open, then with what else may be in it, in the order of the paths. Each set comes after those that it is built on. */
+/** Fills one pull request with what it has if it is open, then with what else may be in it, each set after those that it is built on. */
 function fill(sets: readonly ChangeSet[], filling: Filling): Pick<ChosenPart, 'changeSetIds' | 'left'> {
   const { published = new Set() } = filling.rules
   const pull = openPull(filling)
@@ -143,7 +131,7 @@ function pathsOf(sets: readonly ChangeSet[]): string[] {
   return [...new Set(sets.flatMap(({ files }) => files.map(({ path }) => path)))].toSorted()
 }
 
-/** The set, with all of the group that it needs. */
+/** Returns the set, with all of the group that it needs. */
 function withBases(set: ChangeSet, group: readonly ChangeSet[]): ChangeSet[] {
   const known = new Map(group.map((sized) => [sized.changeSetId, sized]))
   const needed = new Set([set])

@@ -8,8 +8,8 @@ import { plural } from './markdown.ts'
 export type CommitWords = {
   run: { runId: RunId }
   /** Says what each change set was made for, by its id. */
+  /** By the ids of change sets. */
   nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
-  /** The change sets, by their ids. */
   sets: ReadonlyMap<string, Pick<ChangeSet, 'rules' | 'model'>>
   /** The descriptions of agents, by their names. */
   descriptions: ReadonlyMap<string, string>
@@ -33,10 +33,7 @@ const works: ReadonlyMap<string, string> = new Map([
   ['sample_data', 'Add sample data'],
 ])
 
-/**
- * The message of a commit: what the agent did, by which lint rules, to which definitions of which files, and the run. No text of a model is in it, and
- * names, paths and descriptions can neither mention or refer to anything, nor look like a trailer or an order to the code host.
- */
+/** No text of a model is in it; names, paths and descriptions can neither mention anything nor look like a trailer or an order. */
 export function commitMessage(commit: PlannedCommit, words: CommitWords): string {
   const { agent, files } = commit
   const names = namesByPath(commit, words)
@@ -56,10 +53,7 @@ function titleOf({ agent, files }: PlannedCommit, words: Pick<CommitWords, 'desc
   return `${workOf(agent, words, titleLength - where.length)}${where}`
 }
 
-/**
- * The title of all commits together, which a squash merge makes that of its commit. It has no numbers: a pull request keeps the title that it
- * was opened with.
- */
+/** Is what a squash merge takes as title. It has no numbers: a pull request keeps the title that it was opened with. */
 export function jointTitle(commits: readonly PlannedCommit[], words: Pick<CommitWords, 'descriptions'>): string {
   const room = commits.length === 1 ? titleLength : titleLength - andMore.length
   const [first = '', ...others] = new Set(commits.map(({ agent }) => workOf(agent, words, room)))
@@ -107,10 +101,7 @@ function withNames(subject: string, names: readonly string[]): string {
   return line
 }
 
-/**
- * A text of a repository or a bundle in one line, without what a code host or git acts on: mentions, references and links, which
- * can close issues, orders in brackets such as those that skip checks, and characters that nobody sees.
- */
+/** Writes a text in one line without what a code host or git acts on: mentions, references, links, orders in brackets. */
 function plain(text: string): string {
   return text
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')

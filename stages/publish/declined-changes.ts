@@ -13,10 +13,7 @@ type ChangedNode = Pick<CodeNode, 'path' | 'kind' | 'qualifiedName'>
 /** A change set, and what the operation that made it worked on. `acceptedByPersonAt`: see change-sets/accepted-sets.ts. */
 export type ChangeOfNode = { set: ChangeSet; node: ChangedNode; acceptedByPersonAt?: number | undefined }
 
-/**
- * The same for the same change by the same agent to the same node, whenever and in whatever run it is made: what counts is the text that
- * each edit replaces and the text that it writes, not where in the file that is. Reads the files that are edited.
- */
+/** Is the same for the same change by the same agent to the same node in whatever run: what counts are the texts before and after. */
 export async function changeKey({ set, node }: ChangeOfNode, readBlob: ReadBlob): Promise<string> {
   const files = await Promise.all(set.files.map((file) => whatChanges(file, readBlob)))
   const { path, kind, qualifiedName } = node
@@ -58,10 +55,7 @@ end`
 
 const Scores = z.array(z.coerce.number().nullable())
 
-/**
- * The changes that people did not want: they closed the pull request that had them. They are kept by the code host's id of the
- * repository, the newest 20,000 of each for 400 days.
- */
+/** Keeps what people did not want, since they closed its pull request: by repository, the newest 20,000 for 400 days. */
 export function openDeclinedChanges(redis: RedisClient, namespace = 'remora', limits: DeclinedLimits = usualLimits) {
   // In the slot of a cluster that has all that concerns GitHub.
   const keyOf = (repositoryId: number) => `${namespace}:{github}:declined:${repositoryId}`
@@ -100,9 +94,8 @@ export function openDeclinedChanges(redis: RedisClient, namespace = 'remora', li
   }
 }
 
-function slicesOf<T>(all: readonly T[]): T[][] {
-  const slices = Math.ceil(all.length / sliceLength)
-  return Array.from({ length: slices }, (_, at) => all.slice(at * sliceLength, (at + 1) * sliceLength))
+function* slicesOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += sliceLength) yield all.slice(at, at + sliceLength)
 }
 
 const readsAtOnce = 16
@@ -110,9 +103,8 @@ const readsAtOnce = 16
 type Declining = { repositoryId: number; declined: Pick<DeclinedChanges, 'among' | 'removeOlder'>; readBlob: ReadBlob }
 
 /**
- * Returns what may be proposed of these changes, in their order: `declined` are those that people did not want, and
- * those that are built on one of them. What a person has accepted since it was declined is wanted again, and not kept
- * as declined any more: later runs may propose it, too.
+ * `declined`: what people did not want, and what is built on it. What a person has accepted since is wanted again, and not kept as declined
+ * any more. Keeps the order.
  */
 export async function withoutDeclined<T extends ChangeOfNode>(
   changes: readonly T[],

@@ -10,10 +10,7 @@ const leafModes = new Set([linkMode, submoduleMode, '100644', '100755', '100664'
 
 export type FoldedTree = ReturnType<typeof openFoldedTree>
 
-/**
- * The paths of a commit as file systems find them that know no case, so that nothing is written through a link, over another file or
- * into another repository anywhere. `apply` makes the next commit of it.
- */
+/** Finds paths as file systems do that know no case, so that nothing is written through a link or over another file anywhere. */
 export function openFoldedTree(base: GitTree) {
   const entries = new Map<string, string>()
   const byName = new Map<string, Set<string>>()
@@ -49,12 +46,9 @@ export function openFoldedTree(base: GitTree) {
         }
       }
     },
-    /** The link that is at the path, or at a folder on the way to it. */
     linkOn: (path: string) => withMode(path, linkMode),
     submoduleOn: (path: string) => withMode(path, submoduleMode),
-    /** Returns other paths that are the same on such a file system. */
     twinsOf: (path: string) => at(foldedPath(path)).filter((twin) => twin !== path),
-    /** The file that is at a folder on the way to the path. */
     fileOn: (path: string) =>
       foldersOf(foldedPath(path))
         .flatMap(at)
@@ -64,7 +58,7 @@ export function openFoldedTree(base: GitTree) {
   }
 }
 
-/** A path, or a part of one, as such file systems compare it. */
+/** Returns a path, or a part of one, as such file systems compare it. */
 export function foldedPath(path: string): string {
   // Through capitals, since some small letters have the same one.
   return withoutIgnored(path).normalize('NFC').toUpperCase().toLowerCase().normalize('NFC')

@@ -1,16 +1,9 @@
 /** The longest text that a cell of a table, or a reason in a sentence, shows. */
 const mostCharacters = 300
 
-/**
- * Text of a repository or a model for Markdown that GitHub shows: on one line, without HTML, links, pictures, mentions, references to
- * issues or anything else that has a meaning there.
- */
+/** Writes a text for Markdown on one line, without anything that has a meaning for GitHub: HTML, links, mentions, references. */
 export function cell(text: string): string {
-  const line = text
-    .slice(0, mostCharacters)
-    .replaceAll(/[\s\p{C}]+/gu, ' ')
-    .trim()
-  const escaped = line.replaceAll(/[\\`*_{}[\]()<>#+!|~&$-]/g, (character) => `\\${character}`)
+  const escaped = oneLine(text).replaceAll(/[\\`*_{}[\]()<>#+!|~&$-]/g, (character) => `\\${character}`)
   // A word joiner: nobody is notified, and no issue is closed, by what a model says.
   return escaped
     .replaceAll('@', '\u2060@\u2060')
@@ -20,12 +13,16 @@ export function cell(text: string): string {
     .replaceAll(/www\./gi, 'www\u2060.')
 }
 
-/** The same as code: names and paths stay as they are. */
-export function code(text: string): string {
-  const line = text
+function oneLine(text: string): string {
+  return text
     .slice(0, mostCharacters)
     .replaceAll(/[\s\p{C}]+/gu, ' ')
     .trim()
+}
+
+/** The same as code: names and paths stay as they are. */
+export function code(text: string): string {
+  const line = oneLine(text)
   // A table cannot have these two in code: there they are a bar alone.
   if (line.includes('\\|')) return cell(line)
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length))
@@ -47,10 +44,7 @@ export function collapsed(summary: string, shown: string): string {
   return `<details><summary>${summary}</summary>\n\n${shown}\n\n</details>`
 }
 
-/**
- * Returns not much more than so many characters, cut at the end of a line: what is left open in one may have a meaning
- * for GitHub. Nothing is left of one line alone.
- */
+/** Cuts at the end of a line: what is left open in one may have a meaning for GitHub. Nothing is left of one line alone. */
 export function clipped(text: string, most: number): string {
   if (text.length <= most) return text
   const kept = text.slice(0, Math.max(0, text.lastIndexOf('\n', most)))

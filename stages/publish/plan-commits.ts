@@ -27,10 +27,9 @@ export type SizedCommit = PlannedCommit & { lines: LineCounts }
 export const maxTotalBytes = 64 * 2 ** 20
 
 /**
- * One commit for each agent, in the order in which they work on the same code, agents without one by their names: so the next push has
- * them in the same order, whatever it changes. Where change sets need each other in another one, an agent that is needed comes first, and in
- * a circle a change set is in the commit of a later agent, with what it needs. The last commit leaves every file as the composition has it,
- * else PUBLISH_001. The same composition gives the same commits.
+ * Plans one commit for each agent, in the order in which they work on the same code, else by name. Where change sets need each other, an
+ * agent that is needed comes first; in a circle a set is in the commit of a later agent. The last commit leaves every file as the
+ * composition has it, else PUBLISH_001. The same composition gives the same commits.
  */
 export async function planCommits(source: CommitSource): Promise<SizedCommit[]> {
   const files = changedFiles(source.composition).toSorted(byPath)
@@ -78,10 +77,7 @@ function setsIn(files: readonly ComposedFile[], known: CommitSource['sets']): Ch
 
 type Needs = ReadonlyMap<string, ReadonlySet<string>>
 
-/**
- * Returns what must be in the same commit or an earlier one, by the ids of sets: what a set is built on, and what
- * deletes a file where the set needs a folder, or the other way round.
- */
+/** Returns what must be in the same commit or an earlier one: bases, and what deletes a file where a folder is needed, or the reverse. */
 function needsOf(files: readonly ComposedFile[], sets: readonly ChangeSet[]): Needs {
   const needs = new Map(sets.map(({ changeSetId, builtOn }) => [changeSetId, new Set(builtOn)]))
   const link = (creators: readonly string[], deleters: readonly string[]) => {
@@ -126,14 +122,14 @@ function orderAgents(
   return ordered
 }
 
-/** The agents that one works after, also by way of others, which may have changed nothing. */
+/** Returns the agents that this one works after, also by way of others, which may have changed nothing. */
 function allBefore(agent: string, after: CommitSource['after']): Set<string> {
   const before = new Set(after.get(agent))
   for (const earlier of before) for (const later of after.get(earlier) ?? []) before.add(later)
   return before
 }
 
-/** The number of each set's commit: that of its agent, or the last one of what it needs. */
+/** Returns the number of each set's commit: that of its agent, or the last one of what it needs. */
 function placeSets(
   sets: readonly ChangeSet[],
   { agents, needs }: { agents: readonly string[]; needs: Needs },
@@ -154,7 +150,7 @@ function placeSets(
 
 type State = Pick<PlannedFile, 'content' | 'executable'>
 
-/** The file after each commit that changes it, with the lines that it changes there, by the number of that. */
+/** Returns the file after each commit that changes it, with the lines that it changes there, by the number of that. */
 async function statesOf(
   file: ComposedFile,
   { sets, places, isExecutable, readBlob }: CommitSource & { places: ReadonlyMap<string, number> },

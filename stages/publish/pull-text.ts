@@ -34,7 +34,7 @@ const mostListed = 40_000
 /** GitHub takes 65,536 characters. */
 const mostCharacters = 60_000
 
-/** Tells a person what they need to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
+/** Tells a person what they need to judge the pull request. */
 export function pullText(parts: PullParts): { title: string; body: string } {
   const { commits, composition, left, lost, isRehearsal } = parts
   const body = [
@@ -81,7 +81,7 @@ function agentsTable({ commits, descriptions, sets }: PullParts): string {
   return table(['agent', 'what it does', 'made by', 'changes', 'files', 'lines'], rows)
 }
 
-/** The models that have made the changes of a commit. What none has made is a fix of a linter. */
+/** What no model has made is a fix of a linter. */
 function makersOf({ changeSetIds }: SizedCommit, sets: PullParts['sets']): string {
   const made = changeSetIds.flatMap((id) => sets.get(id) ?? [])
   const models = [...new Set(made.flatMap(({ model }) => model ?? []))].toSorted()
@@ -95,10 +95,7 @@ function rulesText(rules: readonly string[]): string {
   return ` (rules ${rules.slice(0, shownRules).map(code).join(', ')}${more})`
 }
 
-/**
- * Lists each check with the number of files for which it holds, or of which it holds for some of the changes. One that
- * could not be made, or does not apply, is counted apart: it proves nothing.
- */
+/** Lists each check with the number of files for which it holds. One that could not be made, or does not apply, is counted apart. */
 function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const evidence = files.flatMap((file) => file.evidence)
   const groups = Map.groupBy(evidence, checkOf)

@@ -38,9 +38,8 @@ export type KnownChange = { set: ChangeSet; node: Pick<CodeNode, 'path' | 'quali
 const readsAtOnce = 16
 
 /**
- * All that is needed to make commits of a patch: of the composition of the run that is asked for (change-sets/ask-patch.ts).
- * `known` are changes as the caller has read them: in the place of what the run says that it has made under their ids, and those of earlier runs in
- * the patch (store/objects/patch-part.ts). PUBLISH_001 when a change set is not there any more.
+ * Reads what is needed to make commits of a patch. `known` are changes as the caller has read them, and those of earlier runs in the patch.
+ * PUBLISH_001 when a change set is not there any more.
  */
 export async function readPublishable(
   run: Run,

@@ -16,7 +16,7 @@ export type SettingsOwner = { name: string; operator: RepositorySettings }
 export type ReadSettings = { settings: RepositorySettings; request: RequestSettings }
 
 /** Other keys are the operator's to say. */
-const Asked = z.object({
+const OwnValues = z.object({
   'discovery.paths': z.array(z.string()).default([]),
   'discovery.exclude': z.array(z.string()).default([]),
   'discovery.languages': z.array(z.string()).default([]),
@@ -33,17 +33,14 @@ const Asked = z.object({
 /** A stranger's YAML of this size takes at most a quarter of a second of one core. */
 export const maxSettingsBytes = 16 * 1024
 
-/**
- * CONFIG_002 for a text of more than `maxSettingsBytes`, CONFIG_002 to 004, with the line, for one that is wrong. Keys that are
- * not for a repository to decide are left aside.
- */
+/** CONFIG_002 for a text of more than `maxSettingsBytes`, CONFIG_002 to 004 with the line. What is not for a repository is left aside. */
 export function repositorySettingsOf(text: string | undefined, { name, operator }: SettingsOwner): ReadSettings {
   const file = `remora.yaml of ${name}`
   if (text !== undefined && Buffer.byteLength(text) > maxSettingsBytes)
     throw new AppError('CONFIG_002', `${file} is larger than ${maxSettingsBytes} bytes`)
   const given = text === undefined ? [] : readSettingsFile(file, text)
   const values = new Map(given.map(({ setting, value }) => [setting.path.join('.'), value]))
-  const request = requestOf(Asked.parse(Object.fromEntries(values)))
+  const request = requestOf(OwnValues.parse(Object.fromEntries(values)))
   if (request.verify?.command.includes('\n') === true) {
     const line = given.find(({ setting }) => setting.path.join('.') === 'verify.command')?.line
     throw new AppError('CONFIG_003', `${file}:${line}: verify.command has more than one line`)
@@ -51,19 +48,19 @@ export function repositorySettingsOf(text: string | undefined, { name, operator 
   return { settings: withOwnSettings(operator, values), request }
 }
 
-function requestOf(asked: z.infer<typeof Asked>): RequestSettings {
-  const paths = asked['discovery.paths']
-  const exclude = asked['discovery.exclude']
-  const languages = asked['discovery.languages']
-  const include = asked['discovery.include']
-  const { 'verify.command': command, 'setup.command': setup, 'execution.budget_tokens': tokens } = asked
-  const limits = { runs: asked['verify.runs'], maxRuns: asked['verify.max_runs'], limitS: asked['verify.limit_s'] }
+function requestOf(values: z.infer<typeof OwnValues>): RequestSettings {
+  const paths = values['discovery.paths']
+  const exclude = values['discovery.exclude']
+  const languages = values['discovery.languages']
+  const include = values['discovery.include']
+  const { 'verify.command': command, 'setup.command': setup, 'execution.budget_tokens': tokens } = values
+  const limits = { runs: values['verify.runs'], maxRuns: values['verify.max_runs'], limitS: values['verify.limit_s'] }
   return {
     ...(paths.length > 0 && { paths }),
     ...(exclude.length > 0 && { exclude }),
     ...(languages.length > 0 && { languages }),
     ...(include.length > 0 && { include }),
-    errorPolicy: asked['execution.error_policy'],
+    errorPolicy: values['execution.error_policy'],
     ...(command !== undefined && { verify: { command, ...limits } }),
     ...(setup !== undefined && { setup }),
     ...(tokens !== undefined && { budget: { tokens } }),

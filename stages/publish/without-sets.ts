@@ -4,10 +4,7 @@ import type { Publishable } from './read-publishable.ts'
 /** Says why what a gate has found says nothing of what is left. */
 export const gateOfMore = 'change sets were left out after it had run'
 
-/**
- * The same without these change sets, without those that are built on them, and without those that change a file of theirs: a file was proved with
- * all of its sets. What a gate has found is of all of them together, so it proves nothing of the rest.
- */
+/** Leaves out these sets, what is built on them, and what changes a file of theirs: a file was proved with all of its sets. */
 export function withoutSets<Source extends Pick<Publishable, 'composition' | 'sets'>>(
   source: Source,
   without: readonly string[],

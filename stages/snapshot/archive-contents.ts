@@ -26,9 +26,8 @@ export function emptyContents(limits: SnapshotLimits): ArchiveContents {
 }
 
 /**
- * Checks the next entry, adds it to `contents` and returns the path of a file whose content must be stored. Throws
- * INTAKE_002 for a path that leads out, a device or pipe, and two entries on one path; INTAKE_003 over a limit. Git's own
- * data, odd names (`oddName`), files that are secrets by their names and links that lead out are skipped and listed.
+ * Checks and adds the next entry, and returns the path of a file whose content must be stored. INTAKE_002 for an unsafe path or kind, and
+ * two entries on one path; INTAKE_003 over a limit. What is odd, secret or git's own is skipped and listed.
  */
 export function admitEntry(
   entry: ArchiveEntry,
@@ -100,11 +99,10 @@ function admitHardLink(path: RepoPath, target: string, { paths, hardLinks, skipp
   const reason = skipped.get(file)
   if (reason !== undefined) skipped.set(path, reason)
   else if (paths.hasFile(file)) hardLinks.push({ path, file })
-  else
-    throw new AppError(
-      'INTAKE_002',
-      `${path} is a hard link to ${JSON.stringify(file)}, no earlier file of the archive`,
-    )
+  else {
+    const shown = JSON.stringify(file)
+    throw new AppError('INTAKE_002', `${path} is a hard link to ${shown}, no earlier file of the archive`)
+  }
 }
 
 /** Hard links are resolved: to be called when every admitted file has been stored. */
@@ -162,10 +160,7 @@ function skipReason(path: RepoPath, entry: ArchiveEntry, include: readonly SkipK
   return isSecretByName(path) ? { path, reason: secretReason } : undefined
 }
 
-/**
- * The paths one archive has used so far, with the folders above them. INTAKE_002 for a second file on a path, or one
- * path as file and as folder; INTAKE_003 for more of them, or more bytes of them, than allowed.
- */
+/** INTAKE_002 for a second file on a path, or one path as file and folder; INTAKE_003 for more, or more bytes, than allowed. */
 function openPathSet({ maxPaths, maxNameBytes }: SnapshotLimits) {
   const paths = new Map<RepoPath, 'file' | 'folder'>()
   let bytes = 0

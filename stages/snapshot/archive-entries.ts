@@ -6,11 +6,7 @@ import type { SnapshotLimits } from './snapshot-limits.ts'
 import { zipEntries } from './zip-entries.ts'
 import { unpackedBytes } from './unpacked-bytes.ts'
 
-/**
- * The entries of a tar, a gzipped tar or a zip; the first bytes tell which. A tar is read as a stream, in its order; a
- * zip is read in ranges, in the order of its contents. INTAKE_001 for an archive that is damaged, truncated or of another
- * format, INTAKE_003 over a limit; errors of the source pass through. Leaving the loop ends the reading.
- */
+/** Reads a tar as a stream and a zip in ranges; the first bytes tell which. INTAKE_001 for one that is damaged, INTAKE_003 over a limit. */
 export async function* archiveEntries(
   source: ArchiveSource,
   limits: SnapshotLimits,

@@ -24,11 +24,7 @@ export async function findBaseList(
 /** So many runs may wait for the next time of a schedule. */
 const mostLookedAt = 30
 
-/**
- * Returns what the run that `run` is compared with has composed from what was accepted, of the files that have changed
- * since: where people have merged that, it is no change. The files are those of `now`, with the content that was composed, by composition:
- * several may have the same file, each in its way.
- */
+/** Returns what the run that `run` is compared with has composed, of the files of `now` that changed since: where that is merged, it is no change. */
 export async function composedFiles(
   run: Pick<Run, 'projectId' | 'request'>,
   now: { find(path: string): SnapshotFile | undefined },
@@ -37,10 +33,9 @@ export async function composedFiles(
   const made = await compositionsBefore(run, ledger)
   const known = new Set<string>()
   const groups: SnapshotFile[][] = []
-  for (const one of made) {
-    const composition = await getComposition(objects, { projectId: run.projectId, ...one }).catch(
-      undefinedOn('STORE_003'),
-    )
+  for (const key of made) {
+    const ref = { projectId: run.projectId, ...key }
+    const composition = await getComposition(objects, ref).catch(undefinedOn('STORE_003'))
     const files = (composition?.files ?? []).flatMap(({ path, baseHash, resultHash }) => {
       const file = now.find(path)
       const isChanged = resultHash !== null && file !== undefined && file.hash !== baseHash

@@ -26,11 +26,8 @@ export type SnapshotDeps = { objects: ObjectStore; blobs: BlobStore; limits: Sna
 export type TakenSnapshot = { snapshotId: string; files: number; bytes: number; skipped: SkippedFile[] }
 
 /**
- * Turns an uploaded archive into blobs, folders and a snapshot while it is read: nothing touches the disk, links are
- * kept as text. The archive of a code host is taken without its top folder, and its submodules are skipped. What the client has not sent is
- * listed after what is skipped here. INTAKE_001 unreadable, INTAKE_002 unsafe,
- * INTAKE_003 over a limit; then no snapshot is stored, and the blobs that were stored are shared or collected later. A second
- * call gives the same id.
+ * Turns an archive into blobs, folders and a snapshot while it is read: nothing touches the disk. What the client has not sent is listed
+ * after what is skipped here. INTAKE_001 unreadable, INTAKE_002 unsafe, INTAKE_003 over a limit. A second call gives the same id.
  */
 export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<TakenSnapshot> {
   const contents = await storeFiles(job, deps, signal)
@@ -64,7 +61,7 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
       if (path === undefined) continue
       const { size, executable } = entry
       const store = async (content: Uint8Array) => {
-        if (isFetched && namesSubmodules(path, size)) gitmodules = Buffer.from(content).toString()
+        if (isFetched && path === '.gitmodules' && size <= maxRuleBytes) gitmodules = Buffer.from(content).toString()
         const hash = await deps.blobs.put(job.projectId, content)
         contents.files.set(path, { path, hash, size, executable })
       }
@@ -99,10 +96,8 @@ async function* withoutTopFolder(entries: AsyncIterable<ArchiveEntry>): AsyncGen
 }
 
 function parted(name: string): { first: string; rest: string } {
-  const at = name.indexOf('/')
-  return at === -1
-    ? { first: name, rest: '' }
-    : { first: name.slice(0, at), rest: name.slice(at + 1).replace(/^\/+/, '') }
+  const [first = ''] = name.split('/', 1)
+  return { first, rest: name.slice(first.length).replace(/^\/+/, '') }
 }
 
 function targetIn(top: string, target: string): string {
@@ -110,13 +105,9 @@ function targetIn(top: string, target: string): string {
   return first === top ? rest : `../${target}`
 }
 
-function namesSubmodules(path: string, size: number): boolean {
-  return path === '.gitmodules' && size <= maxRuleBytes
-}
-
 const submoduleReason = 'a submodule: its code is in another repository'
 
-/** The submodules that a file `.gitmodules` at the root names: a code host's archive has their folders, with nothing in them. */
+/** Lists submodules: a code host's archive has their folders, with nothing in them. */
 function emptySubmodules(gitmodules: string, { paths, files, links }: ArchiveContents): SkippedFile[] {
   const named = [...new Set(submodulePaths('', gitmodules))].filter((path) => paths.hasFolder(path))
   if (named.length === 0) return []
@@ -124,7 +115,7 @@ function emptySubmodules(gitmodules: string, { paths, files, links }: ArchiveCon
   return named.filter((path) => !inUse.has(path)).map((path) => ({ path, reason: submoduleReason }))
 }
 
-/** Contents are stored together, limited in number and in bytes; one over `maxBytes` is stored alone. `bytes` is what `read` answers. */
+/** One over `maxBytes` is stored alone. `bytes` is what `read` answers. */
 type Content = { bytes: number; read(): Promise<Uint8Array>; store(content: Uint8Array): Promise<void> }
 
 function openUploads({ maxCount, maxBytes }: typeof uploadLimits) {

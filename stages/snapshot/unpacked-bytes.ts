@@ -36,7 +36,6 @@ export function refuseBomb({ packed, unpacked }: { packed: number; unpacked: num
   }
 }
 
-/** The output of `stream` with `source` as its input. Leaving the loop ends both. */
 export async function* throughStream(source: AsyncIterable<Uint8Array>, stream: Transform): AsyncGenerator<Uint8Array> {
   // A failure on either side destroys the stream with that error, and is thrown where the stream is read.
   pipeline(source, stream).catch(() => {})

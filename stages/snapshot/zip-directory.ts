@@ -64,10 +64,7 @@ const otherMethods: Readonly<Record<number, string>> = {
 /** Bits of an entry's flags: encrypted in one way or another. */
 export const encryptedFlags = 0x2041
 
-/**
- * Throws INTAKE_001 for an entry that is encrypted, packed by an unsupported method, or contradicts itself. Some programs
- * write the size that a folder has on their disk: it says nothing, as in a tar.
- */
+/** INTAKE_001 for an entry that is encrypted, packed by another method, or contradicts itself. The size of a folder says nothing. */
 function zipEntryOf(entry: Entry) {
   const name = entry.fileNameRaw.toString()
   const { type, executable } = describeMode(entry, name)
@@ -114,8 +111,8 @@ const typeByMode: Readonly<Record<number, EntryType>> = {
 function describeMode(entry: Entry, name: string): { type: EntryType; executable: boolean } {
   const isFolder = name.endsWith('/')
   const mode = unixSystems.has(entry.versionMadeBy >>> 8) ? entry.externalFileAttributes >>> 16 : 0
-  const said = typeByMode[mode & typeMask] ?? 'file'
-  const type = isFolder && said === 'file' ? 'directory' : said
+  const typeOfMode = typeByMode[mode & typeMask] ?? 'file'
+  const type = isFolder && typeOfMode === 'file' ? 'directory' : typeOfMode
   if (isFolder && type !== 'directory') {
     throw new AppError('INTAKE_001', `${shown(name)} has the name of a folder and the mode of a ${type}`)
   }

@@ -59,7 +59,7 @@ function disagreement(entry: PlacedEntry, header: LocalFileHeader): string | und
   return undefined
 }
 
-/** The unpacked content that begins at `start`. INTAKE_001 when its size or CRC-32 is not the one in the zip. */
+/** INTAKE_001 when the size or CRC-32 is not the one in the zip. */
 async function readContent(entry: PlacedEntry, start: number, blocks: ZipBlocks): Promise<Uint8Array> {
   const content = new Uint8Array(entry.size)
   let at = 0

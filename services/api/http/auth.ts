@@ -63,11 +63,8 @@ async function callerOf(header: string | undefined, deps: AuthDeps): Promise<Cal
 /** Compares with every token in constant time, so that the time it takes reveals nothing about any of them. */
 function ofEnvironment(hash: string, tokens: readonly AccessToken[]): Caller | undefined {
   const bytes = Buffer.from(hash, 'hex')
-  let found: AccessToken | undefined
-  for (const token of tokens) {
-    if (timingSafeEqual(bytes, Buffer.from(token.hash, 'hex'))) found = token
-  }
-  return found === undefined
-    ? undefined
-    : { projectId: found.projectId, scopes: allScopes, tokenId: `environment/${found.projectId}`, isOperator: true }
+  const given = tokens.filter((token) => timingSafeEqual(bytes, Buffer.from(token.hash, 'hex'))).at(-1)
+  const { projectId } = given ?? {}
+  if (projectId === undefined) return undefined
+  return { projectId, scopes: allScopes, tokenId: `environment/${projectId}`, isOperator: true }
 }

@@ -11,9 +11,8 @@ const withToken = ['AUTH_001', 'AUTH_002', 'RUN_002', 'STORE_001'] as const
 const withJson = ['HTTP_003', 'INTAKE_003', 'INTAKE_008'] as const
 
 /**
- * The declaration is enforced: the schemas parse the input, the scope is required, an undeclared query parameter is refused, and
- * a JSON body is read up to its limit. `scope` null needs no token, `operator` that of the environment. `problems` are the
- * endpoint's own codes; those of any endpoint of its kind are added.
+ * Enforces the declaration: schemas parse the input, the scope is required (null needs no token), an undeclared query parameter is refused.
+ * `problems` are the endpoint's own codes; those of any endpoint are added.
  */
 export function endpoint<const R extends RouteConfig>(
   scope: Scope | 'operator' | null,
@@ -35,7 +34,6 @@ export function endpoint<const R extends RouteConfig>(
   })
 }
 
-/** Says the scope in words: pages that show the document leave out that of `security`. */
 function needText(scope: Scope | 'operator' | null): string {
   if (scope === null) return 'Needs no token.'
   return scope === 'operator' ? 'Needs the token of the operator.' : `Needs the scope \`${scope}\`.`
@@ -72,14 +70,11 @@ function problemAnswers(codes: readonly ErrorCode[]): RouteConfig['responses'] {
 
 const maxBodyBytes = 64 * 1024
 
-/**
- * The body is bounded before its schema sees it: INTAKE_003 above 64 KiB. No body counts as `{}`; one of another type is
- * HTTP_003, one that breaks off HTTP_004.
- */
+/** INTAKE_003 above 64 KiB. No body counts as `{}`; one of another type is HTTP_003, one that breaks off HTTP_004. */
 const jsonBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   const { raw } = context.req
   const type = raw.headers.get('content-type')
-  const text = await readText(raw)
+  const text = (await readBody(raw, { maxBytes: maxBodyBytes })).toString()
   const isEmpty = text.trim() === ''
   if (!isEmpty && !/^application\/json *(;|$)/i.test(type ?? '')) {
     throw new AppError('HTTP_003', 'Send the body as content-type: application/json.')
@@ -88,8 +83,4 @@ const jsonBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   headers.set('content-type', 'application/json')
   context.req.raw = new Request(raw.url, { method: raw.method, headers, body: isEmpty ? '{}' : text })
   await next()
-}
-
-async function readText(request: Request): Promise<string> {
-  return (await readBody(request, { maxBytes: maxBodyBytes })).toString()
 }

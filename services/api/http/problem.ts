@@ -43,10 +43,7 @@ export const safeHeaders: Readonly<Record<string, string>> = {
 
 const networkCodes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']
 
-/**
- * Redis that is unreachable is STORE_001. What is no AppError is a bug: 500 without the message, which is logged under the
- * request's id. `storeOutages` logs what a store refused.
- */
+/** Redis that is unreachable is STORE_001. What is no AppError is a bug: 500, with the message only in the log. */
 export function problemHandler(deps: { log: Pick<Log, 'debug' | 'error'>; isRedisReady(): boolean }) {
   return (error: unknown, context: Context<ApiEnv>): Response => {
     const known = knownError(error, deps.isRedisReady()) ?? new AppError('HTTP_007', 'Unexpected error.')
@@ -66,10 +63,7 @@ export function problemHandler(deps: { log: Pick<Log, 'debug' | 'error'>; isRedi
   }
 }
 
-/**
- * An outage of Redis has one line in the log, not one for each request. Each route is a part of its own: a Redis that is full
- * refuses only those that write. The object store says its outages itself (`loggedOutages`).
- */
+/** An outage of Redis has one line in the log for each route: a Redis that is full refuses only those that write. */
 export function storeOutages(log: StoreLog): MiddlewareHandler<ApiEnv> {
   const routes = new Map<string, object>()
   return async (context, next) => {
@@ -148,10 +142,7 @@ const unknownThing: Readonly<Record<string, { code: ErrorCode; name: string }>> 
   installation_id: { code: 'HOST_002', name: 'installation' },
 }
 
-/**
- * An id in the path that cannot be one is unknown, a query parameter or Last-Event-ID is RUN_002, another header or the body
- * INTAKE_008. The message names every field at fault.
- */
+/** An id that cannot be one is unknown; a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008. */
 export const refuseInput: Hook<unknown, ApiEnv, string, void> = (result, context) => {
   if (result.success) return
   const { issues } = result.error

@@ -9,10 +9,7 @@ export type RateLimit = {
 
 const maxKeys = 10_000
 
-/**
- * Each key has `burst` requests at once, refilled at `perSecond`; 0 means no limit. Each process counts for itself, so that no
- * request waits for a store. Of more than 10,000 keys the least recently used gets a full bucket.
- */
+/** Each key has `burst` requests at once, refilled at `perSecond`; 0 means no limit. Each process counts for itself. */
 export function openRateLimit(
   { perSecond, burst }: { perSecond: number; burst: number },
   nowMs: () => number = () => performance.now(),
@@ -32,10 +29,7 @@ export function openRateLimit(
   }
 }
 
-/**
- * An IPv4 address may be written as an IPv6 one (`::ffff:192.0.2.1`); another IPv6 address counts by its /64, which one
- * subscriber has (RFC 6177).
- */
+/** An IPv6 address counts by its /64, which one subscriber has (RFC 6177), unless it is an IPv4 one (`::ffff:192.0.2.1`). */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

@@ -16,10 +16,7 @@ const faults: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
-/**
- * The answers to 400, 408 and 431 are problems. The returned function refuses a connection with a problem, or closes it without
- * one where the client would take that for the answer to another request.
- */
+/** The returned function refuses a connection with a problem, or closes it where that would pass for the answer to another request. */
 export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>) {
   const exchanges = new WeakMap<Duplex, Exchange[]>()
   const refused = new WeakSet<Duplex>()
@@ -61,11 +58,7 @@ function isFree(open: readonly Exchange[]): boolean {
 }
 
 function closingHeaders({ status }: AppError, body: string): Record<string, string> {
-  return {
-    ...problemHeaders(status),
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  }
+  return { ...problemHeaders(status), 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
 }
 
 function rawAnswer(error: AppError): string {
@@ -74,11 +67,7 @@ function rawAnswer(error: AppError): string {
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${body}`
 }
 
-/**
- * The returned function lists each request whose body brought fewer than `minBytes` in the last `windowMs`. One whose buffer is
- * full waits for us, and is not listed. A request is watched also after an early answer: the rest of its body may hold the
- * connection open.
- */
+/** Lists requests whose body brought fewer than `minBytes` in the last `windowMs`, also after an early answer. */
 export function watchSlowBodies(
   server: Server,
   { windowMs, minBytes }: { windowMs: number; minBytes: number },

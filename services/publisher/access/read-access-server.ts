@@ -29,10 +29,7 @@ export type ReadAccessDeps = {
 
 const mostBytes = 4_096
 
-/**
- * The right is a token that only reads the contents of the run's repository; it is made for this request and kept nowhere. The
- * secret proves who asks. CONFIG_006 for an address that is taken.
- */
+/** Gives a token that only reads the run's repository, made for this request and kept nowhere. CONFIG_006 for a taken address. */
 export async function openReadAccess(
   { host, port, secret }: { host: string; port: number; secret: string },
   deps: ReadAccessDeps,
@@ -73,10 +70,7 @@ function refuseLongBody(): never {
   throw new AppError('INTAKE_003', `the body is longer than ${mostBytes} bytes`)
 }
 
-/**
- * PUBLISH_005: nobody with the key has asked for the run. RUN_001: it does not wait for its code. HOST_002: the project has no
- * such repository (any more).
- */
+/** PUBLISH_005: nobody with the key has asked for the run. RUN_001: it has ended. HOST_002: the project has no such repository. */
 async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<ReadAccess> {
   const { app, apiUrl, ledger } = deps
   const run = await ledger.getRun(runId)

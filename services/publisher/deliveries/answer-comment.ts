@@ -38,10 +38,7 @@ const help = [
   '- `/remora help` shows this list.',
 ].join('\n')
 
-/**
- * A comment gets one answer; where there is none, a reaction says that it was heard: a thumb down for who may not write to the
- * repository, confusion at what is not of ours.
- */
+/** A comment gets one answer, or a reaction: a thumb down for who may not write, confusion at what is not of ours. */
 export async function takeComment(
   { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
   repository: InstalledRepository,
@@ -73,33 +70,32 @@ export async function takeComment(
 const isKnown = (verb: string) => ['explain', 'help', 'reject', 'retry'].includes(verb)
 
 /** `key` is that of the answer. */
-type Asked = { run: Run; number: number; key: string; login: string }
+type Asking = { run: Run; number: number; key: string; login: string }
 
 /** Each command has its part of the answer, behind its own words where there are several. */
-async function answerAll(commands: readonly CommentCommand[], asked: Asked, deps: CommentDeps): Promise<string> {
+async function answerAll(commands: readonly CommentCommand[], asking: Asking, deps: CommentDeps): Promise<string> {
   const done = commands.slice(0, mostCommands)
   const parts: string[] = []
   for (const command of done) {
-    const answer = clipped(await answerTo(command, asked, deps), mostCharacters / done.length)
+    const answer = clipped(await answerTo(command, asking, deps), mostCharacters / done.length)
     if (answer !== '') parts.push(commands.length === 1 ? answer : `${code(command.text)}: ${answer}`)
   }
   const left = commands.length - done.length
+  const were = left === 1 ? 'was' : 'were'
   if (left > 0)
-    parts.push(
-      `The last ${plural(left, 'command')} of this comment ${left === 1 ? 'was' : 'were'} not done: ${mostCommands} are the most.`,
-    )
+    parts.push(`The last ${plural(left, 'command')} of this comment ${were} not done: ${mostCommands} are the most.`)
   if (done.some(({ verb }) => verb === 'help' || !isKnown(verb))) parts.push(help)
   return parts.join('\n\n')
 }
 
 /** It is empty where the list of commands is the answer. */
-async function answerTo({ verb, argument }: CommentCommand, asked: Asked, deps: CommentDeps): Promise<string> {
+async function answerTo({ verb, argument }: CommentCommand, asking: Asking, deps: CommentDeps): Promise<string> {
   if (verb === 'help') return ''
   if (!isKnown(verb)) return `There is no command ${code(verb)}.`
   try {
-    if (verb === 'retry') return await deps.review.retry(asked.run, asked.key)
+    if (verb === 'retry') return await deps.review.retry(asking.run, asking.key)
     if (argument === undefined) return `Say of what: \`/remora ${verb} PATH\`.`
-    const answer = await (verb === 'reject' ? reject(argument, asked, deps) : explain(argument, asked, deps))
+    const answer = await (verb === 'reject' ? reject(argument, asking, deps) : explain(argument, asking, deps))
     return answer ?? `Nothing here changes ${code(argument)}. Files and definitions are named in the text above.`
   } catch (error) {
     if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
@@ -107,7 +103,7 @@ async function answerTo({ verb, argument }: CommentCommand, asked: Asked, deps: 
   }
 }
 
-async function explain(what: string, { run }: Asked, deps: CommentDeps): Promise<string | undefined> {
+async function explain(what: string, { run }: Asking, deps: CommentDeps): Promise<string | undefined> {
   const answers = new Set<string>()
   for (const holder of await runsInPulls(run, deps)) {
     const explained = await deps.review.explain(holder, what)
@@ -116,10 +112,10 @@ async function explain(what: string, { run }: Asked, deps: CommentDeps): Promise
   return answers.size === 0 ? undefined : [...answers].join('\n\n')
 }
 
-async function reject(path: string, asked: Asked, deps: CommentDeps): Promise<string | undefined> {
+async function reject(path: string, asking: Asking, deps: CommentDeps): Promise<string | undefined> {
   const all = []
-  for (const holder of await runsInPulls(asked.run, deps)) {
-    const rejection = await deps.review.rejectPath(holder, path, asked.login)
+  for (const holder of await runsInPulls(asking.run, deps)) {
+    const rejection = await deps.review.rejectPath(holder, path, asking.login)
     if (rejection !== undefined) all.push(rejection)
   }
   if (all.length === 0) return undefined
@@ -128,7 +124,7 @@ async function reject(path: string, asked: Asked, deps: CommentDeps): Promise<st
   const sentences = [
     rejected === 0
       ? ''
-      : `${plural(rejected, 'change')} rejected${await sequelOf(rejected, asked, deps)} ${again(rejected)}`,
+      : `${plural(rejected, 'change')} rejected${await sequelOf(rejected, asking, deps)} ${again(rejected)}`,
     refused === 0 ? '' : `${plural(refused, 'change')} could not be rejected.`,
   ].filter((sentence) => sentence !== '')
   return sentences.length === 0 ? `What changes ${code(path)} was rejected before.` : sentences.join(' ')
@@ -137,7 +133,7 @@ async function reject(path: string, asked: Asked, deps: CommentDeps): Promise<st
 const again = (count: number) => (count === 1 ? 'It is not proposed again.' : 'The same ones are not proposed again.')
 
 /** The branch is looked up, since people may have worked on it since it was written. */
-async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps): Promise<string> {
+async function sequelOf(count: number, { run, number }: Asking, deps: CommentDeps): Promise<string> {
   const pull = run.publication?.pulls.find((known) => known.number === number)
   const state = pull?.state ?? 'closed'
   if (pull === undefined || state !== 'open') return `. This pull request is ${state}, so its branch stays as it is.`
@@ -162,7 +158,7 @@ async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps
   }
 }
 
-/** The run, and the earlier ones whose changes its pull requests have. */
+/** Returns the run, and the earlier ones whose changes its pull requests have. */
 async function runsInPulls(run: Run, { ledger }: Pick<CommentDeps, 'ledger'>): Promise<Run[]> {
   const sources = new Set((run.publication?.pulls ?? []).flatMap(({ carried }) => carried.map(({ runId }) => runId)))
   const former = await Promise.all([...sources].map((runId) => findRun(runId, { ledger })))

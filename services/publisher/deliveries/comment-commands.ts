@@ -7,10 +7,7 @@ const parser = new MarkdownIt({ html: true })
 /** Text inside these blocks is quoted, hidden or code, also behind an empty line, where Markdown goes on. */
 const enclosing = /<(\/?)(?:details|pre|code|blockquote|template|script|style|textarea|table)\b[^<>]*>/gi
 const commandForm = /^\/remora(?:[ \t]+(\S+)(?:[ \t]+(\S.*?))?)?[ \t]*$/
-/**
- * A command begins a line. Only what people read as plain text counts: no code, quotation, list, table or HTML comment, and no
- * element that hides or quotes.
- */
+/** A command begins a line of plain text: no code, quotation, list, table or HTML comment. */
 export function commandsOf(text: string): CommentCommand[] {
   const lines = text.split(/\r\n|\r|\n/)
   const commands = new Map<string, CommentCommand>()

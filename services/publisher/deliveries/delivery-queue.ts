@@ -1,14 +1,12 @@
 import type { TakenDelivery } from '#code-hosts/delivery-inbox.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 export type Places = { all: number; ofInstallation: number }
 
 /** `pausedUntil` is in ms since the epoch. */
 type Waiting = { repositories: Map<string, TakenDelivery[]>; atWork: Set<string>; pausedUntil: number }
 
-/**
- * Deliveries of one repository are given out one after the other, in their order. Installations take turns, and so do the
- * repositories of one. Each installation has few places, so that a slow one does not keep the others waiting.
- */
+/** Gives out deliveries of a repository one after the other. Installations, and repositories of one, take turns; each has few places. */
 export function openDeliveryQueue(places: Places) {
   const installations = new Map<string, Waiting>()
   const entries = new Map<string, TakenDelivery>()
@@ -59,24 +57,21 @@ export function openDeliveryQueue(places: Places) {
 }
 
 function waitingOf(taken: TakenDelivery, installations: Map<string, Waiting>): Waiting {
-  const key = installationOf(taken)
-  const waiting = installations.get(key) ?? { repositories: new Map(), atWork: new Set(), pausedUntil: 0 }
-  installations.set(key, waiting)
-  return waiting
+  const waiting = () => ({ repositories: new Map(), atWork: new Set<string>(), pausedUntil: 0 })
+  return getOrMake(installations, installationOf(taken), waiting)
 }
 
 function deliveriesOf(taken: TakenDelivery, { repositories }: Waiting): TakenDelivery[] {
-  const key = repositoryOf(taken)
-  const deliveries = repositories.get(key) ?? []
-  repositories.set(key, deliveries)
-  return deliveries
+  return getOrMake(repositories, repositoryOf(taken), () => [])
 }
 
 function dropFrom(repositories: Waiting['repositories'], lost: ReadonlySet<string>): TakenDelivery[] {
   const dropped: TakenDelivery[] = []
   for (const [key, deliveries] of repositories) {
-    const kept = deliveries.filter(({ entry }) => !lost.has(entry))
-    dropped.push(...deliveries.filter(({ entry }) => lost.has(entry)))
+    const { kept = [], lost: gone = [] } = Object.groupBy(deliveries, ({ entry }) =>
+      lost.has(entry) ? 'lost' : 'kept',
+    )
+    dropped.push(...gone)
     if (kept.length > 0) repositories.set(key, kept)
     else repositories.delete(key)
   }

@@ -114,7 +114,9 @@ async function runAgain(
   repository: Repository,
   deps: HandleDeps,
 ): Promise<DeliveryOutcome> {
-  const source = body.kind === 'check_suite' ? undefined : await sourceOfRun(body.externalId, deps)
+  const run =
+    body.kind === 'check_suite' ? undefined : await deps.ledger.getRun(body.externalId).catch(undefinedOn('RUN_001'))
+  const source = run?.request.repository
   const { branch, ...pulls } = source === undefined ? placeOfCheck(body) : placeOfRun(source, repository)
   if (branch === undefined) return ignored('the commit is on no branch of the repository')
   const again = { id: bodyHash.slice(0, 16), hadRun: source !== undefined }
@@ -140,11 +142,6 @@ function placeOfCheck({ headBranch, pulls }: Extract<DeliveryBody, { kind: 'chec
   return { branch, orPull: { branch: headRef, pull: { number, baseRef, isFork: false } } }
 }
 
-async function sourceOfRun(runId: string, { ledger }: Pick<HandleDeps, 'ledger'>) {
-  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-  return run?.request.repository
-}
-
 async function noteInstallation(
   { installationId }: Delivery,
   body: Extract<DeliveryBody, { kind: 'installation' | 'repositories' }>,
@@ -165,10 +162,7 @@ async function noteInstallation(
   return { ...acted(what), projectId }
 }
 
-/**
- * Webhooks come late, twice and in any order, so none of them says how an installation is now: GitHub is asked. It is undefined
- * when there is none any more.
- */
+/** Webhooks come late and in any order: GitHub is asked how an installation is now. Undefined when there is none any more. */
 async function askInstallation(
   installationId: number,
   { installations, project, app }: Pick<HandleDeps, 'installations' | 'project' | 'app'>,
@@ -235,7 +229,7 @@ async function isNamed(
   return isSame && named?.id === repository.id
 }
 
-/** Notes an installation when its first webhook comes: that of the installation may be lost. GitHub sends none of one that is suspended. */
+/** Notes an installation when its first webhook comes: that of the installation may be lost. */
 async function installedRepository(
   { installationId, repository }: Delivery,
   deps: HandleDeps,

@@ -61,11 +61,9 @@ export type BranchOutcome =
 const origin = { kind: 'publisher', id: 'github' } as const
 
 /**
- * Starts a run for the commit that a branch has now, unless it has one, and supersedes the run of an older commit. So a webhook that
- * comes twice, late or after a newer one leads to the same run. Settings are those of the default branch.
- *
- * Where an open pull request may conflict with it, a push that the settings leave out starts a run as well. That run is compared with its
- * own commit, so it plans nothing, and only carries what is open to the new commit.
+ * Starts a run for the commit that a branch has now, unless it has one, and supersedes that of an older commit: a webhook that comes twice or
+ * late leads to the same run. Where an open pull request may conflict, a push that the settings leave out starts a run, too: compared with
+ * its own commit, it plans nothing and carries what is open.
  */
 export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise<BranchOutcome> {
   const { repository, author } = given
@@ -101,10 +99,7 @@ export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise
   return { outcome: 'run', reason, runId: begun.run.runId, projectId: repository.projectId }
 }
 
-/**
- * Reads the settings of the default branch. Throws CONFIG_002 to 004 where they are wrong, which the commit that would
- * be worked on shows, too.
- */
+/** CONFIG_002 to 004 where the settings of the default branch are wrong, which the commit shows, too. */
 async function settingsFor(given: BranchNews, reads: RepositoryReads, deps: BranchDeps) {
   const { repository } = given
   const text = await reads.readText('remora.yaml', repository.defaultBranch, maxSettingsBytes)
@@ -169,10 +164,7 @@ async function changesNothing(
 
 type SinceDeps = { key: Branch; reads: RepositoryReads; deps: BranchDeps }
 
-/**
- * Finds what the commit is compared with: the last completed run of the branch, else what it was compared with before, else
- * the commit before the push, or the one where a branch left the default branch. Undefined means that all of it is new.
- */
+/** Finds the last completed run of the branch, else what it was compared with, else the commit before. Undefined: all of it is new. */
 async function sinceOf(
   { pull, before, branch, repository }: BranchNews,
   commit: CommitId,
@@ -186,10 +178,7 @@ async function sinceOf(
   return base === undefined ? undefined : { commit: base }
 }
 
-/**
- * The open pull requests of ours to the branch that have files which the branch has changed since: they may conflict. Somebody whose pushes are not
- * worked on changes what they are built on, too.
- */
+/** Finds our open pull requests to the branch that have files which the branch has changed since: they may conflict. */
 async function pullsBehind(
   { repository, branch, pull: theirs, again }: BranchNews,
   client: GitHubClient,
@@ -242,11 +231,10 @@ type NewRun = {
 /** Doing it again changes nothing. */
 async function createRun(runId: RunId, { news, source, settings, request }: NewRun, deps: BranchDeps): Promise<void> {
   const { projectId } = news.repository
-  const { setup, ...asked } = request
+  const { setup, ...wanted } = request
   const whole: RunRequest = {
-    ...asked,
+    ...wanted,
     agents: [...new Set(settings.agents)],
-    errorPolicy: asked.errorPolicy,
     dryRun: false,
     limits: {},
     priority: 5,

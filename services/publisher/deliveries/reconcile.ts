@@ -29,10 +29,7 @@ const mostPages = 200
 
 const Detail = z.looseObject({ request: z.looseObject({ payload: z.unknown() }) })
 
-/**
- * Behind a firewall webhooks come this way alone. The first round reads three days back, later ones what came since the last
- * that went through, or since the oldest that GitHub did not answer for.
- */
+/** Behind a firewall webhooks come this way alone. The first round reads three days back. */
 export function runReconciler(deps: ReconcileDeps): () => Promise<void> {
   let since = Date.now() - keptMs
   return repeatEvery(deps.everyMs, async () => {
@@ -51,10 +48,7 @@ type Listed = { id: number; guid: string; event: string; at: number }
 /** `leftSince` is when GitHub sent the oldest one that it does not answer for, in ms since the epoch; Infinity where there is none. */
 type Reconciled = { taken: number; leftSince: number }
 
-/**
- * The oldest come first. What cannot be read ends as failed, and what GitHub does not answer for is left to the next round;
- * neither keeps the others away.
- */
+/** Takes the oldest first. What cannot be read ends as failed; what GitHub does not answer for is left to the next round. */
 export async function reconcile(since: number, deps: Omit<ReconcileDeps, 'everyMs'>): Promise<Reconciled> {
   const { app, inbox, log } = deps
   const missed = await orHostError(listMissed(since, deps))

@@ -31,17 +31,11 @@ export function openReviewCommands(deps: ReviewDeps) {
   return {
     /** Accepts what is in the composed patch and nobody has decided on, or declined in an earlier run; returns how many these are. */
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
-    /**
-     * Rejects every change of a file, of the files that a glob matches, or of a definition (its path, a space, its name), with what is built on it; of how many. The same ones are not proposed
-     * again in the repository. Undefined: there is none.
-     */
+    /** Rejects the changes of a path, a glob or a definition (path, space, name), with what is built on them. Undefined: there are none. */
     rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
-    /** Does again what did not end well. `key`: that of the wish, for which the run is reopened once however often it is heard. RUN_006, RUN_009, INTAKE_007. */
+    /** The run is reopened once for a `key`. RUN_006, RUN_009, INTAKE_007. */
     retry: (run: Run, key: string) => retry(run, key, deps),
-    /**
-     * Says how the work on a file or a definition, or the operation of an id, ended, and how its changes were checked.
-     * Undefined means that the run has nothing of that name.
-     */
+    /** Says how the work on a file, a definition or an operation ended, and was checked. Undefined: the run has nothing of that name. */
     explain: (run: Run, what: string) => explain(run, what, deps),
     /** People do not want these changes: the same ones are not proposed again. */
     decline: deps.decline,
@@ -181,9 +175,10 @@ function checksText(evidence: readonly Evidence[]): string[] {
     'not checked': unchecked = [],
     'not applicable': inapplicable = [],
   } = Object.groupBy(differing, ({ verdict }) => verdict)
+  const head = ['check', 'result', 'by', 'what it found']
   const shown = (some: typeof rows) =>
     table(
-      ['check', 'result', 'by', 'what it found'],
+      head,
       some.map(({ row }) => row),
     )
   const open = [...failed, ...unchecked]

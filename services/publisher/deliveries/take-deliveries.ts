@@ -81,7 +81,7 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
       queue.pause(taken, Date.now())
       // Those that were at work at the same time say the same.
       if (refusedUntil <= Date.now())
-        deps.log.warn('GitHub refuses the App itself: all webhooks wait', { error: pause.said })
+        deps.log.warn('GitHub refuses the App itself: all webhooks wait', { error: pause.fault })
       refusedUntil = Date.now() + pause.ms
     }
     if (!stopping.aborted) startNext()
@@ -107,12 +107,9 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
   }
 }
 
-type Pause = { of: 'installation'; ms: number } | { of: 'app'; ms: number; said: string }
+type Pause = { of: 'installation'; ms: number } | { of: 'app'; ms: number; fault: string }
 
-/**
- * It never throws: what fails for good ends as failed, and what may pass is taken again after a minute. It returns how long
- * GitHub asks to wait with the installation, or with everything, since GitHub refuses the app.
- */
+/** Never throws: what fails for good ends as failed, what may pass is taken again. Returns how long GitHub asks to wait. */
 async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<Pause | undefined> {
   const { delivery } = taken
   const { deliveryId, event } = delivery
@@ -126,7 +123,7 @@ async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<Pause 
     // People will mend the key, or the clock, and the webhook will not come again.
     const isOfApp = fault instanceof AppRefused
     const mayPass = (fault.retry || isOfApp) && !isOverdue(taken)
-    if (mayPass && isOfApp) return { of: 'app', ms: refusedPauseMs, said: fault.message }
+    if (mayPass && isOfApp) return { of: 'app', ms: refusedPauseMs, fault: fault.message }
     const fields = { delivery_id: deliveryId, event, error_code: fault.code, error: fault.message }
     deps.log.warn('a webhook could not be handled', { ...fields, what: mayPass ? 'is tried again' : 'is left' })
     if (mayPass && fault instanceof CodeHostBusy) return { of: 'installation', ms: pauseAfter(fault, leastPauseMs) }

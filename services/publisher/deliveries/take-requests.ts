@@ -24,11 +24,7 @@ type At = { repository: InstalledRepository }
 type Sender = { login: string; isBot: boolean } | null
 
 const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
-const acted = (reason: string, runId?: RunId): DeliveryOutcome => ({
-  outcome: 'acted',
-  reason,
-  ...(runId && { runId }),
-})
+const acted = (reason: string, runId: RunId): DeliveryOutcome => ({ outcome: 'acted', reason, runId })
 
 /** Who has one of these says what is done with a run's changes. */
 const mayWrite = ['admin', 'write', 'maintain']
@@ -53,11 +49,8 @@ export async function takeCheckRequest(
     return acted(`${login} asks for a pull request`, run.runId)
   }
   if (identifier === 'dismiss') {
-    await changePublication(
-      run.runId,
-      (publication) => ({ ...publication, isDismissed: true, isAsked: false, isSettled: false }),
-      deps,
-    )
+    const dismissed = { isDismissed: true, isAsked: false, isSettled: false }
+    await changePublication(run.runId, (publication) => ({ ...publication, ...dismissed }), deps)
     return acted(`${login} dismisses the run`, run.runId)
   }
   return ignored(`the check run has no button ${JSON.stringify(identifier)}`)
@@ -76,15 +69,15 @@ export async function takePullState(
   if (run === undefined || pull === undefined) return ignored('the pull request is none of ours')
   const client = await app.clientFor({ ...repository, repository }, { contents: 'read', pull_requests: 'read' })
   const reads = openReads(client, repository)
-  const said = action === 'reopened' ? 'open' : isMerged ? 'merged' : 'closed'
-  const state = (await reads.findPull(number))?.state ?? said
+  const stateThen = action === 'reopened' ? 'open' : isMerged ? 'merged' : 'closed'
+  const state = (await reads.findPull(number))?.state ?? stateThen
   if (pull.state === state) return ignored(`it is known that it is ${state}`)
   if (state === 'open') {
     await reopenPull(run, pull, review.wantAgain, deps)
     return acted(`pull request ${number} was opened again`, run.runId)
   }
   const isDeclined = state === 'closed' && (await isJudged(pull, reads))
-  const by = state === said ? (sender?.login ?? null) : null
+  const by = state === stateThen ? (sender?.login ?? null) : null
   const isDeleted = state === 'closed' && !isDeclined
   const end = { state, by, ...(isDeclined && { decline: review.decline }), ...(isDeleted && { isDeleted }) }
   await endPull(run, pull, end, deps)
@@ -96,8 +89,7 @@ async function runOfRepository(
   repository: InstalledRepository,
   { ledger }: Pick<RequestDeps, 'ledger'>,
 ): Promise<Run | undefined> {
-  const runId = RunId.safeParse(externalId).data
-  const run = await findRun(runId, { ledger })
+  const run = await findRun(RunId.safeParse(externalId).data, { ledger })
   if (run !== undefined) requireGenuine(run)
   return run?.request.repository?.repository.id === repository.id ? run : undefined
 }

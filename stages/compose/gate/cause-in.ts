@@ -7,11 +7,13 @@ const causes = [
 ]
 const mostCharacters = 300
 
-/** The line of what a program wrote that says why it failed, as far as its words tell: else the last, where programs mostly say it. */
+/** Returns the line that says why a program failed, as far as its words tell; else the last. */
 export function causeIn(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
-  const said = causes.flatMap((cause) => lines.find((line) => cause.test(line)) ?? [])
-  return (said[0] ?? lines.at(-1) ?? 'it wrote nothing')
+  const [reason = lines.at(-1) ?? 'it wrote nothing'] = causes.flatMap(
+    (cause) => lines.find((line) => cause.test(line)) ?? [],
+  )
+  return reason
     .replace(/^E {3}/, '')
     .trim()
     .slice(0, mostCharacters)

@@ -5,10 +5,7 @@ import type { TestResults } from './gate-command.ts'
 /** Runs the tests on the snapshot with these sets; undefined when no more runs may be made. */
 export type TestWith = (sets: readonly ChangeSet[]) => Promise<TestResults | undefined>
 
-/**
- * A set that was left out: the tests that fail with it and pass without it, or none, when it is only unproved. `byItself`: one of
- * them failed as well when it was tried without others but those that it is built on.
- */
+/** A set that was left out, with the tests that fail only with it, or none, when it is unproved. `byItself`: one fails with it alone. */
 export type Convicted = { set: ChangeSet; tests: readonly string[]; message: string; byItself: boolean }
 
 export type Judged = {
@@ -23,11 +20,9 @@ export type Judged = {
 type Failures = ReadonlyMap<string, string>
 
 /**
- * The sets with which all of `mustPass` passes. When not everything passes with all of them, it goes through them in order: it adds as many
- * at once as the failures so far let expect to pass, more after each time they do, and where they do not, finds by halving the set with
- * which a test fails. That one is left out, with those that are built on it, if the test fails with it on a second run and passes with
- * those before it alone. What fails on the snapshot by now convicts nobody. When no more runs may be made, the sets that are not known to
- * pass are left out.
+ * Returns the sets with which all of `mustPass` passes: it adds as many at once as are expected to pass, and finds by halving the one with
+ * which a test fails. That is left out if the test fails again, and passes without it. What fails on the snapshot convicts nobody. When no
+ * more runs may be made, the sets that are not known to pass are left out.
  */
 export async function findWorse(
   sets: readonly ChangeSet[],

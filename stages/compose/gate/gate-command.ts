@@ -23,10 +23,7 @@ type Known = {
 }
 type ReportingProgram = { command: SandboxedProgram['command']; nameOf(name: string): string }
 
-/**
- * Commands whose reports are asked for, so that each test is judged for itself: the command as it was given, with the words that make it
- * write one. For unittest, which writes none, the same tests are run by a program of ours.
- */
+/** Commands that can write a report, so that each test is judged for itself. For unittest a program of ours runs the same tests. */
 const known: readonly Known[] = [
   {
     pattern: /^((?:\S*\/)?pytest|\S*python[\d.]*\s+-m\s+pytest)(?=\s|$)(.*)$/,

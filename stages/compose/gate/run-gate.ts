@@ -44,10 +44,7 @@ const patience = { times: 5, leastMs: 10_000 }
 /** Remembers what was found out: a decision during the composition asks much of it again. `results` is by the sets' ids. */
 export type GateMemory = { original?: Original; results: Map<string, TestResults> }
 
-/**
- * Runs the gate's command on the snapshot, and then on the snapshot with the sets; of these it leaves out what makes worse. `sets`
- * compose without conflicts. Throws the reason of `signal` when that is aborted.
- */
+/** Runs the command on the snapshot, without and with the sets, and leaves out what makes it worse. `sets` compose without conflicts. */
 export async function runGate(
   { command, runs: originalRuns, maxRuns, limitS }: GateRequest,
   sets: readonly ChangeSet[],
@@ -63,7 +60,7 @@ export async function runGate(
     const wallMs = Math.min(mostMs, leftMs())
     if (runs >= maxRuns || wallMs <= 0) return undefined
     await deps.onRun((runs += 1), maxRuns)
-    const files = { base: deps.archive, ...(await changedFiles(part, deps)) }
+    const files = { base: deps.archive, ...(await changedFiles(composeChangeSets(part).files, deps)) }
     const limits = { ...deps.limits, wallMs }
     const around = await deps.surroundings()
     const run: RunProgram = async (program) =>
@@ -140,8 +137,7 @@ function keepEnd(result: ProgramResult, part: readonly ChangeSet[], outputs: Gat
 async function testOriginal(times: number, run: () => Promise<TestResults | undefined>): Promise<Original> {
   let mustPass: ReadonlySet<string> | undefined
   const seen = new Set<string>()
-  let [namesTests, longestMs] = [false, 0]
-  let output = ''
+  let [namesTests, longestMs, output] = [false, 0, '']
   for (let count = 0; count < times; count += 1) {
     const begin = performance.now()
     const results = await run().catch(unusable)
@@ -151,7 +147,8 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
     namesTests = results.namesTests
     output = results.failed.values().next().value ?? output
     for (const name of [...results.passed, ...results.failed.keys()]) seen.add(name)
-    mustPass = mustPass === undefined ? results.passed : bothOf(mustPass, results.passed)
+    const { passed } = results
+    mustPass = mustPass === undefined ? passed : new Set([...mustPass].filter((name) => passed.has(name)))
   }
   const passing = mustPass ?? new Set()
   const failing = [...seen].filter((name) => !passing.has(name))
@@ -159,39 +156,25 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
     seen.size === 0
       ? 'it finds no tests on the original'
       : `${causeIn(output)}: nothing that it tests passes on the original`
-  const fault = passing.size === 0 ? none : undefined
-  return { mustPass: passing, failing, namesTests, longestMs, fault }
+  return { mustPass: passing, failing, namesTests, longestMs, fault: passing.size === 0 ? none : undefined }
 }
 
 function unusable(error: unknown): TestResults {
   if (!hasCode(error, 'TOOL_005', 'SETUP_001')) throw error
-  const { code, message } = error
-  return {
-    kind: 'unusable',
-    reason: `${code} ${message}`,
-  }
+  return { kind: 'unusable', reason: `${error.code} ${error.message}` }
 }
 
-function bothOf(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set([...left].filter((name) => right.has(name)))
-}
-
-/** The files that the sets change, as they are with them. */
-async function changedFiles(
-  sets: readonly ChangeSet[],
-  deps: GateDeps,
+export async function changedFiles(
+  results: readonly FileResult[],
+  deps: Pick<GateDeps, 'isExecutable' | 'readBlob'>,
 ): Promise<Required<Pick<ProgramFiles, 'changed' | 'deleted'>>> {
-  const results = composeChangeSets(sets).files
   const changed: ChangedFile[] = []
   for (const file of results) {
     const { after } = await contentsOf(file, deps)
-    if (after !== undefined) changed.push({ path: file.path, content: after, executable: bitOf(file, deps) })
+    const executable = file.executable ?? deps.isExecutable(file.path)
+    if (after !== undefined) changed.push({ path: file.path, content: after, executable })
   }
   return { changed, deleted: results.filter(({ kind }) => kind === 'delete').map(({ path }) => path) }
-}
-
-function bitOf({ path, executable }: FileResult, { isExecutable }: GateDeps): boolean {
-  return executable ?? isExecutable(path)
 }
 
 function endedEarly(runs: number, startedAt: number): string {

@@ -19,10 +19,7 @@ export type Gated = GateVerdict & {
   collided: Conflicts
 }
 
-/**
- * Returns what the run's gate leaves of the sets that can be together; undefined where the run has no gate, or nothing
- * to test. `limitS`: the most seconds that it may take, besides those of the run and of the worker.
- */
+/** Returns what the gate leaves of the sets that can be together; undefined without a gate, or where nothing is to be tested. */
 export async function throughGate(
   { projectId, snapshotId, request, environment }: Run,
   { sets, composition, memory, limitS = Infinity }: Composed,

@@ -9,10 +9,7 @@ type Check = { id: number; annotations: number }
 const mostAnnotations = 50
 const mostSummaryBytes = 65_535
 
-/**
- * GitHub may make a check run after a request that was given up as unanswered. So before the last word all of them are looked
- * for: the newest has it, and the others point there.
- */
+/** Several may be there, after a request that was given up: before the last word the newest gets it, and the others point there. */
 export async function reportStatus(report: StatusReport, deps: CheckHost): Promise<ReportedStatus> {
   const { id, state } = report
   const isKnown = id !== undefined && !isFinal(state)
@@ -30,14 +27,8 @@ function isFinal(state: CommitState): boolean {
 /** The newest comes first. A try whose answer was lost may have made one. */
 async function findChecks({ commit, name, key, id: known }: StatusReport, deps: CheckHost): Promise<number[]> {
   const { client, repository, appId } = deps
-  const query = {
-    ...ownerOf(repository),
-    ref: commit,
-    check_name: name,
-    app_id: appId,
-    filter: 'all',
-    per_page: 100,
-  } as const
+  const of = { ...ownerOf(repository), ref: commit, check_name: name, app_id: appId }
+  const query = { ...of, filter: 'all', per_page: 100 } as const
   const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', query))
   const checks = data.check_runs.filter((check) => check.external_id === key && check.conclusion !== leftConclusion)
   const ids = new Set(checks.map(({ id }) => Number(id)))

@@ -98,7 +98,6 @@ async function makeCommits({ base, commits }: Pick<BranchOrder, 'base' | 'commit
   return { commit: parent, tree: baseTree }
 }
 
-/** Texts go with the tree, up to a size, other files as blobs before it. */
 async function treeEntries(files: NewCommit['files'], deps: WriteDeps) {
   let bytes = 0
   const entries = []
@@ -147,10 +146,7 @@ type Move = { from: CommitId | undefined; to: CommitId }
 
 const updateRefs = 'mutation ($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }'
 
-/**
- * The commit need not follow the branch's own. It returns false when the branch was moved meanwhile: only GitHub's GraphQL API
- * compares and moves in one step.
- */
+/** False when the branch was moved meanwhile: only GitHub's GraphQL API compares and moves in one step. */
 async function moveBranch(
   branch: string,
   { from = noCommit, to }: Move,

@@ -46,7 +46,15 @@ type At = { client: GitHubClient; repository: HostedRepository }
 
 async function openChangeRequest(request: ChangeRequest, at: At): Promise<OpenedChangeRequest> {
   const there = await findPull(request, at)
-  if (there !== undefined) await updatePull(there.number, request, at)
+  if (there !== undefined) {
+    const query = {
+      owner: at.repository.owner,
+      repo: at.repository.name,
+      pull_number: there.number,
+      body: request.body,
+    }
+    await orHostError(at.client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', query))
+  }
   const pull = there ?? (await openPull(request, at))
   await labelPull(pull.number, request, at)
   return { ...pull, result: there === undefined ? 'opened' : 'updated' }
@@ -83,15 +91,6 @@ async function openPull(request: ChangeRequest, at: At): Promise<FoundPull> {
     if (there === undefined) throw hostError(error)
     return there
   }
-}
-
-async function updatePull(
-  number: number,
-  { body }: Pick<ChangeRequest, 'body'>,
-  { client, repository: { owner, name: repo } }: At,
-): Promise<void> {
-  const query = { owner, repo, pull_number: number, body }
-  await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', query))
 }
 
 async function addLabels(

@@ -17,15 +17,9 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
 function openDescription(client: GitHubClient, { owner, name: repo }: HostedRepository) {
   const describe = async () => (await orHostError(client.request('GET /repos/{owner}/{repo}', { owner, repo }))).data
   return {
-    async defaultBranch(): Promise<string> {
-      return (await describe()).default_branch
-    },
-    async webUrl(): Promise<string> {
-      return (await describe()).html_url
-    },
-    async nodeId(): Promise<string> {
-      return (await describe()).node_id
-    },
+    defaultBranch: async (): Promise<string> => (await describe()).default_branch,
+    webUrl: async (): Promise<string> => (await describe()).html_url,
+    nodeId: async (): Promise<string> => (await describe()).node_id,
   }
 }
 
@@ -40,11 +34,8 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
       } catch (error) {
         const status = statusOf(error)
         if (status !== 404 && status !== 409 && status !== 422) throw hostError(error)
-        throw new AppError(
-          'HOST_004',
-          `${fullNameOf(repository)} has no branch, tag or commit ${JSON.stringify(ref)}`,
-          { cause: error },
-        )
+        const text = `${fullNameOf(repository)} has no branch, tag or commit ${JSON.stringify(ref)}`
+        throw new AppError('HOST_004', text, { cause: error })
       }
     },
     async branchHead(branch: string): Promise<CommitId | undefined> {
@@ -53,10 +44,8 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
       return (await undefinedWhenMissing(answer))?.data.object.sha
     },
     async permissionOf(login: string): Promise<string> {
-      const answer = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
-        ...of,
-        username: login,
-      })
+      const query = { ...of, username: login }
+      const answer = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', query)
       return (await undefinedWhenMissing(answer))?.data.permission ?? 'none'
     },
   }

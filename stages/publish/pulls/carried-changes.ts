@@ -21,7 +21,7 @@ export type CarryDeps = AcceptedChangesDeps & {
   publishing: Pick<PublishingRuns, 'runOfPull'>
 }
 
-/** A change of an earlier run for the code that the run has. `of`: its change set in that run. */
+/** `of`: the change set in the earlier run. */
 export type Carried = AcceptedChange & { runId: RunId; of: string }
 
 /** `published`: those of the run's own and the carried ones that are in open pull requests now. `lost`: what does not fit any more. */
@@ -33,10 +33,8 @@ type InPulls = ReadonlyMap<RunId, ReadonlySet<string>>
 const mostCompared = 30
 
 /**
- * Returns what earlier runs have accepted, and nobody has merged or closed: those whose changes are in the open pull requests, and
- * those that the run was compared with. It may be in a pull request, wait for room, or have no pull request any more. Without it, each
- * push would take from the pull requests what nobody has merged yet, and forget the rest: a push has no work for nodes that it does not
- * change. What was in a pull request and does not fit the code that the run has is lost, since somebody has changed the same lines.
+ * Returns what earlier runs have accepted and nobody has merged or closed, of open pull requests and of runs that this one was compared with:
+ * a push has no work for nodes that it does not change. What was in a pull request and does not fit the code any more is lost.
  */
 export async function carriedChanges(
   run: Run,
@@ -84,15 +82,11 @@ function newestFirst(inPulls: InPulls): [RunId, ReadonlySet<string>][] {
   return [...inPulls].toSorted(([left], [right]) => (left < right ? 1 : -1))
 }
 
-/**
- * An agent's work on a node, or its mechanical part: what a later run has made there takes the place of what an earlier one has, also when it was
- * merged, closed or rejected. Several definitions may have one name, such as the two of a property.
- */
+/** What a later run has made of the same work takes the place of an earlier one's. Several definitions may have one name. */
 function workOf({ set: { bundle, operationId: id }, node: { nodeId } }: AcceptedChange): string {
   return operationId(nodeId, bundle, id === operationId(nodeId, bundle, 'mechanical') ? 'mechanical' : 'agent')
 }
 
-/** Names the work that people have decided on in the run. */
 async function judgedWork(
   { runId }: Run,
   accepted: readonly AcceptedChange[],
@@ -104,7 +98,7 @@ async function judgedWork(
   return [...accepted.map(workOf), ...(await endedInSlices(runId, makers, ledger)).map(originalId)]
 }
 
-/** Change sets of which a pull request has ended: the run itself does not propose these again. */
+/** Returns the change sets of which a pull request has ended: the run itself does not propose these again. */
 export function endedChanges(run: Run): Set<string> {
   return setsOf(endedPullsOf(run))
 }
@@ -117,7 +111,7 @@ function setsOf(pulls: readonly PublishedPull[]): Set<string> {
   return new Set(pulls.flatMap(({ changeSetIds }) => changeSetIds))
 }
 
-/** Returns what the open pull requests have, by the run that made it. A run that waits for room with all it has is not among them. */
+/** Returns what the open pull requests have, by the run that made it. */
 async function changesInPulls(
   run: Run,
   open: readonly { number: number }[],
@@ -145,20 +139,20 @@ async function changesInPulls(
   return byRun
 }
 
-/** The run that this one was compared with, the one that that was compared with, and so on. */
+/** Returns the run that this one was compared with, the one that that was compared with, and so on. */
 async function comparedWith(run: Run, ledger: CarryDeps['ledger']): Promise<RunId[]> {
   const chain: RunId[] = []
-  for (let current: Run | undefined = run; chain.length < mostCompared;) {
+  for (let current: Run | undefined = run; current !== undefined && chain.length < mostCompared;) {
     const before: RunId | undefined = current.request.repository?.since?.runId
     if (before === undefined || chain.includes(before)) break
     current = await ledger.getRun(before).catch(undefinedOn('RUN_001'))
-    if (current === undefined || current.projectId !== run.projectId) break
+    if (current?.projectId !== run.projectId) break
     chain.push(before)
   }
   return chain
 }
 
-/** `left`: nobody has merged or closed these. PUBLISH_003 for a run that is deleted by now: nothing is known of its changes in the pull request. */
+/** `left`: nobody has merged or closed these. PUBLISH_003 for a run that is deleted by now. */
 async function changesOf(
   runId: RunId,
   inPulls: ReadonlySet<string>,

@@ -40,23 +40,18 @@ export type CheckText = Pick<StatusReport, 'state' | 'title' | 'summary' | 'butt
 const mostTitle = 140
 
 /** Writes the check run of a run. While the run goes on, only the title and the numbers change. */
-export function checkText(told: ToldRun): CheckText {
-  return { state: stateOf(told), title: titleOf(told), summary: summaryOf(told), buttons: buttonsOf(told) }
+export function checkText(of: ToldRun): CheckText {
+  return { state: stateOf(of), title: titleOf(of), summary: summaryOf(of), buttons: buttonsOf(of) }
 }
 
 const mostFaults = 20
 const mostReason = 300
 
 /** Writes the check run of a commit that no run is started for, since the `remora.yaml` of the default branch is wrong. */
-export function wrongSettingsText({
-  defaultBranch,
-  fault: { code: errorCode, message },
-}: {
-  defaultBranch: string
-  fault: AppError
-}): CheckText {
+export function wrongSettingsText({ defaultBranch, fault }: { defaultBranch: string; fault: AppError }): CheckText {
+  const { code: errorCode, message } = fault
   const faults = message.split(/; (?=remora\.yaml of )/)
-  const listed = faults.slice(0, mostFaults).map((fault) => `- ${cell(fault)}`)
+  const listed = faults.slice(0, mostFaults).map((each) => `- ${cell(each)}`)
   const more = faults.length > mostFaults ? [`- and ${faults.length - mostFaults} more`] : []
   const summary = [
     `No run was started, since ${code('remora.yaml')} is wrong (${code(errorCode)}):`,
@@ -84,7 +79,7 @@ function isWithoutCode({ status, errorCode }: ToldRun['run']): boolean {
   return status === 'failed' && errorCode === 'INTAKE_007'
 }
 
-/** Operations of which nobody knows what they would have found. */
+/** Counts operations of which nobody knows what they would have found. */
 function notEnded({ counts: { failed, blocked } }: Pick<Run, 'counts'>): number {
   return failed + blocked
 }
@@ -125,8 +120,8 @@ function failureText({ status, errorCode, reason }: ToldRun['run']): string {
   return `The run has failed with ${code(errorCode ?? '')}: ${cell(reason ?? '')}${where}`
 }
 
-function summaryOf(told: ToldRun): string {
-  const { run, publication, gate, leftOut, findings, held, runUrl, isRehearsal, isPublishable } = told
+function summaryOf(of: ToldRun): string {
+  const { run, publication, gate, leftOut, findings, held, runUrl, isRehearsal, isPublishable } = of
   const hasPull = hasOpenPull(publication)
   const parts = [
     isRehearsal
@@ -145,11 +140,11 @@ function summaryOf(told: ToldRun): string {
       ? ''
       : `${hasPull ? 'Not everything is in it' : 'Nothing is published'}: ${held.split('; ').map(cell).join('; ')}.`,
     publication.isDismissed ? 'Somebody has dismissed this run: nothing of it is published.' : '',
-    waitingText(told),
-    ownPullText(told),
-    notEndedText(told),
-    funnelText(told),
-    filesText(told),
+    waitingText(of),
+    ownPullText(of),
+    notEndedText(of),
+    funnelText(of),
+    filesText(of),
     gate === undefined ? '' : gateText(gate),
     leftOutText(leftOut),
     findings === 0 ? '' : `${plural(findings, 'finding')} of agents, shown as annotations at their lines.`,
@@ -180,7 +175,6 @@ function carriedIn(carried: PublishedPull['carried']): number {
   return carried.reduce((sum, part) => sum + part.changeSetIds.length, 0)
 }
 
-/** Lists the pull requests, but not those that have nothing of the run any more. */
 function pullsText({ pulls }: Publication): string {
   return pulls
     .filter((pull) => changesIn(pull) > 0)
@@ -193,21 +187,21 @@ function pullsText({ pulls }: Publication): string {
 }
 
 /** Names the changes that nobody has decided on, since they are shown nowhere but here. */
-function waitingText(told: ToldRun): string {
-  const { run, funnel, publication, isPublishable } = told
+function waitingText(of: ToldRun): string {
+  const { run, funnel, publication, isPublishable } = of
   const waiting = funnel.reduce((sum, row) => sum + undecided(row), 0)
   if (!isEnded(run.status) || waiting === 0 || !isPublishable || publication.isDismissed) return ''
-  const hasButton = buttonsOf(told).some(({ identifier }) => identifier === 'accept_all')
+  const hasButton = buttonsOf(of).some(({ identifier }) => identifier === 'accept_all')
   const all = hasButton ? '"Accept all" takes all of them, ' : ''
   const look = `${code(`remora review ${run.runId}`)} shows each of them`
   return `${plural(waiting, 'change')} ${waiting === 1 ? 'waits' : 'wait'} for somebody to accept: ${all}${look}.`
 }
 
 /** Says what the buttons do at a person's pull request, where nothing is published by itself. */
-function ownPullText(told: ToldRun): string {
-  const { run, publication } = told
-  const labels = buttonsOf(told).flatMap(({ identifier, label }) => (identifier === 'dismiss' ? [] : `"${label}"`))
-  if (!isOfPerson(told) || labels.length === 0 || hasOpenPull(publication)) return ''
+function ownPullText(of: ToldRun): string {
+  const { run, publication } = of
+  const labels = buttonsOf(of).flatMap(({ identifier, label }) => (identifier === 'dismiss' ? [] : `"${label}"`))
+  if (!isOfPerson(of) || labels.length === 0 || hasOpenPull(publication)) return ''
   const branch = code(run.request.repository?.branch ?? '')
   const opens = `${labels.join(' or ')} opens a pull request to ${branch} with what is accepted`
   return `Nothing is published for a person's pull request by itself. ${opens}; merge that one, and the changes are in this one.`
@@ -270,8 +264,8 @@ function funnelText({ funnel, merged }: Pick<ToldRun, 'funnel' | 'merged'>): str
 }
 
 /** GitHub takes three at most. */
-function buttonsOf(told: ToldRun): StatusButton[] {
-  const { run, publication, funnel, merged, isPublishable } = told
+function buttonsOf(of: ToldRun): StatusButton[] {
+  const { run, publication, funnel, merged, isPublishable } = of
   if (run.status !== 'completed' || !isPublishable || publication.isDismissed) return []
   const open = funnel.reduce((sum, row) => sum + undecided(row), 0)
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
@@ -279,7 +273,7 @@ function buttonsOf(told: ToldRun): StatusButton[] {
   const accepted = funnel.reduce((sum, row) => sum + row.accepted + row.acceptedUnverified, -ended)
   const hasPull = hasOpenPull(publication)
   // Of what nobody has asked for, nothing is published in any case.
-  const isWanted = !isOfPerson(told) || publication.isAsked
+  const isWanted = !isOfPerson(of) || publication.isAsked
   const accept = isWanted ? `Accept ${plural(open, 'more change')}` : `Accept ${open}, and open a pull request`
   return [
     ...(open > 0 ? [{ identifier: 'accept_all', label: 'Accept all', description: accept }] : []),

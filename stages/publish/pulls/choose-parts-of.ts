@@ -23,13 +23,10 @@ export type DeclineDeps = AcceptedChangesDeps & {
 }
 export type ChooseDeps = DeclineDeps & CarryDeps
 
-/** One pull request: the run's own change sets, as they were accepted, and those of earlier runs. `lost`: how many of these do not fit the code any more. */
+/** `own` are the run's change sets, as they were accepted. `lost`: how many of earlier runs do not fit the code any more. */
 export type PullPart = ChosenPart & { own: AcceptedChange[]; carried: Carried[]; lost: number }
 
-/**
- * `why`: why nothing, or not all, is in a pull request. `carriesFrom`: the earlier runs of which something is in a pull request, or waits for
- * room there.
- */
+/** `why` says why not all is in a pull request. `carriesFrom`: earlier runs of which something is in one, or waits for room. */
 export type ChosenParts = { parts: PullPart[]; why: string | undefined; carriesFrom: RunId[] }
 
 const readsAtOnce = 8
@@ -41,11 +38,7 @@ export type ChoosingFor = {
   readTree(): Promise<GitTree>
 }
 
-/**
- * Chooses which of the accepted changes of a run, and of what earlier ones have left open, go into which pull request:
- * one choice within one limit. What is in open ones now stays first. What people have ended with a pull request, or
- * declined in the repository before, is left out.
- */
+/** Makes one choice within one limit. What is in open ones now stays first; what was ended or declined is left out. */
 export async function choosePartsOf(
   run: Run,
   { settings, open, readTree }: ChoosingFor,
@@ -77,9 +70,9 @@ export async function choosePartsOf(
   }))
   const ownDeclined = declined.filter(({ set }) => made.has(set.changeSetId)).length
   const why =
-    ownDeclined === 0
-      ? undefined
-      : `${plural(ownDeclined, 'change')} of this run ${ownDeclined === 1 ? 'was' : 'were'} declined here before`
+    ownDeclined > 0
+      ? `${plural(ownDeclined, 'change')} of this run ${ownDeclined === 1 ? 'was' : 'were'} declined here before`
+      : undefined
   return {
     parts: whole.filter((part) => part.changeSetIds.length + part.carried.length > 0),
     why: [withheldText(reasons), whyNot(parts) ?? why].filter((text) => text !== undefined).join('; ') || undefined,
@@ -91,10 +84,7 @@ const mostNamed = 20
 
 type Refusing = Pick<ChoosingFor, 'settings' | 'readTree'> & { readBlob: ReadBlob }
 
-/**
- * The changes whose files may all be published, and that are built on no other ones; and why the others may not, each file once. Whether the
- * branch has the files as they were changed from is seen later: a pull request may be based on the commit of the run.
- */
+/** Keeps changes whose files may all be published, and that are built on no others. `reasons` names each file once. */
 async function withoutRefused<Change extends { set: ChangeSet }>(
   changes: readonly Change[],
   { settings, readTree, readBlob }: Refusing,
@@ -127,7 +117,7 @@ async function withoutRefused<Change extends { set: ChangeSet }>(
 
 type Planning = { tree: GitTree; bases: Map<string, Uint8Array>; readBlob: ReadBlob }
 
-/** The file as the change set alone leaves it. Keeps in `bases` what it was before. */
+/** Keeps in `bases` what the file was before. */
 async function plannedFile(change: FileChange, { tree, bases, readBlob }: Planning): Promise<PlannedFile> {
   const { path, before, after, executable } = await versionsOf(change, readBlob)
   const baseHash = change.kind === 'create' ? null : change.baseHash
@@ -155,16 +145,12 @@ export async function declineChanges(
 ): Promise<void> {
   const repositoryId = run.request.repository?.repository.id
   if (repositoryId === undefined) return
-  const keys = await keysOf(run, changeSetIds, deps)
-  await deps.declined[how](
-    repositoryId,
-    keys.flatMap((key) => key.keys),
-  )
+  const known = await keysOf(run, changeSetIds, deps)
+  const keys = known.flatMap((change) => change.keys)
+  await deps.declined[how](repositoryId, keys)
 }
 
-/**
- * Returns the change sets of a run that people have declined in its repository, in whatever run, and those of them that are built on one.
- */
+/** Returns the change sets of a run that people have declined in its repository, and those that are built on one. */
 export async function declinedOf(
   run: Run,
   changeSetIds: readonly string[],
@@ -172,13 +158,11 @@ export async function declinedOf(
 ): Promise<ReadonlySet<string>> {
   const repositoryId = run.request.repository?.repository.id
   if (repositoryId === undefined) return new Set()
-  const keys = await keysOf(run, changeSetIds, deps)
-  const declined = await deps.declined.among(
-    repositoryId,
-    keys.flatMap((key) => key.keys),
-  )
-  const gone = new Set(keys.flatMap((one) => (one.keys.some((key) => declined.has(key)) ? one.id : [])))
-  const onGone = keys.filter(({ builtOn }) => builtOn.some((id) => gone.has(id)))
+  const known = await keysOf(run, changeSetIds, deps)
+  const keys = known.flatMap((change) => change.keys)
+  const declined = await deps.declined.among(repositoryId, keys)
+  const gone = new Set(known.flatMap((change) => (change.keys.some((key) => declined.has(key)) ? change.id : [])))
+  const onGone = known.filter(({ builtOn }) => builtOn.some((id) => gone.has(id)))
   return new Set([...gone, ...onGone.map(({ id }) => id)])
 }
 

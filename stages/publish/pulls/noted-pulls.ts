@@ -63,15 +63,11 @@ export async function endPull(
   const event: NewEvent = { event: 'publication.ended', phase: 'publication', origin, data }
   const ended = (known: PublishedPull) =>
     known.number === number && known.state !== 'merged' ? { ...known, ...end } : known
-  const withEnded = (publication: Publication) => ({
-    ...publication,
-    pulls: publication.pulls.map(ended),
-    isSettled: false,
-  })
-  await changePublication(run.runId, withEnded, deps, [event])
+  const withEnd = (known: Publication) => ({ ...known, pulls: known.pulls.map(ended), isSettled: false })
+  await changePublication(run.runId, withEnd, deps, [event])
 }
 
-/** Records in an earlier run, whose changes a later run's pull request carries, how that pull request ended and which changes were in it. */
+/** Records in an earlier run, whose changes the pull request carries, how it ended. */
 async function endPullIn(runId: RunId, ended: PublishedPull, deps: NotedPullsDeps): Promise<void> {
   const { publication } = await deps.ledger.getRun(runId)
   const isKnown = publication?.pulls.some(({ number }) => number === ended.number) === true
@@ -102,10 +98,7 @@ export async function reopenPull(
   }
 }
 
-/**
- * Asks the host about the pull requests that the run believes open (all, or these) and ends those that are not: their webhook was lost or came too
- * early. Returns whether there was one; then the run is looked at again.
- */
+/** Ends those pull requests (all, or these) that the host says are not open: their webhook was lost or came too early. */
 export async function endLostPulls(
   runId: RunId,
   host: Pick<RunHost, 'reads' | 'source'>,
@@ -149,10 +142,7 @@ async function endLost(
 /** GitHub gives what it notes in one go the time of the same second, or of the next. */
 const oneActMs = 2_000
 
-/**
- * Is true when somebody closed a pull request as such. Deleting its branch, as to have it made anew, closes it, too, and
- * judges no change; whoever closes it may delete the branch afterwards. GitHub's events tell the two apart by their times.
- */
+/** Is true when somebody closed it as such, which judges; deleting its branch closes it, too. GitHub's times tell the two apart. */
 export async function isJudged(
   { branch, number }: PublishedPull,
   reads: Pick<RepositoryReads, 'branchHead' | 'pullEvents'>,
@@ -165,9 +155,9 @@ export async function isJudged(
 }
 
 /** Returns undefined for a run that is not kept any more. */
-export function findRun(
+export async function findRun(
   runId: RunId | undefined,
   { ledger }: { ledger: Pick<Ledger, 'getRun'> },
 ): Promise<Run | undefined> {
-  return runId === undefined ? Promise.resolve(undefined) : ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+  return runId === undefined ? undefined : ledger.getRun(runId).catch(undefinedOn('RUN_001'))
 }

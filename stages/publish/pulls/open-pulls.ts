@@ -29,21 +29,14 @@ export function withOpenPulls(parts: readonly PullPart[], open: readonly OpenPul
   const covered = new Set(parts.map(({ agent }) => ownBranchFor(target, agent)))
   const others = open.filter(({ branch }) => !covered.has(branch))
   const agentOf = (branch: string) => branch.slice(ownBranchFor(target, '').length)
-  const added = others.map(({ branch }) => ({
-    agent: branch === ownBranchFor(target, null) ? null : agentOf(branch),
-    changeSetIds: [],
-    own: [],
-    carried: [],
-    left: [],
-    lost: 0,
-  }))
+  const nothing = { changeSetIds: [], own: [], carried: [], left: [], lost: 0 }
+  const added = others.map(({ branch }) => {
+    return { ...nothing, agent: branch === ownBranchFor(target, null) ? null : agentOf(branch) }
+  })
   return [...parts, ...added]
 }
 
-/**
- * The run of a later push that has one of these pull requests, or had it in the end. What is accepted in this one is carried there from now
- * on, and it is looked at again.
- */
+/** Returns the run of a later push that has one of these pull requests, or had it. What is accepted here is carried there. */
 export async function takenOverBy(
   run: Run,
   pulls: readonly { number: number }[],
@@ -76,10 +69,7 @@ async function giveChanges(
   return true
 }
 
-/**
- * The heads that the branch of a pull request was given, as the run and the one that has the pull request know them. At these it has nobody
- * else's work, also when the commits that it was made on are on no branch any more.
- */
+/** Returns the heads that the branch was given. At these it has nobody else's work, even if its base is on no branch any more. */
 export async function writtenHeads(
   run: Run,
   { branch, number }: { branch: string; number: number | undefined },

@@ -2,7 +2,6 @@ import { unreachable } from '#domain/error.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { code, plural } from '../markdown.ts'
 
-/** Holds what a check run tells of a run that goes on. */
 type Going = Pick<Run, 'away' | 'composing' | 'counts' | 'phase' | 'request' | 'status'>
 
 /** Says in a title how far a run is that has begun. */
@@ -27,7 +26,6 @@ export function progressOf({ phase, counts, composing }: Going): string {
   }
 }
 
-/** All operations have ended: what they have changed is put together and proved. */
 function proofOf(composing: Run['composing']): string {
   const { gateRuns, gateMost = 0, files = 0, filesProved = 0 } = composing ?? {}
   if (gateRuns !== undefined) return `Running the tests: ${plural(gateRuns, 'run')} done, of ${gateMost} at most`

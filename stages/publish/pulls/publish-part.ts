@@ -28,12 +28,11 @@ export type PartDeps = DeclineDeps &
     publicUrl: string | undefined
   }
 
-/** Bounds the earlier runs that a pull request is known to carry: it may be open for hundreds of pushes, and the oldest are forgotten. */
+/** Bounds the earlier runs that a pull request is known to carry. */
 const mostFormer = 30
 
 const origin = { kind: 'publisher', id: 'github' } as const
 
-/** One pull request that is to be. */
 export type PartOrder = {
   part: PullPart
   carriesFrom: readonly RunId[]
@@ -45,10 +44,7 @@ export type PartOrder = {
   pull: OpenPull | undefined
 }
 
-/**
- * Makes the branch and the pull request of one part, or brings them up to date, and notes it in the run. Where nothing is left of what an
- * open pull request had, that is closed. PUBLISH_001 to 003 where it must not be, or may not be now.
- */
+/** Makes one pull request, or brings it up to date; one of which nothing is left is closed. PUBLISH_001 to 003 where it must not be. */
 export async function publishPart(
   run: Run,
   { part, carriesFrom, target, branch, settings, composition, pull }: PartOrder,
@@ -92,7 +88,7 @@ export async function publishPart(
   await finishPull(run, written, { host, settings }, deps)
 }
 
-/** The earlier runs that have had the pull request, the newest: when it ends, they are told as well, also where nothing of them is left in it. */
+/** Returns the newest earlier runs that have had the pull request: when it ends, they are told as well. */
 async function formerOwners(
   { runId, request }: Run,
   { number }: WrittenPull,
@@ -127,7 +123,6 @@ async function isLabelled(repositoryId: number, number: number, { publishing }: 
   return owner !== undefined && !(await publishing.isUnlabelled(repositoryId, number))
 }
 
-/** Closes a pull request when nothing is left of what it had: people have rejected it, or done it themselves. */
 async function endEmpty(
   run: Run,
   { pull, target }: { pull: OpenPull | undefined; target: string },
@@ -152,10 +147,7 @@ type BasedCommits = Pick<PartOrder, 'target' | 'settings'> & {
   publishable: Publishable
 }
 
-/**
- * The commit that is built on: the head of the branch, or, where that has other files than those that were changed, the commit of the run:
- * then git merges, or shows people the conflict. PUBLISH_001: what would be written must not be.
- */
+/** Returns the head of the branch, or, where that has other files, the commit of the run: then git merges. PUBLISH_001. */
 async function baseFor(
   run: Run,
   { target, commits, publishable, settings }: BasedCommits,
@@ -163,22 +155,15 @@ async function baseFor(
 ): Promise<CommitId> {
   const head = await headOf(host, target)
   const check = async (commit: CommitId) => {
-    const base = {
-      tree: await host.readTree(commit),
-      readBase: ({ baseHash }: { baseHash: string }) => publishable.readBlob(baseHash),
-      allowWorkflows: settings.allowWorkflows,
-      allowPaths: settings.allowPaths,
-    }
-    await checkPublishable(commits, base)
+    const { allowWorkflows, allowPaths } = settings
+    const readBase = ({ baseHash }: { baseHash: string }) => publishable.readBlob(baseHash)
+    await checkPublishable(commits, { tree: await host.readTree(commit), readBase, allowWorkflows, allowPaths })
   }
   const isFine = await check(head).then(() => true, undefinedOn('PUBLISH_001'))
   if (isFine === true) return head
-  if (run.commit === null || run.commit === head) {
-    await check(head)
-    return head
-  }
-  await check(run.commit)
-  return run.commit
+  const other = run.commit ?? head
+  await check(other)
+  return other
 }
 
 /** Throws HOST_004 where there is no such branch. */
@@ -196,10 +181,8 @@ async function countToday(
   { publishing }: PartDeps,
 ): Promise<void> {
   const repositoryId = run.request.repository?.repository.id ?? 0
-  const count = await publishing.countPull(repositoryId, {
-    day: new Date().toISOString().slice(0, 10),
-    pull: `${run.runId} ${branch}`,
-  })
+  const day = new Date().toISOString().slice(0, 10)
+  const count = await publishing.countPull(repositoryId, { day, pull: `${run.runId} ${branch}` })
   if (count <= maxPullsPerDay) return
   throw new AppError('PUBLISH_003', `${maxPullsPerDay} pull requests were opened today (github.max_pulls_per_day)`)
 }
@@ -223,22 +206,15 @@ async function notePull({ written, before, part, carriesFrom, branch, ids }: Not
   }))
   const changeSetIds = [...ids].filter((id) => !foreign.has(id))
   const pull: PublishedPull = { ...made, agent, branch, state: 'open', changeSetIds, carried }
-  const known = (await note({})).pulls.find(({ number }) => number === pull.number)
-  const data = {
-    number: pull.number,
-    url: pull.url,
-    branch,
-    agent,
-    change_sets: changeSetIds.length,
-    carried: there.length,
-    commit: pull.head,
-    draft: pull.isDraft,
-  }
+  const { number, url, head, isDraft } = pull
+  const known = (await note({})).pulls.find((noted) => noted.number === number)
+  const counts = { change_sets: changeSetIds.length, carried: there.length }
+  const data = { number, url, branch, agent, ...counts, commit: head, draft: isDraft }
   const name = known === undefined && isNew ? 'publication.opened' : 'publication.updated'
   const event: NewEvent = { event: name, phase: 'publication', origin, data }
   const isSame = known?.head === pull.head
   const withPull = ({ pulls }: Publication) => {
-    const kept = pulls.find(({ number }) => number === pull.number)
+    const kept = pulls.find((noted) => noted.number === number)
     // Somebody has ended it meanwhile.
     const isEnded = kept !== undefined && kept.state !== 'open' && kept.state !== before
     return [...pulls.filter((listed) => listed !== kept), isEnded ? kept : pull]

@@ -22,7 +22,7 @@ export type PullsDeps = AskPatchDeps &
     isFakeHost: boolean
   }
 
-/** `held`: why nothing was published that people may expect. `coming`: a worker composes it, or the run is looked at anew. `waiting`: for a time of the schedule. */
+/** `held`: why nothing was published that people may expect. `coming`: the run is looked at anew. `waiting`: for the schedule. */
 type Published = { kind: 'done' | 'waiting'; held: string | undefined } | { kind: 'coming' }
 
 const held = (why: string | undefined): Published => ({ kind: 'done', held: why })
@@ -37,7 +37,7 @@ export async function publishPulls(
   const { publication, host } = publishing
   if (await endLostPulls(run.runId, host, deps)) return { kind: 'coming' }
   const refused = whyNot(run, publication, host, deps)
-  if (refused !== undefined) return held(refused.told)
+  if (refused !== undefined) return held(refused.shown)
   await tellForged(run, publishing, deps)
   const target = await targetOf(host)
   const settings = await host.settings()
@@ -76,24 +76,24 @@ async function tellForged(run: Run, { publication, note }: Publishing, { ledger 
   await note({ refused: forged.length }, [{ event: 'publication.refused', phase: 'publication', origin, data }])
 }
 
-/** Says why nothing of the run is published; `told` is what people are told of it. */
+/** Says why nothing of the run is published; `shown` is what people are told of it. */
 function whyNot(
   run: Run,
   { isAsked, isDismissed }: Publication,
   { source }: RunHost,
   { isFakeHost }: PullsDeps,
-): { told: string | undefined } | undefined {
-  if (isDismissed || run.status !== 'completed') return { told: undefined }
-  if (source.isFork) return { told: 'the code is of a fork' }
+): { shown: string | undefined } | undefined {
+  if (isDismissed || run.status !== 'completed') return { shown: undefined }
+  if (source.isFork) return { shown: 'the code is of a fork' }
   // A person's own branch gets a pull request only when somebody asks for it.
   const isWanted = isAsked || (source.branch !== undefined && source.pullRequest === undefined)
-  if (!isWanted) return { told: undefined }
+  if (!isWanted) return { shown: undefined }
   if (modelKindOf(run.request.labels) === 'rehearsal' && !isFakeHost)
-    return { told: 'changes of the rehearsal model are not published: use `remora publish --to`' }
+    return { shown: 'changes of the rehearsal model are not published: use `remora publish --to`' }
   return undefined
 }
 
-/** The branch that the changes are for. HOST_004 where that is none. */
+/** HOST_004 where the changes are for no branch. */
 export async function targetOf({ source, findBranch }: RunHost): Promise<string> {
   if (source.branch !== undefined) return source.branch
   const named = source.ref.replace(/^refs\/heads\//, '')

@@ -7,24 +7,9 @@ export type PublishingRuns = ReturnType<typeof openPublishingRuns>
 
 export type Places = ReturnType<typeof openPlaces>
 
-/** A look at a run that is under way. */
 type BegunLook = { runId: RunId; begunUntil: number }
 
-type Redis = Pick<
-  RedisClient,
-  | 'eval'
-  | 'hdel'
-  | 'hget'
-  | 'hset'
-  | 'hsetnx'
-  | 'sadd'
-  | 'sismember'
-  | 'srem'
-  | 'zadd'
-  | 'zcard'
-  | 'zrange'
-  | 'zrangebyscore'
->
+type Redis = RedisClient
 
 const lookScript = `
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -45,9 +30,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 return redis.call('SCARD', KEYS[1])`
 const countedSeconds = 2 * 86_400
 
-/**
- * Keeps in Redis, beside the inbox of deliveries, which runs the publisher looks at again, and when; and which run a pull request is of.
- */
+/** Keeps in Redis which runs the publisher looks at again, and when; and which run a pull request is of. */
 export function openPublishingRuns(redis: Redis, namespace = 'remora') {
   const prefix = `${namespace}:{github}:`
   const keys = { due: `${prefix}publishing`, failing: `${prefix}failing` }
@@ -114,10 +97,7 @@ function openPulls(redis: Redis, prefix: string) {
   }
 }
 
-/**
- * Bounds how many runs of an installation a process publishes at once. One that has much to publish, or whose GitHub is
- * slow, does not keep the others waiting.
- */
+/** Bounds how many runs of an installation a process publishes at once, so that a slow one does not keep the others waiting. */
 export function openPlaces(ofInstallation: number) {
   const taken = new Map<number, number>()
   const change = (of: number, by: number) => {

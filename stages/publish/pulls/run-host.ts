@@ -26,22 +26,15 @@ export type RunHost = GitHubHost & {
   settings(): Promise<RepositorySettings>
 }
 
-/**
- * Keeps what was done so far, with its events; the next step starts from what it returns. A change that depends on what is there is a function
- * of it: somebody else may have written meanwhile.
- */
+/** Keeps what was done so far, with its events. A change that depends on what is there is a function of it. */
 export type Note = (
   change: Partial<Publication> | ((known: Publication) => Partial<Publication>),
   events?: readonly NewEvent[],
 ) => Promise<Publication>
 
-/** A run that is being published: what was done before, and where. */
 export type Publishing = { publication: Publication; note: Note; host: RunHost }
 
-/**
- * Throws HOST_002 when the project has no such repository any more. Tokens are for this repository alone. Nothing is
- * written once `signal` is aborted: somebody else may do the work by then.
- */
+/** HOST_002 when the project has no such repository any more. Nothing is written once `signal` is aborted. */
 export async function openRunHost(
   run: Run,
   { app, installations, operator, ...own }: RunHostDeps,

@@ -56,7 +56,7 @@ export async function endCheck(
   const { byChangeSet } = await deps.ledger.readDecisions(run.runId)
   const { made = [] } = composition ?? {}
   const verdictOn = (id: string) => byChangeSet.get(id)?.verdict ?? 'pending'
-  const told: ToldRun = {
+  const shown: ToldRun = {
     ...bareTold(run, publication, deps),
     funnel: countFunnel(made, verdictOn),
     merged: countMerged(made, { publication }),
@@ -67,13 +67,10 @@ export async function endCheck(
     findings: findings.length,
     held,
   }
-  await putCheck(run, { ...checkText(told), annotations: findings }, telling, deps)
+  await putCheck(run, { ...checkText(shown), annotations: findings }, telling, deps)
 }
 
-/**
- * Says at a commit that no run is started, since the settings of the repository are wrong. Saying the same again changes nothing, and the check run of
- * a later run takes its place.
- */
+/** Says at a commit that no run is started. Again it changes nothing, and the check run of a later run takes its place. */
 export async function tellWrongSettings(
   { commit, ...wrong }: { commit: CommitId; defaultBranch: string; fault: AppError },
   host: Pick<GitHubHost, 'reportStatus'>,
@@ -141,10 +138,8 @@ const levels = { error: 'failure', warning: 'warning', note: 'notice' } as const
 async function findingsOf(run: Run, { ledger, records }: CheckDeps): Promise<StatusAnnotation[]> {
   const annotations: StatusAnnotation[] = []
   for (let cursor: string | null = '0'; cursor !== null && annotations.length < mostAnnotations;) {
-    const page: Awaited<ReturnType<typeof ledger.listReported>> = await ledger.listReported(run.runId, {
-      cursor,
-      limit: 100,
-    })
+    const of = { cursor, limit: 100 }
+    const page: Awaited<ReturnType<typeof ledger.listReported>> = await ledger.listReported(run.runId, of)
     const lists = await mapBounded(page.operations, readsAtOnce, async ({ bundle, outcome }) => {
       const all = outcome?.recordHash === undefined ? [] : await records.readFindings(run.projectId, outcome.recordHash)
       return all.map(({ path, line, endLine, severity, claim, rule }) => ({

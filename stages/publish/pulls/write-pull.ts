@@ -33,28 +33,21 @@ export type WantedPull = {
 /** `isNew` says that it has no labels yet. */
 export type WrittenPull = Pick<PublishedPull, 'number' | 'url' | 'isDraft' | 'head' | 'base'> & { isNew: boolean }
 
-/**
- * Writes one branch and its pull request. Each step looks first what is there, so that it may be killed at any moment and done again.
- * PUBLISH_002: the branch has a commit that is not ours; PUBLISH_003: there are as many pull requests as there may be.
- */
+/** May be killed at any moment and done again. PUBLISH_002: the branch has a commit that is not ours; PUBLISH_003: too many pulls. */
 export async function writePull(wanted: WantedPull, host: PullHost): Promise<WrittenPull> {
   const { branch, target: baseBranch, base, commits, written, settings } = wanted
-  const order = { branch, base, baseBranch, commits, written }
+  const commitOrder = { branch, base, baseBranch, commits, written }
   const open = (await host.openPulls(baseBranch)).find((pull) => pull.branch === branch)
   if (open === undefined) {
     // No branch is left without a pull request, and none is counted that is not opened.
-    await host.requireOwn(order)
+    await host.requireOwn(commitOrder)
     await expectRoom(settings, host)
     await wanted.beforeOpening()
   }
   const isNew = open === undefined || !(await wanted.isLabelled(open.number))
-  const { head } = await host.publishBranch(order)
-  const { number, url, isDraft } = await host.openChangeRequest({
-    ...wanted.text,
-    branch,
-    baseBranch,
-    isDraft: wanted.isDraft,
-  })
+  const { head } = await host.publishBranch(commitOrder)
+  const order = { ...wanted.text, branch, baseBranch, isDraft: wanted.isDraft }
+  const { number, url, isDraft } = await host.openChangeRequest(order)
   return { number, url, isDraft, head, base, isNew }
 }
 
@@ -64,8 +57,6 @@ async function expectRoom(
 ): Promise<void> {
   const { length: open } = await openPulls()
   if (open < maxOpenPulls) return
-  throw new AppError(
-    'PUBLISH_003',
-    `${open} pull requests are open, and there may be ${maxOpenPulls} (github.max_open_pulls)`,
-  )
+  const text = `${open} pull requests are open, and there may be ${maxOpenPulls} (github.max_open_pulls)`
+  throw new AppError('PUBLISH_003', text)
 }

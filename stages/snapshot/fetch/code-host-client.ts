@@ -31,7 +31,8 @@ export function openCodeHostClient({ publisher, proxy, limits: given }: CodeHost
   const limits = { ...usualLimits, ...given }
   const timeouts = { headersTimeout: limits.idleMs, bodyTimeout: limits.idleMs, connect: { timeout: limits.idleMs } }
   const near = new Agent({ ...timeouts, maxResponseSize: maxAnswerBytes })
-  const far = proxy === undefined ? new Agent(timeouts) : new EnvHttpProxyAgent({ ...timeouts, ...proxiesOf(proxy) })
+  const proxies = proxy && { httpProxy: proxy.http ?? '', httpsProxy: proxy.https ?? '', noProxy: proxy.direct }
+  const far = proxies === undefined ? new Agent(timeouts) : new EnvHttpProxyAgent({ ...timeouts, ...proxies })
   return {
     /** The publisher's refusals keep their codes; HOST_001 when it gives no answer, HOST_002 when there is no publisher. */
     async askReadAccess(ask: ReadAccessRequest, signal: AbortSignal): Promise<ReadAccess> {
@@ -48,10 +49,7 @@ export function openCodeHostClient({ publisher, proxy, limits: given }: CodeHost
       if (refusal !== undefined) throw new AppError(refusal.error_code, refusal.detail)
       throw new AppError('HOST_001', `the publisher gave an answer with status ${status} that is not understood`)
     },
-    /**
-     * The bytes of an archive as they arrive. Throws HOST_003 for a refusal, HOST_004 where there is no such commit, HOST_001 for what may
-     * pass: no answer, a limit of the host, an archive that breaks off. Leaving the loop ends the request.
-     */
+    /** HOST_003 for a refusal, HOST_004 where there is no such commit, HOST_001 for what may pass. Leaving the loop ends the request. */
     async *readArchive(archive: ReadableArchive, signal: AbortSignal): AsyncGenerator<Uint8Array> {
       const late = AbortSignal.timeout(limits.totalMs)
       const ended = AbortSignal.any([signal, late])
@@ -70,10 +68,6 @@ export function openCodeHostClient({ publisher, proxy, limits: given }: CodeHost
       await Promise.all([near.destroy(), far.destroy()])
     },
   }
-}
-
-function proxiesOf({ http = '', https = '', direct }: HttpProxy) {
-  return { httpProxy: http, httpsProxy: https, noProxy: direct }
 }
 
 async function post(
@@ -102,7 +96,7 @@ function brokeOff(error: unknown): string {
 
 type Follow = { dispatcher: Dispatcher; signal: AbortSignal; redirects: number }
 
-/** The answer with the archive. Only the first origin gets its headers. HOST_003 when https leads to http. */
+/** Only the first origin gets the headers. HOST_003 when https leads to http. */
 async function follow({ url, headers }: ReadableArchive, { dispatcher, signal, redirects }: Follow) {
   const first = new URL(url)
   let next = first
@@ -132,7 +126,7 @@ function refusalOf({ host }: URL, { statusCode, headers }: Dispatcher.ResponseDa
   }
   const isLimit = statusCode === 403 && (pauseMs !== undefined || headers['x-ratelimit-remaining'] === '0')
   const mayPass = statusCode >= 500 || [408, 425, 429].includes(statusCode) || isLimit
-  if (mayPass && pauseMs !== undefined) return new CodeHostBusy(`${message}: it asks to come back later`, pauseMs)
-  if (mayPass) return new AppError('HOST_001', `${message}: it asks to come back later`)
-  return new AppError('HOST_003', `${message}: the code may not be read`)
+  if (!mayPass) return new AppError('HOST_003', `${message}: the code may not be read`)
+  const text = `${message}: it asks to come back later`
+  return pauseMs === undefined ? new AppError('HOST_001', text) : new CodeHostBusy(text, pauseMs)
 }

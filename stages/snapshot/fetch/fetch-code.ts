@@ -20,9 +20,8 @@ export type FetchedCode = { commit: CommitId; base: FetchedBase | undefined }
 type FetchedBase = { commit: CommitId; snapshotId: string }
 
 /**
- * Gets the archive of a run whose code a code host has, unless it is there already, and the snapshot of the commit that it is to be compared
- * with, unless the run that it is compared with first is still there. The commit is kept in the run before anything is read, so that a repeated job
- * reads the same one. Throws the codes of the publisher and of the code host.
+ * Gets the archive of a run, and the snapshot of the commit that it is compared with, unless they are there. The commit is kept in the run
+ * first, so that a repeated job reads the same one.
  */
 export async function fetchCode(
   run: Run,

@@ -13,10 +13,7 @@ type Failures = { since: number; inRow: number; until: number }
 
 export type FetchPauses = ReturnType<typeof openFetchPauses>
 
-/**
- * Remembers which runs wait before their code is asked for again, after a fault that may pass. The stage's job comes every few
- * seconds, which is too often for a host that is away, or that has asked for a pause. Each process counts for itself.
- */
+/** Remembers, in each process, which runs wait after a fault that may pass: the stage's job comes too often for a host that is away. */
 export function openFetchPauses({ now = () => performance.now() }: { now?: () => number } = {}) {
   const failed = new Map<RunId, Failures>()
   return {

@@ -23,10 +23,8 @@ const maxOwnTokens = 250
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 /**
- * The text of a token is only returned. Under an idempotency key the same body gives the same token again: its secret is derived
- * from the caller's token and a stored salt, so that neither alone reveals it. INTAKE_008 for higher limits than the caller's,
- * INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`, and above `maxOwnTokens` unless the operator
- * asks.
+ * Under an idempotency key the same body gives the same token: its secret comes of the caller's token and a stored salt. INTAKE_008 for higher
+ * limits than the caller's, INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`, or `maxOwnTokens`.
  */
 export async function createToken(
   wanted: NewToken,

@@ -31,7 +31,8 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
     const [{ records, unreadable }, uses] = await Promise.all([store.readAll(), store.lastUses()])
     const caller = c.get('caller')
     const projectId = projectOf(c.req.valid('query').project_id, caller)
-    const isOwn = (token: OwnedToken) => token.projectId === projectId || (caller.isOperator && isNobodys(token))
+    const isNobodys = (token: OwnedToken) => caller.isOperator && token.projectId === undefined
+    const isOwn = (token: OwnedToken) => token.projectId === projectId || isNobodys(token)
     const own = [...records.values()].filter(isOwn)
     const newest = own.toSorted((a, b) => b.createdAt - a.createdAt || (a.tokenId < b.tokenId ? -1 : 1))
     const now = Date.now()
@@ -60,10 +61,6 @@ function projectOf(wanted: string | undefined, caller: Caller): string {
 }
 
 type OwnedToken = { projectId: string | undefined }
-
-function isNobodys({ projectId }: OwnedToken): boolean {
-  return projectId === undefined
-}
 
 /** Times are milliseconds since the epoch. */
 function tokenView(record: TokenRecord, { lastUsedAt, now }: { lastUsedAt: number | null; now: number }): TokenView {

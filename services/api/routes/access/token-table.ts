@@ -20,10 +20,7 @@ const freshMs = 2_000
 /** It holds however many unknown tokens arrive. */
 const restMs = 250
 
-/**
- * There are at most a thousand tokens, and a known one needs no Redis command. An unknown one, which another process may just
- * have made, waits for a read that begins after it arrived. All waiting requests share one read.
- */
+/** A known token needs no Redis command; an unknown one waits for a read that begins after it arrived, which all waiting share. */
 export function openTokenTable(
   store: { readAll(): Promise<Pick<KeptTokens, 'records'>> },
   clock: TableClock = { now: () => performance.now(), delay },

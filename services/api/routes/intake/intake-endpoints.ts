@@ -45,9 +45,8 @@ for two of \`operations\`, \`codes\` and \`rejected\`, RUN_004 for an operation 
 const refusals = ['INTAKE_001', 'INTAKE_003', 'INTAKE_005', 'INTAKE_006', 'INTAKE_008', 'SETUP_002'] as const
 
 /**
- * The form of a submission as the OpenAPI document shows it, under the name `RunSubmission`. It is not a zod schema, which
- * would make the framework read the whole form before the route does: `run-form.ts` reads the form, `run-request.ts` the
- * request. OpenAPI 3.1 marks binary parts by `contentMediaType`; client generators look for `format: binary`.
+ * The form as the OpenAPI document shows it. A zod schema would make the framework read the whole form before the route does. OpenAPI 3.1
+ * marks binary parts by `contentMediaType`; client generators look for `format: binary`.
  */
 export const RunSubmission = {
   type: 'object' as const,
@@ -71,7 +70,6 @@ From the answer on the run is unknown to every other request. Its upload, record
 of the project refers to are removed a moment later: until then the answer is 202 again,
 afterwards 404 RUN_001. RUN_006 for a run that has not ended: cancel it first.`
 
-/** Submitting a run, and stopping, retrying or deleting one. */
 export const intakeEndpoints = {
   submit: endpoint(
     'runs:write',

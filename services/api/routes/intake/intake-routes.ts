@@ -1,18 +1,20 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { AppError } from '#domain/error.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import { requestSpanId, type SpanRecorder } from '#domain/span.ts'
+import { newTraceparent, parseTraceparent } from '#domain/traceparent.ts'
 import type { MemoryGate } from '#store/ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { Log } from '#platform/log.ts'
 import type { NewRun } from '#store/ledger/run-commands.ts'
 import { type ApiEnv, type Caller, loggedCaller } from '../../http/api-env.ts'
 import { budgetView, findRun, runLinks } from '../runs/run-view.ts'
-import { type AcceptDeps, acceptRun } from '#stages/intake/accept-run.ts'
+import { type AcceptDeps, acceptRun, type Correlation } from '#stages/intake/accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
 import { readRepositoryRun, type RepositoryRun, type RepositoryRunDeps } from '#stages/intake/repository-run.ts'
 import { maxRequestBytes, type RunForm, withRunForm } from '#stages/intake/run-form.ts'
 import { type RetryDeps, retryRun } from '#stages/intake/retry-run.ts'
-import { type RequestTraces, tracedRequest } from './traced-request.ts'
 
 /** Room for the request field and the multipart framing besides the archive. */
 const framingBytes = maxRequestBytes + 64 * 1024
@@ -25,11 +27,10 @@ export type IntakeDeps = AcceptDeps &
     memoryGate: MemoryGate
     uploadGate: UploadGate
     repositories: RepositoryRunDeps
-    traces: RequestTraces
+    traces: SpanRecorder & { samples(): boolean }
     log: Pick<Log, 'info'>
   }
 
-/** Accepting runs, and stopping, retrying and deleting those that exist, and giving them a budget. */
 export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(intakeEndpoints.submit, async (c) => {
@@ -114,25 +115,18 @@ function holderOf({ tokenId, limits }: Caller): NewRun['holder'] {
   return typeof limits?.runs === 'number' ? { tokenId, runs: limits.runs } : undefined
 }
 
-/** An upload that says it is too large is refused before a byte of it is read. */
 function refuseDeclaredSize(contentLength: string | undefined, maxUploadBytes: number): void {
   if (Number(contentLength ?? 0) <= maxUploadBytes + framingBytes) return
   throw new AppError('INTAKE_003', `The upload is larger than ${maxUploadBytes} bytes.`)
 }
 
-/**
- * Waits for a slot and returns the function that gives it back, to be called once. LIMIT_002 when none is free in time,
- * INTAKE_001 when `closed` is aborted: the client has closed the connection.
- */
+/** Returns what gives the slot back. LIMIT_002 when none is free in time, INTAKE_001 when the client has closed the connection. */
 type UploadGate = (closed: AbortSignal) => Promise<() => void>
 
 /** Under the minute after which proxies give up on an answer. */
 const defaultWaitMs = 50_000
 
-/**
- * Lets `atOnce` uploads through at a time, first come first served: each holds some parts of its archive in memory. A
- * client that waits can send no more than the buffers of its connection hold.
- */
+/** Lets `atOnce` uploads through at a time, first come first served: each holds some parts of its archive in memory. */
 export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGate {
   const gate = openSemaphore(atOnce)
   const busy = `All upload slots (${atOnce}) are in use: try again in a few seconds.`
@@ -145,4 +139,30 @@ export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGa
       throw new AppError('LIMIT_002', busy, { cause: error, detail: busy })
     }
   }
+}
+
+/** The run's trace is that of the caller's `traceparent`, or a new one. A request that is refused has no span. */
+async function tracedRequest<Answer>(
+  { req, get }: Context<ApiEnv>,
+  traces: IntakeDeps['traces'],
+  answer: (correlation: Correlation) => Promise<Answer>,
+): Promise<Answer> {
+  const startMs = Date.now()
+  const caller = parseTraceparent(req.header('traceparent'))
+  const traceparent = newTraceparent(caller, traces.samples())
+  const answered = await answer({ requestId: get('requestId'), traceparent })
+  const run = parseTraceparent(traceparent)
+  if (run?.isSampled === true) {
+    traces.record({
+      traceId: run.traceId,
+      spanId: requestSpanId(run),
+      parentId: caller?.spanId,
+      name: `${req.method} /v1/runs`,
+      kind: 'server',
+      startMs,
+      endMs: Date.now(),
+      attributes: { 'http.request.method': req.method, 'url.path': req.path },
+    })
+  }
+  return answered
 }

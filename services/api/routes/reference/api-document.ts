@@ -90,10 +90,7 @@ export function apiDocument(): ApiDocument {
 
 type ComponentSchema = NonNullable<NonNullable<ApiDocument['components']>['schemas']>[string]
 
-/**
- * openapi-typescript takes `default` to mean that a field is always present, so defaults of properties move into the
- * description. A named schema has none, since answers use it, too.
- */
+/** openapi-typescript takes `default` to mean that a field is always present, so it moves into the description. */
 function describeDefaults(schema: ComponentSchema): void {
   if ('default' in schema) delete schema.default
   if (!('properties' in schema)) return

@@ -37,7 +37,6 @@ when the run has ended, or at once if it has, in one generation of it that begin
 To accept it or to undo the decision before takes that back; a run that is cancelled is not retried. \`retry\` of the answer names the generation.
 RUN_009 when the services here have another kind of model than the run was begun with.`
 
-/** The change sets of a run, and decisions on them. */
 export const changeEndpoints = {
   list: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'], {
     method: 'get',
@@ -52,17 +51,8 @@ export const changeEndpoints = {
   decide: endpoint(
     'runs:write',
     [
-      'RUN_001',
-      'RUN_004',
-      'RUN_005',
-      'RUN_009',
-      'WORK_001',
-      'WORK_002',
-      'WORK_003',
-      'WORK_004',
-      'WORK_007',
-      'STORE_002',
-      'STORE_003',
+      ...(['RUN_001', 'RUN_004', 'RUN_005', 'RUN_009', 'WORK_001', 'WORK_002', 'WORK_003', 'WORK_004'] as const),
+      ...(['WORK_007', 'STORE_002', 'STORE_003'] as const),
     ],
     {
       method: 'post',

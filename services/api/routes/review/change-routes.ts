@@ -35,7 +35,6 @@ export type ChangeRouteDeps = ChangeDeps &
     memoryGate: MemoryGate
   }
 
-/** Serves the change sets of a run with what was decided on them, takes decisions, and serves the composed patch. */
 export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(changeEndpoints.list, async (c) => {
@@ -78,17 +77,15 @@ async function wantedIn(body: DecisionsBody, run: Run, deps: ChangeDeps): Promis
   return askedOfEach(body).flatMap(wantedOf)
 }
 
-type Asked = Pick<DecisionsBody, 'verdict' | 'reason' | 'retry'> & {
+type Given = Pick<DecisionsBody, 'verdict' | 'reason' | 'retry'> & {
   change_set_id: string
   version?: number | undefined
   isBulk?: true | undefined
 }
 
-function wantedOf({ change_set_id: changeSetId, verdict, reason, retry, ...fields }: Asked): WantedDecision[] {
+function wantedOf({ change_set_id: changeSetId, verdict, reason, retry, version, isBulk }: Given): WantedDecision[] {
   if (verdict === undefined) return [] // the schema lets no such body in
-  const { version, isBulk } = fields
-  const wanted = { changeSetId, verdict: verdicts[verdict], reason: reason ?? null, version, isBulk }
-  return [retry === true ? { ...wanted, retry } : wanted]
+  return [{ changeSetId, verdict: verdicts[verdict], reason: reason ?? null, version, isBulk, ...(retry && { retry }) }]
 }
 
 /** Decides, and has what is to be tried again started if its run has ended. RUN_009 where it could not be. */
@@ -110,10 +107,7 @@ async function decidedView(
   return { ...view, retry: await retryOfRejected(run, decided, { ...deps, origin: { kind: 'api', id: requestId } }) }
 }
 
-/**
- * Reopens the run, if it has ended, for what is to be tried again, and says how it stands with what this request has rejected. Null where nothing
- * of it is tried again: a generation that has ended is none of this request.
- */
+/** Reopens an ended run for what is to be tried again, and says how this request's part of it stands. Null where nothing is. */
 async function retryOfRejected(
   { runId }: Run,
   { decisions }: Decided,

@@ -45,7 +45,6 @@ come to the patch, or have more than 64 MiB.`
 
 const patchErrors = ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'] as const
 
-/** The composed patch of a run, and the tree that it makes. */
 export const patchEndpoints = {
   patch: endpoint('runs:read', patchErrors, {
     method: 'get',

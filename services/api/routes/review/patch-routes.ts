@@ -25,7 +25,6 @@ type PatchRouteDeps = Pick<ChangeDeps, 'records'> & AskPatchDeps & PublishableDe
 
 const shownLeftOut = 100
 
-/** Serves the composed patch, what is in it, the tree that it makes, and the commits that it comes to. */
 export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps): void {
   routes.openapi(patchEndpoints.patch, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
@@ -92,11 +91,7 @@ function setsView({ files, conflicts, gate }: Composition) {
 const mostWaitMs = 25_000
 const askAgainS = 5
 
-/**
- * The composition of a patch of the run as of the last decision, which a worker may have to compose first. RUN_006 when it is not there
- * by then, or when the run is not composed and all its changes were asked for; RUN_007 when the run ended without a patch; the
- * worker's fault when there cannot be one.
- */
+/** RUN_006 when a worker has not composed it in time, RUN_007 when the run ended without a patch; else the worker's fault. */
 async function findPatch(run: Run, of: PatchKind, deps: AskPatchDeps, signal: AbortSignal): Promise<Composition> {
   const answer = await askPatch(run, of, deps, { waitMs: mostWaitMs, signal })
   if (answer.kind === 'there') return answer.composition
@@ -136,10 +131,7 @@ function pullRequestView(commits: readonly SizedCommit[], publishable: Publishab
   return { ...text, is_draft: composition.gate?.verdict !== 'passed' }
 }
 
-/**
- * Returns the snapshot that a run worked on, and what reads its files. Throws RUN_006 or RUN_007 while there is no snapshot of
- * it, or when it ended before there was one.
- */
+/** RUN_006 or RUN_007 while a run has no snapshot, or when it ended before there was one. */
 async function treeOf(run: Run, { records }: Pick<PatchRouteDeps, 'records'>) {
   const { projectId, snapshotId } = run
   if (snapshotId === null) throw withoutPatch(run)

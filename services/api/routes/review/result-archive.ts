@@ -14,11 +14,7 @@ export type ArchiveSource = {
   readBlob(hash: string): Promise<Uint8Array>
 }
 
-/**
- * A gzipped tar of the tree that results from a composition, or only of the files that it changes; deleted files are not in it,
- * nor created ones before the changes. One file at a time is in memory. The first part comes when the first file is read, so
- * STORE_003 for a missing one is thrown before it. Null when only changed files were asked for and there are none.
- */
+/** Null when only changed files were asked for and there are none. STORE_003 for a missing file is thrown before the first part. */
 export function archiveOf(
   { composition, snapshot, readBlob }: ArchiveSource,
   choice: ArchiveChoice,
@@ -42,7 +38,6 @@ export function compositionId(composition: Pick<Composition, 'files'>): string {
 
 type Entry = { path: string } & ({ hash: string; executable: boolean } | { target: string })
 
-/** Lists them in the order of their paths. */
 function entriesOf(
   changed: readonly ComposedFile[],
   snapshot: ArchiveSource['snapshot'],

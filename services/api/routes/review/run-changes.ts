@@ -5,6 +5,7 @@ import type { Decision } from '#domain/decision.ts'
 import { undefinedOn } from '#domain/error.ts'
 import { type OperationId, recordIds } from '#domain/ids.ts'
 import { type Operation, originalId } from '#domain/operation.ts'
+import { snakeKeys } from '#domain/wire-keys.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
@@ -22,24 +23,14 @@ import { redoneAmong } from '#stages/review/read-related.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
 export type ChangeDeps = {
-  ledger: Pick<
-    Ledger,
-    | 'endedOperations'
-    | 'getOperation'
-    | 'getRun'
-    | 'listOperations'
-    | 'operationsOfSets'
-    | 'readDecisions'
-    | 'setsBuiltOn'
-  >
+  ledger: Pick<Ledger, 'endedOperations' | 'getOperation' | 'getRun' | 'listOperations'> &
+    Pick<Ledger, 'operationsOfSets' | 'readDecisions' | 'setsBuiltOn'>
   records: ChangeRecords
 }
 
-/** A run, and what was decided on its change sets. */
-type Review = { run: Run; decisions: Decisions } & Compositions
-
 /** `composition` is the run as it was composed; `accepted` the patch of what was accepted, as it was composed last, if it was. */
 type Compositions = { composition: Composition | null; accepted: Composition | undefined }
+type Review = { run: Run; decisions: Decisions } & Compositions
 
 async function openReview(run: Run, { ledger, records }: ChangeDeps): Promise<Review> {
   const [composition, accepted, decisions] = await Promise.all([
@@ -53,9 +44,7 @@ async function openReview(run: Run, { ledger, records }: ChangeDeps): Promise<Re
 /** `context`: so many unchanged lines are around each change of a diff. */
 type ChangesPage = { cursor: string | undefined; limit: number; filter: ChangeFilter; context: number }
 
-/**
- * One page of the change sets of the run, in the ledger's order of the operations that made them, those of earlier generations first. `limit` counts operations: a mechanical one makes several sets, and a filter leaves some out.
- */
+/** `limit` counts operations: a mechanical one makes several sets, and a filter leaves some out. Earlier generations come first. */
 export async function listChanges(
   run: Run,
   { cursor, limit, filter, context }: ChangesPage,
@@ -68,10 +57,7 @@ export async function listChanges(
   return { changes: await viewsOf(changes, { review, context }, deps), next }
 }
 
-/**
- * The change sets of the work of one operation, those of its last record first; none when that has changed nothing. RUN_004 when the run has not
- * that operation.
- */
+/** Those of the operation's last record come first. RUN_004 when the run has not that operation. */
 export async function changesOfOperation(
   run: Run,
   { operationId, context }: { operationId: OperationId; context: number },
@@ -85,7 +71,6 @@ export async function changesOfOperation(
   return viewsOf(await changesIn(records, { review, filter: {} }, deps), { review, context }, deps)
 }
 
-/** The change set of this id; none when the run has not made it. */
 export async function changesOfSet(
   run: Run,
   { changeSetId, context }: { changeSetId: string; context: number },
@@ -97,10 +82,7 @@ export async function changesOfSet(
   return all.filter((change) => change.change_set_id === changeSetId)
 }
 
-/**
- * All change sets that a decision on `filter` is about, the oldest first, with the version of the decision that was seen: none of
- * those that were made anew.
- */
+/** Returns the sets that a decision on `filter` is about, the oldest first, with the version of the decision that was seen. */
 export async function findChanges(run: Run, filter: ChangeFilter, deps: ChangeDeps): Promise<Map<string, number>> {
   const review = await openReview(run, deps)
   const counts = new Map<string, number>()
@@ -112,7 +94,6 @@ export async function findChanges(run: Run, filter: ChangeFilter, deps: ChangeDe
   return counts
 }
 
-/** A change set that `operation` made. */
 type Change = { set: ChangeSet; operation: Operation; isRedone: boolean; decision: Decision | undefined }
 
 async function changesIn(
@@ -184,7 +165,7 @@ async function viewIn(
   })
 }
 
-/** Says why the set is not in the patch; of an accepted one, as the patch of what was accepted has it, if that says anything of it. */
+/** An accepted set is looked for in the patch of what was accepted. */
 function conflictOf(
   changeSetId: string,
   isAccepted: boolean,
@@ -197,17 +178,14 @@ function conflictOf(
 }
 
 export function decisionView({ verdict, version, reason, note, at, by, byName }: Decision): DecisionView {
-  const who = { decided_by: by, ...(byName === undefined ? {} : { decided_by_name: byName }) }
-  return { verdict, version, reason, ...(note === undefined ? {} : { note }), decided_at: isoTime(at), ...who }
+  const decided = { decidedAt: isoTime(at), decidedBy: by, decidedByName: byName }
+  return snakeKeys({ verdict, version, reason, note, ...decided })
 }
 
 /** A file takes two requests to the object store: read one after the other, those of a large run would be waited for. */
 const filesAhead = 4
 
-/**
- * The patch of a composition, one file at a time in the order of their paths, so that only a few files are in memory. Yields
- * nothing when nothing changed.
- */
+/** One file at a time, in the order of their paths. Yields nothing when nothing changed. */
 export async function* patchOf(composition: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
   const contentOf = async (hash: string | null) => (hash === null ? null : readBlob(hash))
   const sorted = changedFiles(composition).toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))

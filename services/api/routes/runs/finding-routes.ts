@@ -18,7 +18,6 @@ export type FindingRouteDeps = {
   }
 }
 
-/** Lists what the agents of a run have found. */
 export function addFindingRoute(routes: OpenAPIHono<ApiEnv>, deps: FindingRouteDeps): void {
   routes.openapi(findingEndpoints.findings, async (c) => {
     const { cursor, limit, ...filter } = c.req.valid('query')
@@ -49,10 +48,6 @@ async function findingsOf(
 }
 
 function findingView(finding: CodeFinding, { bundle, operationId, node }: Operation): FindingView {
-  return viewOf(FindingView, finding, {
-    agent: bundle,
-    operation_id: operationId,
-    node_id: node.nodeId,
-    qualified_name: node.qualifiedName,
-  })
+  const { nodeId: node_id, qualifiedName: qualified_name } = node
+  return viewOf(FindingView, finding, { agent: bundle, operation_id: operationId, node_id, qualified_name })
 }

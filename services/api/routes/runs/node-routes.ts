@@ -25,11 +25,7 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
     const ref = listOf(run)
     if (ref === undefined) return c.json({ nodes: [], next: null, complete: false }, 200)
-    const filters = {
-      ...(kind === undefined ? {} : { kind }),
-      ...(language === undefined ? {} : { language }),
-      ...(path === undefined ? {} : { path }),
-    }
+    const filters = { ...(kind && { kind }), ...(language && { language }), ...(path && { path }) }
     const { nodes, next } = await records.nodes.scan(ref, { ...filters, from: Number(cursor ?? 0), limit })
     const page = { nodes: nodes.map(nodeView), next: next === null ? null : String(next), complete: true }
     return c.json(cursor === undefined ? { ...page, skipped: await skippedOf(ref, deps) } : page, 200)
@@ -54,7 +50,7 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     const nodeAt = ref === undefined ? undefined : await records.nodes.place(ref, nodeId)
     const edgeRef = edgesOf(run)
     if (nodeAt === undefined || edgeRef === undefined) throw noSuchNode(runId, nodeId)
-    const filters = { ...(direction === undefined ? {} : { direction }), ...(kind === undefined ? {} : { kind }) }
+    const filters = { ...(direction && { direction }), ...(kind && { kind }) }
     const { edges, next } = await records.edges.scan(edgeRef, nodeAt, { ...filters, from: Number(cursor ?? 0), limit })
     const views = edges.map((edge) => viewOf(EdgeShape, edge, { node: viewOf(EdgeNode, edge.node, {}) }))
     return c.json({ edges: views, next: next === null ? null : String(next) }, 200)
@@ -70,7 +66,6 @@ function listOf({ runId, projectId, nodeListKey: hash }: Run): NodeListRef | und
   return hash === null ? undefined : { projectId, runId, hash }
 }
 
-/** Undefined before discovery is done. */
 function edgesOf({ runId, projectId, edgeListKey: hash }: Run): EdgeListRef | undefined {
   return hash === null ? undefined : { projectId, runId, hash }
 }

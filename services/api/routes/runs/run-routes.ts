@@ -33,19 +33,8 @@ export type RunRouteDeps = EventRouteDeps &
   FindingRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
-    ledger: Pick<
-      Ledger,
-      | 'countFailures'
-      | 'countVerdicts'
-      | 'getOperation'
-      | 'getRun'
-      | 'lastDecision'
-      | 'listOperations'
-      | 'listRuns'
-      | 'mayWantRetry'
-      | 'readDecisions'
-      | 'readEvents'
-    >
+    ledger: Pick<Ledger, 'countFailures' | 'countVerdicts' | 'getOperation' | 'getRun' | 'lastDecision'> &
+      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readEvents'>
     records: RunRecords
     /** The models that no live worker can use. */
     readAway(): Promise<readonly UnreachableModel[]>
@@ -79,7 +68,6 @@ const none: Decisions = { last: 0, byChangeSet: new Map(), forged: [] }
 /** Suffices for the runs that programs ask for every second. */
 const rememberedDecisions = 8
 
-/** Reads what a run is shown with. */
 function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records'>) {
   const decided = openCachedAnswers<Decisions>({ max: rememberedDecisions })
   return async (run: Run): Promise<Omit<RunDetails, 'away'>> => {
@@ -99,7 +87,6 @@ function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records
   }
 }
 
-/** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
   /** Asked only for the sake of a run that may wait. */
@@ -128,7 +115,7 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   routes.openapi(runEndpoints.operations, async (c) => {
     const { status, cursor, limit } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    const filters = { ...(status === undefined ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) }
+    const filters = { ...(status && { status }), ...(cursor !== undefined && { cursor }) }
     const { operations, next } = await ledger.listOperations(run.runId, { ...filters, limit })
     return c.json({ operations: operations.map(operationView), next }, 200)
   })

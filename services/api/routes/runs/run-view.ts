@@ -11,6 +11,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import { snakeKeys } from '#domain/wire-keys.ts'
 import type { FailureCount } from '#store/ledger/read-operations.ts'
 import type { PlanSummary } from '#store/objects/plan-summary.ts'
 import { AgentPlanView, PlannedFolder, PlanView } from '#schemas/plan-schema.ts'
@@ -60,7 +61,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
 function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
   if (isEnded(run.status) || run.stop !== null) return []
   const models = run.away.map(({ model, since }) => {
-    const servers = away.find((one) => one.model === model)?.servers ?? []
+    const servers = away.find((unreachable) => unreachable.model === model)?.servers ?? []
     return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
   })
   const { waiting: questions } = run.counts
@@ -149,11 +150,7 @@ function funnelView(
       countFunnel(made, (id) => byChangeSet.get(id)?.verdict ?? 'pending'),
     )
     const merged = countMerged(made, run)
-    return known.map(({ acceptedUnverified, ...counts }) => ({
-      ...counts,
-      accepted_unverified: acceptedUnverified,
-      merged: merged.get(counts.agent) ?? 0,
-    }))
+    return known.map((counts) => ({ ...snakeKeys(counts), merged: merged.get(counts.agent) ?? 0 }))
   }
   const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0, merged: 0 }
   return [...verdicts]
@@ -178,10 +175,8 @@ export function runLinks(runId: string): RunLinks {
 }
 
 /**
- * Counts for each check on how many of the composed files it was made and how many passed. A file that had syntax errors before
- * passes `parses` when it has no more than those: `with_errors` counts such files. `in_part` counts those of which only some
- * change sets were asked for it. Files on which a check could not be made, or to which it does not apply, are counted separately. Of tests it also says how many
- * of the planted faults they noticed: one is enough to pass.
+ * Counts on how many composed files each check was made, and passed. `with_errors`: those that pass `parses` with no more errors than before.
+ * `in_part`: those of which only some sets were asked for it. What could not be checked, or does not apply, is counted apart.
  */
 function checksView({ files }: Composition): RunView['checks'] {
   const evidence = files.flatMap((file) => file.evidence)
@@ -196,11 +191,11 @@ function checksView({ files }: Composition): RunView['checks'] {
     const counts = {
       ok: passed.length,
       total: results.length,
-      ...(withErrors === 0 ? {} : { with_errors: withErrors }),
-      ...(inPart === 0 ? {} : { in_part: inPart }),
-      ...(notChecked === 0 ? {} : { not_checked: notChecked }),
-      ...(notApplicable === 0 ? {} : { not_applicable: notApplicable }),
-      ...(check === 'tests_kill_mutants' && results.length > 0 ? plantedFaults(results) : {}),
+      ...(withErrors > 0 && { with_errors: withErrors }),
+      ...(inPart > 0 && { in_part: inPart }),
+      ...(notChecked > 0 && { not_checked: notChecked }),
+      ...(notApplicable > 0 && { not_applicable: notApplicable }),
+      ...(check === 'tests_kill_mutants' && results.length > 0 && plantedFaults(results)),
     }
     return [check, counts] as const
   })
@@ -226,7 +221,7 @@ function failureView({ errorCode, count, first }: FailureCount): FailureView {
   })
 }
 
-/** The run, if it belongs to `projectId`. RUN_001 for a run of another project, as for one that does not exist. */
+/** RUN_001 for a run of another project, as for one that does not exist. */
 export async function findRun(runId: RunId, projectId: string, ledger: Pick<Ledger, 'getRun'>): Promise<Run> {
   const run = await ledger.getRun(runId)
   if (run.projectId !== projectId) throw new AppError('RUN_001', `There is no run "${runId}".`)

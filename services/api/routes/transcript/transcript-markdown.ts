@@ -41,15 +41,8 @@ function headingOf(transcript: TranscriptView, servers: readonly string[]): stri
   return [title, listOf(lines)]
 }
 
-function evidenceLine({
-  check,
-  of,
-  path,
-  ok,
-  tool,
-  version = '',
-  detail = '',
-}: TranscriptView['evidence'][number]): string {
+function evidenceLine({ check, of, path, ok, tool, ...more }: TranscriptView['evidence'][number]): string {
+  const { version = '', detail = '' } = more
   if (of !== undefined) return `${check.replaceAll('_', ' ')}: ${of} of ${code(path)} (${detail})`
   return `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${`${tool} ${version}`.trim()})`
 }

@@ -87,10 +87,7 @@ export function transcriptView(
 
 type Conversation = Pick<AttemptRecord, 'messages' | 'replies' | 'exchanges' | 'tools'>
 
-/**
- * A reply has its request, a tool's answer the run of the tool; failed requests appear where they were made. Without
- * `fullPrompts` the texts before the first reply are left out.
- */
+/** Failed requests appear where they were made. Without `fullPrompts` the texts before the first reply are left out. */
 export function* transcriptEntries(
   { messages, replies, exchanges, tools }: Conversation,
   { fullPrompts }: { fullPrompts: boolean },
@@ -163,10 +160,7 @@ function exchangeView(request: Exchange | undefined): ExchangeView | null {
   })
 }
 
-/**
- * It counts the time after the first token, where that is known. It is undefined for a request that was sent again, whose
- * duration includes the other tries.
- */
+/** Counts the time after the first token, where that is known. Undefined for a request that was sent again. */
 function tokensPerSecond({
   usage,
   durationMs,

@@ -23,7 +23,7 @@ export function usageRoutes(deps: UsageRouteDeps): OpenAPIHono<ApiEnv> {
     const { by, project_id: wanted, until = dayOf(Date.now()), ...given } = c.req.valid('query')
     const since = given.since ?? dayOf(Date.parse(until) - (usualDays - 1) * dayMs)
     const days = daysBetween(since, until)
-    const projects = await projectsOf({ by, asked: wanted, caller: c.get('caller') }, deps)
+    const projects = await projectsOf({ by, wanted, caller: c.get('caller') }, deps)
     const used = await mapBounded(projects, projectsAtOnce, async (project) =>
       (await deps.ledger.readUsage(project, days)).map((usage) => ({ ...usage, project })),
     )
@@ -43,12 +43,13 @@ function daysBetween(since: string, until: string): string[] {
   return Array.from({ length: count }, (_none, at) => dayOf(first + at * dayMs))
 }
 
-type Asked = { by: UsageView['by']; asked: ProjectId | undefined; caller: Caller }
+type Choice = { by: UsageView['by']; wanted: ProjectId | undefined; caller: Caller }
 
-async function projectsOf({ by, asked, caller }: Asked, { projects }: UsageRouteDeps): Promise<ProjectId[]> {
-  if (by === 'project' || (asked !== undefined && asked !== caller.projectId)) requireOperator(caller)
-  if (asked !== undefined && asked !== caller.projectId) await findProject(asked, projects)
-  if (asked !== undefined || by !== 'project') return [asked ?? caller.projectId]
+async function projectsOf({ by, wanted, caller }: Choice, { projects }: UsageRouteDeps): Promise<ProjectId[]> {
+  const isForeign = wanted !== undefined && wanted !== caller.projectId
+  if (by === 'project' || isForeign) requireOperator(caller)
+  if (isForeign) await findProject(wanted, projects)
+  if (wanted !== undefined || by !== 'project') return [wanted ?? caller.projectId]
   return (await projects.list()).map(({ projectId }) => projectId)
 }
 
