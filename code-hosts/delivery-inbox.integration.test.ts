@@ -1,32 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { recordedLog } from '#testing/recorded-log.ts'
-import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { sha256 } from '#domain/ids.ts'
+import { testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import type { Delivery, HandledDelivery } from './delivery.ts'
 import { openDeliveryInbox } from './delivery-inbox.ts'
 import { testSigner } from '#testing/test-signer.ts'
 import { openSigner } from '#platform/signer.ts'
 
-let server: TestRedis
-let redis: Redis
 let namespace = ''
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-})
+const test = useOpened(testLedger)
 beforeEach(() => {
-  namespace = `${server.namespace}${randomUUID().slice(0, 8)}`
-})
-afterAll(async () => {
-  await redis.quit()
-  await server.close()
+  namespace = `${test.namespace}${randomUUID().slice(0, 8)}`
 })
 
 const hourMs = 3_600_000
-const inboxOf = (silentMs = hourMs) => openDeliveryInbox(redis, namespace, { silentMs, signer: testSigner })
+const inboxOf = (silentMs = hourMs) => openDeliveryInbox(test.redis, namespace, { silentMs, signer: testSigner })
 
 const ping = (deliveryId: string): Delivery => ({
   deliveryId,
@@ -122,7 +114,7 @@ describe('the inbox of deliveries', () => {
     const taken = await inboxOf().take('live', count + 1)
     const last = taken.at(-1)?.entry ?? ''
     // As if its consumer had been silent for two hours.
-    await redis.call('XCLAIM', `${namespace}:{github}:inbox`, 'publisher', 'dead', 0, last, 'IDLE', 2 * hourMs)
+    await test.redis.call('XCLAIM', `${namespace}:{github}:inbox`, 'publisher', 'dead', 0, last, 'IDLE', 2 * hourMs)
     expect(idsOf(await inboxOf().take('other', 1))).toEqual([`d${count}`])
   })
 
@@ -138,7 +130,7 @@ describe('the inbox of deliveries', () => {
     expect((await inbox.listHandled(10)).map(({ reason }) => reason)).toEqual(['first'])
     expect(await inbox.take('a', 1)).toEqual([])
     expect(await inbox.put(ping('one'))).toBe('seen')
-    expect(await redis.xlen(`${namespace}:{github}:inbox`)).toBe(0)
+    expect(await test.redis.xlen(`${namespace}:{github}:inbox`)).toBe(0)
   })
 
   it('lists what was handled, the newest first, of one project also behind many others', async () => {
@@ -159,11 +151,11 @@ describe('the inbox of deliveries', () => {
 
   it('leaves what it cannot read to another version, and ends it after a day', async () => {
     const { log, entries } = recordedLog()
-    const inbox = openDeliveryInbox(redis, namespace, { silentMs: 0, log, signer: testSigner })
+    const inbox = openDeliveryInbox(test.redis, namespace, { silentMs: 0, log, signer: testSigner })
     const add = (id: string, text: string) => {
       const at = String(Date.now())
       const signature = testSigner.sign('delivery', at, text)
-      return redis.xadd(`${namespace}:{github}:inbox`, id, 'd', text, 'at', at, 's', signature)
+      return test.redis.xadd(`${namespace}:{github}:inbox`, id, 'd', text, 'at', at, 's', signature)
     }
     const yesterday = Date.now() - 25 * hourMs
     const ofLater = (deliveryId: string) => JSON.stringify({ ...ping(deliveryId), body: { kind: 'later' } })
@@ -181,18 +173,18 @@ describe('the inbox of deliveries', () => {
 
   it('refuses what nobody with the key has put there, or somebody puts there again days later, and goes on', async () => {
     const { log, entries } = recordedLog()
-    const inbox = openDeliveryInbox(redis, namespace, { silentMs: 0, log, signer: testSigner })
+    const inbox = openDeliveryInbox(test.redis, namespace, { silentMs: 0, log, signer: testSigner })
     const key = `${namespace}:{github}:inbox`
     const click = JSON.stringify(ping('forged'))
     const at = String(Date.now())
     const others = openSigner(['a key of the attacker, as long as it must be'])
-    await redis.xadd(key, '*', 'd', click)
-    await redis.xadd(key, '*', 'd', click, 'at', at, 's', others.sign('delivery', at, click))
+    await test.redis.xadd(key, '*', 'd', click)
+    await test.redis.xadd(key, '*', 'd', click, 'at', at, 's', others.sign('delivery', at, click))
     await inbox.put(ping('mine'))
-    const [newest] = await redis.xrevrange(key, '+', '-', 'COUNT', 1)
-    await redis.xadd(key, '*', 'd', click, 'at', at, 's', newest?.[1].at(-1) ?? '')
+    const [newest] = await test.redis.xrevrange(key, '+', '-', 'COUNT', 1)
+    await test.redis.xadd(key, '*', 'd', click, 'at', at, 's', newest?.[1].at(-1) ?? '')
     const old = String(Date.now() - 49 * hourMs)
-    await redis.xadd(key, '*', 'd', click, 'at', old, 's', testSigner.sign('delivery', old, click))
+    await test.redis.xadd(key, '*', 'd', click, 'at', old, 's', testSigner.sign('delivery', old, click))
     expect(idsOf(await inbox.take('a', 10))).toEqual(['mine'])
     const refused = await inbox.listHandled(10)
     expect(refused.map(({ outcome, reason }) => `${outcome} ${reason}`)).toEqual([
@@ -204,7 +196,7 @@ describe('the inbox of deliveries', () => {
   })
 
   it('says that Redis is away', async () => {
-    const gone = new Redis(server.url, { maxRetriesPerRequest: 0 })
+    const gone = new Redis(test.redisUrl, { maxRetriesPerRequest: 0 })
     gone.on('error', () => {})
     await gone.quit()
     await expect(openDeliveryInbox(gone, namespace, { signer: testSigner }).put(ping('one'))).rejects.toMatchObject({

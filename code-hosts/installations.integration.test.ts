@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { type Installations, openInstallations } from './installations.ts'
 
-let server: TestRedis
-let redis: Redis
 let installations: Installations
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-})
+const test = useOpened(testLedger)
 beforeEach(() => {
-  installations = openInstallations(redis, `${server.namespace}${randomUUID().slice(0, 8)}`)
-})
-afterAll(async () => {
-  await redis.quit()
-  await server.close()
+  installations = openInstallations(test.redis, `${test.namespace}${randomUUID().slice(0, 8)}`)
 })
 
 const ofShop = { installationId: 7, projectId: 'shop', account: 'octocat', isSuspended: false }

@@ -1,18 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ChangeSet, Edit, Evidence } from '#domain/change-set.ts'
 import type { TextCheck } from '#domain/checks.ts'
 import { sha256 } from '#domain/ids.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
-import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
+import { testEvidence } from '#stages/operate/evidence/test-evidence.fixture.ts'
 import { proveComposition, type ProofDeps } from './prove-composition.ts'
 
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const python = await loadLanguage('python')
+const { checker, python } = await testEvidence()
 
 type Given = { path: string; asks: TextCheck[]; builtOn?: string[] }
 
@@ -37,7 +31,7 @@ function aSet(id: string, base: string, { path, asks, builtOn }: Given, ...repla
 async function compose(base: string, sets: readonly ChangeSet[], tree: ProofDeps['readFileOf'] = () => undefined) {
   const stored = new Map<string, string>()
   const { files, conflicts } = await proveComposition(sets, {
-    evidence: openEvidenceChecker({ linter, python, syntax }),
+    evidence: checker,
     python,
     rules: { of: async () => wideRules },
     readBlob: async () => Buffer.from(base),

@@ -1,12 +1,10 @@
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
-import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
-import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
+import { testEvidence } from '#stages/operate/evidence/test-evidence.fixture.ts'
 import { readComposed } from './file-proofs.ts'
 import { proveComposition } from './prove-composition.ts'
 
@@ -40,9 +38,7 @@ it('reads files as all change sets together make them, and the others as they ar
   expect(texts).toEqual(['1 2\n', 'as it is\n', 'new\n', undefined, undefined])
 })
 
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
+const { checker } = await testEvidence()
 
 it('leaves out samples that only match with a change that is left out', async () => {
   const module = 'def price(sku: int) -> int:\n    return 1\n'
@@ -60,7 +56,7 @@ it('leaves out samples that only match with a change that is left out', async ()
   const matching = making('c2', 'samples_match', 'tests/fixtures/shop.price.json', JSON.stringify(samples))
   const python = await loadLanguage('python')
   const { conflicts, files } = await proveComposition([broken, matching], {
-    evidence: openEvidenceChecker({ linter, python, syntax }),
+    evidence: checker,
     python,
     rules: { of: async () => defaultPathRules },
     readBlob: async () => Buffer.from(module),

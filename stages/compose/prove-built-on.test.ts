@@ -1,12 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
-import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
+import { testEvidence } from '#stages/operate/evidence/test-evidence.fixture.ts'
 import { type GroupProof, proveComposition } from './prove-composition.ts'
 
 const source = 'def f(x):\n    return x\n\n\ndef g(y):\n    return y\n'
@@ -15,12 +12,9 @@ const user = 'import shop.compat\n\n\ndef main():\n    return shop.compat.dump()
 const bases = new Map([source, exporter, user].map((text) => [sha256(text), text]))
 
 const stored = new Map<string, string>()
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const python = await loadLanguage('python')
+const { checker, python } = await testEvidence()
 const deps = {
-  evidence: openEvidenceChecker({ linter, python, syntax }),
+  evidence: checker,
   python,
   rules: { of: async () => wideRules },
   readBlob: async (hash: string) => Buffer.from(bases.get(hash) ?? ''),

@@ -1,13 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type ChangeSet, type Edit, type Evidence, type FileChange } from '#domain/change-set.ts'
 import type { EvidenceCheck } from '#domain/checks.ts'
 import { sha256 } from '#domain/ids.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { testEvidence } from '#stages/operate/evidence/test-evidence.fixture.ts'
 import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 const source = 'import os\n\n\ndef f(x):\n    if x == None:\n        return f"a"\n    return x\n'
@@ -43,12 +40,9 @@ function only(id: string, from: string, to: string, { path = 'a.py', text: base 
 }
 
 const stored = new Map<string, string>()
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const python = await loadLanguage('python')
+const { checker, python } = await testEvidence()
 const deps: ProofDeps = {
-  evidence: openEvidenceChecker({ linter, python, syntax }),
+  evidence: checker,
   python,
   rules: { of: async () => wideRules },
   readBlob: async (hash: string) => Buffer.from(bases.get(hash) ?? source),

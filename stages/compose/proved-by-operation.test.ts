@@ -1,20 +1,13 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ChangeSet, Evidence } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
-import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
+import { testEvidence } from '#stages/operate/evidence/test-evidence.fixture.ts'
 import { provedByOperation } from './file-proofs.ts'
 import { proveComposition } from './prove-composition.ts'
 
 const source = 'def one():\n    return 1\n\n\ndef two():\n    return 2\n'
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const python = await loadLanguage('python')
-const checker = openEvidenceChecker({ linter, python, syntax })
+const { checker, linter, python } = await testEvidence()
 
 type Given = { id: string; path: string; after?: string; text?: string; proof?: Partial<Evidence>; builtOn?: string[] }
 

@@ -1,42 +1,33 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newRunId } from '#domain/ids.ts'
-import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { IdempotencyHeader, openIdempotencyStore } from './idempotency.ts'
 
-let server: TestRedis
-let redis: Redis
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-})
-afterAll(async () => {
-  await redis.quit()
-  await server.close()
-})
+const test = useOpened(testLedger)
 
 const record = () => ({ bodyHash: 'body', runId: newRunId(Date.now()) })
 
 describe('openIdempotencyStore', () => {
   it('gives a key to exactly one of many who claim it at once', async () => {
-    const store = openIdempotencyStore(redis, server.namespace)
+    const store = openIdempotencyStore(test.redis, test.namespace)
     const holders = await Promise.all(Array.from({ length: 20 }, () => store.claim('default', 'k1', record())))
     expect(new Set(holders.map((holder) => JSON.stringify(holder))).size).toBe(1)
     expect(await store.find('default', 'k1')).toEqual(holders[0])
   })
 
   it('keeps projects apart', async () => {
-    const store = openIdempotencyStore(redis, server.namespace)
+    const store = openIdempotencyStore(test.redis, test.namespace)
     await store.claim('alpha', 'k2', record())
     expect(await store.find('beta', 'k2')).toBeUndefined()
   })
 
   it('forgets a key after a day and never stores its text', async () => {
-    const store = openIdempotencyStore(redis, server.namespace)
+    const store = openIdempotencyStore(test.redis, test.namespace)
     await store.claim('default', 'my-order-4711', record())
-    const keys = await redis.keys(`${server.namespace}:*`)
+    const keys = await test.redis.keys(`${test.namespace}:*`)
     expect(keys.join()).not.toContain('4711')
-    for (const key of keys) expect(await redis.ttl(key)).toBeGreaterThan(23 * 3600)
+    for (const key of keys) expect(await test.redis.ttl(key)).toBeGreaterThan(23 * 3600)
   })
 })
 

@@ -1,25 +1,17 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { ModelHealth } from '#domain/model-health.ts'
-import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { openFleet, readFleet } from './fleet.ts'
 import { announceWorker, wantedModels, wantModels, withdrawWorker } from './live-workers.ts'
 
-let server: TestRedis
-let redis: Redis
 let namespace: string
 let tests = 0
 
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-})
+const test = useOpened(testLedger)
 beforeEach(() => {
-  namespace = `${server.namespace}${(tests += 1)}`
-})
-afterAll(async () => {
-  redis.disconnect()
-  await server.close()
+  namespace = `${test.namespace}${(tests += 1)}`
 })
 
 function seen(model: string, awaySince: number | null, url = 'http://gpu:8000/v1'): ModelHealth {
@@ -30,8 +22,8 @@ function seen(model: string, awaySince: number | null, url = 'http://gpu:8000/v1
 }
 
 const announce = (id: string, operations: number, ...models: ModelHealth[]) =>
-  announceWorker(redis, { id, operations, models, version: '0.1.0', startedAt: 1_000 }, namespace)
-const fleet = (without?: string) => readFleet(redis, { namespace, ...(without === undefined ? {} : { without }) })
+  announceWorker(test.redis, { id, operations, models, version: '0.1.0', startedAt: 1_000 }, namespace)
+const fleet = (without?: string) => readFleet(test.redis, { namespace, ...(without === undefined ? {} : { without }) })
 
 it('adds up the operations that the workers take, once each, also after a change', async () => {
   await announce('a', 16)
@@ -40,13 +32,13 @@ it('adds up the operations that the workers take, once each, also after a change
   expect(await fleet()).toMatchObject({ operations: 20 })
   await announce('a', 0)
   expect(await fleet()).toMatchObject({ operations: 4 })
-  await withdrawWorker(redis, 'b', namespace)
+  await withdrawWorker(test.redis, 'b', namespace)
   expect(await fleet()).toMatchObject({ operations: 0 })
 })
 
 it('forgets a worker that stopped saying so', async () => {
   await announce('b', 4)
-  await redis.hset(
+  await test.redis.hset(
     `${namespace}:{all}:workers`,
     'dead',
     JSON.stringify({ until: 1, operations: 100, models: [seen('default', 5)], version: '0.1.0', startedAt: 0 }),
@@ -75,14 +67,14 @@ it('finds none away that some worker has not judged', async () => {
   await announce('a', 4, seen('lora', 1000))
   await announce('b', 4)
   expect(await fleet()).toMatchObject({ away: [], working: new Set() })
-  await withdrawWorker(redis, 'b', namespace)
+  await withdrawWorker(test.redis, 'b', namespace)
   expect(await fleet()).toMatchObject({ away: [{ model: 'lora' }] })
 })
 
 it('says which models runs wait for', async () => {
-  await wantModels(redis, ['lora', 'default'], namespace)
-  await redis.zadd(`${namespace}:{all}:wanted-models`, 1, 'old')
-  expect((await wantedModels(redis, namespace)).toSorted()).toEqual(['default', 'lora'])
+  await wantModels(test.redis, ['lora', 'default'], namespace)
+  await test.redis.zadd(`${namespace}:{all}:wanted-models`, 1, 'old')
+  expect((await wantedModels(test.redis, namespace)).toSorted()).toEqual(['default', 'lora'])
 })
 
 it('adds up what the servers take of all workers, and knows nothing while one does not say so', async () => {
@@ -92,7 +84,7 @@ it('adds up what the servers take of all workers, and knows nothing while one do
   })
   const joins = (id: string, limit: number, url?: string) =>
     announceWorker(
-      redis,
+      test.redis,
       { id, operations: 256, models: [], version: '0.1.0', startedAt: 1_000, pool: pool(limit, url) },
       namespace,
     )
@@ -108,7 +100,7 @@ it('adds up what the servers take of all workers, and knows nothing while one do
 })
 
 it('says STORE_001 when Redis is out of reach, for which no run is to blame', async () => {
-  const closed = new Redis(server.url)
+  const closed = new Redis(test.redisUrl)
   closed.disconnect()
   const { read, want } = openFleet(closed, namespace)
   await expect(read()).rejects.toMatchObject({ code: 'STORE_001' })

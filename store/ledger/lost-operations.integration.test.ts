@@ -34,6 +34,18 @@ async function onlyAttempt(runId: RunId): Promise<Attempt> {
 }
 
 describe('an operation whose worker falls silent', () => {
+  it('keeps the operation when it is heard again before anybody looked, also from a delivery of the same job', async () => {
+    const runId = await test.executing([root])
+    const attempt = await onlyAttempt(runId)
+    await loseAll(runId)
+    const job = { runId, operationId: root.operationId, dispatch: 1 }
+    expect(await ledger.claim(job, newToken())).toEqual({ kind: 'busy' })
+    expect(await ledger.append(attempt, 1, [])).toEqual({ kind: 'ok', stopRequested: false })
+    await ledger.sweep(runId)
+    expect(await ledger.settle(attempt, 2, { outcome: anOutcome(), events: [] })).toEqual({ kind: 'settled' })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('fails alone: no operation fails for what ran beside it, however many kill their worker', async () => {
     const killers = [root, aPlannedOperation('late', { priority: 20 }), aPlannedOperation('last', { priority: 30 })]
     const bystanders = Array.from({ length: 9 }, (_, at) => aPlannedOperation(`by${at}`, { priority: 10 + 3 * at }))

@@ -107,6 +107,20 @@ describe('an answer', () => {
   it('of an unknown run is refused', async () => {
     await expect(test.ledger.resume('r00000000', answering('yes'))).rejects.toMatchObject({ code: 'RUN_001' })
   })
+
+  it('to a stopped run is refused', async () => {
+    const { runId } = await suspended()
+    await test.ledger.cancel(runId, { reason: 'enough', origin: by })
+    await expect(test.ledger.resume(runId, answering('yes'))).rejects.toMatchObject({ code: 'RUN_007' })
+  })
+
+  it('past its time is refused, before and after the sweeper has seen it', async () => {
+    const attempt = await suspended()
+    await letTimePass(attempt)
+    await expect(test.ledger.resume(attempt.runId, answering('yes'))).rejects.toMatchObject({ code: 'ASK_003' })
+    await test.ledger.sweep(attempt.runId)
+    await expect(test.ledger.resume(attempt.runId, answering('yes'))).rejects.toMatchObject({ code: 'ASK_003' })
+  })
 })
 
 describe('a question nobody answers', () => {

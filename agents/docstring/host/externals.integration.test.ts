@@ -1,19 +1,17 @@
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
 import { defaultPathRules, goLintRules } from '#domain/path-rules.ts'
 import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
 import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { openWorkspace } from '#stages/operate/workspace/open-workspace.ts'
 import { openTargetNode } from '#stages/operate/tools/target-node.ts'
+import { testEvidence } from '#stages/operate/evidence/test-evidence.fixture.ts'
 import { docstringExternals } from './externals.ts'
 
 const { searchPath, lack } = await testGofmt(process.env)
-const linter = await openTestLinter({ searchPath })
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
+const { linter, syntax } = await testEvidence({ searchPath })
 
 const source = 'package a\n\nvar  rough = 1\n\nfunc Total(a, b int) int {\n  return a + b\n}\n'
 

@@ -1,16 +1,11 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { TextCheck } from '#domain/checks.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
+import { testEvidence } from '#stages/operate/evidence/test-evidence.fixture.ts'
 import { readSignature } from './checks.ts'
-import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
+const { checker } = await testEvidence()
 
 const source = 'from kinds import Kind\ndef price(sku: str, kind: Kind = Kind.A) -> int:\n    return 1\n'
 const kinds = 'from enum import Enum\nclass Kind(Enum):\n    A = "a"\n    B = "b"\n'

@@ -48,21 +48,12 @@ function inGitsWords(value: string | boolean | undefined): string {
 }
 
 const cases: Readonly<Record<string, Written>> = {
-  'a name at any level': { '': '*.py linguist-vendored\na.js filter=x\n' },
-  'a path from the top': { '': 'src/a.py diff=python\n/a.py ident\nvendor/** linguist-vendored\n' },
-  'a folder, which says nothing of its files': { '': 'vendor linguist-vendored\nsrc/ linguist-vendored\n' },
-  'stars over folders': { '': '**/a.py ident\nsrc/**/a.js filter=y\nsrc/**/*.py -diff\n' },
-  'the last line that matches': { '': '*.py ident\nsrc/*.py -ident\nsrc/a.py !ident\n' },
-  'the nearest file': { '': '*.py ident diff=python\n', src: '*.py -ident\n', 'src/deep': 'b.py ident\n' },
-  'a nearer file that takes back what was said': { '': '*.py ident\n', src: 'a.py !ident\n' },
-  'the macro binary': { '': '*.js binary\nsrc/a.min.js diff\n' },
   "macros of one's own, of the top only": {
     '': '[attr]ours ident -diff filter=z\n*.py ours\n',
     src: '[attr]mine ident\na.py mine\n',
   },
   'quotes, comments and what is no rule': { '': '# *.py ident\n"a b.py" ident\n!a.py ident\n\n*.js\n' },
   'classes and escapes': { '': '[ab].py ident\n\\*.py -ident\n?.py diff=p\n' },
-  'two words on one attribute': { '': '*.py ident -ident\n*.js -diff binary diff\n' },
 }
 
 describe('readAttributeRules', () => {

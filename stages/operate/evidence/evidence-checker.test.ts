@@ -1,15 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import type { TextCheck } from '#domain/checks.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
+import { testEvidence } from './test-evidence.fixture.ts'
 
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
+const { checker, linter } = await testEvidence()
 
 async function check(name: TextCheck, before: string, after: string) {
   const [evidence] = await checker.check({ path: 'a.py', before, after, rules: wideRules }, [name])

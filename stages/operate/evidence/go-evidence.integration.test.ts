@@ -1,17 +1,11 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { changeChecks, type TextCheck } from '#domain/checks.ts'
 import { defaultTextStyle, goLintRules, type PathRules } from '#domain/path-rules.ts'
 import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from './evidence-checker.ts'
-import { openSyntaxChecker } from './syntax-evidence.ts'
+import { testEvidence } from './test-evidence.fixture.ts'
 
 const { searchPath, lack } = await testGofmt(process.env)
-const linter = await openTestLinter({ searchPath })
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
+const { checker, linter } = await testEvidence({ searchPath })
 const rules: PathRules = { lint: goLintRules, text: defaultTextStyle, keptNames: [] }
 
 /** The checks that were not passed, and those that could not be made. */

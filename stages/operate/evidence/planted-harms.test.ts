@@ -1,19 +1,13 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { changeChecks, type TextCheck } from '#domain/checks.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from './evidence-checker.ts'
 import { plantedHarms, type PlantedHarm } from './planted-harms.fixture.ts'
 import { plantedComments, plantedDocs } from './planted-comments.fixture.ts'
 import { plantedLosses } from './planted-losses.fixture.ts'
 import { plantedScriptHarms } from './scripts/planted-script-harms.fixture.ts'
-import { openSyntaxChecker } from './syntax-evidence.ts'
+import { testEvidence } from './test-evidence.fixture.ts'
 
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
+const { checker } = await testEvidence()
 
 async function refusalsOf(
   { path = 'a.py', before, after, rules = defaultPathRules }: PlantedHarm,

@@ -1,18 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { draws, fc } from '#testing/fast-check.ts'
 import { changeChecks } from '#domain/checks.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from './evidence-checker.ts'
 import { selecting } from './planted-harms.fixture.ts'
-import { openSyntaxChecker } from './syntax-evidence.ts'
+import { testEvidence } from './test-evidence.fixture.ts'
 
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker({ limitMs: 60_000 })
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
+const { checker } = await testEvidence({ limitMs: 60_000 })
 
 async function refusalsOf(before: string, after: string, { path = 'a.py', rules = wideRules } = {}) {
   const evidence = await checker.check({ path, before, after, rules }, changeChecks)

@@ -1,19 +1,12 @@
 import { draws, fc } from '#testing/fast-check.ts'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hostileText } from '#languages/comments/hostile-texts.fixture.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
-import { openSyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { wideRules } from '#languages/lint/wide-rules.fixture.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
 import type { TextStyle } from '#domain/path-rules.ts'
+import { testEvidence } from '#stages/operate/evidence/test-evidence.fixture.ts'
 import { insertDocstring } from './insert-docstring.ts'
 
-const python = await loadLanguage('python')
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const checker = openEvidenceChecker({ linter, python, syntax })
+const { checker, linter, python } = await testEvidence()
 
 /** No rule about fillers, which have tests of their own. */
 const rules = { ...wideRules, lint: { ...wideRules.lint, ignored: ['PIE790'] } }

@@ -1,24 +1,10 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { testRedis, type TestRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
+import { expect, it } from 'vitest'
 import { TokenCreated } from '#schemas/token-schema.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 import type { TokenRecord } from './token-record.ts'
 import { testSigner } from '#testing/test-signer.ts'
 
-let server: TestRedis
-let redis: Redis
-let api: TestApi
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-  api = await openTestApi(server, await testObjects())
-})
-afterAll(async () => {
-  await redis.quit()
-  await api.close()
-})
+const api = useTestApi()
 
 const create = (headers: Record<string, string> = {}) =>
   api.ask('/v1/tokens', {
@@ -36,7 +22,7 @@ async function fill(count: number, change: Partial<TokenRecord> = {}): Promise<v
     const json = JSON.stringify({ ...base, tokenId: `t${id}` })
     return [hash, `${testSigner.sign('token', hash, json)} ${json}`] as const
   })
-  await redis.hset(`${server.namespace}:{tokens}:records`, Object.fromEntries(entries))
+  await api.redis.hset(`${api.namespace}:{tokens}:records`, Object.fromEntries(entries))
 }
 
 it('makes no more than 1,000 tokens, also when many are asked for at once, and says what to do', async () => {
@@ -58,7 +44,7 @@ it('makes no more than 1,000 tokens, also when many are asked for at once, and s
 })
 
 it('takes away what expired long ago when there is no room', async () => {
-  await redis.del(`${server.namespace}:{tokens}:records`)
+  await api.redis.del(`${api.namespace}:{tokens}:records`)
   await fill(1_000, { name: 'expired', expiresAt: 2 })
   expect((await create()).status).toBe(201)
 })

@@ -1,28 +1,14 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { sha256 } from '#domain/ids.ts'
-import { testRedis, type TestRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 import { submitRun } from '../../played-run.fixture.ts'
 import { tokenText } from './token-record.ts'
 
-let server: TestRedis
-let redis: Redis
-let api: TestApi
 const lines: string[] = []
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-  api = await openTestApi(server, await testObjects(), { writeLog: (line) => void lines.push(line) })
-})
-afterAll(async () => {
-  await redis.quit()
-  await api.close()
-})
+const api = useTestApi({ writeLog: (line) => void lines.push(line) })
 
 const post = (body: object, headers: Record<string, string> = {}) =>
   api.ask('/v1/tokens', {
@@ -43,13 +29,13 @@ describe('a token', () => {
   it('is kept in Redis as a hash alone, in one slot of a cluster', async () => {
     const { token } = await create({ name: 'kept' })
     expect((await askWith(token)).status).toBe(200)
-    const keys = (await redis.keys(`${server.namespace}:*`)).filter((key) => key.includes('tokens'))
+    const keys = (await api.redis.keys(`${api.namespace}:*`)).filter((key) => key.includes('tokens'))
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys) {
       expect(key).toContain('{tokens}')
-      expect(await redis.dump(key)).not.toContain(token.slice(4))
+      expect(await api.redis.dump(key)).not.toContain(token.slice(4))
     }
-    expect(await redis.hexists(`${server.namespace}:{tokens}:records`, sha256(token))).toBe(1)
+    expect(await api.redis.hexists(`${api.namespace}:{tokens}:records`, sha256(token))).toBe(1)
   })
 
   it('is worthless when it is revoked', async () => {
@@ -84,14 +70,14 @@ describe('a token', () => {
 
   it('that somebody else has written into Redis, or the record of another one, grants nothing', async () => {
     const { token } = await create({ scopes: ['runs:read'] })
-    const records = `${server.namespace}:{tokens}:records`
-    const kept = (await redis.hget(records, sha256(token))) ?? ''
+    const records = `${api.namespace}:{tokens}:records`
+    const kept = (await api.redis.hget(records, sha256(token))) ?? ''
     const own = tokenText(Buffer.alloc(32, 7))
     for (const record of [kept, kept.slice(kept.indexOf(' ') + 1), kept.replace('runs:read', 'runs:write')]) {
-      await redis.hset(records, sha256(own), record)
+      await api.redis.hset(records, sha256(own), record)
       expect((await askWith(own)).status).toBe(401)
     }
-    await redis.hdel(records, sha256(own))
+    await api.redis.hdel(records, sha256(own))
   })
 
   it('shows when it was used, with one write for many uses', async () => {
@@ -111,7 +97,9 @@ describe('a token', () => {
       status: 422,
       error_code: 'INTAKE_005',
     })
-    const stored = await Promise.all((await redis.keys(`${server.namespace}:*`)).map(async (key) => redis.dump(key)))
+    const stored = await Promise.all(
+      (await api.redis.keys(`${api.namespace}:*`)).map(async (key) => api.redis.dump(key)),
+    )
     expect(stored.join()).not.toContain(first.token.slice(4))
   })
 
@@ -123,8 +111,8 @@ describe('a token', () => {
     expect(again).toMatchObject({ status: 422, error_code: 'INTAKE_005', detail: expect.stringContaining('revoked') })
     expect((await askWith(token)).status).toBe(401)
     expect((await list()).map(({ name }) => name)).not.toContain('leaked')
-    const [mark = ''] = await redis.keys(`*${sha256(token)}`)
-    expect(await redis.ttl(mark)).toBeGreaterThan(23 * 60 * 60)
+    const [mark = ''] = await api.redis.keys(`*${sha256(token)}`)
+    expect(await api.redis.ttl(mark)).toBeGreaterThan(23 * 60 * 60)
     expect((await create({ name: 'leaked' }, { 'idempotency-key': 'token-4713' })).token).not.toBe(token)
   })
 

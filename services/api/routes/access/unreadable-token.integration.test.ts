@@ -1,25 +1,13 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
-import { testRedis, type TestRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
 import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
-import { openTestApi, type TestApi } from '../../app.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
 import { tokenIdOf, tokenText } from './token-record.ts'
 
-let server: TestRedis
-let redis: Redis
-let api: TestApi
 let records: string
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-  api = await openTestApi(server, await testObjects())
-  records = `${server.namespace}:{tokens}:records`
-})
-afterAll(async () => {
-  await redis.quit()
-  await api.close()
+const api = useTestApi()
+beforeAll(() => {
+  records = `${api.namespace}:{tokens}:records`
 })
 
 async function list(who: (path: string) => Promise<Response> = api.ask) {
@@ -42,7 +30,7 @@ describe('a token whose record cannot be read', () => {
     const text = bySeed(seed)
     const ownId = tokenIdOf(text)
     const written = typeof damaged === 'string' ? damaged : { tokenId: ownId, ...damaged, projectId: api.project }
-    await redis.hset(records, sha256(text), typeof written === 'string' ? written : JSON.stringify(written))
+    await api.redis.hset(records, sha256(text), typeof written === 'string' ? written : JSON.stringify(written))
 
     const [damagedOne, ...others] = (await list()).unreadable
     expect(others).toEqual([])
@@ -53,11 +41,11 @@ describe('a token whose record cannot be read', () => {
 
     expect((await revoke(damagedOne?.token_id ?? '')).status).toBe(204)
     expect(await list()).toEqual({ tokens: [], unreadable: [] })
-    expect(await redis.hexists(records, sha256(text))).toBe(0)
+    expect(await api.redis.hexists(records, sha256(text))).toBe(0)
   })
 
   it("is its own project's alone, as far as that can be read", async () => {
-    await redis.hset(records, sha256('a'), JSON.stringify({ tokenId: 't0123456789abcdef', projectId: api.project }))
+    await api.redis.hset(records, sha256('a'), JSON.stringify({ tokenId: 't0123456789abcdef', projectId: api.project }))
     const other = (path: string) => api.askAs('other', path)
     expect((await list(other)).unreadable).toEqual([])
     expect((await api.askAs('other', '/v1/tokens/t0123456789abcdef', { method: 'DELETE' })).status).toBe(404)
@@ -68,7 +56,7 @@ describe('a token whose record cannot be read', () => {
 it.for(['abc', '1e20', ''])('a use that is no time hides that use alone: %j', async (use) => {
   const post = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
   const { token_id: id } = TokenCreated.parse(await (await api.ask('/v1/tokens', post)).json())
-  await redis.hset(`${server.namespace}:{tokens}:uses`, id, use)
+  await api.redis.hset(`${api.namespace}:{tokens}:uses`, id, use)
   expect((await list()).tokens).toMatchObject([{ token_id: id, last_used_at: null }])
   expect((await revoke(id)).status).toBe(204)
 })

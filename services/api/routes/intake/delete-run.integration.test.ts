@@ -1,26 +1,16 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { RunId } from '#domain/ids.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { openRetention, type Retention } from '#store/ledger/retention.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, runForm, tarOf, type TestApi } from '../../app.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
+import { runForm, tarOf, type TestApi } from '../../app.fixture.ts'
 import { composeRun, playRun, submitRun } from '../../played-run.fixture.ts'
 
-let redis: Redis
 let retention: Retention
-let api: TestApi
-beforeAll(async () => {
-  const server = await testRedis()
-  redis = new Redis(server.url)
-  retention = openRetention(redis, server.namespace)
-  api = await openTestApi(server, await testObjects())
-})
-afterAll(async () => {
-  await redis.quit()
-  await api.close()
+const api = useTestApi()
+beforeAll(() => {
+  retention = openRetention(api.redis, api.namespace)
 })
 
 const erase = (runId: string) => api.ask(`/v1/runs/${runId}`, { method: 'DELETE' })

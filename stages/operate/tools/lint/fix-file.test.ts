@@ -1,20 +1,14 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { applyEdits } from '#domain/change-set.ts'
 import { changeChecks } from '#domain/checks.ts'
 import type { PathRules } from '#domain/path-rules.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { selecting } from '../../evidence/planted-harms.fixture.ts'
-import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { composedEdits, fixFile } from './fix-file.ts'
 import type { FileToFix } from './fix-set.ts'
+import { testEvidence } from '../../evidence/test-evidence.fixture.ts'
 
-const linter = await openTestLinter()
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const python = await loadLanguage('python')
-const deps = { linter, python, evidence: openEvidenceChecker({ linter, python, syntax }) }
+const { checker, linter, python } = await testEvidence()
+const deps = { linter, python, evidence: checker }
 
 type Asked = Partial<Omit<FileToFix, 'rules'>> & Partial<PathRules>
 

@@ -1,21 +1,15 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { applyEdits } from '#domain/change-set.ts'
 import { changeChecks } from '#domain/checks.ts'
 import { defaultTextStyle, goLintRules, type PathRules } from '#domain/path-rules.ts'
 import { testGofmt } from '#languages/go/lint/go-linter.fixture.ts'
-import { openTestLinter } from '#languages/lint/test-linter.fixture.ts'
-import { loadLanguage } from '#languages/syntax/parser.ts'
-import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
-import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { composedEdits, fixFile } from './fix-file.ts'
 import type { FileToFix } from './fix-set.ts'
+import { testEvidence } from '../../evidence/test-evidence.fixture.ts'
 
 const { searchPath, lack } = await testGofmt(process.env)
-const linter = await openTestLinter({ searchPath })
-const syntax = openSyntaxChecker()
-afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const python = await loadLanguage('python')
-const deps = { linter, python, evidence: openEvidenceChecker({ linter, python, syntax }) }
+const { checker, linter, python } = await testEvidence({ searchPath })
+const deps = { linter, python, evidence: checker }
 const rules: PathRules = { lint: goLintRules, text: defaultTextStyle, keptNames: [] }
 
 async function fixed(source: string, asked: Partial<FileToFix> = {}) {
