@@ -146,7 +146,8 @@ function pathOf(node: Node | null, { source, imported }: SearchedFile): string[]
   const text = source.slice(node.startIndex, node.endIndex)
   if (!/^[\w.]+$/.test(text)) return /[([{"']/.test(text) && !text.includes('#') ? undefined : chainOf(node, imported)
   const [root = '', ...tail] = text.split('.')
-  return imported.isImported(root) ? [...imported.resolve(root).split('.').filter(Boolean), ...tail] : undefined
+  const isPath = imported.isImported(root) && (node.type === 'identifier' || node.type === 'attribute')
+  return isPath ? [...imported.resolve(root).split('.').filter(Boolean), ...tail] : undefined
 }
 
 /** Reads a chain from the tree: it may go over lines, with comments between. */
