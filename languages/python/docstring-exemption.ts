@@ -76,9 +76,15 @@ export function isInRow(site: DocstringSite): boolean {
   return followsAbove || followsBelow
 }
 
+/** A search through a large tree is slow, and most definitions have none. */
+function commentsIn(definition: Node): Node[] {
+  return definition.text.includes('#') ? definition.descendantsOfType('comment') : []
+}
+
 /** Is true with `# type: (int) -> str`, which must directly follow the line of the `def`. */
 function hasSignatureComment({ definition }: DocstringSite): boolean {
-  return definition.descendantsOfType('comment').some(({ text }) => /^#\s*type:\s*\(/.test(text))
+  const isWritten = /#\s*type:\s*\(/.test(definition.text)
+  return isWritten && commentsIn(definition).some(({ text }) => /^#\s*type:\s*\(/.test(text))
 }
 
 function isCommentedPass({ definition, body }: DocstringSite): boolean {
@@ -86,7 +92,7 @@ function isCommentedPass({ definition, body }: DocstringSite): boolean {
 }
 
 export function isCommented(definition: Node): boolean {
-  return definition.descendantsOfType('comment').length > 0 || commentBehind(definition) !== undefined
+  return commentsIn(definition).length > 0 || commentBehind(definition) !== undefined
 }
 
 export function bodySharesLine({ definition, body }: DocstringSite): boolean {
@@ -110,7 +116,7 @@ function isInProtocol(definition: Node): boolean {
 }
 
 function hasCommentOn(definition: Node, row: number): boolean {
-  const inside = definition.descendantsOfType('comment').some((comment) => comment.startPosition.row === row)
+  const inside = commentsIn(definition).some((comment) => comment.startPosition.row === row)
   return inside || commentBehind(definition) !== undefined
 }
 

@@ -13,7 +13,7 @@ import { codeIn, plainStringText } from './python-nodes.ts'
 
 /**
  * Holds what one Python file uses of other modules, and what its own module binds: plain data, small enough to pass
- * between threads. A module is known by the last part of its name, so that its file is found wherever it is: in `src/`,
+ * between threads. A module is known by the last part of its name, so that its file is uses wherever it is: in `src/`,
  * in the top folder of an archive, or under another package's name.
  */
 export type ModuleUses = {
@@ -38,18 +38,22 @@ type Uses = { modules: Wanted; packages: Wanted }
 export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   const { bindings, exported } = moduleBindingsOf(tree)
   const uses: Uses = { modules: new Map(), packages: new Map() }
-  const imports = tree.rootNode.descendantsOfType(importStatementTypes).flatMap((statement) => importedNames(statement))
+  // One walk for all: a search through the whole tree takes as long as all that is done with what it finds.
+  const nodes = tree.rootNode.descendantsOfType(lookedAt).map((node): TypedNode => ({ type: node.type, node }))
+  const imports = nodes.flatMap(({ type, node }) => (importStatementTypes.includes(type) ? importedNames(node) : []))
   for (const imported of imports) noteImport(imported, uses)
-  const names = readImports(imports, new Set())
-  noteAttributes(tree, names, uses)
-  noteValues(tree, names, uses)
-  noteCalls(tree, names, uses)
-  notePlugins(tree, uses)
+  const file: SearchedFile = { source, imported: readImports(imports, new Set()), uses }
   const hasEntryPoints = source.includes(pytestEntryPoints)
-  for (const node of tree.rootNode.descendantsOfType(['string', 'comment'])) {
-    const text = source.slice(node.startIndex, node.endIndex)
-    notePaths(text, uses)
-    if (hasEntryPoints) noteEntryPoints(text, uses)
+  const hasPlugins = source.includes(pytestPlugins)
+  for (const { type, node } of nodes) {
+    if (type === 'attribute') noteAttribute(node, file)
+    else if (type === 'call') noteCall(node, file)
+    else if (type === 'string' || type === 'comment') {
+      const text = source.slice(node.startIndex, node.endIndex)
+      notePaths(text, uses)
+      if (hasEntryPoints) noteEntryPoints(text, uses)
+    } else if (passingOn.has(type)) noteValues({ type, node }, file)
+    if (hasPlugins && type === 'assignment') notePlugins(node, uses)
   }
   return {
     modules: listed(uses.modules),
@@ -133,10 +137,23 @@ function noteChain(parts: readonly string[], { modules }: Uses): void {
 /** Limits the names in a dotted path; longer ones are not written by hand. */
 const longestPath = 20
 
+type TypedNode = { type: string; node: Node }
+type SearchedFile = { source: string; imported: NameResolver; uses: Uses }
+
 /** Returns the dotted path that a chain of attributes stands for; undefined unless it begins with an imported name. */
-function pathOf(node: Node | null, imported: NameResolver): string[] | undefined {
+function pathOf(node: Node | null, { source, imported }: SearchedFile): string[] | undefined {
+  if (node === null) return undefined
+  const text = source.slice(node.startIndex, node.endIndex)
+  if (!/^[\w.]+$/.test(text)) return /[([{"']/.test(text) && !text.includes('#') ? undefined : chainOf(node, imported)
+  const [root = '', ...tail] = text.split('.')
+  const isPath = imported.isImported(root) && (node.type === 'identifier' || node.type === 'attribute')
+  return isPath ? [...imported.resolve(root).split('.').filter(Boolean), ...tail] : undefined
+}
+
+/** Reads a chain from the tree: it may go over lines, with comments between. */
+function chainOf(node: Node, imported: NameResolver): string[] | undefined {
   const tail: string[] = []
-  let part = node
+  let part: Node | null = node
   while (part?.type === 'attribute' && tail.length < longestPath) {
     tail.unshift(part.childForFieldName('attribute')?.text ?? '')
     part = part.childForFieldName('object')
@@ -145,29 +162,30 @@ function pathOf(node: Node | null, imported: NameResolver): string[] | undefined
   return [...imported.resolve(part.text).split('.').filter(Boolean), ...tail]
 }
 
-function noteAttributes(tree: Tree, imported: NameResolver, uses: Uses): void {
-  for (const attribute of tree.rootNode.descendantsOfType('attribute')) {
-    const path = pathOf(attribute, imported) ?? []
-    noteChain(path, uses)
-    // It holds all names of the module.
-    if (path.at(-1) === '__dict__') note(uses.modules, path.at(-2) ?? '', '*')
-  }
+function noteAttribute(attribute: Node, file: SearchedFile): void {
+  const path = pathOf(attribute, file) ?? []
+  noteChain(path, file.uses)
+  // It holds all names of the module.
+  if (path.at(-1) === '__dict__') note(file.uses.modules, path.at(-2) ?? '', '*')
 }
 
-const passingOn = (
-  'argument_list keyword_argument assignment boolean_operator conditional_expression default_parameter dictionary ' +
-  'expression_list list pair return_statement set tuple'
-).split(' ')
+const passingOn = new Set(
+  (
+    'argument_list keyword_argument assignment boolean_operator conditional_expression default_parameter dictionary ' +
+    'expression_list list pair return_statement set tuple'
+  ).split(' '),
+)
+
+const lookedAt = [...importStatementTypes, ...passingOn, 'attribute', 'call', 'string', 'comment']
 
 /** Notes a module that is passed on: `dir(module)`, `reload(module)`, `backends = [a, b]`. */
-function noteValues(tree: Tree, imported: NameResolver, uses: Uses): void {
-  for (const holder of tree.rootNode.descendantsOfType(passingOn)) {
-    const called = holder.type === 'argument_list' ? calledWith(holder) : undefined
-    if (called === 'class') continue
-    for (const value of holder.namedChildren) {
-      const module = pathOf(value, imported)?.at(-1)
-      if (module !== undefined && !isOnlyAskedFor(value, called, holder)) note(uses.modules, module, '*')
-    }
+function noteValues({ type, node: holder }: TypedNode, file: SearchedFile): void {
+  for (const value of holder.namedChildren) {
+    const module = pathOf(value, file)?.at(-1)
+    if (module === undefined) continue
+    const called = type === 'argument_list' ? calledWith(holder) : undefined
+    if (called === 'class') return
+    if (!isOnlyAskedFor(value, called, holder)) note(file.uses.modules, module, '*')
   }
 }
 
@@ -186,31 +204,31 @@ function isOnlyAskedFor(value: Node, called: string | undefined, list: Node): bo
 const importingByName = new Set(['import_module', '__import__', 'importorskip', 'find_spec', 'run_module'])
 
 /** Notes `getattr(module, "name")`, `patch.object(module, "name")`, and modules that are imported by a string. */
-function noteCalls(tree: Tree, imported: NameResolver, uses: Uses): void {
-  for (const call of tree.rootNode.descendantsOfType('call')) {
-    const [first, second] = call.childForFieldName('arguments')?.namedChildren ?? []
-    const called = lastPart(call.childForFieldName('function')?.text ?? '')
-    const text = plainStringText(first)
-    if (text !== undefined && importingByName.has(called)) note(uses.modules, lastPart(text), '*')
-    const name = plainStringText(second)
-    const module = pathOf(first ?? null, imported)?.at(-1)
-    if (name !== undefined && module !== undefined) note(uses.modules, module, name)
-    if (called !== 'multiple') continue
-    // `mock.patch.multiple("package.module", name=…)`
-    const patched = text === undefined ? module : lastPart(text)
-    for (const keyword of codeIn(call.childForFieldName('arguments'))) {
-      const named = keyword.childForFieldName('name')?.text
-      if (patched !== undefined && named !== undefined) note(uses.modules, patched, named)
-    }
+function noteCall(call: Node, file: SearchedFile): void {
+  const { source, uses } = file
+  if (!/["']|multiple/.test(source.slice(call.startIndex, call.endIndex))) return
+  const [first, second] = call.childForFieldName('arguments')?.namedChildren ?? []
+  const called = lastPart(call.childForFieldName('function')?.text ?? '')
+  const text = plainStringText(first)
+  if (text !== undefined && importingByName.has(called)) note(uses.modules, lastPart(text), '*')
+  const name = plainStringText(second)
+  const module = pathOf(first ?? null, file)?.at(-1)
+  if (name !== undefined && module !== undefined) note(uses.modules, module, name)
+  if (called !== 'multiple') return
+  // `mock.patch.multiple("package.module", name=…)`
+  const patched = text === undefined ? module : lastPart(text)
+  for (const keyword of codeIn(call.childForFieldName('arguments'))) {
+    const named = keyword.childForFieldName('name')?.text
+    if (patched !== undefined && named !== undefined) note(uses.modules, patched, named)
   }
 }
 
-function notePlugins(tree: Tree, uses: Uses): void {
-  for (const assignment of tree.rootNode.descendantsOfType('assignment')) {
-    if (assignment.childForFieldName('left')?.text !== 'pytest_plugins') continue
-    const names = assignment.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? [])
-    for (const name of names) note(uses.modules, lastPart(name), '*')
-  }
+const pytestPlugins = 'pytest_plugins'
+
+function notePlugins(assignment: Node, uses: Uses): void {
+  if (assignment.childForFieldName('left')?.text !== pytestPlugins) return
+  const names = assignment.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? [])
+  for (const name of names) note(uses.modules, lastPart(name), '*')
 }
 
 /** Matches a path as code and documents write it, or entry points do (`package.module:name`). */
