@@ -9,11 +9,12 @@ export type AgentSettings = HistoryLimits &
     /** Applies to every turn except the last, which must submit. */
     toolChoice: 'required' | 'auto'
     maxTurns: number
-    /**
-     * The model answers once, with a call of `carryOut`; code calls the tools of `gather` before it, and submits. `answer` is
-     * that tool with what its arguments are held to besides.
-     */
-    oneTurn?: { gather: readonly string[]; carryOut: string; answer?: ToolDefinition | undefined } | undefined
+    /** Names the tools that code calls before the model is asked. */
+    gather: readonly string[]
+    /** Names the tools after whose success code submits. */
+    submitting: readonly string[]
+    /** The model answers once, with a call of `carryOut`, and code submits. `answer` is that tool with what its arguments are held to besides. */
+    oneTurn?: { carryOut: string; answer?: ToolDefinition | undefined } | undefined
     /** Limits the calls of one reply, to tools that only read, that may run at the same time. */
     parallelTools: number
     /** Counts how often a submission that fails its verification is given back. */
@@ -23,7 +24,7 @@ export type AgentSettings = HistoryLimits &
 export type ModelSettings = Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>
 
 type SettingBundle = Pick<AgentBundle, 'tools'> & {
-  file: Pick<BundleFile, 'limits' | 'grammar' | 'allow_parallel_calls' | 'turns' | 'one_turn'>
+  file: Pick<BundleFile, 'limits' | 'grammar' | 'allow_parallel_calls' | 'gather' | 'tools' | 'turns' | 'one_turn'>
 }
 type Around = NonNullable<BundleFile['one_turn']>
 
@@ -33,11 +34,14 @@ export function attemptSettings(
   model: ModelSettings,
   bundleHash: string,
 ): AgentSettings {
-  const { limits, grammar, turns, one_turn: around } = file
+  const { limits, grammar, gather, turns, one_turn: around } = file
+  const submitting = file.tools.flatMap((tool) => ('submits' in tool && tool.submits ? tool.name : []))
   return {
     ...model,
     maxTokens: limits.max_tokens,
-    maxTurns: limits.max_turns,
+    maxTurns: limits.max_turns + (gather.length === 0 ? 0 : 1),
+    gather,
+    submitting,
     maxMessages: limits.context_messages,
     maxContextTokens: limits.context_tokens,
     parallelTools: limits.parallel_tools,
@@ -55,7 +59,13 @@ const turnsOfOne = 4
 function oneTurn({ gather, carry_out: carryOut, answer }: Around, tools: AgentBundle['tools']) {
   const held = tools.find(({ name }) => name === carryOut)
   const form = held && getOrMake(answers, held, () => answerForm(held, answer))
-  return { oneTurn: { gather, carryOut, answer: form }, maxTurns: turnsOfOne, verifyAttempts: 0, parallelCalls: false }
+  return {
+    ...(gather !== undefined && { gather }),
+    oneTurn: { carryOut, answer: form },
+    maxTurns: turnsOfOne,
+    verifyAttempts: 0,
+    parallelCalls: false,
+  }
 }
 
 /** Keeps an answer's form by the tool of the bundle: what is derived from a definition is cached by the definition. */
