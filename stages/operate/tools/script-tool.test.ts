@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { effectsOf, toolResult } from './script-tool.ts'
+import { compileScript } from '#tool-scripts/compiled-script.ts'
+import type { RunEnding } from '#tool-scripts/script-pool.ts'
+import { effectsOf, scriptTool, toolResult } from './script-tool.ts'
 
 const declaring = (...names: string[]) => effectsOf(names.map((name) => ({ name })))
 
@@ -28,6 +30,10 @@ describe('the answer of a tool script', () => {
     })
   })
 
+  it('is a success where it does not say how it went', () => {
+    expect(toolResult({ result: [1], summary: 'one' })).toEqual(read)
+  })
+
   it.each([
     ['the whole text', JSON.stringify(answer, null, 2)],
     ['the last line', `found 1\n{"not": "this"}\n${JSON.stringify(answer)}`],
@@ -45,5 +51,52 @@ describe('the answer of a tool script', () => {
     ['None', null],
   ])('is kept as it came when it is %s', (_what, value) => {
     expect(toolResult(value)).toMatchObject(raw(value))
+  })
+})
+
+async function answerTo(ending: RunEnding) {
+  const parameters = { type: 'object', properties: {} } as const
+  const tool = scriptTool({
+    definition: { name: 'edit', description: '', parameters },
+    script: await compileScript({ path: 'edit.pym', source: 'answer = 1\nanswer\n' }),
+    providedInputs: async () => ({}),
+    externals: new Map(),
+    limits: {},
+    pool: { run: async () => ending },
+    log: { debug: () => {} },
+  })
+  const call = await tool.run({}, new AbortController().signal)
+  return call.kind === 'done' ? call.result : call
+}
+
+describe('an exception that a tool script does not catch', () => {
+  const raised = {
+    kind: 'raised',
+    type: 'ValueError',
+    message: 'no such line',
+    line: 3,
+    traceback: '',
+    printed: '',
+  } as const
+  const call = { name: 'edit_node', args: [] }
+
+  it('is the answer to the model where an external refused its call', async () => {
+    const error = { type: 'ValueError', message: 'no such line' }
+    const answer = { outcome: 'error', result: null, knowledgeDelta: {}, error: 'no such line' }
+    expect(await answerTo({ ...raised, journal: [{ ...call, error }] })).toEqual({
+      ...answer,
+      summary: 'edit was refused: no such line',
+    })
+  })
+
+  it.each([
+    ['the external answered', [{ ...call, answer: {} }]],
+    ['the external raised another one, which was caught', [{ ...call, error: { type: 'ValueError', message: 'x' } }]],
+    ['there was no call', []],
+  ])('is a fault of the script where %s', async (_what, journal) => {
+    expect(await answerTo({ ...raised, journal })).toMatchObject({
+      errorCode: 'TOOL_004',
+      error: 'edit raised ValueError: no such line (line 3)',
+    })
   })
 })

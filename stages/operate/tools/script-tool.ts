@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
 import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import type { ExternalFunction, ScriptRequest } from '#tool-scripts/script-call.ts'
@@ -84,6 +85,16 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
     case 'returned':
       return { kind: 'done', result: toolResult(ending.value), externals, ...printed }
     case 'raised': {
+      const refusal = uncaughtRefusal(ending, externals)
+      if (refusal !== undefined) {
+        const result = {
+          outcome: 'error',
+          result: null,
+          summary: `${name} was refused: ${refusal}`,
+          error: refusal,
+        } as const
+        return { kind: 'done', result: { ...result, knowledgeDelta: {} }, externals, ...printed }
+      }
       const where = ending.line === undefined ? '' : ` (line ${ending.line})`
       return failed('TOOL_004', `raised ${ending.type}: ${ending.message}${where}`)
     }
@@ -100,12 +111,23 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
   }
 }
 
+/** Returns the reason when the script let the exception of its last external call pass: the external refused that call. */
+function uncaughtRefusal(
+  raised: Pick<Extract<RunEnding, { kind: 'raised' }>, 'type' | 'message'>,
+  externals: readonly JournalEntry[],
+): string | undefined {
+  const last = externals.at(-1)
+  if (last === undefined || !('error' in last) || last.error.type !== raised.type) return undefined
+  // The message of an ending is bounded, that of a journal is not.
+  return last.error.message.startsWith(raised.message) ? last.error.message : undefined
+}
+
 /** A result as scripts return it (docs/guide/tool-scripts.md). */
 const WireResult = z.object({
   result: z.unknown(),
   summary: z.string(),
   knowledge_delta: z.record(z.string(), z.unknown()).nullish(),
-  outcome: z.enum(['success', 'partial', 'error']),
+  outcome: z.enum(['success', 'partial', 'error']).default('success'),
   error: z.string().nullish(),
 })
 
