@@ -119,8 +119,12 @@ describe('an agent with a tool that submits', () => {
   const refuses = async (): Promise<Verification> => ({ kind: 'fails', code: 'WORK_005', reason: 'a comment is gone' })
   const partial = { ...done, result: { ...done.result, outcome: 'partial' as const } }
 
-  function open(replies: ScriptedReply[], { write = done, verify = proves } = {}) {
-    const answers = [write, done]
+  type Answer = typeof done | typeof failing | typeof partial
+  function open(
+    replies: ScriptedReply[],
+    { write = done, verify = proves }: { write?: Answer; verify?: typeof proves } = {},
+  ) {
+    const answers: Answer[] = [write, done]
     const tools = [looks, pathTool('write', 'writes', async () => answers.shift() ?? done)]
     const opened = scriptedAgent(replies, { gather: ['look'], submitting: ['write'] }, tools)
     return { ...opened, ending: runAgent({ ...opened.agent, verify }, never) }
