@@ -51,13 +51,17 @@ async function read(more: string, script: string) {
 describe('a bundle', () => {
   it('knows which tools code calls around the one turn of a model, and refuses what it cannot do', async () => {
     const plain = asking.replace('Input("tags")', 'Input("tags", default=[])')
-    const { file, messages } = await read('turns: one\none_turn: { gather: [probe], carry_out: probe }', plain)
-    expect([file?.turns, file?.one_turn, messages]).toEqual([
+    const { file, messages } = await read(
+      'turns: one\ngather: [probe]\none_turn: { gather: [], carry_out: probe }',
+      plain,
+    )
+    expect([file?.turns, file?.gather, file?.one_turn, messages]).toEqual([
       'one',
-      { gather: ['probe'], carry_out: 'probe', answer: {} },
+      ['probe'],
+      { gather: [], carry_out: 'probe', answer: {} },
       [],
     ])
-    const faulty = await read('one_turn: { gather: [probe, none], carry_out: submit_result }', asking)
+    const faulty = await read('gather: [probe]\none_turn: { gather: [none], carry_out: submit_result }', asking)
     const words = faulty.messages.join(' ')
     expect(words).toContain('probe cannot be called by code: it requires tags')
     for (const name of ['none', 'submit_result']) expect(words).toContain(`one_turn names ${name}, which is no tool`)

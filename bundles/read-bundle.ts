@@ -46,7 +46,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   }
   checkNames(reading)
   checkSettings(reading)
-  checkOneTurn(reading)
+  checkCallsByCode(reading)
   checkTestEvidence(reading)
   findPromptFaults(file, {
     fault: (at, inside, message) => report(reading, at, message, yaml.placeInText(at, inside)),
@@ -152,25 +152,28 @@ function checkTestEvidence(reading: Reading): void {
   }
 }
 
-function checkOneTurn(reading: Reading): void {
-  const { file, tools } = reading.bundle
-  const { turns, one_turn: oneTurn } = file
-  if (oneTurn === undefined) {
-    if (turns === 'one')
-      report(reading, ['turns'], 'turns: one needs one_turn, with the tool that carries the answer out')
-    return
-  }
-  const named = [
-    ...oneTurn.gather.map((name, index) => ({ name, at: ['one_turn', 'gather', index], takesNone: true })),
-    { name: oneTurn.carry_out, at: ['one_turn', 'carry_out'], takesNone: false },
-  ]
-  for (const { name, at, takesNone } of named) {
-    const tool = tools.find((definition) => definition.name === name && name !== submitToolName)
-    const required = tool?.parameters['required']
-    if (tool === undefined) report(reading, at, `one_turn names ${name}, which is no tool with a script of this bundle`)
-    else if (takesNone && Array.isArray(required) && required.length > 0)
-      report(reading, at, `${name} cannot be called by code: it requires ${required.join(', ')}`)
-  }
+/** Reports the tools that code is to call and that it cannot call, or that are none. */
+function checkCallsByCode(reading: Reading): void {
+  const { gather, turns, one_turn: oneTurn } = reading.bundle.file
+  for (const [index, name] of gather.entries()) checkNamedTool(reading, name, ['gather', index])
+  if (turns === 'one' && oneTurn === undefined)
+    report(reading, ['turns'], 'turns: one needs one_turn, with the tool that carries the answer out')
+  if (oneTurn !== undefined) checkOneTurn(reading, oneTurn)
+}
+
+function checkNamedTool(reading: Reading, name: string, at: readonly (string | number)[]): void {
+  const tool = reading.bundle.tools.find((known) => known.name === name && name !== submitToolName)
+  const required = tool?.parameters['required']
+  if (tool === undefined) report(reading, at, `${at[0]} names ${name}, which is no tool with a script of this bundle`)
+  else if (at.includes('gather') && Array.isArray(required) && required.length > 0)
+    report(reading, at, `${name} cannot be called by code: it requires ${required.join(', ')}`)
+}
+
+function checkOneTurn(reading: Reading, oneTurn: NonNullable<BundleFile['one_turn']>): void {
+  const { tools } = reading.bundle
+  for (const [index, name] of (oneTurn.gather ?? []).entries())
+    checkNamedTool(reading, name, ['one_turn', 'gather', index])
+  checkNamedTool(reading, oneTurn.carry_out, ['one_turn', 'carry_out'])
   const properties = tools.find(({ name }) => name === oneTurn.carry_out)?.parameters['properties'] ?? {}
   for (const input of Object.keys(oneTurn.answer)) {
     if (!Object.hasOwn(properties, input))

@@ -28,6 +28,12 @@ const ScriptTool = z.strictObject({
   name: name.describe('what the model calls it: at most 64 small letters, digits and `_`'),
   script: z.string().describe("the `.pym` file, from the bundle's folder ([tool scripts](../guide/tool-scripts.md))"),
   description: z.string().min(1).describe('what the model reads of it'),
+  submits: z
+    .boolean()
+    .default(false)
+    .describe(
+      'a call of it whose outcome is `success` ends the work: code submits it, and the changes are proved. What fails is answered to the model, which goes on',
+    ),
   inputs_override: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .default({})
@@ -158,6 +164,12 @@ export const BundleFile = z.strictObject({
     .default('none')
     .describe("work that is done without a model. `lint_fixes`: the safe fixes of a file's lint faults"),
   priority: z.int().min(0).max(99).default(10).describe('0 runs first'),
+  gather: z
+    .array(name)
+    .default([])
+    .describe(
+      'tools that code calls without arguments before the model is asked, so that no request goes to reading what every operation reads',
+    ),
   turns: z
     .enum(['many', 'one'])
     .default('many')
@@ -166,7 +178,7 @@ export const BundleFile = z.strictObject({
     ),
   one_turn: z
     .strictObject({
-      gather: z.array(name).default([]).describe('tools that are called without arguments before the model is asked'),
+      gather: z.array(name).optional().describe('in place of the `gather` of the bundle'),
       carry_out: name.describe('the tool that the model must call'),
       answer: z
         .record(z.string(), z.record(z.string(), z.unknown()))

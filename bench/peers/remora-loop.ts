@@ -11,7 +11,15 @@ import { measureLoop } from './measure-peer.ts'
  * Our loop and our model pool as the worker uses them: whole history, arguments checked against their schemas, limits, a
  * transcript and events. Only the tools and the journal are in memory, as those of the peers are.
  */
-const limits = { maxTurns: 8, maxMessages: 40, maxContextTokens: 32_000, parallelTools: 4, verifyAttempts: 2 }
+const limits = {
+  maxTurns: 8,
+  gather: [],
+  submitting: [],
+  maxMessages: 40,
+  maxContextTokens: 32_000,
+  parallelTools: 4,
+  verifyAttempts: 2,
+}
 const settings = { model: 'fake', temperature: 0, toolChoice: 'required' as const, maxTokens: 512, ...limits }
 const definitions = tools.map((tool) => tool.function)
 

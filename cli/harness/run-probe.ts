@@ -31,7 +31,15 @@ export type ProbeResult = {
 }
 
 /** Turns for a call, a reaction to its result, one mistake, and the submission; the other limits are never reached. */
-const limits = { maxTurns: 4, maxMessages: 100, maxContextTokens: 32_000, parallelTools: 1, verifyAttempts: 0 }
+const limits = {
+  maxTurns: 4,
+  gather: [],
+  submitting: [],
+  maxMessages: 100,
+  maxContextTokens: 32_000,
+  parallelTools: 1,
+  verifyAttempts: 0,
+}
 
 /** Runs one agent to its end. Mistakes of the model or its server are results; only the signal's reason and bugs are thrown. */
 export async function runProbe(

@@ -46,19 +46,17 @@ describe('runOperation', () => {
   it('ends with a change set, its evidence, and everything the attempt did in one record', async () => {
     const { planned, operation, events } = await runOnce(await bench.bundle('docstring'), source, 'shelf')
     const { outcome } = operation
-    expect(outcome).toMatchObject({ status: 'succeeded', turns: 3, changedFiles: ['src/shop.py'] })
+    expect(outcome).toMatchObject({ status: 'succeeded', turns: 1, changedFiles: ['src/shop.py'] })
 
     const record = await bench.record(operation)
     const { recordHash: _hash, ...told } = outcome ?? {}
     expect(record.outcome).toEqual(told)
     expect(record).toMatchObject({ operationId: operation.operationId, attempt: 1, model: 'rehearsal model (no LLM)' })
-    expect(record.replies).toHaveLength(3)
+    expect(record.replies).toHaveLength(1)
     expect(record.messages.map(({ role }) => role).join(' ')).toBe(
       'system user assistant tool assistant tool assistant tool',
     )
-    expect(events.filter(({ event }) => event === 'model.requested').map(({ data }) => data['messages'])).toEqual([
-      2, 4, 6,
-    ])
+    expect(events.filter(({ event }) => event === 'model.requested').map(({ data }) => data['messages'])).toEqual([4])
     expect(record.tools.map(({ name, externals }) => [name, externals.map((external) => external.name)])).toEqual([
       ['read_docstring', ['describe_definition']],
       ['write_docstring', ['insert_docstring']],
@@ -102,11 +100,11 @@ describe('runOperation', () => {
     const evidence = { check: () => Promise.reject(new AppError('TOOL_004', 'the checker is broken')) }
     await runOperation(planned.job, { ...bench.deps, evidence }, never)
     const operation = await bench.operation(planned)
-    expect(operation.outcome).toMatchObject({ status: 'failed', errorCode: 'TOOL_004', turns: 3, changedFiles: [] })
+    expect(operation.outcome).toMatchObject({ status: 'failed', errorCode: 'TOOL_004', turns: 1, changedFiles: [] })
     const { recordHash: _hash, ...told } = operation.outcome ?? {}
     const record = await bench.record(operation)
     expect(record.outcome).toEqual(told)
-    expect([record.replies.length, record.tools.length, record.changeSet]).toEqual([3, 2, null])
+    expect([record.replies.length, record.tools.length, record.changeSet]).toEqual([1, 2, null])
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 

@@ -9,8 +9,12 @@ export type AgentSettings = HistoryLimits &
     /** Applies to every turn except the last, which must submit. */
     toolChoice: 'required' | 'auto'
     maxTurns: number
-    /** Is set where the model answers once, with `carryOut`; code calls `gather` before it. `answer`: the form that its arguments are held to. */
-    oneTurn?: { gather: readonly string[]; carryOut: string; answer?: ToolDefinition | undefined } | undefined
+    /** Names the tools that code calls before the model is asked. */
+    gather: readonly string[]
+    /** Names the tools after whose success code submits. */
+    submitting: readonly string[]
+    /** Is set where the model answers once, with `carryOut`, and code submits. `answer`: the form that its arguments are held to. */
+    oneTurn?: { carryOut: string; answer?: ToolDefinition | undefined } | undefined
     parallelTools: number
     verifyAttempts: number
   }
@@ -18,7 +22,7 @@ export type AgentSettings = HistoryLimits &
 export type ModelSettings = Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>
 
 type SettingBundle = Pick<AgentBundle, 'tools'> & {
-  file: Pick<BundleFile, 'limits' | 'grammar' | 'allow_parallel_calls' | 'turns' | 'one_turn'>
+  file: Pick<BundleFile, 'limits' | 'grammar' | 'allow_parallel_calls' | 'gather' | 'tools' | 'turns' | 'one_turn'>
 }
 type Around = NonNullable<BundleFile['one_turn']>
 
@@ -28,11 +32,14 @@ export function attemptSettings(
   model: ModelSettings,
   bundleHash: string,
 ): AgentSettings {
-  const { limits, grammar, turns, one_turn: around } = file
+  const { limits, grammar, gather, turns, one_turn: around } = file
+  const submitting = file.tools.flatMap((tool) => ('submits' in tool && tool.submits ? tool.name : []))
   return {
     ...model,
     maxTokens: limits.max_tokens,
-    maxTurns: limits.max_turns,
+    maxTurns: limits.max_turns + (gather.length === 0 ? 0 : 1),
+    gather,
+    submitting,
     maxMessages: limits.context_messages,
     maxContextTokens: limits.context_tokens,
     parallelTools: limits.parallel_tools,
@@ -50,7 +57,13 @@ const turnsOfOne = 4
 function oneTurn({ gather, carry_out: carryOut, answer }: Around, tools: AgentBundle['tools']) {
   const held = tools.find(({ name }) => name === carryOut)
   const form = held && getOrMake(answers, held, () => answerForm(held, answer))
-  return { oneTurn: { gather, carryOut, answer: form }, maxTurns: turnsOfOne, verifyAttempts: 0, parallelCalls: false }
+  return {
+    ...(gather !== undefined && { gather }),
+    oneTurn: { carryOut, answer: form },
+    maxTurns: turnsOfOne,
+    verifyAttempts: 0,
+    parallelCalls: false,
+  }
 }
 
 const answers = new WeakMap<ToolDefinition, ToolDefinition>()

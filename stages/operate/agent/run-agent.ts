@@ -1,19 +1,16 @@
 import type { ErrorCode } from '#domain/error.ts'
-import type { Message, RequestedCall, Submission, ToolResult } from '#domain/turn.ts'
+import type { Message, RequestedCall, Submission } from '#domain/turn.ts'
 import type { LoopState, SuspendedLoop } from '#store/objects/attempt-record.ts'
-import { submitToolName } from '#bundles/tool-definition.ts'
-import { openCallIds } from '#models/wire/from-openai.ts'
 import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
 import { askModel, type ModelAsker } from './ask-model.ts'
 import { openHistory, type History } from './history.ts'
+import { callsByCode } from './calls-by-code.ts'
 import { turnWithCalls, turnWithoutCall } from './journal.ts'
 import { leftOutNote } from './left-out-note.ts'
 import { repeatedCall } from './repeated-call.ts'
 import { readReply, type ReplyFault } from './read-reply.ts'
 import { runCalls, type WaitingCalls } from './run-calls.ts'
 import type { Submitter } from './submission.ts'
-import type { AgentSettings } from './agent-settings.ts'
-import type { Transcript } from './open-transcript.ts'
 
 /** Says why the loop stopped: with an accepted submission, or with the code of what stopped it. */
 export type Ending =
@@ -122,38 +119,4 @@ async function nextCalls(run: AgentRun, loop: Loop, signal: AbortSignal): Promis
 
 function suspension({ history: _, ...loop }: Loop, { calls, refusal, ...call }: WaitingCalls): Suspension {
   return { ...call, loop: { ...loop, calls, refusal } }
-}
-
-type OneTurn = {
-  transcript: Pick<Transcript, 'messages' | 'toolRuns'>
-  settings: Pick<AgentSettings, 'oneTurn'>
-}
-
-/** Returns the calls that code makes in place of a model with one turn; empty where it is the model's turn. They follow from the record alone. */
-function callsByCode({ transcript, settings }: OneTurn): RequestedCall[] {
-  if (settings.oneTurn === undefined) return []
-  const { gather, carryOut } = settings.oneTurn
-  const { messages, toolRuns } = transcript
-  const last = toolRuns.at(-1)
-  if (last === undefined)
-    return callsOf(
-      gather.map((name) => ({ name, arguments: '{}' })),
-      messages,
-    )
-  if (last.name !== carryOut && last.result.outcome !== 'error') return []
-  return callsOf([{ name: submitToolName, arguments: JSON.stringify(submissionOfResult(last.result)) }], messages)
-}
-
-function callsOf(calls: readonly Pick<RequestedCall, 'name' | 'arguments'>[], messages: readonly Message[]) {
-  const newId = openCallIds(messages)
-  return calls.map((call): RequestedCall => ({ id: newId(undefined), ...call, byCode: true }))
-}
-
-const maxSummary = 4000
-
-function submissionOfResult({ outcome, summary, error = summary }: ToolResult) {
-  const short = { summary: summary.slice(0, maxSummary) || 'done' }
-  return outcome === 'error'
-    ? { status: 'failed', ...short, error: error.slice(0, maxSummary) }
-    : { status: 'success', ...short }
 }

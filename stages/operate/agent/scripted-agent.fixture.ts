@@ -30,6 +30,8 @@ const plainSettings: AgentSettings = {
   toolChoice: 'required',
   maxTokens: 100,
   maxTurns: 6,
+  gather: [],
+  submitting: [],
   maxMessages: 40,
   maxContextTokens: 32_000,
   parallelTools: 4,

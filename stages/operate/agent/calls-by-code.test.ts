@@ -23,8 +23,8 @@ function open(replies: ScriptedReply[], { write = done, look = done, gather = ['
       return write
     }),
   ]
-  const oneTurn = { gather, carryOut: 'write' }
-  const opened = scriptedAgent(replies, { oneTurn, maxTurns: 4, verifyAttempts: 0 }, tools)
+  const oneTurn = { carryOut: 'write' }
+  const opened = scriptedAgent(replies, { gather, oneTurn, maxTurns: 4, verifyAttempts: 0 }, tools)
   return { ...opened, ran, ending: runAgent({ ...opened.agent, verify }, never) }
 }
 type How = {
@@ -111,5 +111,47 @@ describe('an agent of one turn', () => {
     }
     await runAgent({ ...after.agent, transcript, from: { loop } }, never)
     expect(transcript.toolRuns.map(({ name }) => name)).toEqual(['look', 'write'])
+  })
+})
+
+describe('an agent with a tool that submits', () => {
+  const proves = async (): Promise<Verification> => ({ kind: 'holds' })
+  const refuses = async (): Promise<Verification> => ({ kind: 'fails', code: 'WORK_005', reason: 'a comment is gone' })
+  const partial = { ...done, result: { ...done.result, outcome: 'partial' as const } }
+
+  type Answer = typeof done | typeof failing | typeof partial
+  function open(
+    replies: ScriptedReply[],
+    { write = done, verify = proves }: { write?: Answer; verify?: typeof proves } = {},
+  ) {
+    const answers: Answer[] = [write, done]
+    const tools = [looks, pathTool('write', 'writes', async () => answers.shift() ?? done)]
+    const opened = scriptedAgent(replies, { gather: ['look'], submitting: ['write'] }, tools)
+    return { ...opened, ending: runAgent({ ...opened.agent, verify }, never) }
+  }
+
+  it('asks once where all goes well: code gathers before it and submits after it', async () => {
+    const { ending, requests, transcript } = open([answer])
+    expect(await ending).toMatchObject({ kind: 'submitted', submission: { status: 'success', summary: 'ok' } })
+    expect(requests).toMatchObject([{ toolChoice: 'required' }])
+    expect(requests[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool'])
+    expect(transcript.turns).toBe(1)
+  })
+
+  it.each([
+    ['fails', failing],
+    ['has more to do', partial],
+  ])('is asked again where its call %s', async (_when, write) => {
+    const { ending, requests } = open([answer], { write })
+    expect(await ending).toMatchObject({ kind: 'submitted' })
+    expect(requests).toHaveLength(2)
+  })
+
+  it('reads why its change is not proved, and goes on', async () => {
+    let left = 1
+    const { ending, requests } = open([answer], { verify: async () => (left-- > 0 ? refuses() : proves()) })
+    expect(await ending).toMatchObject({ kind: 'submitted' })
+    expect(requests).toHaveLength(2)
+    expect(requests[1]?.messages.at(-1)?.content).toContain('a comment is gone')
   })
 })
