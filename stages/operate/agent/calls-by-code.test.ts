@@ -120,18 +120,18 @@ describe('an agent with a tool that submits', () => {
   const partial = { ...done, result: { ...done.result, outcome: 'partial' as const } }
 
   type Answer = typeof done | typeof failing | typeof partial
-  function open(
+  function opened(
     replies: ScriptedReply[],
     { write = done, verify = proves }: { write?: Answer; verify?: typeof proves } = {},
   ) {
     const answers: Answer[] = [write, done]
     const tools = [looks, pathTool('write', 'writes', async () => answers.shift() ?? done)]
-    const opened = scriptedAgent(replies, { gather: ['look'], submitting: ['write'] }, tools)
-    return { ...opened, ending: runAgent({ ...opened.agent, verify }, never) }
+    const agent = scriptedAgent(replies, { gather: ['look'], submitting: ['write'] }, tools)
+    return { ...agent, ending: runAgent({ ...agent.agent, verify }, never) }
   }
 
   it('asks once where all goes well: code gathers before it and submits after it', async () => {
-    const { ending, requests, transcript } = open([answer])
+    const { ending, requests, transcript } = opened([answer])
     expect(await ending).toMatchObject({ kind: 'submitted', submission: { status: 'success', summary: 'ok' } })
     expect(requests).toMatchObject([{ toolChoice: 'required' }])
     expect(requests[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool'])
@@ -142,14 +142,14 @@ describe('an agent with a tool that submits', () => {
     ['fails', failing],
     ['has more to do', partial],
   ])('is asked again where its call %s', async (_when, write) => {
-    const { ending, requests } = open([answer], { write })
+    const { ending, requests } = opened([answer], { write })
     expect(await ending).toMatchObject({ kind: 'submitted' })
     expect(requests).toHaveLength(2)
   })
 
   it('reads why its change is not proved, and goes on', async () => {
     let left = 1
-    const { ending, requests } = open([answer], { verify: async () => (left-- > 0 ? refuses() : proves()) })
+    const { ending, requests } = opened([answer], { verify: async () => (left-- > 0 ? refuses() : proves()) })
     expect(await ending).toMatchObject({ kind: 'submitted' })
     expect(requests).toHaveLength(2)
     expect(requests[1]?.messages.at(-1)?.content).toContain('a comment is gone')
