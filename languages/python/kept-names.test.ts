@@ -33,6 +33,8 @@ describe('names of a module that other files depend on', () => {
     ['by a mock of several', 'mock.patch.multiple("requests.compat", json=None)\n'],
     ['in a docstring', '"""See :data:`requests.compat.json`."""\n'],
     ['as an entry point', 'entry = "requests.compat:json"\n'],
+    ['beside the module in an annotation', 'from .compat import json\nfrom . import compat\nit: compat = None\n'],
+    ['over lines', 'from . import compat\n(compat\n  # the usual one\n  .json)\n'],
   ])('are kept when taken %s', (_how, source) => {
     expect(keptIn({ 'src/requests/compat.py': compat, 'tests/a.py': source }, 'src/requests/compat.py')).toEqual([
       'json',

@@ -130,9 +130,11 @@ function recordTurns(
   }
   for (const event of events) {
     const { data, atMs, errorCode } = event
-    if (event.name === 'model.requested' && data.turn !== turn?.number) {
-      endTurn(atMs)
-      turn = { number: data.turn, startMs: atMs }
+    // A turn that code makes in place of the model has no request.
+    if (event.name !== 'turn.finished' && data.turn !== turn?.number) {
+      const startMs = event.name === 'tool.returned' ? atMs - (event.durationMs ?? 0) : atMs
+      endTurn(startMs)
+      turn = { number: data.turn, startMs }
     }
     const part = partOf(event)
     if (part !== undefined) {

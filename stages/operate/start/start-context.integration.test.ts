@@ -134,7 +134,7 @@ describe('the context of an operation at its start', () => {
 
       ## Earlier results
       What these agents changed is kept apart: the code you see is without it.
-      - lint on this node: succeeded. Applied 1 lint fix; 0 diagnostics are left.
+      - lint on this node: succeeded. Fixed 1 faults of F541; 0 are left.
 
       ## Related code, for reference
       Calls function price (src/util.py:1):
