@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, readlink } from 'node:fs/promises'
 import { until } from '#testing/until.ts'
 import type { Program } from './program.ts'
 
@@ -41,6 +41,14 @@ export async function stillRunning(processes: readonly LivingProcess[]): Promise
     const now = states[at]
     return now !== undefined && now.state !== 'Z' && now.startedAt === startedAt ? [pid] : []
   })
+}
+
+/** The folders in which processes of this machine run. Linux only. */
+export async function workingFolders(): Promise<Set<string>> {
+  const folders = await Promise.all(
+    (await processIds()).map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => undefined)),
+  )
+  return new Set(folders.filter((folder) => folder !== undefined))
 }
 
 /** Ids of the processes whose command line contains `text`. */

@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { RunId } from '#domain/ids.ts'
 import { until } from '#testing/until.ts'
-import { stillRunning } from '../living-processes.ts'
+import { stillRunning, workingFolders } from '../living-processes.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { jobsOfRun } from './queue-faults.ts'
 
@@ -10,7 +11,7 @@ export const cleanWithinMs = 40_000
 
 /**
  * What ended runs and killed processes have left behind: keys of the ledger, jobs (the duplicates among them), children,
- * temporary files. What is still being removed gets some seconds.
+ * temporary files but the folders of linters that run. What is still being removed gets some seconds.
  */
 export async function findLeftovers(runs: readonly { runId: RunId }[], stack: ChaosStack): Promise<string[]> {
   let left: string[] = []
@@ -21,7 +22,9 @@ export async function findLeftovers(runs: readonly { runId: RunId }[], stack: Ch
 
 async function leftNow(runs: readonly { runId: RunId }[], stack: ChaosStack): Promise<string[]> {
   const ofRuns = await Promise.all(runs.map(({ runId }) => leftOfRun(runId, stack)))
-  const files = (await readdir(stack.tempDir)).map((name) => `temporary file ${name}`)
+  const inUse = await workingFolders()
+  const unused = (await readdir(stack.tempDir)).filter((name) => !inUse.has(join(stack.tempDir, name)))
+  const files = unused.map((name) => `temporary file ${name}`)
   return [...ofRuns.flat(), ...(await orphansOf(stack)), ...files]
 }
 
