@@ -171,7 +171,7 @@ describe('a text of a stranger', { timeout: 60_000 }, () => {
   ])('costs no more for a docstring with %s', async (_, hostile) => {
     const usual = `Args:\n${rows((at) => `    name${at} (int): What the caller wants.\n`, 22_000)}`
     const docstring = (text: string) => `def f(a):\n    """Do it.\n\n    ${text}\n    """\n    return a\n`
-    await expectNoSlower((text) => python.read(docstring(text), pythonDocs), { hostile, usual })
+    await expectNoSlower((text) => python.read(docstring(text), (tree) => pythonDocs(tree, [])), { hostile, usual })
   })
 
   it('costs no more for slashes behind a definition', async () => {

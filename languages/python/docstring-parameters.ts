@@ -113,23 +113,22 @@ export function parameterFault(site: DocstringSite, content: string): string | u
   return documented.length === 0 ? undefined : namesFault(documented, signature)
 }
 
-export type PythonDoc = {
-  line: number
-  content: string
-  fault: string | undefined
-  empty: string | undefined
-  style: DocstringStyle
-}
+export type PythonDoc = { line: number; content: string; fault: string | undefined; empty: string | undefined }
 
-export function pythonDocs(tree: Tree): PythonDoc[] {
+/** Lists the docstrings of definitions. Those that are there more often than in `before` are judged; without it, none is. */
+export function pythonDocs(tree: Tree, before?: readonly Pick<PythonDoc, 'content'>[]): PythonDoc[] {
   const nodes = tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])
-  return nodes.flatMap((node) => {
+  const docs = nodes.flatMap((node) => {
     const site = docstringSiteOf(node)
     if (site?.docstring === undefined) return []
-    const content = docstringContent(site.docstring)
-    const line = site.docstring.startPosition.row + 1
-    const empty = emptyWording(content, describedBy(site))
-    return [{ line, content, fault: parameterFault(site, content), empty, style: styleOfDocstring(content) }]
+    return [{ site, content: docstringContent(site.docstring), line: site.docstring.startPosition.row + 1 }]
+  })
+  const known = Map.groupBy(before ?? docs, ({ content }) => content)
+  const now = Map.groupBy(docs, ({ content }) => content)
+  return docs.map(({ site, content, line }) => {
+    const isJudged = (now.get(content)?.length ?? 0) > (known.get(content)?.length ?? 0)
+    const fault = isJudged ? parameterFault(site, content) : undefined
+    return { line, content, fault, empty: isJudged ? emptyWording(content, describedBy(site)) : undefined }
   })
 }
 

@@ -48,30 +48,36 @@ const readsItsCaller =
 /** Collects texts of one file whose names are looked up when it runs, is tested or type-checked. */
 function textsOf(tree: Tree, source: string) {
   const textOf = (nodes: readonly Node[]) => nodes.map(({ text }) => text).join('\n')
-  const strings = tree.rootNode.descendantsOfType('string')
+  // One walk for all: a search through the whole tree takes as long as what is done with what it finds.
+  const nodes = Map.groupBy(tree.rootNode.descendantsOfType(lookedAt), ({ type }) => type)
+  const of = (type: string) => nodes.get(type) ?? []
+  const strings = of('string')
   const plain = strings.flatMap((string) => plainStringText(string) ?? [])
-  const comments = tree.rootNode.descendantsOfType('comment').map((comment) => comment.text)
-  const statements = tree.rootNode.descendantsOfType('expression_statement')
+  const comments = of('comment').map((comment) => comment.text)
+  const calls = of('call')
   return {
     typeComments: comments.filter((comment) => /^#\s*type:/.test(comment)).join('\n'),
     doctests: plain.flatMap((text) => text.match(/^[ \t]*(?:>>>|\.\.\.) .*$/gm) ?? []).join('\n'),
-    exported: textOf(statements.filter(({ text }) => text.startsWith('__all__'))),
-    annotations: textOf(codeStrings(tree)),
+    exported: textOf(of('expression_statement').filter(({ text }) => text.startsWith('__all__'))),
+    annotations: textOf(codeStrings(calls, [...of('type'), ...of('generic_type')])),
     lookedUp: lookups.test(source) ? textOf(strings) : '',
-    parameters: new Set(tree.rootNode.descendantsOfType('parameters').flatMap(parameterNames)),
+    parameters: new Set(of('parameters').flatMap(parameterNames)),
     takesAll: wholeModule.test(source) || readsItsCaller.test(source),
-    evaluatesText: tree.rootNode.descendantsOfType('call').some(runsUnknownText),
+    evaluatesText: calls.some(runsUnknownText),
   }
 }
+
+const lookedAt = ['string', 'comment', 'expression_statement', 'parameters', 'call', 'type', 'generic_type']
 
 const typeMakers =
   /(?:^|\.)(?:cast|TypeVar|NewType|ForwardRef|NamedTuple|TypedDict|eval|exec|get_type_hints|parse_expr)$/
 
 /** Finds strings that a type checker, or `eval`, reads as code: in annotations, and in calls that take one. */
-function codeStrings(tree: Tree): Node[] {
-  const calls = tree.rootNode.descendantsOfType('call').filter((call) => typeMakers.test(calleeOf(call)))
-  const types = tree.rootNode.descendantsOfType(['type', 'generic_type'])
-  return [...calls, ...types].flatMap((node) => node.descendantsOfType('string'))
+function codeStrings(calls: readonly Node[], types: readonly Node[]): Node[] {
+  const makers = calls.filter((call) => typeMakers.test(calleeOf(call)))
+  return [...makers, ...types]
+    .filter(({ text }) => /["']/.test(text))
+    .flatMap((node) => node.descendantsOfType('string'))
 }
 
 function calleeOf(call: Node): string {

@@ -39,7 +39,7 @@ function nodesOf(tree: Tree): string {
 
 const pointOf = ({ row, column }: { row: number; column: number }) => [row, column]
 
-describe('a text that is nearly one parsed before', () => {
+describe('a text that was made of another by an edit', () => {
   const line = fc.constantFrom(
     '"""Do it.\n\n        Args:\n            row: The row.\n        """',
     '"""',
@@ -67,12 +67,11 @@ describe('a text that is nearly one parsed before', () => {
     fc.assert(
       fc.property(some, ([source, edits]) => {
         let text = source
-        python.read(source, () => undefined) // its tree is the one that the first edit starts from
-        for (const one of edits) {
-          text = edited(text, one)
+        for (const change of edits) {
+          const before = text
+          text = edited(before, change)
           const whole = python.parse(text)
-          const found = python.read(text, nodesOf)
-          expect(found).toBe(nodesOf(whole))
+          expect(python.read(text, nodesOf, before)).toBe(nodesOf(whole))
           whole.delete()
         }
       }),

@@ -14,19 +14,18 @@ export type LoadedLanguage = {
   parse(text: string): Tree
   /**
    * Returns the result of `look`, called with the text's tree. Trees are cached, since the same text is read several times; a
-   * text that is nearly a cached one is parsed from that tree, where the grammar is known to allow it. `look` must not
-   * keep or free the tree.
+   * text that was made of another (`near`) by an edit is parsed from that one's tree, where the grammar is known to allow it. `look`
+   * must not keep or free the tree.
    */
-  read<Found>(text: string, look: (tree: Tree) => Found): Found
+  read<Found>(text: string, look: (tree: Tree) => Found, near?: string): Found
 }
 
 /** Counts characters of text; a tree takes about 37 times as much memory: 40 MB at most. */
 const usualCachedLength = 1_000_000
-const cachedTrees = 64
+const cachedTrees = 256
 
 /** Grammars whose edited trees were compared with those of whole texts (parser.test.ts). */
 const reparsed: ReadonlySet<string> = new Set(['python'])
-const comparedTexts = 8
 const leastShared = 0.5
 
 const pageBytes = 65_536
@@ -67,40 +66,32 @@ async function load(name: string, cachedLength: number): Promise<LoadedLanguage>
     dispose: (tree) => tree.delete(),
   })
   const parse = (text: string) => parseWith(parser, { text }, isOverrun)
-  const parseNear = (text: string): Tree => {
-    const edited = reparsed.has(name) ? editedTree(text, trees) : undefined
-    if (edited === undefined) return parse(text)
+  const treeOf = (text: string): Tree => {
+    const tree = trees.get(text) ?? parse(text)
+    trees.set(text, tree)
+    return tree
+  }
+  const parseNear = (text: string, near: string | undefined): Tree => {
+    const edit = near === undefined || !reparsed.has(name) ? undefined : editBetween(near, text)
+    if (near === undefined || edit === undefined) return parse(text)
+    const before = treeOf(near)
+    if (before.rootNode.hasError) return parse(text)
+    const edited = before.copy()
+    edited.edit(edit)
     const tree = parseWith(parser, { text, edited }, isOverrun)
     edited.delete()
     if (!tree.rootNode.hasError) return tree
     tree.delete()
     return parse(text)
   }
-  const read = <Found>(text: string, look: (tree: Tree) => Found): Found => {
+  const read = <Found>(text: string, look: (tree: Tree) => Found, near?: string): Found => {
     const known = trees.get(text)
-    const tree = known ?? parseNear(text)
+    const tree = known ?? parseNear(text, near)
     const found = look(tree)
     if (known === undefined) trees.set(text, tree)
     return found
   }
   return { language, parse, read }
-}
-
-/**
- * A copy of the tree of a cached text that is nearly `text`, edited by the difference, from which the parser can start.
- * Undefined where no cached text is similar enough, or its tree has errors.
- */
-function editedTree(text: string, trees: LRUCache<string, Tree>): Tree | undefined {
-  let left = comparedTexts
-  for (const [before, tree] of trees.entries()) {
-    if (left-- === 0) return undefined
-    const edit = editBetween(before, text)
-    if (edit === undefined || tree.rootNode.hasError) continue
-    const copy = tree.copy()
-    copy.edit(edit)
-    return copy
-  }
-  return undefined
 }
 
 /** The one edit that makes `after` of `before`; undefined where they share less than `leastShared`. */

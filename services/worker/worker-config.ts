@@ -54,7 +54,7 @@ export function parseConfig(env: Env) {
     traces: { ...traceConfig(read), operations: read.REMORA_TRACES_OPERATIONS },
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES ?? Math.min(4 * read.REMORA_WORKER_SLOTS, 256) * 1024 ** 2,
     /** Limits the characters of Python texts whose facts and trees it keeps, which take 27 and 37 bytes for each. */
-    cachedLength: isSmall ? 500_000 : 2_000_000,
+    cachedLength: isSmall ? 2_000_000 : 4_000_000,
     /** Says how long the thread that composes runs lives on after a run: its start takes a second of CPU. */
     composerIdleMs: isSmall ? 10_000 : 60_000,
     sandbox: {

@@ -61,7 +61,7 @@ const proofs = openCachedAnswers<GroupProof>({ maxSize: keptBytes, sizeOf: ({ le
 /** Contents of files that are made again, without the set that broke them. */
 const blobCacheBytes = 32 * 2 ** 20
 /** Characters of the texts that are kept as read: the same file may be composed again, without a set that broke it. */
-const cachedLength = 200_000
+const cachedLength = 1_000_000
 /** Ruff and the grammar take a while to start, so the thread keeps them from one run to the next. */
 let checks: ReturnType<typeof openChecks> | undefined
 const sockets = 16

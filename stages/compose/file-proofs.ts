@@ -159,7 +159,7 @@ export function moduleOf(
   return {
     path,
     before: before && python.read(before.toString(), moduleNamesOf),
-    after: text === undefined ? undefined : python.read(text, (tree) => moduleUsesOf(tree, text)),
+    after: text === undefined ? undefined : python.read(text, (tree) => moduleUsesOf(tree, text), before?.toString()),
   }
 }
 

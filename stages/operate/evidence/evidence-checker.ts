@@ -172,10 +172,15 @@ function openPythonEvidence(deps: PythonDeps) {
 }
 
 /** Allows other docstrings and comments in which nothing is run. A `pass` or `...` may go that a docstring makes needless; `detail` says so. */
-function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 'detail'> {
+function docstringOnly({ before, after, lineRuns }: ComparedFacts): Pick<Evidence, 'ok' | 'detail'> {
   if (before.structure() !== after.structure()) return { ok: false }
   const trap = addedCharacter(before.text, after.text) ?? docstringTrap(after.text, before.text)
   if (trap !== undefined) return { ok: false, detail: trap }
+  const changedLines = lineRuns().flatMap((run) => [
+    ...before.lines().slice(run.before.start, run.before.end),
+    ...after.lines().slice(run.after.start, run.after.end),
+  ])
+  if (!changedLines.some((line) => /\bpass\b|\.\.\./.test(line))) return { ok: true }
   const left = after.loneFillers()
   const changed = before.loneFillers().flatMap((was, at) => (was === left[at] ? [] : [{ was, is: left[at] }]))
   const gone = changed.flatMap(({ was, is }) => (was !== undefined && is === undefined ? [`\`${was}\``] : []))

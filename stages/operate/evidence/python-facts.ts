@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Tree } from 'web-tree-sitter'
 import { type PythonDoc, pythonDocs } from '#languages/python/docstring-parameters.ts'
 import { docstringRowsOf } from '#languages/python/python-nodes.ts'
 import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#languages/python/import-facts.ts'
@@ -22,7 +23,8 @@ export type PythonFacts = {
   importFacts(file: ImportingFile): ImportFact[]
   lines(): readonly string[]
   docstringRows(): ReadonlySet<number>
-  docs(): PythonDoc[]
+  /** Judges what is new since `before`. */
+  docs(before?: readonly PythonDoc[]): PythonDoc[]
   /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
   structure(): string
   loneFillers(): (string | undefined)[]
@@ -63,13 +65,25 @@ export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>, cachedLeng
     sizeCalculation: (_facts, text) => Math.min(text.length + 1, cachedLength),
   })
   const hashStructure = openStructureHash()
-  const factsOf = (text: string) => {
-    const facts = cache.get(text) ?? readFacts(text, python, hashStructure)
+  const factsOf = (text: string, near?: string) => {
+    const read: ReadTree = (look) => python.read(text, look, near)
+    const facts = cache.get(text) ?? readFacts(text, read, hashStructure)
     cache.set(text, facts)
     return facts
   }
-  return (before: string, after: string): ComparedFacts => comparedTexts(factsOf(before), factsOf(after))
+  return (before: string, after: string): ComparedFacts => {
+    const [was, now] = [factsOf(before), factsOf(after, before)]
+    const compared = comparedTexts(was, now)
+    // What the code alone decides is read once for all texts of the same code, such as those with another docstring.
+    const isSameCode = once(() => was.structure() === now.structure())
+    const names = () => (isSameCode() ? was : now).names()
+    const imports = () => (isSameCode() ? was : now).imports()
+    const docs = once(() => now.docs(was.docs()))
+    return { ...compared, after: { ...compared.after, names, imports, docs } }
+  }
 }
+
+type ReadTree = <Found>(look: (tree: Tree) => Found) => Found
 
 type ReadText = { list(known?: KnownParts): ReturnType<typeof readStatements>; lines(): readonly string[] }
 
@@ -84,30 +98,27 @@ export function comparedTexts<Facts extends ReadText>(before: Facts, now: Facts)
   }
 }
 
-function readFacts(
-  text: string,
-  python: Pick<LoadedLanguage, 'read'>,
-  hashStructure: ReturnType<typeof openStructureHash>,
-): OpenFacts {
+function readFacts(text: string, read: ReadTree, hashStructure: ReturnType<typeof openStructureHash>): OpenFacts {
   let statements: ReturnType<typeof readStatements> | undefined
   let imports: (ImportingFile & { facts: ImportFact[] }) | undefined
+  const unjudged = once(() => read((tree) => pythonDocs(tree)))
   return {
     text,
-    list: (known) => (statements ??= python.read(text, (tree) => readStatements(tree, text, known))),
-    evaluations: (statement) => python.read(text, (tree) => evaluationsIn(tree, statement, pythonEvaluations)),
-    names: once(() => python.read(text, moduleBindingsOf)),
-    imports: once(() => python.read(text, importsIn)),
+    list: (known) => (statements ??= read((tree) => readStatements(tree, text, known))),
+    evaluations: (statement) => read((tree) => evaluationsIn(tree, statement, pythonEvaluations)),
+    names: once(() => read(moduleBindingsOf)),
+    imports: once(() => read(importsIn)),
     importFacts(file) {
       if (imports?.path !== file.path || imports.ownModules !== file.ownModules) {
-        imports = { ...file, facts: python.read(text, (tree) => importFactsOf(tree, text, file)) }
+        imports = { ...file, facts: read((tree) => importFactsOf(tree, text, file)) }
       }
       return imports.facts
     },
     lines: once(() => linesOf(text)),
-    docstringRows: once(() => python.read(text, docstringRowsOf)),
-    docs: once(() => python.read(text, pythonDocs)),
-    structure: once(() => python.read(text, (tree) => hashStructure(tree, text))),
-    loneFillers: once(() => python.read(text, loneFillersIn)),
+    docstringRows: once(() => read(docstringRowsOf)),
+    docs: (before) => (before === undefined ? unjudged() : read((tree) => pythonDocs(tree, before))),
+    structure: once(() => read((tree) => hashStructure(tree, text))),
+    loneFillers: once(() => read(loneFillersIn)),
   }
 }
 

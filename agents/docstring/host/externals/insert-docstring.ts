@@ -158,13 +158,17 @@ function isOnColonLine(site: DocstringSite, source: string): boolean {
   return bodySharesLine(site) || (colon !== undefined && /^[ \t\f]*\\\r?\n/.test(source.slice(colon.endIndex)))
 }
 
-function readsBack(text: string, { index, docstring }: DocstringPlace, python: LintDeps['python']): boolean {
+function readsBack(text: string, { source, index, docstring }: DocstringPlace, python: LintDeps['python']): boolean {
   const words = (content: string) => normalised(content).split(/\s+/).join(' ')
-  return python.read(text, (tree) => {
-    const site = findDocstringSite(tree, index)
-    if (site?.docstring === undefined || site.definition.hasError) return false
-    return words(docstringContent(site.docstring)) === words(docstring)
-  })
+  return python.read(
+    text,
+    (tree) => {
+      const site = findDocstringSite(tree, index)
+      if (site?.docstring === undefined || site.definition.hasError) return false
+      return words(docstringContent(site.docstring)) === words(docstring)
+    },
+    source,
+  )
 }
 
 /** Rules about docstrings and text form. What other rules find does not depend on the wording. */

@@ -80,7 +80,7 @@ async function requireSoundNode(
   }
   if (target.node.parentId === null || target.node.language !== 'python') return
   const before = deps.python.read(source, (tree) => definitionAt(tree, start))
-  const after = deps.python.read(edited, (tree) => definitionAt(tree, start))
+  const after = deps.python.read(edited, (tree) => definitionAt(tree, start), source)
   if (before === undefined) return
   const what = `the ${before.kind} ${before.name}`
   if (after === undefined) throw refusal(`the text must be ${what}`)
