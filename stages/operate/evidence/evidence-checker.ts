@@ -16,7 +16,7 @@ import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
 import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
 import { parsesAsBefore } from './parses.ts'
-import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
+import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './javascript/script-evidence.ts'
 
 import {
   type ComparedFacts,

@@ -4,7 +4,7 @@ import { defaultPathRules } from '#domain/path-rules.ts'
 import { plantedHarms, type PlantedHarm } from './planted-harms.fixture.ts'
 import { plantedComments, plantedDocs } from './planted-comments.fixture.ts'
 import { plantedLosses } from './planted-losses.fixture.ts'
-import { plantedScriptHarms } from './scripts/planted-script-harms.fixture.ts'
+import { plantedScriptHarms } from './javascript/planted-script-harms.fixture.ts'
 import { testEvidence } from './test-evidence.fixture.ts'
 
 const { checker } = await testEvidence()

@@ -95,7 +95,7 @@ describe('evidence from what is known of the text before', () => {
         const lone = [before, after].map((text) => alone.read(text, loneFillersIn))
         expect(fillers[0] !== fillers[1] || isDeepStrictEqual(lone[0], lone[1])).toBe(true)
       }),
-      { numRuns: draws(150) },
+      { numRuns: draws(500) },
     )
     expect(sameCode).toBeGreaterThan(asked / 10)
   })

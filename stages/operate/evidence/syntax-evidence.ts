@@ -13,7 +13,7 @@ import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
 import { documentedAs } from './parameters-documented.ts'
 import type { CheckResult } from './python-facts.ts'
-import type { ScriptQuestion } from './scripts/script-evidence.ts'
+import type { ScriptQuestion } from './javascript/script-evidence.ts'
 import type { Definition, TestFunction } from './test-functions.ts'
 
 type CheckedText = { path: string; before: string | undefined; after: string; rules: Pick<PathRules, 'text'> }

@@ -8,7 +8,7 @@ import { answerRequests } from '#platform/thread-entry.ts'
 import { codeAndComments } from './code-and-comments.ts'
 import { mutantsOf } from './mutants.ts'
 import { syntaxFaultsOf, type SyntaxFacts } from './parses.ts'
-import { openScriptChecks } from './scripts/script-evidence.ts'
+import { openScriptChecks } from './javascript/script-evidence.ts'
 import type { SyntaxQuestion, SyntaxReport } from './syntax-evidence.ts'
 import { definitionsOf, testFunctionsOf } from './test-functions.ts'
 
