@@ -49,7 +49,7 @@ export async function askPatch(run: Run, of: PatchKind, deps: AskPatchDeps, wait
   return lookOrAsk(run, { wanted: { of }, last, isCurrent: (decided) => decided >= last }, deps, waiting)
 }
 
-/** The same for these change sets, which must be accepted (else WORK_003). Decisions on others change nothing in it. */
+/** The same for these change sets, which must be accepted (else WORK_003), with what they are built on (WORK_002). Decisions on others change nothing in it. */
 export async function askPart(
   run: Run,
   part: PatchPart,

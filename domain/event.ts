@@ -113,6 +113,7 @@ export type Event = z.infer<typeof Event>
 export const WireEvent = z.object({ ...snakeKeys(Event.shape), ts: z.iso.datetime() })
 export type WireEvent = z.infer<typeof WireEvent>
 
+/** The same event always gives the same JSON, since the order of its fields is fixed. */
 export function wireEvent(of: Event): WireEvent {
   return snakeKeys({ ...of, ts: new Date(of.ts).toISOString() })
 }

@@ -32,7 +32,10 @@ const defaultConnectMs = 10_000
 /** Suits what is tried again later: a Redis that hangs for longer is away. */
 export const patientAnswerMs = 10_000
 const maxRestMs = 500
-/** Twice as long as BullMQ waits for a job, and less than half of the usual lease. */
+/**
+ * Where packets are lost without an error (a dead machine, a firewall that forgets), commands would else wait for the 15 minutes that TCP
+ * takes. Twice as long as BullMQ waits for a job, and less than half of the usual lease.
+ */
 const defaultSilentMs = 10_000
 
 const nodeName = (address: string) => `${redisName} node ${address}`

@@ -168,13 +168,18 @@ export function addUsageCommand(program: Command, context: CliContext): void {
 
 function usageLines({ by, rows, total, since, until }: UsageView): string {
   if (rows.length === 0) return `no operation ended from ${since} to ${until}\n`
-  const head = [by, 'operations', 'turns', 'tokens in', 'tokens out', 'time']
+  const head = [by, 'operations', 'requests', 'tokens in', 'tokens out', 'each', 'time']
   const lines = [...rows, { ...total, of: 'total' }].map((row) => [
     row.of,
-    ...[row.operations, row.turns, row.prompt_tokens, row.completion_tokens].map(figure),
+    ...[row.operations, row.turns, row.prompt_tokens, row.completion_tokens, eachOf(row)].map(figure),
     formatSeconds(row.duration_ms),
   ])
   return `${textTable([head, ...lines]).join('\n')}\n`
+}
+
+/** Returns the tokens of an operation, rounded. */
+function eachOf(row: UsageView['total']): number {
+  return Math.round((row.prompt_tokens + row.completion_tokens) / Math.max(row.operations, 1))
 }
 
 function day(text: string): string {

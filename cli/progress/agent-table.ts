@@ -15,10 +15,12 @@ const columns: readonly Column[] = [
   { title: 'cancelled', of: (agent) => agent.cancelled, isRare: true },
   { title: 'findings', of: (agent) => agent.findings, isRare: true },
   { title: 'left out', of: (agent) => agent.leftOut },
+  { title: 'requests', of: (agent) => agent.requests, isRare: true },
   { title: 'tokens', of: (agent) => agent.tokens },
+  { title: 'each', of: ({ tokens, succeeded }) => Math.round(tokens / Math.max(succeeded, 1)), isRare: true },
 ]
 
-/** Returns a row for each agent: its operations by how they ended, and how many of its change sets are not in the patch. */
+/** Returns a row for each agent: its operations by how they ended, change sets that are not in the patch, and what it has cost, each one that succeeded too. */
 export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
   const sorted = Object.entries(agents).toSorted(([left], [right]) => (left < right ? -1 : 1))
   if (sorted.length === 0) return []

@@ -193,8 +193,9 @@ function stopped(agent: AgentProgress): AgentProgress {
 
 function ended(agent: AgentProgress, { data, duration_ms: ms = 0 }: EventView): AgentProgress {
   const tokens = agent.tokens + Count.parse(data['tokens'])
+  const requests = agent.requests + Count.parse(data['turns'])
   const findings = agent.findings + Count.parse(data['findings'])
-  return { ...counted(agent, endedAs(data['status'])), tokens, findings, workMs: agent.workMs + ms }
+  return { ...counted(agent, endedAs(data['status'])), requests, tokens, findings, workMs: agent.workMs + ms }
 }
 
 type EndColumn = 'succeeded' | 'unchanged' | 'skipped' | 'cancelled' | 'failed'

@@ -14,6 +14,8 @@ export type AgentProgress = {
   /** Ended with the run, before their work was done. */
   cancelled: number
   failed: number
+  /** Counts replies of the model. */
+  requests: number
   tokens: number
   findings: number
   /** Counts change sets of the succeeded ones that are not in the patch. */
@@ -86,7 +88,7 @@ export function emptyProgress(runId: string): ProgressState {
 
 export function emptyAgent(): AgentProgress {
   const ends = { succeeded: 0, unchanged: 0, skipped: 0, cancelled: 0, failed: 0 }
-  return { running: 0, ...ends, tokens: 0, findings: 0, leftOut: 0, workMs: 0 }
+  return { running: 0, ...ends, requests: 0, tokens: 0, findings: 0, leftOut: 0, workMs: 0 }
 }
 
 export function endedOperations(state: ProgressState): number {

@@ -51,6 +51,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['skipped', run.skipped === 0 ? '' : String(run.skipped)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ...run.funnel.map((funnel, at) => [at === 0 ? 'changes' : '', funnelText(funnel)] as const),
+    ['tokens', tokensOf(run)],
     ['findings', run.findings === 0 ? '' : `${run.findings}: remora findings ${run.run_id}`],
     ['checks', checksOf(run)],
     ['setup', run.environment ? `${run.environment.command}: ${setupText(run.environment)}` : ''],
@@ -105,6 +106,16 @@ function funnelText(funnel: RunView['funnel'][number]): string {
   ]
   const open = generated === null ? ' (the rest is counted when the run is composed)' : ''
   return `${agent}: ${[...made, ...decided].join(', ')}${open}`
+}
+
+/** Says what the run has used, and what that is for each change that it proposes, and for each that was accepted. */
+function tokensOf({ budget: { used }, funnel }: RunView): string {
+  if (used === 0) return ''
+  const each = (count: number, what: string) =>
+    count === 0 ? [] : [`${figure(Math.round(used / count))} for each ${what}`]
+  const proposed = funnel.reduce((sum, agent) => sum + (agent.generated ?? 0), 0)
+  const accepted = funnel.reduce((sum, agent) => sum + agent.accepted, 0)
+  return [figure(used), ...each(proposed, 'proposed change'), ...each(accepted, 'accepted one')].join(', ')
 }
 
 function acceptedLeftOutText({ accepted_left_out: count, run_id: id }: RunView): string {

@@ -1,4 +1,4 @@
-import { undefinedOn } from '#domain/error.ts'
+import { AppError } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
@@ -25,9 +25,14 @@ export async function reportRun(
   const { io } = context
   const { run_id: runId } = followed.run
   const reading = followed.state.isPlanned ? client.readPlan(runId) : undefined
-  const parts = { ...followed, plan: await reading?.catch(undefinedOn('RUN_004', 'STORE_002')) }
+  const parts = { ...followed, plan: await reading?.catch(withoutPlan) }
   io.out(json ? `${JSON.stringify(resultView(parts))}\n` : `\n${renderReport(parts, reportView(context))}`)
   io.exit(exitCodeOf(parts.run, parts.state))
+}
+
+/** The report of a run that has ended is not lost where its plan cannot be read. */
+function withoutPlan(error: unknown): undefined {
+  if (!(error instanceof AppError)) throw error
 }
 
 export function reportView({ colored, columns = Infinity }: Pick<CliContext, 'colored' | 'columns'>): ReportView {
@@ -96,9 +101,9 @@ function patchView(patch: ReportParts['patch']) {
 }
 
 function agentView(agent: AgentProgress) {
-  const { succeeded, unchanged, skipped, cancelled, failed, leftOut, findings, tokens, workMs } = agent
+  const { succeeded, unchanged, skipped, cancelled, failed, leftOut, findings, requests, tokens, workMs } = agent
   const ends = { succeeded, unchanged, skipped, cancelled, failed, left_out: leftOut, findings }
-  return { operations: operationsOf(agent), ...ends, tokens, work_ms: workMs }
+  return { operations: operationsOf(agent), ...ends, requests, tokens, work_ms: workMs }
 }
 
 function plannedView({ agents }: Pick<PlanView, 'agents'> = { agents: {} }) {

@@ -61,10 +61,12 @@ function capturesOf(tree: Tree): (capture: string) => Node[] {
 
 /** Returns the names in the module's `__all__`. Undefined without one, and when it holds anything but strings. */
 function exportedNames(assigned: readonly Node[]): Set<string> | undefined {
-  const values = assigned.flatMap((node) => (node.text === '__all__' ? node.parent?.childForFieldName('right') : []))
+  const values = assigned.flatMap((node) =>
+    node.text === '__all__' ? (node.parent?.childForFieldName('right') ?? []) : [],
+  )
   const names = new Set<string>()
   for (const value of values) {
-    if (value?.type !== 'list' && value?.type !== 'tuple') return undefined
+    if (value.type !== 'list' && value.type !== 'tuple') return undefined
     for (const item of codeIn(value)) {
       if (item.type !== 'string') return undefined
       names.add(item.text.replace(/^\w*["']+|(?<!["'])["']+$/g, ''))

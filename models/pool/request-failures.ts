@@ -11,7 +11,10 @@ const maxCutReplies = 3
 
 export type RequestFailures = ReturnType<typeof openRequestFailures>
 
-/** The retry budget begins anew when another server fails the request for the first time or a reply breaks off. */
+/**
+ * The retry budget begins anew when another server fails the request for the first time or a reply breaks off: a try may take longer than
+ * all of it, and must not cost the request the servers that have not been asked.
+ */
 export function openRequestFailures(
   clock: Pick<Clock, 'now'>,
   { first, retryBudgetMs }: { first: FailedRequest; retryBudgetMs: number },

@@ -21,7 +21,7 @@ const repository = {
 } as const
 
 it.each([
-  ['of a code host, which the publisher looks at again', { repository }, ['publications', 'discoveries']],
+  ['of a code host, which the publisher looks at again', { repository }, ['discoveries', 'publications']],
   ['that was uploaded', {}, ['discoveries']],
 ])('a run %s, goes on after whoever reopened it has died', async (_, source, expected) => {
   const { ledger } = test

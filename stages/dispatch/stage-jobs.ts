@@ -24,8 +24,9 @@ export function openStageJobs(producer: Pick<Producer, 'add'>) {
       lastAdded.set(run.runId, { queue, at: performance.now() })
       const job = { run_id: run.runId, traceparent: run.traceparent }
       const isPublished = run.reopenedAt !== null && run.request.repository !== undefined
-      if (isPublished) await producer.add('publications', run.runId, job)
       await producer.add(queue, run.runId, job)
+      // Once for each stage: the publisher itself says when it looks again.
+      if (isPublished && last?.queue !== queue) await producer.add('publications', run.runId, job)
     },
   }
 }

@@ -47,7 +47,8 @@ export type AcceptDeps = {
 }
 
 /**
- * Stores the archive, if there is one, then creates the run, then its job; with an idempotency key the first body decides which run the key
+ * Stores the archive, if there is one, then creates the run, then its job: a crash leaves at most an unreferenced object or a run without a
+ * job. With an idempotency key the first body decides which run the key
  * stands for. INTAKE_001 (no archive), _003 (too large), _005 (another body), _006, _007, _008 (the request), AGENT_001, LIMIT_003.
  */
 export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ runId: RunId; status: 'queued' }> {

@@ -74,13 +74,12 @@ function agentPlan(bundle: AgentBundle, { lookedAt, own, leftOut }: Own): AgentP
   }
 }
 
-/**
- * Every turn sends the whole conversation, tools included, and an agent takes about as many turns as it has tools. For
- * requests 2.34.2 the estimate is 92 % of what the rehearsal model used.
- */
+/** Every turn sends the whole conversation, tools included, and an agent takes about as many turns as it has tools that code does not call for it. */
 function tokensOf(operations: readonly PlannedOperation[], { file, tools }: AgentBundle): number {
   const { system_prompt: system, node_context: context } = file.initial_context
-  const turns = Math.min(tools.length, file.limits.max_turns)
+  const isSubmitted = file.tools.some((tool) => 'submits' in tool && tool.submits)
+  const byCode = file.gather.length + (isSubmitted ? 1 : 0)
+  const turns = file.turns === 'one' ? 1 : Math.max(1, Math.min(tools.length - byCode, file.limits.max_turns))
   const withModel = operations.filter(({ work }) => work === 'agent')
   const constant = system.length + context.length + JSON.stringify(tools).length
   const characters = withModel.reduce((sum, { node }) => sum + constant + node.endByte - node.startByte, 0)

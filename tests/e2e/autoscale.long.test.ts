@@ -81,7 +81,7 @@ describe('workers that are scaled by remora_demand', () => {
 
   it('come from nothing when a run asks for them, and go when it needs them no more; nothing is lost', async () => {
     await until(demand, { holds: (count) => count === 0 })
-    await answerAfter(2000) // an operation has two turns at least, and a worker that is ended has 0.3 s
+    await answerAfter(4000) // an operation asks once, and a worker that is ended has 0.3 s
     const folder = await sourceFolder({ 'prices.py': manyFunctions(120) })
     const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
     await until(() => beginners(runId), { holds: (ids) => ids.has(`scaled-${most}`), withinMs: 60_000 })

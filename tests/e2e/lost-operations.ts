@@ -42,7 +42,7 @@ export function testLostOperations({ way, signal, exit, reason, leaseMs }: Way):
 
     it.skipIf(lacks('git'))('loses no operation: another worker tries them again, and the run completes', async () => {
       const folder = await sourceFolder({ 'prices.py': manyFunctions(12) })
-      await answerAfter(2000) // an operation has two turns at least: four seconds
+      await answerAfter(4000) // an operation asks once: four seconds
       const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
       await until(() => Promise.all([heldBy('worker-1', runId), heldBy('worker-2', runId)]), {
         holds: (held) => held.every(({ length }) => length > 0),

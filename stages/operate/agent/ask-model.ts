@@ -35,7 +35,10 @@ export type AskedModel = {
   }
 }
 
-/** Sends one turn's request with as much of the conversation as fits, and once more with half of it. AGENT_007 when that is too long as well. */
+/**
+ * Sends one turn's request with as much of the conversation as fits, and once more with half of it. AGENT_007 when that is too long as
+ * well, or the limits leave no room for the least that must be sent.
+ */
 export async function askModel(
   run: ModelAsker,
   { turn, history }: { turn: number; history: History },

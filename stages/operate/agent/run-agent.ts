@@ -77,7 +77,8 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Endi
     lastFault = { kind: 'stopped', phase: 'submission', code: answer.code, reason: answer.reason }
     if (++loop[`${answer.kind}Submissions`] > allowed[answer.kind]) return lastFault
   }
-  const reason = `no submission within ${settings.maxTurns} turns`
+  const turns = settings.maxTurns - (settings.gather.length === 0 ? 0 : 1)
+  const reason = `no submission within ${turns} turns`
   return lastFault ?? { kind: 'stopped', code: 'AGENT_004', phase: 'model', reason }
 }
 

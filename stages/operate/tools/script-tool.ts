@@ -113,6 +113,8 @@ function uncaughtRefusal(
 ): string | undefined {
   const last = externals.at(-1)
   if (last === undefined || !('error' in last) || last.error.type !== raised.type) return undefined
+  // A TypeError is about how the script calls, which no model can mend.
+  if (raised.type === 'TypeError' || raised.message === '') return undefined
   // The message of an ending is bounded, that of a journal is not.
   return last.error.message.startsWith(raised.message) ? last.error.message : undefined
 }

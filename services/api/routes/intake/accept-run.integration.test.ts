@@ -76,6 +76,13 @@ describe('acceptRun', () => {
     for (const key of keys) expect(await api.objects.exists(key)).toBe(false)
   })
 
+  it('checks a request that came first before anything is stored', async () => {
+    const { keys, deps } = watched()
+    const unknown = { ...intakeWith('early'), request: { agents: ['nobody'] } }
+    await expect(acceptRun(unknown, deps)).rejects.toMatchObject({ code: 'INTAKE_006' })
+    expect(keys).toEqual([])
+  })
+
   it.for(['without a key', 'with a key'] as const)(
     'deletes the stored upload when the form breaks off behind it, %s',
     async (how) => {
