@@ -68,6 +68,7 @@ describe('a bundle', () => {
     const form = 'one_turn: { carry_out: probe, answer: { tags: { maxItems: 2 }, other: {} } }'
     expect((await read(form, plain)).messages).toEqual(['one_turn names other, which is no input of probe'])
     expect((await read('turns: one', plain)).messages.join()).toContain('turns: one needs one_turn')
+    expect((await read('gather: [probe, probe]', plain)).messages).toEqual(['gather names probe twice'])
   })
 
   it('may hold replies to a schema, or to a constraint of its own, which is kept as it is written', async () => {

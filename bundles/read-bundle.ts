@@ -155,7 +155,13 @@ function checkTestEvidence(reading: Reading): void {
 /** Reports the tools that code is to call and that it cannot call, or that are none. */
 function checkCallsByCode(reading: Reading): void {
   const { gather, turns, one_turn: oneTurn } = reading.bundle.file
-  for (const [index, name] of gather.entries()) checkNamedTool(reading, name, ['gather', index])
+  for (const [index, name] of gather.entries()) {
+    const at = ['gather', index]
+    checkNamedTool(reading, name, at)
+    if (gather.indexOf(name) < index) report(reading, at, `gather names ${name} twice`)
+    const submits = reading.bundle.file.tools.some((tool) => 'submits' in tool && tool.submits && tool.name === name)
+    if (submits) report(reading, at, `${name} submits, so the model would never be asked: leave it out of gather`)
+  }
   if (turns === 'one' && oneTurn === undefined)
     report(reading, ['turns'], 'turns: one needs one_turn, with the tool that carries the answer out')
   if (oneTurn !== undefined) checkOneTurn(reading, oneTurn)
@@ -166,7 +172,11 @@ function checkNamedTool(reading: Reading, name: string, at: readonly (string | n
   const required = tool?.parameters['required']
   if (tool === undefined) report(reading, at, `${at[0]} names ${name}, which is no tool with a script of this bundle`)
   else if (at.includes('gather') && Array.isArray(required) && required.length > 0)
-    report(reading, at, `${name} cannot be called by code: it requires ${required.join(', ')}`)
+    report(
+      reading,
+      at,
+      `${name} cannot be called by code: it requires ${required.join(', ')}; give it a default, or leave the tool out of gather`,
+    )
 }
 
 function checkOneTurn(reading: Reading, oneTurn: NonNullable<BundleFile['one_turn']>): void {

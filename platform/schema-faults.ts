@@ -66,7 +66,9 @@ function shown(path: YamlPath): string {
 export function describeUnknownKey(schema: z.core.$ZodType, { at, message }: SchemaFault): string {
   const keys = keysAt(schema, at.slice(0, -1))
   if (keys.length === 0) return message
-  const near = nearest(String(at.at(-1)), keys)
+  const key = String(at.at(-1))
+  if (keys.includes(key)) return `${message}: it does not go with the other keys of this entry`
+  const near = nearest(key, keys)
   return `${message}: ${near === undefined ? `known are ${keys.join(', ')}` : `did you mean ${near}?`}`
 }
 
