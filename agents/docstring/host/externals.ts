@@ -47,7 +47,7 @@ export function docstringExternals(workspace: Workspace, target: TargetNode, dep
       if (answer.kind === 'refused') throw refusal(answer.reason)
       const written = await formattedAt(start, { source, written: answer.text }, target, deps)
       await workspace.writeText(target.node.path, written)
-      return { path: target.node.path, characters: written.length - source.length }
+      return { path: target.node.path, name: target.node.name, characters: written.length - source.length }
     },
   } satisfies Record<string, ExternalFunction>
 }
