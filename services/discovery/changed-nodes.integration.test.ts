@@ -95,7 +95,24 @@ describe('a run that is compared with an earlier state of the code', () => {
     const base = await stages.stores.ledger.getRun(baseRun)
     expect(run.baseSnapshotId).toBe(base.snapshotId)
     expect(stored).toMatchObject({ commit: after, base_commit: before })
-    expect((await stages.stores.keys()).filter((key) => key.endsWith('.base'))).toEqual([])
+    expect((await stages.stores.keys()).filter((key) => key.includes('.base'))).toEqual([])
+  })
+
+  it('is not failed by a second delivery that takes the same base at the same time', async () => {
+    host.answers.base = before
+    const runId = await stages.toFetch({ commit: after, since: { commit: before } }, { agents: ['lint'] })
+    const { snapshots, signal } = stages
+    const between: string[] = []
+    async function* getStream(...of: Parameters<typeof snapshots.objects.getStream>) {
+      if (between.length === 0 && of[0].includes('.base'))
+        between.push(await runSnapshotStage(runId, snapshots, signal))
+      yield* snapshots.objects.getStream(...of)
+    }
+    const slow = { ...snapshots, objects: { ...snapshots.objects, getStream } }
+    expect(await runSnapshotStage(runId, slow, signal)).toBe('ok')
+    expect(between).toEqual(['ok'])
+    expect(await stages.stores.ledger.getRun(runId)).toMatchObject({ status: 'running' })
+    expect((await stages.stores.keys()).filter((key) => key.includes('.base'))).toEqual([])
   })
 
   it('plans nothing for what that run has proposed and people have merged, with a change of their own beside it', async () => {

@@ -7,8 +7,8 @@ export const runPrefix = (project: ProjectId, run: RunId) => `${ofRun(project, r
 
 export const objectKeys = {
   upload: (project: ProjectId, run: RunId) => `projects/${project}/uploads/${run}`,
-  /** The archive of the commit that a run is compared with, until its snapshot is taken. */
-  baseUpload: (project: ProjectId, run: RunId) => `projects/${project}/uploads/${run}.base`,
+  /** The archive of the commit that a run is compared with, until its snapshot is taken; each delivery has its own, and deletes it. */
+  baseUpload: (project: ProjectId, run: RunId, token: string) => `projects/${project}/uploads/${run}.base.${token}`,
   blob: (project: ProjectId, hash: string) => `projects/${project}/blobs/${hash}`,
   tree: (project: ProjectId, hash: string) => `projects/${project}/trees/${hash}`,
   snapshot: (project: ProjectId, id: string) => `projects/${project}/snapshots/${id}.json`,
@@ -54,7 +54,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^bundles/${hash}\\.json$`), (name) => ({ kind: 'bundle', hash: name })],
   [new RegExp(`^environments/${hash}\\.tar\\.gz$`), (name) => ({ kind: 'environment', hash: name })],
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
-  [new RegExp(`^uploads/${run}(?:\\.base)?$`), (name, key) => ({ kind: 'upload', key, runId: name })],
+  [new RegExp(`^uploads/${run}(?:\\.base\\.[\\w-]+)?$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [
     new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|parts|plans|rules)/[^/]+$`),
     (name) => ({ kind: 'run_object', runId: name }),

@@ -6,7 +6,10 @@ const runId = 'r00abcdefgh'
 
 describe('objectPlace', () => {
   it.for([
-    [objectKeys.baseUpload('default', runId), { kind: 'upload', key: objectKeys.baseUpload('default', runId), runId }],
+    [
+      objectKeys.baseUpload('default', runId, 'a-_1'),
+      { kind: 'upload', key: objectKeys.baseUpload('default', runId, 'a-_1'), runId },
+    ],
     [objectKeys.upload('default', runId), { kind: 'upload', key: objectKeys.upload('default', runId), runId }],
     [objectKeys.blob('default', hash), { kind: 'blob', hash }],
     [objectKeys.tree('default', hash), { kind: 'tree', hash }],

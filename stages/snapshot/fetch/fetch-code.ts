@@ -1,5 +1,6 @@
 import type { ReadableArchive, ReadAccess } from '#code-hosts/read-access.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
+import { newToken } from '#domain/ids.ts'
 import type { CommitId, RepositorySource } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -76,7 +77,7 @@ async function takeBase(
   signal: AbortSignal,
 ): Promise<FetchedBase | undefined> {
   if (base === null) return undefined
-  const uploadKey = objectKeys.baseUpload(projectId, runId)
+  const uploadKey = objectKeys.baseUpload(projectId, runId, newToken())
   try {
     await storeArchive(base.archive, uploadKey, deps, signal)
     const { snapshotId } = await takeSnapshot({ projectId, runId, uploadKey, request }, deps, signal)
