@@ -64,7 +64,7 @@ export function openBranchRuns(redis: Redis, namespace = 'remora') {
   return {
     /**
      * Records the run of a push before it is made, and returns it, or the run that the newest push already has at this commit. `again` names
-     * a wish for another run of the commit, which is granted once.
+     * a request for one more run of that commit; the same name makes one run only.
      */
     async begin(of: Branch, push: BranchRun, again = ''): Promise<BegunBranchRun> {
       const args = [push.runId, push.commit, JSON.stringify(push.since), String(keptSeconds), again]

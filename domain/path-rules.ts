@@ -80,7 +80,7 @@ export const PathRules = z.strictObject({
 })
 export type PathRules = z.infer<typeof PathRules>
 
-/** For a repository without a configuration: Pyflakes, what Python itself calls an error (E9, W605), and `not x in y` (E713, E714). */
+/** A repository without a configuration is held to Pyflakes, to what Python itself calls an error (E9, W605), and to `not x in y` (E713, E714). */
 export const defaultLintRules: LintRules = {
   source: 'default',
   options: { lint: { select: ['F', 'E713', 'E714', 'E9', 'W605'] } },

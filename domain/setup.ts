@@ -8,7 +8,7 @@ export const ShellCommand = z
   .max(1_000)
   .refine((text) => !anyControl.test(text), 'has a control character')
 
-/** What a setup makes of the snapshot. `wanted`: the run waits for it. `failed`: programs of the run are not started. */
+/** Says how far a setup of the snapshot is. `wanted`: the run waits for it. `failed`: programs of the run are not started. */
 export const RunEnvironment = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('wanted'), command: z.string() }),
   z.object({

@@ -21,7 +21,7 @@ export type Readiness = () => Promise<ReadyAnswer>
 const checkMs = 1_000
 const freshMs = 1_000
 
-/** A part costs one check a second at most, whoever asks. `shown`: parts without which the service can do its work. */
+/** Checks each part once a second at most, however often it is asked. The service can do its work without the parts in `shown`. */
 export function openReadiness(needed: PartChecks, shown: PartChecks = {}): Readiness {
   const [ask, askShown] = [openParts(needed, silent), openParts(shown, untold)]
   return async () => {

@@ -68,7 +68,7 @@ export type ReviewState = {
 /** Says whether the run may still bring change sets: it stands still where nobody works on it. */
 export type Progress = 'goes on' | 'stands still' | 'ended'
 
-/** Says whether a rejection has a reason, and who is told: people where a program made the change, else the agent, once it is retried. */
+/** Says whether a rejection has a reason, and who will read it: people, where a program made the change, else the agent when it is retried. */
 export type Decided = { verdict: 'accepted' | 'rejected'; word: 'none' | 'for people' | 'for the agent' | 'sent back' }
 
 export type Key = { name: string; text: string }

@@ -13,7 +13,7 @@ const snapshotFolder = /(?:^|\/)(?:__?snapshots__?|snapshots)\//i
 
 /**
  * Tells whether a file is data of tests: it contains no test, and is in a folder of fixtures, or among the tests and imported by no other file.
- * What looks like a fault in it is often what is tested. `uses` holds every Python file of the snapshot.
+ * A fault in such a file is often what is tested. `uses` holds every Python file of the snapshot.
  */
 export function foldTestData(uses: ReadonlyMap<string, ModuleUses>): (path: string) => boolean {
   const imported = new Map<string, Set<string>>()

@@ -45,7 +45,7 @@ async function open(play: (body: PlayedBody) => PlayedAnswer, { firstWaitMs = 10
   })
   const named = async () => (await known.of('small', never)).named
   const pass = (ms: number) => void (now += ms)
-  /** What was sent before it has arrived. */
+  /** Returns once everything that was sent before has arrived. */
   const arrive = () => transport.fetch(`${server.url}/models`)
   return { playing, named, arrive, ends: () => ends, now: () => now, pass }
 }

@@ -23,7 +23,7 @@ type ShownDeps = {
 /** A dispatcher that has stood still for so long says nothing about the runs. */
 const freshMs = 15_000
 
-/** Every discovery process shows the same, so a query takes the greatest. The returned function is told of each round. */
+/** Shows figures that are the same in every discovery process, so a query takes the greatest. The caller reports each round to the returned function. */
 export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => void {
   let [last, at]: [Round | undefined, number] = [undefined, 0]
   const seen = () => {

@@ -218,7 +218,7 @@ const ofNonsense =
 const pythonErrors =
   /(?:\b(?:assertRaises|assertRaisesRegex|raises)\(\s*(?:(?:expected_)?exception\s*=\s*)?|^[ \t]*except\b[ \t]*)(\([^()]*\)|[\w.]+|:)/gm
 const scriptThrows = /(?:\b(?:throws|rejects)\s*\(|\.toThrow(?:Error)?\(\s*([A-Z]\w*)?)/g
-/** What is only spoken of is not thrown. */
+/** Matches comments, which mention errors that nothing throws. */
 const scriptComments = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
 const scriptType = /,\s*(?:\{\s*name:\s*['"])?([A-Z]\w*Error)\b/
 

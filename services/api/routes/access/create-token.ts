@@ -61,7 +61,7 @@ export async function createToken(
 
 const noLimits: TokenLimits = { requestsPerMinute: null, runs: null }
 
-/** What the caller has by the settings, its token has by them, too. */
+/** A token takes from the settings what its creator takes from them. */
 function limitsOf({ request, caller: { limits: most = noLimits, ownLimits: own = noLimits } }: NewToken) {
   const { requests_per_minute: requestsPerMinute = own.requestsPerMinute, runs = own.runs } = request
   const faults = [

@@ -19,7 +19,7 @@ export const TokenRecord = z.object({
   createdAt: TokenTime,
   /** null means never. */
   expiresAt: TokenTime.nullable(),
-  /** Without them those of the settings count. */
+  /** Those of the settings count where it has none. */
   requestsPerMinute: z.int().min(1).optional(),
   runs: z.int().min(1).optional(),
 })
