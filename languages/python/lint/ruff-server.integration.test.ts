@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openTestPythonLinter } from '../../lint/test-linter.fixture.ts'
 import { testRuff } from '#testing/test-ruff.ts'
 import { wideRules } from '../../lint/wide-rules.fixture.ts'
@@ -42,6 +42,24 @@ describe('the process of Ruff', () => {
     await expect(linter.lint('import os\n', wideRules.lint)).rejects.toMatchObject({ code: 'TOOL_006' })
     expect((await linter.lint('import sys\n', wideRules.lint)).diagnostics).toHaveLength(1)
     await linter.close()
+  })
+
+  it('leaves no folder behind when it is closed while a tree is laid for it', async () => {
+    const own = mkdtempSync(join(scratch, 'closed-'))
+    const { TMPDIR } = process.env
+    process.env['TMPDIR'] = own
+    onTestFinished(() => {
+      if (TMPDIR === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = TMPDIR
+    })
+    const linter = await openTestPythonLinter()
+    const modules = Array.from({ length: 2000 }, (_, at) => [`shop_${at}/a.py`, ''])
+    const asked = readFixture({ 'ruff.toml': 'line-length = 99\n', ...Object.fromEntries(modules) }, linter)
+    asked.catch(() => undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    await linter.close()
+    await expect(asked).rejects.toMatchObject({ code: 'AGENT_010' })
+    expect(readdirSync(own)).toEqual([])
   })
 
   it('is missed in one sentence with what to do, also by a repository', async () => {

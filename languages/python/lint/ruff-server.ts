@@ -51,6 +51,7 @@ const anyFile = 'remora_any_file.py'
  */
 export function startRuff(program: string, extended: readonly string[]): LintServer<RuffQuestion, RuffAnswer> {
   const folder = mkdtempSync(join(tmpdir(), 'remora-ruff-'))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   refuseFilesAbove(folder)
   const ending = new AbortController()
   let texts = 0
@@ -58,7 +59,7 @@ export function startRuff(program: string, extended: readonly string[]): LintSer
     if (ending.signal.aborted) return
     ending.abort(new Error(why))
     server.kill()
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder()
   }
   const command = [program, 'server']
   const server = startLanguageServer({ command, folder, maxMemoryKiB }, { onNotice: () => {}, onExit: end })
@@ -80,8 +81,13 @@ export function startRuff(program: string, extended: readonly string[]): LintSer
     isSpent: () => texts >= maxTexts || laid.size >= maxTrees,
     async ask(question) {
       texts += 1
-      const top = await topOf(question.tree)
-      return answerTo(question, { top, server, program, signal: ending.signal })
+      try {
+        const top = await topOf(question.tree)
+        return await answerTo(question, { top, server, program, signal: ending.signal })
+      } finally {
+        // A tree that was being laid when the process ended has made the folder anew.
+        if (ending.signal.aborted) removeFolder()
+      }
     },
   }
 }
