@@ -1,30 +1,32 @@
 import type { Node } from 'web-tree-sitter'
+import { z } from 'zod'
 import { exemptionOf, isInRow } from './docstring-exemption.ts'
 import { codeIn } from './python-nodes.ts'
 import { decoratorsOf, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type NameResolver } from './imported-names.ts'
 
-export type DefinitionDocFacts = {
-  kind: 'function' | 'method' | 'class'
-  name: string
-  qualifiedName: string
+export const DefinitionDocFacts = z.strictObject({
+  kind: z.enum(['function', 'method', 'class']),
+  name: z.string(),
+  qualifiedName: z.string(),
   /** Offsets in the stored file (UTF-8), decorators included: the same as those of its code node. */
-  startByte: number
-  endByte: number
-  hasDocstring: boolean
+  startByte: z.int(),
+  endByte: z.int(),
+  hasDocstring: z.boolean(),
   /**
    * `private`: its name, or that of a class, module or package around it, begins with an underscore (`__init__`, too);
    * `__all__` leaves it out; or it is inside a function or under `if __name__ == "__main__"`.
    */
-  visibility: 'public' | 'private'
+  visibility: z.enum(['public', 'private']),
   /** Says why it gets no docstring, as far as the file alone shows it, in words that follow its name. */
-  exempt?: string
+  exempt: z.string().optional(),
   /** Is set for one of several one-line definitions without blank lines between them. */
-  isInRow?: true
+  isInRow: z.literal(true).optional(),
   /** Its decorators, and the bases of a class, as dotted names (`NameResolver.resolve`). */
-  decorators: string[]
-  bases: string[]
-}
+  decorators: z.array(z.string()),
+  bases: z.array(z.string()),
+})
+export type DefinitionDocFacts = z.infer<typeof DefinitionDocFacts>
 
 export type FoundDefinition = {
   definition: Node
@@ -38,7 +40,6 @@ export type FoundDefinition = {
 }
 
 export type ModuleFacts = {
-  path: string
   names: NameResolver
   exported: ReadonlySet<string> | undefined
   docSetFor: ReadonlySet<string>
@@ -84,13 +85,13 @@ export function factsOf(
   }
 }
 
-function isPublic({ definition, name, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {
+function isPublic({ definition, name, around }: FoundDefinition, { exported }: ModuleFacts): boolean {
   const [top] = around
   const isInFunction = around.some((outer) => outer.kind !== 'class')
   const names = [...around.map((outer) => outer.name), name]
   const isHidden = names.some((part) => part.startsWith('_'))
   const isExported = exported === undefined || exported.has(top?.name ?? name)
-  return !isHidden && !isInFunction && isExported && isPublicModule(path) && !isInMain(definition)
+  return !isHidden && !isInFunction && isExported && !isInMain(definition)
 }
 
 const mainCondition = /^\(?\s*(?:__name__\s*==\s*["']__main__|["']__main__["']\s*==\s*__name__)/
@@ -102,14 +103,7 @@ function isInMain(definition: Node): boolean {
   return false
 }
 
-/** Judges as pydocstyle and Ruff do: no part of the module's path begins with an underscore, except names like `__init__`. */
-function isPublicModule(path: string): boolean {
-  const parts = path.replace(/\.pyi?$/, '').split('/')
-  return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
-}
-
 function exemptionIn(definition: FoundDefinition, module: ModuleFacts): string | undefined {
-  if (module.path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
   if (module.waived.includes(definition.kind)) return 'is left alone: a comment in its file says that it needs none'
   if (module.docSetFor.has(definition.name)) return 'is left alone: its __doc__ is set by the code'
   if (isGivenFunction(definition, module))

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { loadLanguage } from '../syntax/parser.ts'
-import { docstringFactsOf, type FileDocstringFacts } from './docstring-facts.ts'
+import { docstringFactsOf, docstringsAt, type FileDocstringFacts } from './docstring-facts.ts'
 
 const python = await loadLanguage('python')
 
 function factsOf(source: string, path = 'shop/prices.py'): FileDocstringFacts {
-  return python.read(source, (tree) => docstringFactsOf(tree, source, path))
+  return python.read(source, (tree) => docstringsAt(path, docstringFactsOf(tree, source)))
 }
 
 /** `name: reason` of each definition. */

@@ -1,24 +1,26 @@
 import { Query, type Language, type Node, type Tree } from 'web-tree-sitter'
+import { z } from 'zod'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { type DefinitionDocFacts, factsOf, foundDefinitions, type FoundDefinition } from './definition-facts.ts'
-import { byteOffsets } from './python-file.ts'
+import { DefinitionDocFacts, factsOf, foundDefinitions, type FoundDefinition } from './definition-facts.ts'
+import { byteOffsets, isStub } from './python-file.ts'
 import { waivedKinds } from './docstring-exemption.ts'
 import { codeIn, docstringParts } from './python-nodes.ts'
-import { type DocstringRead, docstringUses, namesAsValues, valueQuery } from './docstring-reads.ts'
+import { DocstringRead, docstringUses, namesAsValues, valueQuery } from './docstring-reads.ts'
 import { docstringContent } from './docstring-site.ts'
-import { type DocstringVotes, namesTypes, noVotes, styleOfDocstring } from './docstring-style.ts'
+import { DocstringVotes, namesTypes, noVotes, styleOfDocstring } from './docstring-style.ts'
 import { importedNames, readImports } from './imported-names.ts'
 
 /** Holds what one Python file says about docstrings: its own, and those that it reads. It is plain data, made once per file. */
-export type FileDocstringFacts = {
-  definitions: DefinitionDocFacts[]
-  reads: DocstringRead[]
+export const FileDocstringFacts = z.strictObject({
+  definitions: z.array(DefinitionDocFacts),
+  reads: z.array(DocstringRead),
   /** Modules imported from outside the repository's package, by dotted name. */
-  modules: string[]
+  modules: z.array(z.string()),
   /** Lists what the file passes on as values: names it defines or imports, and attributes of any object with a leading dot. */
-  values: string[]
-  votes: DocstringVotes
-}
+  values: z.array(z.string()),
+  votes: DocstringVotes,
+})
+export type FileDocstringFacts = z.infer<typeof FileDocstringFacts>
 
 const queries = new WeakMap<Language, Query>()
 const queryText = `
@@ -30,15 +32,15 @@ const queryText = `
 (module (expression_statement (augmented_assignment left: (identifier) @all right: (_))))
 ${valueQuery}`
 
-/** Reads the facts of one file. `tree` is the parsed `source`, the file as stored. */
-export function docstringFactsOf(tree: Tree, source: string, path: string): FileDocstringFacts {
+/** Reads the facts of one text, wherever it is (`docstringsAt`). `tree` is the parsed `source`, the file as stored. */
+export function docstringFactsOf(tree: Tree, source: string): FileDocstringFacts {
   const captured = capturesOf(tree)
   const definitions = foundDefinitions(captured('definition'))
   const defined = new Set(definitions.map(({ name }) => name))
   const names = readImports(captured('import').flatMap(importedNames), defined)
   const uses = docstringUses({ tree, source, names, definitions })
   const exported = exportedNames(captured('all'))
-  const module = { path, names, exported, docSetFor: uses.setFor, waived: waivedKinds(source) }
+  const module = { names, exported, docSetFor: uses.setFor, waived: waivedKinds(source) }
   const byteOf = byteOffsets(source)
   return {
     definitions: definitions.map((definition) => ({
@@ -51,6 +53,23 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
     values: namesAsValues(captured('value'), (name) => defined.has(name) || names.isImported(name)),
     votes: votesOf(definitions, source),
   }
+}
+
+/** Returns the facts of a file at `path`: nothing is public in a private module, and a stub needs no docstring. */
+export function docstringsAt(path: string, facts: FileDocstringFacts): FileDocstringFacts {
+  const exempt = isStub(path) ? { exempt: 'needs no docstring: it is in a stub file' } : {}
+  const visibility = isPublicModule(path) ? {} : { visibility: 'private' as const }
+  if (!('exempt' in exempt || 'visibility' in visibility)) return facts
+  return {
+    ...facts,
+    definitions: facts.definitions.map((definition) => ({ ...definition, ...exempt, ...visibility })),
+  }
+}
+
+/** Judges as pydocstyle and Ruff do: no part of the module's path begins with an underscore, except names like `__init__`. */
+function isPublicModule(path: string): boolean {
+  const parts = path.replace(/\.pyi?$/, '').split('/')
+  return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
 }
 
 function capturesOf(tree: Tree): (capture: string) => Node[] {

@@ -1,4 +1,5 @@
 import type { Node, Tree } from 'web-tree-sitter'
+import { z } from 'zod'
 import { codeIn, nodeAround } from './python-nodes.ts'
 import type { FoundDefinition } from './definition-facts.ts'
 import type { NameResolver } from './imported-names.ts'
@@ -8,13 +9,14 @@ import type { NameResolver } from './imported-names.ts'
  * those of what it looks up by name in that class, or outside of one in the module; `name`: that of the definition with this name;
  * `values`: that of any value passed to the code; `all`: every one, by Sphinx.
  */
-export type DocstringRead = {
+export const DocstringRead = z.strictObject({
   /** Counts from 1. */
-  line: number
-  of: 'class' | 'members' | 'name' | 'values' | 'all'
+  line: z.int(),
+  of: z.enum(['class', 'members', 'name', 'values', 'all']),
   /** Names the class (empty for the module), the definition, or the setting that has all docstrings read. */
-  name: string
-}
+  name: z.string(),
+})
+export type DocstringRead = z.infer<typeof DocstringRead>
 
 type DocstringUses = { reads: DocstringRead[]; setFor: Set<string> }
 

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { DocstringStyle, TextStyle } from '#domain/path-rules.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
@@ -26,9 +27,10 @@ export const noVotes = {
   returnsField: 0,
 }
 
-export type DocstringVotes = typeof noVotes
+const forms = Object.keys(noVotes).filter((form): form is keyof typeof noVotes => form in noVotes)
 
-const forms = Object.keys(noVotes).filter((form): form is keyof DocstringVotes => form in noVotes)
+export const DocstringVotes = z.record(z.enum(forms), z.int())
+export type DocstringVotes = z.infer<typeof DocstringVotes>
 
 const titles = 'Parameters|Returns?|Yields?|Raises|Warns|Receives|Attributes|Methods|Other Parameters'
 const underlined = new RegExp(

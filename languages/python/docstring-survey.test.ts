@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { loadLanguage } from '../syntax/parser.ts'
-import { docstringFactsOf } from './docstring-facts.ts'
+import { docstringFactsOf, docstringsAt } from './docstring-facts.ts'
 import { type ConfiguredDocstrings, foldDocstringFacts, type DocstringScope } from './docstring-survey.ts'
 
 const python = await loadLanguage('python')
 
 function survey(sources: Record<string, string>, configured: ConfiguredDocstrings = {}) {
   const facts = Object.entries(sources).map(([path, source]) => {
-    return [path, python.read(source, (tree) => docstringFactsOf(tree, source, path))] as const
+    return [path, python.read(source, (tree) => docstringsAt(path, docstringFactsOf(tree, source)))] as const
   })
   const files = new Map(facts)
   const { reasonToSkip, ...rest } = foldDocstringFacts(files, () => configured)

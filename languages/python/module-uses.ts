@@ -1,4 +1,5 @@
 import type { Node, Tree } from 'web-tree-sitter'
+import { z } from 'zod'
 import { getOrMake } from '#platform/cached-answers.ts'
 import {
   type ImportedName,
@@ -11,19 +12,22 @@ import {
 import { moduleBindingsOf, type ModuleBindings } from './module-bindings.ts'
 import { codeIn, plainStringText } from './python-nodes.ts'
 
+const UsedNames = z.union([z.array(z.string()), z.literal('all')])
+
 /**
  * Holds what one Python file uses of other modules, and what its own module binds: plain data, small enough to pass
  * between threads. A module is known by the last part of its name, so that its file is uses wherever it is: in `src/`,
  * in the top folder of an archive, or under another package's name.
  */
-export type ModuleUses = {
+export const ModuleUses = z.strictObject({
   /** Lists, by the last part of a module's name, the names of it that are used, or says `all`. */
-  modules: Record<string, string[] | 'all'>
+  modules: z.record(z.string(), UsedNames),
   /** Lists, by the number of leading dots, what is used of the package itself (`from . import x`). */
-  packages: Record<string, string[] | 'all'>
-  binds: string[]
-  exported: string[]
-}
+  packages: z.record(z.string(), UsedNames),
+  binds: z.array(z.string()),
+  exported: z.array(z.string()),
+})
+export type ModuleUses = z.infer<typeof ModuleUses>
 
 /** `*` among the names means the whole module. */
 type Wanted = Map<string, Set<string>>

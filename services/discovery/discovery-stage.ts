@@ -75,21 +75,25 @@ async function nodesOf(
   bundles: readonly PinnedBundle[],
   deps: DiscoveryStageDeps,
   signal: AbortSignal,
-): Promise<FoundNodes> {
+): Promise<FoundNodes & Pick<Discovery, 'facts'>> {
   const { projectId, runId, nodeListKey } = run
   // A reopened run still has those of the generation before.
   if (nodeListKey !== null && run.phase !== 'discovery') {
     const [lists, list] = [openNodeLists(deps.objects), { projectId, runId, hash: nodeListKey }]
-    return { nodes: await Array.fromAsync(lists.all(list)), skipped: (await lists.read(list)).skippedFiles }
+    return {
+      nodes: await Array.fromAsync(lists.all(list)),
+      skipped: (await lists.read(list)).skippedFiles,
+      facts: new Map(),
+    }
   }
   const discovery = await discoverRun(run, deps, signal)
-  const { nodes, edges = [], skipped } = discovery
+  const { nodes, edges = [], skipped, facts } = discovery
   const lists = {
     nodeListKey: await putNodeList(deps.objects, run, { nodes, skipped }),
     edgeListKey: await putEdgeList(deps.objects, run, { nodes, edges }),
   }
   await announce(run, discovery, lists, bundles, deps)
-  return { nodes, skipped }
+  return { nodes, skipped, facts }
 }
 
 async function baseOf(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Set<string> | undefined> {

@@ -13,13 +13,13 @@ import {
 import { readManifest } from '#stages/discover/pack-manifest.ts'
 
 /**
- * Loads the packs, also those for references. DISC_001, DISC_002, DISC_003 or DISC_005, with file and line, for one that does
+ * Loads the packs, also those for references, and for what a run's survey needs. DISC_001, DISC_002, DISC_003 or DISC_005, with file and line, for one that does
  * not compile, gives other nodes than it declares, or is in a wrong folder. One that differs from its manifest (DISC_004) is
  * accepted: the cache is keyed by contents.
  */
 export async function loadSoundPacks(places: PackPlaces): Promise<ReadonlyMap<string, QueryPack>> {
   await requireSoundPacks(places)
-  return loadQueryPacks({ ...places, references: true })
+  return loadQueryPacks({ ...places, references: true, facts: true })
 }
 
 /** Checks the user's own packs as `loadSoundPacks` does, without loading those of Remora. */

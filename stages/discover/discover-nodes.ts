@@ -2,6 +2,7 @@ import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import { byPath } from '#domain/repo-path.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import { msSince } from '#platform/clock.ts'
+import type { PythonFacts } from '#languages/python/python-facts.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import {
   checkFilters,
@@ -39,6 +40,8 @@ export type Discovery = {
   parsed: number
   /** These lead from one of the nodes above to another; they are there only when the packs look for references. */
   edges?: Edge[]
+  /** These are of the Python files that were looked into, by path, where the packs ask for them. */
+  facts: ReadonlyMap<string, PythonFacts>
 }
 
 /**
@@ -65,11 +68,16 @@ export async function discoverNodes(
   return {
     nodes,
     ...(edges && { edges }),
+    facts: new Map(Array.from(read, ([path, { facts }]) => [path, facts] as const).filter(hasFacts)),
     files: read.size,
     skipped: [...chosen.skipped, ...results.entries().flatMap(skippedOf)].toSorted(byPath),
     durationMs: msSince(start),
     parsed,
   }
+}
+
+function hasFacts(entry: readonly [string, PythonFacts | undefined]): entry is readonly [string, PythonFacts] {
+  return entry[1] !== undefined
 }
 
 async function readChosen(
@@ -144,9 +152,15 @@ async function edgesOf(
 function fileAt(path: string, { blob, result }: IndexedBlob): FoundFile {
   if (result.kind === 'unreadable') return { skipped: result.reason }
   if ('skipped' in result.index) return result.index
-  const { nodes, broken, references = [], marks } = result.index
+  const { nodes, broken, references = [], facts, marks } = result.index
   const language = blob.pack?.language ?? unknownLanguage
-  return { nodes: codeNodesOf(path, language, nodes), broken, references, ...(marks && { marks }) }
+  return {
+    nodes: codeNodesOf(path, language, nodes),
+    broken,
+    references,
+    ...(facts && { facts }),
+    ...(marks && { marks }),
+  }
 }
 
 /** A file with nodes is listed as skipped for its parts that do not parse. */

@@ -102,9 +102,10 @@ async function readBlob(blob: SourceBlob, reader: BlobReader): Promise<Content |
   }
 }
 
-/** Equal names mean equal indexes; one with references has another name. It is no longer than a file system allows. */
+/** Equal names mean equal indexes; one with references or facts has another name. It is no longer than a file system allows. */
 export function indexName({ hash, pack }: Pick<SourceBlob, 'hash' | 'pack'>): string {
   if (pack === undefined) return `${hash}.${unknownLanguage}.none${indexVersion}`
-  const { language, references } = pack
-  return `${hash}.${language}.${references === undefined ? pack.hash : sha256(`${pack.hash}.${references.hash}`)}`
+  const { language, references, facts } = pack
+  const further = [references?.hash ?? [], facts ?? []].flat()
+  return `${hash}.${language}.${further.length === 0 ? pack.hash : sha256([pack.hash, ...further].join('.'))}`
 }

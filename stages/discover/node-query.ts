@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import type { Query, QueryMatch, Tree } from 'web-tree-sitter'
 import { sha256 } from '#domain/ids.ts'
 import { spacedLastCommas } from '#platform/json-with-comments.ts'
+import { type PythonFacts, pythonFactsOf } from '#languages/python/python-facts.ts'
 import { type LoadedLanguage, loadLanguage } from '#languages/syntax/parser.ts'
 import { compileQueryFiles, type PatternRules, patternRules } from './compile-query.ts'
 import { findReferences, type FoundReference, placeReferences } from './edges/find-references.ts'
@@ -17,25 +19,28 @@ export type NodeQuery = {
   /** Lists the rules of the patterns that make nodes, which come first; those behind them match references. */
   rules: readonly PatternRules[]
   findsReferences: boolean
+  findsFacts: boolean
 }
 
 /** Loads the grammar and compiles the pack. DISC_002 names file and line; DISC_003 the language. */
-export async function compileNodeQuery({ language: name, files, references }: QueryPack): Promise<NodeQuery> {
+export async function compileNodeQuery({ language: name, files, references, facts }: QueryPack): Promise<NodeQuery> {
   const language = await loadLanguage(name)
   const definitions = compileQueryFiles(language.language, files)
   const rules = Array.from({ length: definitions.patternCount() }, (_, at) =>
     patternRules(definitions.setProperties[at] ?? {}),
   )
-  if (references === undefined) return { name, language, query: definitions, rules, findsReferences: false }
+  const made = { name, language, rules, findsFacts: facts !== undefined }
+  if (references === undefined) return { ...made, query: definitions, findsReferences: false }
   definitions.delete()
   const query = compileQueryFiles(language.language, [...files, references])
-  return { name, language, query, rules, findsReferences: true }
+  return { ...made, query, findsReferences: true }
 }
 
 /** Finds the nodes of one blob, the file first, then in source order; only the file without a query. */
 export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): ReadIndex {
   const source = readSourceText(bytes)
-  const { definitions, errorLine, references } = query === undefined ? nothingFound : findInText(source.text, query)
+  const { definitions, errorLine, references, facts } =
+    query === undefined ? nothingFound : findInText(source.text, query)
   const { nested, broken } = nestDefinitions(definitions)
   // An error outside all definitions may hide definitions that cannot be named.
   if (broken.length === 0 && errorLine !== undefined) broken.push(`near line ${errorLine}`)
@@ -61,13 +66,25 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
       hash: sha256(bytes.subarray(startByte, endByte)),
     })
   }
-  return { nodes, broken, ...(references && { references: placeReferences(references, nested) }) }
+  // The offsets of facts are those of UTF-8.
+  const own = isUtf8(bytes) ? facts : undefined
+  return {
+    nodes,
+    broken,
+    ...(references && { references: placeReferences(references, nested) }),
+    ...(own && { facts: own }),
+  }
 }
 
-type Found = { definitions: Definition[]; errorLine: number | undefined; references?: FoundReference[] }
+type Found = {
+  definitions: Definition[]
+  errorLine: number | undefined
+  references?: FoundReference[]
+  facts?: PythonFacts
+}
 const nothingFound: Found = { definitions: [], errorLine: undefined }
 
-function findInText(text: string, { name, language, query, rules, findsReferences }: NodeQuery): Found {
+function findInText(text: string, { name, language, query, rules, findsReferences, findsFacts }: NodeQuery): Found {
   const tree = name === 'json' ? parseSettings(text, language) : language.parse(text)
   try {
     const defining: QueryMatch[] = []
@@ -78,7 +95,12 @@ function findInText(text: string, { name, language, query, rules, findsReference
     }
     const definitions = findDefinitions(tree, defining, text, rules)
     const errorLine = firstErrorLine(tree)
-    return { definitions, errorLine, ...(findsReferences && { references: findReferences(referring, text) }) }
+    return {
+      definitions,
+      errorLine,
+      ...(findsReferences && { references: findReferences(referring, text) }),
+      ...(findsFacts && { facts: pythonFactsOf(tree, text) }),
+    }
   } finally {
     tree.delete()
   }

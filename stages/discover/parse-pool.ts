@@ -57,9 +57,17 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
       if (left.length === 0) return jobs.flatMap((job) => results.get(job) ?? [])
       for (const [at, result] of await parseSome(left)) {
         const job = left[at]
-        if (job !== undefined) results.set(job, result)
+        if (job !== undefined) results.set(job, result.kind === 'unreadable' ? await withoutFacts(job, result) : result)
       }
     }
+  }
+
+  /** A file whose facts are what ended the thread still has its nodes. */
+  async function withoutFacts(job: ParseJob, unreadable: ParseResult): Promise<ParseResult> {
+    if (job.pack?.facts === undefined) return unreadable
+    const { facts: _, ...pack } = job.pack
+    const [result = unreadable] = await parse([{ ...job, pack }])
+    return result
   }
 
   async function parseSome(jobs: readonly ParseJob[]): Promise<Iterable<[number, ParseResult]>> {

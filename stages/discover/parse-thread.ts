@@ -29,7 +29,9 @@ answerRequests<ParseRequest, ParseReply>(async (request, begin) => {
 }, isSpent)
 
 function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
-  return getOrMake(compiled, `${pack.hash}.${pack.references?.hash ?? ''}`, () => compileNodeQuery(pack))
+  return getOrMake(compiled, `${pack.hash}.${pack.references?.hash ?? ''}.${pack.facts ?? ''}`, () =>
+    compileNodeQuery(pack),
+  )
 }
 
 function parseFiles(

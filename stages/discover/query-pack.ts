@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
+import { pythonFactsVersion } from '#languages/python/python-facts.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#languages/syntax/grammars.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
@@ -21,6 +22,8 @@ export type QueryPack = {
   hash: string
   /** The query for what a file refers to; only where it was asked for and the pack has one. */
   references?: ReferenceFile
+  /** The version of the facts of each file that are found besides; only where they were asked for and there are some. */
+  facts?: string
 }
 
 /** Raised whenever the same bytes give other nodes or another reason to skip, so that old cache entries are not used. */
@@ -33,6 +36,8 @@ export type PackPlaces = {
   userDir?: string
   name?: string
   references?: boolean
+  /** Also what the survey of a run needs of each Python file. */
+  facts?: boolean
 }
 
 /**
@@ -40,7 +45,7 @@ export type PackPlaces = {
  * replaces the built-in one whole. DISC_001: a folder is missing or laid out otherwise, or has no such pack or no queries.
  */
 export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyMap<string, QueryPack>> {
-  const { builtinDir = builtinQueries, userDir, name = defaultPack, references = false } = places
+  const { builtinDir = builtinQueries, userDir, name = defaultPack, ...wanted } = places
   const folders = new Map<string, string>()
   for (const dir of userDir === undefined ? [builtinDir] : [builtinDir, userDir]) {
     for (const { language, pack, folder } of await listPackFolders(dir))
@@ -48,7 +53,7 @@ export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyM
   }
   if (folders.size === 0) throw new AppError('DISC_001', `no query pack is named ${JSON.stringify(name)}`)
   const packs = await Promise.all(
-    Array.from(folders, ([language, folder]) => loadPack({ language, pack: name, folder }, references)),
+    Array.from(folders, ([language, folder]) => loadPack({ language, pack: name, folder }, wanted)),
   )
   return new Map(packs.map((pack) => [pack.language, pack]))
 }
@@ -57,15 +62,20 @@ export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyM
  * Compiles the pack to be sure of it, unless its manifest says so of these files. DISC_001 when it has no `.scm` file;
  * DISC_002 when one does not compile, with its line; DISC_003 when the language has no grammar.
  */
-async function loadPack({ language, pack, folder }: PackFolder, references: boolean): Promise<QueryPack> {
+async function loadPack(
+  { language, pack, folder }: PackFolder,
+  { references, facts }: Pick<PackPlaces, 'references' | 'facts'>,
+): Promise<QueryPack> {
   const files = await readQueryFiles(folder)
   if (files.length === 0) throw new AppError('DISC_001', `query pack ${folder} has no .scm file`)
   const manifest = await manifestStillTrue({ language, folder }, files)
   const { kinds } = manifest ?? (await measureQueries(language, files))
   const grammarHash = manifest?.toolchain.grammar_sha256 ?? sha256(await readFile(grammarFile(language)))
-  const referring = references ? await readReferenceFile(folder) : undefined
+  const referring = references === true ? await readReferenceFile(folder) : undefined
   const hash = packHash(language, grammarHash, files)
-  const made = { language, name: pack, folder, files, kinds, hash }
+  const hasFacts = facts === true && language === 'python'
+  const version = sha256(JSON.stringify([pythonFactsVersion, grammarHash, parserVersion()]))
+  const made = { language, name: pack, folder, files, kinds, hash, ...(hasFacts && { facts: version }) }
   return referring === undefined ? made : { ...made, references: hashReferenceFile(referring, grammarHash) }
 }
 

@@ -3,7 +3,7 @@ import { operationId } from '#domain/ids.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { defaultLintRules, defaultTextStyle } from '#domain/path-rules.ts'
-import { docstringFactsOf } from '#languages/python/docstring-facts.ts'
+import { docstringFactsOf, docstringsAt } from '#languages/python/docstring-facts.ts'
 import { foldDocstringFacts } from '#languages/python/docstring-survey.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import type { Survey } from './survey/survey-repository.ts'
@@ -35,7 +35,7 @@ const aWriter = (scope: string) =>
 /** What a survey says of these files; the faults are the caller's. */
 function surveyOf(files: Readonly<Record<string, string>>, faults: Readonly<Record<string, LintFault[]>> = {}): Survey {
   const facts = Object.entries(files).map(
-    ([path, text]) => [path, python.read(text, (tree) => docstringFactsOf(tree, text, path))] as const,
+    ([path, text]) => [path, python.read(text, (tree) => docstringsAt(path, docstringFactsOf(tree, text)))] as const,
   )
   const rules = { rules: 0, keptNames: [], agentRanges: [] }
   return {

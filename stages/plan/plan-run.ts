@@ -36,6 +36,8 @@ export type PlanRunDeps = SurveyDeps & {
 type Found = {
   nodes: readonly CodeNode[]
   skipped: readonly SkippedFile[]
+  /** What discovery found out of the Python files that it looked into; the survey parses the others. */
+  facts: SurveyInput['facts']
   snapshot: SnapshotView
   bundles: readonly PinnedBundle[]
   /** The contents (store/objects/node-selection.ts) of the nodes that it is compared with; absent: all nodes are planned. */
@@ -50,7 +52,7 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
  * languages of its bundles, or nothing of what a retry asks for can be planned.
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
-  const { bundles, base, skipped, snapshot } = found
+  const { bundles, base, skipped, snapshot, facts } = found
   const { files } = snapshot
   requireFitting(found.nodes, bundles, run.request, files)
   const { asked, nodes, unchanged } = await selectedNodes(run, found.nodes, { blobs: deps.blobs, base })
@@ -59,7 +61,7 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const has = (path: string) => snapshot.find(path) !== undefined
   const programs = { ...(await deps.fleet()), environment, has }
   const read = (hash: string) => deps.blobs.get(run.projectId, hash)
-  const survey = await surveyFor({ nodes, bundles, files, read }, deps, signal)
+  const survey = await surveyFor({ nodes, bundles, files, read, facts }, deps, signal)
   const repository = { nodes, files: async () => files, read, surveys: deps.surveys, signal }
   const work = await findWork(asked, bundles, { survey, repository, programs, labels: run.request.labels })
   const { known, again, ...choices } = await workAgain(run, deps.ledger)
@@ -98,11 +100,11 @@ function environmentOf(
   return { kind: 'failed', command, reason: 'setups are off by now (REMORA_SETUP)', output: '', durationMs: 0 }
 }
 
-type Surveyed = Pick<Found, 'nodes' | 'bundles'> & Pick<SurveyInput, 'files' | 'read'>
+type Surveyed = Pick<Found, 'nodes' | 'bundles'> & Pick<SurveyInput, 'files' | 'read' | 'facts'>
 
 /** Finds out of the repository what the run's bundles need to know where they have work; undefined where none needs that. */
 async function surveyFor(
-  { nodes, bundles, files, read }: Surveyed,
+  { nodes, bundles, files, read, facts }: Surveyed,
   deps: SurveyDeps,
   signal: AbortSignal,
 ): Promise<Survey | undefined> {
@@ -112,7 +114,7 @@ async function surveyFor(
   if (surveyed.length === 0) return undefined
   const workedOn = new Set(surveyed.map(({ path }) => path))
   const wantsTypes = bundles.some(({ bundle }) => surveyRules[bundle.file.when].surveys === 'types')
-  return surveyRepository({ files, read, wantsTypes, isWorkedOn: (path) => workedOn.has(path) }, deps, signal)
+  return surveyRepository({ files, read, facts, wantsTypes, isWorkedOn: (path) => workedOn.has(path) }, deps, signal)
 }
 
 /** A survey finds nothing of Go but its format, which only matters to who mends it. */

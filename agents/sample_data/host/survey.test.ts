@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { docstringFactsOf } from '#languages/python/docstring-facts.ts'
+import { docstringFactsOf, docstringsAt } from '#languages/python/docstring-facts.ts'
 import { foldDocstringFacts } from '#languages/python/docstring-survey.ts'
 import { moduleTypesOf } from '#languages/python/module-types.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
@@ -54,7 +54,7 @@ const { reasonToSkip } = foldSamples({
     new Map(
       Object.entries(files).map(([path, text]) => [
         path,
-        python.read(text, (tree) => docstringFactsOf(tree, text, path)),
+        python.read(text, (tree) => docstringsAt(path, docstringFactsOf(tree, text))),
       ]),
     ),
     () => ({}),

@@ -11,12 +11,21 @@ const unused: Diagnostic = {
   end: 9,
   fix: undefined,
 }
-const faulty = { path: 'a.py', text: 'import os\n', diagnostics: [unused], ownModules: [] }
+const faulty = {
+  path: 'a.py',
+  text: 'import os\n',
+  diagnostics: [unused],
+  ownModules: [],
+  wantsFacts: true,
+  wantsTypes: false,
+}
 const nested = {
   path: 'nested.py',
   text: `x = a${'.b()'.repeat(40_000)}\n`,
   diagnostics: [],
   ownModules: [],
+  wantsFacts: true,
+  wantsTypes: false,
 }
 
 let pool: SurveyPool
@@ -45,6 +54,8 @@ describe('the threads of the survey', () => {
       text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000),
       diagnostics: [],
       ownModules: [],
+      wantsFacts: true,
+      wantsTypes: false,
     }
     expect(await hasty.survey(slow)).toEqual({ unreadable: expect.stringContaining('it took longer than') })
     await hasty.close()

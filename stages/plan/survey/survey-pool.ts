@@ -1,9 +1,9 @@
 import type { FileDocFacts, NodeBytes } from '#languages/comments/doc-facts.ts'
 import type { ModuleUses } from '#languages/python/module-uses.ts'
+import type { PythonFacts } from '#languages/python/python-facts.ts'
 import type { ModuleTypes } from '#languages/python/module-types.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
-import type { FileDocstringFacts } from '#languages/python/docstring-facts.ts'
 
 /** A Python file to survey, with the faults that the linter found in it. */
 export type PythonQuestion = {
@@ -12,7 +12,8 @@ export type PythonQuestion = {
   diagnostics: readonly Diagnostic[]
   /** Names those of the repository's own modules that the text imports (`ownModulesIn`). */
   ownModules: readonly string[]
-  wantsTypes?: boolean
+  wantsFacts: boolean
+  wantsTypes: boolean
 }
 
 /** A file of another language, whose doc comments are looked at. */
@@ -48,14 +49,9 @@ export type LintFault = {
   offers?: readonly string[]
 }
 
-export type SurveyedFile = {
-  faults: LintFault[]
-  docstrings: FileDocstringFacts
-  uses: ModuleUses
-  types?: ModuleTypes
-}
+export type PythonAnswer = { faults: LintFault[]; facts?: PythonFacts; types?: ModuleTypes }
 
-export type SurveyReport = SurveyedFile | { uses: ModuleUses } | FileDocFacts | { placedFaults: LintFault[] }
+export type SurveyReport = PythonAnswer | { uses: ModuleUses } | FileDocFacts | { placedFaults: LintFault[] }
 
 export type SurveyPool = ReturnType<typeof openSurveyPool>
 

@@ -42,6 +42,7 @@ async function surveyOf(
   const byHash = new Map(stored.map((file) => [sha256(file.path), file]))
   const input = {
     files: stored.map(({ path, bytes }) => ({ path, hash: sha256(path), size: bytes.length })),
+    facts: new Map(),
     isWorkedOn,
     async read(hash: string) {
       const file = byHash.get(hash)

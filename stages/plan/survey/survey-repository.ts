@@ -1,8 +1,5 @@
-import { isUtf8 } from 'node:buffer'
-import { isGo, type LintRules, type PathRules } from '#domain/path-rules.ts'
-import { hasCode } from '#domain/error.ts'
+import { isGo, type PathRules } from '#domain/path-rules.ts'
 import { keptOf } from '#languages/python/lint/fixable-faults.ts'
-import type { Diagnostic } from '#languages/lint/lint-report.ts'
 import {
   isLintConfig,
   readRepositoryLint,
@@ -16,21 +13,22 @@ import type { RepositoryRules } from '#store/objects/repository-rules.ts'
 import { foldDocstringFacts, type DocstringSurvey } from '#languages/python/docstring-survey.ts'
 import { foldKeptNames } from '#languages/python/kept-names.ts'
 import type { ModuleUses } from '#languages/python/module-uses.ts'
-import { ownModulesIn, ownModulesOf } from '#languages/python/own-modules.ts'
+import { ownModulesOf } from '#languages/python/own-modules.ts'
+import type { ModuleTypes } from '#languages/python/module-types.ts'
 import { publicModules } from '#languages/python/public-modules.ts'
+import type { PythonFacts } from '#languages/python/python-facts.ts'
 import { foldTestData } from '#languages/python/test-data.ts'
-import { isStub } from '#languages/python/python-file.ts'
 import type { Linter } from '#languages/lint/linter.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
-import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
+import type { LintFault, SurveyPool } from './survey-pool.ts'
+import { type SurveyedFile, surveyFile } from './survey-python-file.ts'
 import {
   isLintedScript,
   isOtherLinted,
   isOtherTestData,
   maxFileBytes,
   surveyOtherLanguages,
-  tooLarge,
 } from './survey-other-languages.ts'
 
 export type SurveyInput = {
@@ -38,6 +36,8 @@ export type SurveyInput = {
   /** Is true when agents may work on the file: only these files are linted. */
   isWorkedOn(path: string): boolean
   read(hash: string): Promise<Uint8Array>
+  /** Holds what is known by path of Python files; the others are parsed. */
+  facts: ReadonlyMap<string, PythonFacts>
   /** Is true when an agent looks for definitions by the types of their parameters. */
   wantsTypes?: boolean
 }
@@ -59,7 +59,7 @@ export type Survey = {
   isTestData(path: string): boolean
   docstrings: DocstringSurvey
   /** What is needed of each Python file to read signatures, where the run looks for types. */
-  types: ReadonlyMap<string, SurveyedFile['types']>
+  types: ReadonlyMap<string, ModuleTypes | undefined>
   files: readonly SourceFile[]
   /** Tells users what of the configuration cannot be honoured, and what is left alone throughout the repository. */
   notices: readonly string[]
@@ -192,17 +192,6 @@ function lintConfigs(files: readonly SourceFile[]): SourceFile[] {
   return files.filter(({ path, size }) => isLintConfig(path) && size <= maxFileBytes)
 }
 
-type Looking = {
-  input: SurveyInput
-  lint: RepositoryLint
-  ownModules: ReadonlySet<string>
-  notUtf8: Set<string>
-  deps: SurveyDeps
-}
-
-/** A file that cannot be parsed has `namingText` instead of `surveyed`; `notLinted` is why it has no faults. */
-type Looked = { surveyed?: SurveyedFile; namingText?: string; notLinted?: string }
-
 /** Leaves out what is used of other modules than the repository's own, which may be much in a large document. */
 function usesOfOwn({ modules, ...uses }: ModuleUses, ownNames: ReadonlySet<string>): ModuleUses {
   return { ...uses, modules: Object.fromEntries(Object.entries(modules).filter(([module]) => ownNames.has(module))) }
@@ -214,44 +203,6 @@ function isPython({ path }: SourceFile): boolean {
 
 function isLookedAt(file: SourceFile): boolean {
   return isPython(file) || (namesModules.test(file.path) && file.size <= maxFileBytes)
-}
-
-async function surveyFile(file: SourceFile, { input, lint, ownModules, notUtf8, deps }: Looking): Promise<Looked> {
-  const { path, hash, size } = file
-  if (size > maxFileBytes) return { notLinted: tooLarge }
-  const bytes = Buffer.from(await input.read(hash))
-  if (!isUtf8(bytes)) notUtf8.add(path)
-  const rules = lint.rulesFor(path).lint
-  const notLinted = reasonNotToLint(path, bytes, rules)
-  // In other encodings only names matter, which are ASCII: they show what the file uses of others.
-  const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
-  const { wantsTypes = false } = input
-  const isLinted = notLinted === undefined && input.isWorkedOn(path)
-  const linted = isLinted ? await faultsOf(text, rules, deps) : { diagnostics: [], why: notLinted }
-  // A text that Ruff cannot handle may still be parsed for what it uses of other files.
-  const question = { path, text, ownModules: ownModulesIn(text, ownModules), wantsTypes }
-  const surveyed = await deps.surveys.survey({ ...question, diagnostics: linted.diagnostics })
-  const why = linted.why ?? ('unreadable' in surveyed ? surveyed.unreadable : undefined)
-  const read = 'unreadable' in surveyed ? { namingText: text } : { surveyed }
-  return { ...read, ...(why !== undefined && { notLinted: why }) }
-}
-
-type Linted = { diagnostics: readonly Diagnostic[]; why?: string | undefined }
-
-async function faultsOf(text: string, rules: LintRules, { linter }: SurveyDeps): Promise<Linted> {
-  if (linter.lack !== undefined) return { diagnostics: [], why: linter.lack }
-  try {
-    return { diagnostics: (await linter.lint(text, rules)).diagnostics }
-  } catch (error) {
-    if (!hasCode(error, 'TOOL_006')) throw error
-    return { diagnostics: [], why: error.message }
-  }
-}
-
-function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRules): string | undefined {
-  if (isStub(path)) return 'it is a stub'
-  if (isExcluded) return "the repository's linter leaves it out"
-  return isUtf8(bytes) ? undefined : 'it is not UTF-8'
 }
 
 function repositoryRules(

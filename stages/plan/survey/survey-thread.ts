@@ -7,22 +7,21 @@ import { docFactsOf } from '#languages/comments/doc-facts.ts'
 import { type JudgedFault, judgeFixes } from '#languages/python/lint/fixable-faults.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import { byteOffsets } from '#languages/python/python-file.ts'
-import { docstringFactsOf } from '#languages/python/docstring-facts.ts'
+import { pythonFactsOf } from '#languages/python/python-facts.ts'
 import { moduleTypesOf } from '#languages/python/module-types.ts'
-import { moduleUsesInText, moduleUsesOf } from '#languages/python/module-uses.ts'
+import { moduleUsesInText } from '#languages/python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#languages/syntax/parser.ts'
-import type { LintFault, PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './survey-pool.ts'
+import type { LintFault, PythonAnswer, PythonQuestion, SurveyQuestion, SurveyReport } from './survey-pool.ts'
 
 function surveyFile(
-  { path, text, diagnostics, ownModules, wantsTypes }: PythonQuestion,
+  { path, text, diagnostics, ownModules, wantsFacts, wantsTypes }: PythonQuestion,
   python: LoadedLanguage,
-): SurveyedFile {
+): PythonAnswer {
   const judged = judgeFixes(diagnostics, { path, text, ownModules }, python)
   return python.read(text, (tree) => ({
     faults: placedFaults(judged, text, tree),
-    docstrings: docstringFactsOf(tree, text, path),
-    uses: moduleUsesOf(tree, text),
-    ...(wantsTypes === true && { types: moduleTypesOf(tree, python) }),
+    ...(wantsFacts && { facts: pythonFactsOf(tree, text) }),
+    ...(wantsTypes && { types: moduleTypesOf(tree, python) }),
   }))
 }
 
@@ -57,15 +56,15 @@ function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree):
 
 /** The largest statement around a range that is short enough to be shown, else the range itself. */
 function contextOf(tree: Tree, range: { start: number; end: number }): { start: number; end: number } {
-  let node = tree.rootNode.descendantForIndex(range.start, Math.max(range.start, range.end - 1))
-  let statement = range
-  for (; node !== null && node.parent !== null; node = node.parent) {
+  const inner = tree.rootNode.descendantForIndex(range.start, Math.max(range.start, range.end - 1))
+  // From above: the parser finds the parent of a node by a search that begins at the root.
+  let node = inner && tree.rootNode.childWithDescendant(inner)
+  for (; inner !== null && node !== null; node = node.childWithDescendant(inner)) {
     const lines = node.endPosition.row - node.startPosition.row + 1
-    if (lines > maxContextLines) break
-    if (/_(statement|definition|declaration)$/.test(node.type))
-      statement = { start: node.startIndex, end: node.endIndex }
+    if (lines > maxContextLines || !/_(statement|definition|declaration)$/.test(node.type)) continue
+    return { start: Math.min(node.startIndex, range.start), end: Math.max(node.endIndex, range.end) }
   }
-  return { start: Math.min(statement.start, range.start), end: Math.max(statement.end, range.end) }
+  return range
 }
 
 answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
