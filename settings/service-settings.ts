@@ -150,7 +150,7 @@ export const serviceSettings = {
   REMORA_BLOB_CACHE_BYTES: {
     owners: ['discovery', 'worker'],
     type: count,
-    defaults: { discovery: 4 * 1024 ** 2 },
+    defaults: { discovery: 64 * 1024 ** 2 },
     about: 'file contents kept in memory; without it a worker keeps 4 MiB for each slot, and 256 MiB at most',
   },
   REMORA_HEALTH_HOST: {

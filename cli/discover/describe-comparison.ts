@@ -65,7 +65,7 @@ function fromText({ from, node }: Change): string {
   return ` from ${from.path === node.path ? from.qualifiedName : nodePlace(from.path, from.qualifiedName)}`
 }
 
-/** Returns what `--since` adds to the JSON document of `discoveryView`. */
+/** Returns what `--since` adds to the JSON document of `discoveryTexts`. */
 export function comparisonView({ added, removed, changed, moved, unchanged, notCompared }: SinceComparison) {
   return {
     added: added.map(nodeView),

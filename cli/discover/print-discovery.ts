@@ -10,7 +10,7 @@ import { visible, visibleName } from '../terminal-text.ts'
 import { nodeLines, plural } from '../wording.ts'
 import { compareSince, earlierNodes } from './compare-since.ts'
 import { comparisonView, describeComparison } from './describe-comparison.ts'
-import { discoveryView } from './discovery-document.ts'
+import { discoveryTexts } from './discovery-document.ts'
 import { folderOptions, requireKnownFilters, requirePacks } from './local-discovery.ts'
 
 export type DiscoveryOrder = {
@@ -39,8 +39,7 @@ export async function printDiscovery(
   const packs = { ...config.queries, references: edges }
   const discovery = await discoverFolder(path, { ...options, packs }, signal)
   const comparison = earlier && (await compareSince(path, earlier, discovery))
-  if (json)
-    io.out(`${JSON.stringify({ ...discoveryView(discovery), ...(comparison && comparisonView(comparison)) })}\n`)
+  if (json) for (const text of discoveryTexts(discovery, comparison ? comparisonView(comparison) : {})) io.out(text)
   else if (comparison === undefined) io.out(visible(describeDiscovery(discovery)))
   else {
     io.out(visible(describeComparison(comparison, since ?? '')))

@@ -10,6 +10,8 @@ import { openingsOf, type Window } from './share-window.ts'
 
 /** Holds what a dispatcher remembers of an active run between rounds. Losing it costs time, never work. */
 export type DispatchState = {
+  /** Is how the run looked in the last round, and when it began to (`performance.now()`). */
+  moved: { look: string; at: number }
   /** The run is left alone until then (`performance.now()`). */
   pausedUntil: number
   /** The dispatch command that has no answer yet: sent again, it gives the same answer. */
@@ -123,7 +125,15 @@ export async function sweepRun(run: Run, state: DispatchState, { ledger, produce
 }
 
 export function dispatchStateOf(runId: RunId, states: DispatchStates): DispatchState {
-  const initial = { pausedUntil: 0, command: undefined, unsent: [], ended: undefined, sweepAt: undefined, endedUpTo: 0 }
+  const initial = {
+    moved: { look: '', at: 0 },
+    pausedUntil: 0,
+    command: undefined,
+    unsent: [],
+    ended: undefined,
+    sweepAt: undefined,
+    endedUpTo: 0,
+  }
   return getOrMake(states, runId, () => initial)
 }
 

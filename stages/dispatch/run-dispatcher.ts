@@ -23,6 +23,8 @@ import { endStopped, type EndStoppedDeps } from './end-stopped.ts'
 
 const busyMs = 25
 const idleMs = 150
+/** A run is looked at again after this share of the time since it has moved: a stage that takes minutes is not asked 40 times a second. */
+const quietShare = 0.05
 const afterFailureMs = 1000
 /** After an outage of the store, workers have this long to renew their leases before anything counts as lost. */
 const leaseRenewalMs = 10_000
@@ -40,7 +42,7 @@ export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
       try {
         const moving = await dispatchReady({ ...deps, states })
         stores.worked()
-        await rest(moving > 0 ? busyMs : idleMs)
+        await rest(moving > 0 ? restOf(states) : idleMs)
       } catch (error) {
         if (!stores.failed(error)) deps.log.warn('dispatcher round failed', { error })
         for (const state of states.values()) state.sweepAt = performance.now() + leaseRenewalMs
@@ -52,6 +54,11 @@ export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
     stop.abort()
     await running
   }
+}
+
+function restOf(states: DispatchStates): number {
+  const movedAt = Math.max(...states.values().map(({ moved }) => moved.at))
+  return Math.min(idleMs, Math.max(busyMs, quietShare * (performance.now() - movedAt)))
 }
 
 export type DispatchDeps = {
@@ -99,7 +106,9 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   for (const entry of active) {
     if (dispatchStateOf(entry.runId, deps.states).pausedUntil > performance.now()) continue
     const run = await deps.ledger.getRun(entry.runId).catch((error: unknown) => pauseRun(entry, error, deps))
-    if (run !== undefined) runs.push(run)
+    if (run === undefined) continue
+    noteMoved(run, deps.states)
+    runs.push(run)
   }
   await deps.budgets.count(runs)
   const fleet = await deps.fleet()
@@ -131,6 +140,12 @@ export function windowOf(
   if (operations === 0 || capacity === 0) return leastWindow
   const open = Math.ceil(Math.min(filledShare * operations, operationsPerSlot * capacity))
   return open + Math.min(open, Math.ceil(queuedRounds * endedPerRound))
+}
+
+function noteMoved({ runId, status, phase, generation, counts }: Run, states: DispatchStates): void {
+  const state = dispatchStateOf(runId, states)
+  const look = JSON.stringify([status, phase, generation, counts])
+  if (state.moved.look !== look) state.moved = { look, at: performance.now() }
 }
 
 /** Returns how many operations end in a round, in the mean: models that answer together end many at once, and then none. */
