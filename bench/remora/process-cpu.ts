@@ -116,16 +116,17 @@ const CpuProfile = z.object({
 /** Area by the file of a frame; the first that matches. Paths are relative to the repository. */
 const areas: readonly (readonly [area: string, file: RegExp])[] = [
   ['zod', /node_modules\/zod\//],
-  ['evidence: ruff, tree-sitter', /services\/worker\/evidence\/|node_modules\/(?:@astral-sh|web-tree-sitter)\//],
+  ['evidence, languages: tree-sitter', /stages\/operate\/evidence\/|\/languages\/|node_modules\/web-tree-sitter\//],
   ['HTTP of model and S3: undici', /node_modules\/undici\//],
-  ['model client', /core\/models\/|node_modules\/openai\//],
-  ['S3 client', /core\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
-  ['Redis: BullMQ, ioredis', /core\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//],
-  ['ledger commands and codec', /core\/ledger\//],
-  ['script pool and its IPC', /core\/tool-scripts\//],
-  ['prompts', /core\/bundles\/|node_modules\/(?:nunjucks|asap)\//],
-  ['change sets', /services\/worker\/workspace\/edits|node_modules\/diff\//],
-  ['agent, tools, operation, records', /services\/|core\/(?:domain|objects)\//],
+  ['model client', /\/models\/|node_modules\/openai\//],
+  ['S3 client', /store\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
+  ['Redis: BullMQ, ioredis', /store\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//],
+  ['redaction', /platform\/secrets\//],
+  ['ledger commands and codec', /store\/ledger\/|platform\/redis-client/],
+  ['script pool and its IPC', /\/tool-scripts\//],
+  ['prompts', /\/bundles\/|node_modules\/(?:nunjucks|asap)\//],
+  ['change sets', /domain\/[\w-]*edits|node_modules\/diff\//],
+  ['agent, tools, operation, records', /\/stages\/|\/services\/|\/agents\/|\/domain\/|store\/objects\//],
   ['S3 client', /^node:(?:_http|internal\/http)/],
 ]
 const garbageCollector = 'garbage collection'
