@@ -85,7 +85,7 @@ async function measure(operations: number): Promise<{ figures: GrowthFigures; re
       Object.fromEntries(parts.map((part) => [part, to[part] - from[part]] as const))
     const base = `/v1/runs/${runId}`
     const { ms: verifyMs, fault } = await verifyRun(system, runId)
-    const done = state.counts['succeeded'] ?? 0
+    const done = state.counts.succeeded
     const figures: GrowthFigures = {
       operations,
       wallMs: end.atMs - before.atMs,

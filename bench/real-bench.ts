@@ -34,16 +34,10 @@ try {
       loads.push(loadavg()[0] ?? 0)
       console.log(JSON.stringify({ dryRunCpuMs: survey.dryRun.cpuMs, spent: work.spent, faults: work.faults }))
     }
+    const tookMs = performance.now() - startedAt
+    // After each round, since one may take long.
+    await saveReport('real', renderReal(measured, { ...scale, rounds: round, tookMs, load: median(loads) }), { quick })
   }
-  const redisVersion = measured[0]?.rounds[0]?.work.redisVersion ?? ''
-  const text = renderReal(measured, {
-    ...scale,
-    rounds,
-    redisVersion,
-    tookMs: performance.now() - startedAt,
-    load: median(loads),
-  })
-  await saveReport('real', text, { quick })
   const isProved = measured.every((one) => one.rounds.every(({ work }) => work.faults.length === 0))
   process.exitCode = isProved ? 0 : 1
 } finally {

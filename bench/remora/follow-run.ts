@@ -1,31 +1,27 @@
-import { z } from 'zod'
+import { RunId } from '#domain/id-schemas.ts'
+import { endedRunStatuses as ended, type Run } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
+import { openLedger } from '#store/ledger/ledger.ts'
 import { storeEnv } from '../../tests/services.ts'
 import type { Moment, WholeSystem } from './whole-system.ts'
 
-const RunState = z.looseObject({
-  status: z.string(),
-  phase: z.string(),
-  counts: z.record(z.string(), z.int()),
-})
 export type FollowedRun = {
-  state: z.infer<typeof RunState>
+  state: Run
   /** What the system had done when the run was first seen in a phase, and when it had `ended`. */
   reached: Map<string, Moment>
 }
 
-const ended = ['completed', 'failed', 'cancelled']
-
-/** Asks for a run every `pollMs` until it has ended. */
+/** Looks in the ledger every `pollMs` until the run has ended; the API is not asked. */
 export async function followRun(
   system: WholeSystem,
   runId: string,
   { pollMs, onPoll }: { pollMs: number; onPoll?: () => Promise<void> },
 ): Promise<FollowedRun> {
+  const ledger = openLedger(system.redis, { origin: { kind: 'discovery', id: 'bench' } })
   const reached = new Map<string, Moment>()
   for (;;) {
-    const state = RunState.parse(await (await system.services.api.ask(`/v1/runs/${runId}`)).json())
-    const phase = ended.includes(state.status) ? 'ended' : state.phase
+    const state = await ledger.getRun(RunId.parse(runId))
+    const phase = ended.some((status) => status === state.status) ? 'ended' : state.phase
     if (!reached.has(phase)) reached.set(phase, await system.moment())
     await onPoll?.()
     if (phase === 'ended') return { state, reached }

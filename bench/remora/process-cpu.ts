@@ -120,7 +120,10 @@ const areas: readonly (readonly [area: string, file: RegExp])[] = [
   ['HTTP of model and S3: undici', /node_modules\/undici\//],
   ['model client', /\/models\/|node_modules\/openai\//],
   ['S3 client', /store\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
-  ['Redis: BullMQ, ioredis', /store\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//],
+  [
+    'Redis: BullMQ, ioredis',
+    /store\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//,
+  ],
   ['redaction', /platform\/secrets\//],
   ['ledger commands and codec', /store\/ledger\/|platform\/redis-client/],
   ['script pool and its IPC', /\/tool-scripts\//],

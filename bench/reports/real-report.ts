@@ -83,9 +83,11 @@ const composition: readonly Quantity[] = [
 /** results/real.md. */
 export function renderReal(
   measured: readonly MeasuredTree[],
-  scale: OperationScale & { rounds: number; tookMs: number; redisVersion: string; load: number },
+  scale: OperationScale & { rounds: number; tookMs: number; load: number },
 ): string {
-  const { limit, slots, rounds, load, ...origin } = scale
+  const { limit, slots, rounds, load, tookMs } = scale
+  const redisVersion = measured[0]?.rounds[0]?.work.redisVersion ?? ''
+  const origin = { command: `node bench/real-bench.ts --limit ${limit}`, tookMs, redisVersion }
   const trees = measured.map(({ tree: { name, files, language } }) => `${name} (${files} files of ${language})`)
   return `${sectionHead('What runs of real repositories cost', { command: `node bench/real-bench.ts --limit ${limit}`, ...origin })}${packageText('@ast-grep/napi')}, ${packageText('oxlint')}.
 
@@ -102,7 +104,7 @@ its own, after a run of twenty. For each operation, between the first and the la
 
 ${quantities(operations, measured)}
 
-Commands and CPU are of the whole system, with its loops and ten requests a second of this bench. The bare loop sends one request for
+Commands and CPU are of the whole system, with its loops. The bare loop sends one request for
 each of the same definitions and writes the answer into the file: no queue, no ledger, no evidence.
 
 ${quantities(composition, measured)}
