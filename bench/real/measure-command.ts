@@ -23,6 +23,7 @@ export async function measureCommand(
     logFile: join(place, 'said'),
   })
   const peaksMb = await peaks()
-  if (end.code !== 0) throw new Error(`${argv.join(' ')} ended with ${end.code}: ${end.err.slice(-1_000)}`)
+  if (end.code !== 0)
+    throw new Error(`${argv.join(' ')} ended with ${end.code}: ${end.err.slice(-1_000)}${end.out.slice(-1_000)}`)
   return { wallMs: end.ms, cpuMs: processCpu(process.pid).children - before, peaksMb, out: end.out }
 }
