@@ -24,6 +24,7 @@ async function linkSection(name: string): Promise<string | undefined> {
 
 /** The benches of `npm run bench`, in the order of RESULTS.md. */
 export const benches = [
+  'real',
   'operation',
   'traces',
   'discovery',

@@ -9,10 +9,15 @@ import { assembleResults, benches, resultSections } from './assemble-results.ts'
 /**
  * `npm run bench`: every bench in turn, each into its own section, then RESULTS.md, which links them. Takes about an hour on
  * a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
- * `--packages a,b` is for `repositories`, `gate` and `agents`. A missing Redis is obtained as by `remora run`.
+ * `--packages a,b` is for `repositories`, `gate` and `agents`, `--limit N` for `real`. A missing Redis is obtained as by `remora run`.
  */
-const { quick, only, packages } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, packages: { type: 'string' } },
+const { quick, only, packages, limit } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    packages: { type: 'string' },
+    limit: { type: 'string' },
+  },
 }).values
 
 const chosen = benches.filter((name) => only === undefined || only === name)
@@ -24,7 +29,8 @@ for (const name of chosen) {
   const entry = fileURLToPath(new URL(`${name}-bench.ts`, import.meta.url))
   const some =
     packages !== undefined && ['repositories', 'gate', 'agents'].includes(name) ? ['--packages', packages] : []
-  const args = [entry, ...(quick ? ['--quick'] : []), ...some]
+  const few = limit !== undefined && name === 'real' ? ['--limit', limit] : []
+  const args = [entry, ...(quick ? ['--quick'] : []), ...some, ...few]
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
   if (status !== 0) process.exitCode = 1
 }

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { appendFile, cp, mkdtemp, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
-import { findPython } from './agreement/python-ast.ts'
+import { copyLibrary, findPython } from './agreement/python-ast.ts'
 import type { VariantFigures } from './discovery/report-variant.ts'
 import { type Column, median, saveReport, sectionHead, spread, table } from './reports/markdown-report.ts'
 
@@ -108,8 +108,7 @@ else {
   const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
   try {
     const root = join(dir, 'lib')
-    const source = quick ? join(python.library, 'asyncio') : python.library
-    await cp(source, root, { recursive: true, filter: (path) => !/site-packages|__pycache__|\.so$/.test(path) })
+    await copyLibrary(quick ? join(python.library, 'asyncio') : python.library, root)
     const all: Round[] = []
     for (let round = 0; round < rounds; round++) all.push(await runRound(dir, root, round))
     const text = `${sectionHead('Discovery compared with ast-grep', { command: 'node bench/discovery-bench.ts' })}

@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { delay } from '#platform/clock.ts'
-import { storeEnv } from '../tests/services.ts'
 import { sourceFolder } from '../tests/source-folder.ts'
 import { dataBytes, settledBytes } from './ledger/bench-ledger.ts'
+import { followRun, verifyRun } from './remora/follow-run.ts'
 import { type CpuByPart, parts, startWholeSystem, type WholeSystem } from './remora/whole-system.ts'
 import { growthChart, type GrowthFigures, renderGrowth } from './reports/growth-report.ts'
 import { median, saveReport } from './reports/markdown-report.ts'
@@ -22,16 +21,9 @@ const pollMs = 250
 const reads = 15
 const pageSize = 100
 
-const RunState = z.looseObject({
-  status: z.string(),
-  phase: z.string(),
-  counts: z.record(z.string(), z.int()),
-})
-type RunState = z.infer<typeof RunState>
 const Page = z.object({ operations: z.array(z.unknown()), next: z.string().nullable() })
 
 const range = (length: number) => [...Array(length).keys()]
-const ended = ['completed', 'failed', 'cancelled']
 
 /** Functions without a docstring, of which each is one operation that changes its file. */
 function sourceFile(file: number): string {
@@ -50,24 +42,6 @@ async function submit({ services }: WholeSystem, operations: number): Promise<st
   } finally {
     await folder.remove()
   }
-}
-
-/** The system's CPU when the run reaches each of its phases, and when it has ended; the most memory that Redis had. */
-async function follow(system: WholeSystem, runId: string) {
-  const reached = new Map<string, { cpu: CpuByPart; atMs: number }>()
-  let redisPeak = 0
-  for (;;) {
-    const state = await stateOf(system, runId)
-    const phase = ended.includes(state.status) ? 'ended' : state.phase
-    if (!reached.has(phase)) reached.set(phase, { cpu: system.cpu(), atMs: performance.now() })
-    redisPeak = Math.max(redisPeak, await dataBytes(system.redis))
-    if (phase === 'ended') return { state, reached, redisPeak }
-    await delay(pollMs)
-  }
-}
-
-async function stateOf({ services }: WholeSystem, runId: string): Promise<RunState> {
-  return RunState.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
 }
 
 /** Median ms of an answer, read to its end. */
@@ -94,28 +68,24 @@ async function lastCursor({ services }: WholeSystem, base: string): Promise<stri
   return last === '' ? '' : `&cursor=${encodeURIComponent(last)}`
 }
 
-/** `remora verify` as its user calls it; the time with the program's start. */
-async function verify({ programs, stores }: WholeSystem, runId: string): Promise<{ ms: number; fault: string[] }> {
-  const startedAt = performance.now()
-  const program = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-  const code = await program.exited
-  return { ms: performance.now() - startedAt, fault: code === 0 ? [] : [`verify: ${program.out()}${program.err()}`] }
-}
-
 async function measure(operations: number): Promise<{ figures: GrowthFigures; redisVersion: string }> {
   const system = await startWholeSystem({ slots })
   try {
     const emptyBytes = await settledBytes(system.redis)
-    const before = { cpu: system.cpu(), atMs: performance.now() }
+    const before = await system.moment()
     const runId = await submit(system, operations)
-    const { state, reached, redisPeak } = await follow(system, runId)
+    let redisPeak = 0
+    const onPoll = async () => {
+      redisPeak = Math.max(redisPeak, await dataBytes(system.redis))
+    }
+    const { state, reached } = await followRun(system, runId, { pollMs, onPoll })
     const at = (phase: string) => reached.get(phase) ?? before
     const [end, review] = [at('ended'), reached.get('review') ?? at('ended')]
     const spent = (from: CpuByPart, to: CpuByPart) =>
       Object.fromEntries(parts.map((part) => [part, to[part] - from[part]] as const))
     const base = `/v1/runs/${runId}`
-    const { ms: verifyMs, fault } = await verify(system, runId)
-    const done = state.counts['succeeded'] ?? 0
+    const { ms: verifyMs, fault } = await verifyRun(system, runId)
+    const done = state.counts.succeeded
     const figures: GrowthFigures = {
       operations,
       wallMs: end.atMs - before.atMs,

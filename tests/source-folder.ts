@@ -48,12 +48,15 @@ function openFolder(path: string): SourceFolder {
         await rm(from, { recursive: true, force: true })
       }
     },
-    async pack() {
-      const packed = await run('tar', ['-cz', '-C', path, '.'], { encoding: 'buffer', maxBuffer: 64 * 1024 * 1024 })
-      return packed.stdout
-    },
+    pack: () => packFolder(path),
     remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
   }
+}
+
+/** Any folder, as `SourceFolder.pack` has it. */
+export async function packFolder(path: string): Promise<Uint8Array> {
+  const packed = await run('tar', ['-cz', '-C', path, '.'], { encoding: 'buffer', maxBuffer: 64 * 1024 * 1024 })
+  return packed.stdout
 }
 
 /** Four nodes: a file with an unused import, a function with a lint fault and no docstring, a class and its method. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { cp } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -19,6 +20,11 @@ export async function findPython(program: string): Promise<Python | undefined> {
   if (ended.kind !== 'ended' || ended.code !== 0) return undefined
   const [version, library] = Answer.parse(JSON.parse(ended.out))
   return { version, library }
+}
+
+/** Copies a standard library without installed packages and what was compiled. */
+export async function copyLibrary(library: string, to: string): Promise<void> {
+  await cp(library, to, { recursive: true, filter: (path) => !/site-packages|__pycache__|\.so$/.test(path) })
 }
 
 const program = fileURLToPath(new URL('print-definitions.py', import.meta.url))

@@ -23,11 +23,12 @@ export const PeerFigures = z.object({
 export type PeerFigures = z.infer<typeof PeerFigures>
 
 /**
- * Runs the warm-up, then the agents, prints the figures and ends the process. `batch` runs the agents of these numbers.
+ * Runs the warm-up, then the agents, prints the figures and ends the process. `batch` runs the agents of these numbers; `more` is printed, too.
  */
 export async function measurePeer(
-  { agents, warmup }: PeerArguments,
+  { agents, warmup }: Pick<PeerArguments, 'agents' | 'warmup'>,
   batch: (numbers: readonly number[]) => Promise<unknown>,
+  more: () => object = () => ({}),
 ): Promise<never> {
   await batch(numbersFrom(0, warmup))
   const [cpuBefore, fromUs] = [process.cpuUsage(), nowUs()]
@@ -38,7 +39,7 @@ export async function measurePeer(
     wallMs: (toUs - fromUs) / 1000,
     between: { fromUs, toUs },
   }
-  console.log(JSON.stringify(figures))
+  console.log(JSON.stringify({ ...figures, ...more() }))
   process.exit(0)
 }
 

@@ -15,8 +15,8 @@ type ChatMessage =
 export type ChatRequest = {
   model: string
   messages: ChatMessage[]
-  tools: typeof tools
-  tool_choice: 'required'
+  tools: ReturnType<typeof tool>[]
+  tool_choice: 'required' | { type: 'function'; function: { name: string } }
   temperature: number
   max_tokens: number
 }
@@ -63,7 +63,7 @@ const bundleFile = new URL('../agents/loop/bundle.yaml', import.meta.url)
 /** The system prompt of the benchmark's bundle. */
 export const systemPrompt = Bundle.parse(parse(readFileSync(bundleFile, 'utf8'))).initial_context.system_prompt
 
-const text = (description: string) => ({ type: 'string', description })
+export const text = (description: string) => ({ type: 'string', description })
 /** The bundle's tools as the wire has them. */
 export const tools = [
   tool('read_file', 'Read a text file of the workspace.', { path: text('Path in the workspace') }),
@@ -77,7 +77,8 @@ export const tools = [
   }),
 ]
 
-function tool(name: string, description: string, properties: Record<string, object>) {
+/** A function that the model may call, with all of its properties. */
+export function tool(name: string, description: string, properties: Record<string, object>) {
   const parameters = { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
   return { type: 'function' as const, function: { name, description, parameters } }
 }

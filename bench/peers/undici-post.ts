@@ -1,8 +1,12 @@
 import { Pool } from 'undici'
 import type { ChatRequest, ReplyMessage } from './peer-agent.ts'
 
-/** Posts over keep-alive sockets, one per running agent, by undici's `request`; the reply is not checked. */
-export function openUndiciPost(url: string, connections: number): (request: ChatRequest) => Promise<ReplyMessage> {
+/** Posts over keep-alive sockets, one per running agent, by undici's `request`; the reply is not checked. `note` gets the tokens of each. */
+export function openUndiciPost(
+  url: string,
+  connections: number,
+  note?: (tokens: number) => void,
+): (request: ChatRequest) => Promise<ReplyMessage> {
   const { origin, pathname } = new URL(url)
   const pool = new Pool(origin, { connections, pipelining: 1 })
   const headers = { 'content-type': 'application/json', authorization: 'Bearer none' }
@@ -11,7 +15,8 @@ export function openUndiciPost(url: string, connections: number): (request: Chat
     const response = await pool.request({ path, method: 'POST', headers, body: JSON.stringify(request) })
     const text = await response.body.text()
     if (response.statusCode !== 200) throw new Error(text)
-    const { choices }: { choices: [{ message: ReplyMessage }] } = JSON.parse(text)
-    return choices[0].message
+    const reply: { choices: [{ message: ReplyMessage }]; usage: { total_tokens: number } } = JSON.parse(text)
+    note?.(reply.usage.total_tokens)
+    return reply.choices[0].message
   }
 }

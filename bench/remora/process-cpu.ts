@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { repeatEvery } from '#platform/clock.ts'
 
 /** CPU of a process (its main thread apart, too) and of all that it has started, user and system, in ms since they started. */
 export type ProcessCpu = { own: number; mainThread: number; children: number }
@@ -33,6 +35,40 @@ export function threadTimes(pid: number, name: string): ThreadTimes {
   const times = own.map((id) => (readText(`/proc/${pid}/task/${id}/schedstat`) ?? '0 0').split(' ').map(Number))
   const sumOf = (at: number) => times.reduce((sum, time) => sum + (time[at] ?? 0), 0) / 1e6
   return { ranMs: sumOf(0), waitedMs: sumOf(1) }
+}
+
+/** The most memory that a process had so far, in MB, as the kernel counts its resident pages; 0 once it has ended. */
+export function peakMb(pid: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1]
+  return (Number(kilobytes ?? 0) * 1024) / 1e6
+}
+
+const watchEveryMs = 100
+
+/** Follows all that this process starts. The function it returns ends that and gives the most memory of each, in MB, by the program's name. */
+export function watchPeaks(): () => Promise<[program: string, mb: number][]> {
+  const peaks = new Map<string, number>()
+  const look = () => {
+    for (const pid of descendantsOf(process.pid)) {
+      const [program, mb] = [programOf(pid), peakMb(pid)]
+      if (mb > (peaks.get(program) ?? 0)) peaks.set(program, mb)
+    }
+  }
+  const stop = repeatEvery(watchEveryMs, async () => look())
+  return async () => {
+    await stop()
+    return [...peaks]
+  }
+}
+
+const repository = fileURLToPath(new URL('../../', import.meta.url))
+
+/** `services/worker/main.ts`, `redis-server`: the file that Node runs, from the repository's root where it is there; else the program. */
+function programOf(pid: number): string {
+  const [program = '', ...args] = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')
+  const file = args.find((arg) => arg !== '' && !arg.startsWith('-'))
+  if (basename(program) !== 'node' || file === undefined) return basename(program.split(' ')[0] ?? '')
+  return file.startsWith(repository) ? file.slice(repository.length) : basename(file)
 }
 
 function descendantsOf(pid: number): number[] {
@@ -80,16 +116,20 @@ const CpuProfile = z.object({
 /** Area by the file of a frame; the first that matches. Paths are relative to the repository. */
 const areas: readonly (readonly [area: string, file: RegExp])[] = [
   ['zod', /node_modules\/zod\//],
-  ['evidence: ruff, tree-sitter', /services\/worker\/evidence\/|node_modules\/(?:@astral-sh|web-tree-sitter)\//],
+  ['evidence, languages: tree-sitter', /stages\/operate\/evidence\/|\/languages\/|node_modules\/web-tree-sitter\//],
   ['HTTP of model and S3: undici', /node_modules\/undici\//],
-  ['model client', /core\/models\/|node_modules\/openai\//],
-  ['S3 client', /core\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
-  ['Redis: BullMQ, ioredis', /core\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//],
-  ['ledger commands and codec', /core\/ledger\//],
-  ['script pool and its IPC', /core\/tool-scripts\//],
-  ['prompts', /core\/bundles\/|node_modules\/(?:nunjucks|asap)\//],
-  ['change sets', /services\/worker\/workspace\/edits|node_modules\/diff\//],
-  ['agent, tools, operation, records', /services\/|core\/(?:domain|objects)\//],
+  ['model client', /\/models\/|node_modules\/openai\//],
+  ['S3 client', /store\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
+  [
+    'Redis: BullMQ, ioredis',
+    /store\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//,
+  ],
+  ['redaction', /platform\/secrets\//],
+  ['ledger commands and codec', /store\/ledger\/|platform\/redis-client/],
+  ['script pool and its IPC', /\/tool-scripts\//],
+  ['prompts', /\/bundles\/|node_modules\/(?:nunjucks|asap)\//],
+  ['change sets', /domain\/[\w-]*edits|node_modules\/diff\//],
+  ['agent, tools, operation, records', /\/stages\/|\/services\/|\/agents\/|\/domain\/|store\/objects\//],
   ['S3 client', /^node:(?:_http|internal\/http)/],
 ]
 const garbageCollector = 'garbage collection'

@@ -8,11 +8,22 @@ import { openReleaser } from '#platform/service-process.ts'
 import { openPrograms, type Programs } from '../../tests/program.ts'
 import { type Services, startServices, type StoreAddress } from '../../tests/services.ts'
 import { redisVersion } from '../ledger/bench-ledger.ts'
-import { processCpu } from './process-cpu.ts'
+import { peakMb, processCpu } from './process-cpu.ts'
+import { type CountingProxy, openCountingProxy } from './profile-run.ts'
 
 /** What runs; scripts are the worker's child processes. */
 export const parts = ['api', 'discovery', 'worker', 'scripts', 'redis', 's3', 'rehearsal'] as const
 export type CpuByPart = Record<(typeof parts)[number], number>
+
+/** What a system has done until a moment, since it started: CPU in ms, and what its stores were asked. */
+export type Moment = {
+  atMs: number
+  cpu: CpuByPart
+  /** Calls of Redis' commands, those from inside of scripts among them, and of scripts. */
+  redis: { commands: number; scripts: number }
+  /** Requests to the object store; 0 where they are not counted. */
+  storeRequests: number
+}
 
 export type WholeSystem = {
   services: Services
@@ -20,13 +31,14 @@ export type WholeSystem = {
   stores: StoreAddress
   redis: Redis
   redisVersion: string
-  /** User and system time in ms, since each process started. */
-  cpu(): CpuByPart
+  moment(): Promise<Moment>
+  /** The most memory of each process so far, in MB. */
+  peaksMb(): [name: string, mb: number][]
   close(): Promise<void>
 }
 
 /** Redis, the object store, api, discovery, one worker and the rehearsal model (no LLM), each a process of its own, all new. */
-export async function startWholeSystem({ slots }: { slots: number }): Promise<WholeSystem> {
+export async function startWholeSystem(options: { slots: number; countsRequests?: boolean }): Promise<WholeSystem> {
   const releaser = openReleaser()
   const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
   releaser.add('folder', () => rm(dir, { recursive: true, force: true }))
@@ -38,29 +50,60 @@ export async function startWholeSystem({ slots }: { slots: number }): Promise<Wh
   releaser.add('Redis', async () => redis.disconnect())
   const programs = openPrograms()
   releaser.add('services', programs.end)
-  const stores = { redisUrl: server.url, s3 }
-  const workerEnv = { REMORA_WORKER_SLOTS: String(slots) }
+  const proxy = options.countsRequests === true ? await openCountingProxy(s3.endpoint) : undefined
+  releaser.add('proxy', async () => proxy?.close())
+  const stores = { redisUrl: server.url, s3: { ...s3, endpoint: proxy?.url ?? s3.endpoint } }
+  const workerEnv = { REMORA_WORKER_SLOTS: String(options.slots) }
   const env = { REMORA_LOG_LEVEL: 'warn' }
   const services = await startServices(programs, { ...stores, stop: releaser.release }, { workerEnv, env })
-  const own = (name: string) => processCpu(services.named(name).pid)
+  const pids = { redis: server.pid, s3: s3.pid }
   return {
     services,
     programs,
     stores,
     redis,
     redisVersion: await redisVersion(redis),
-    cpu() {
-      const worker = own('worker-1')
-      return {
-        api: own('api').own,
-        discovery: own('discovery').own,
-        worker: worker.own,
-        scripts: worker.children,
-        redis: processCpu(server.pid).own,
-        s3: processCpu(s3.pid).own,
-        rehearsal: own('rehearsal').own,
-      }
+    moment: openMoments({ services, redis, pids, proxy }),
+    peaksMb() {
+      const names = ['api', 'discovery', 'worker-1', 'rehearsal']
+      const processes = [...names.map((name) => [name, services.named(name).pid] as const), ...Object.entries(pids)]
+      return processes.map(([name, pid]) => [name, peakMb(pid)])
     },
     close: releaser.release,
   }
+}
+
+type Watched = {
+  services: Services
+  redis: Redis
+  pids: { redis: number; s3: number }
+  proxy: CountingProxy | undefined
+}
+
+function openMoments({ services, redis, pids, proxy }: Watched): () => Promise<Moment> {
+  const own = (name: string) => processCpu(services.named(name).pid)
+  let storeRequests = 0
+  return async () => {
+    for (const count of proxy?.takeCounts().values() ?? []) storeRequests += count
+    const worker = own('worker-1')
+    const cpu = {
+      api: own('api').own,
+      discovery: own('discovery').own,
+      worker: worker.own,
+      scripts: worker.children,
+      redis: processCpu(pids.redis).own,
+      s3: processCpu(pids.s3).own,
+      rehearsal: own('rehearsal').own,
+    }
+    return { atMs: performance.now(), cpu, storeRequests, redis: await redisCalls(redis) }
+  }
+}
+
+async function redisCalls(redis: Redis): Promise<Moment['redis']> {
+  const calls = { commands: 0, scripts: 0 }
+  for (const [, name, count] of (await redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)) {
+    calls.commands += Number(count)
+    if (name === 'evalsha') calls.scripts += Number(count)
+  }
+  return calls
 }

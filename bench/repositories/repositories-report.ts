@@ -37,12 +37,20 @@ const columns: readonly Column<MeasuredPackage>[] = [
   ['types: errors, new', typesText],
   ['files changed', ({ hunks }) => new Set(hunks.map(({ file }) => file)).size],
   ['operations', ({ run }) => run.planned],
-  ['tokens', ({ run }) => run.tokens],
+  ['requests, tokens for each proposed change', costText],
   ['time', ({ run }) => inSeconds(run.wallMs)],
   ['faults with a safe fix that are gone', ({ comparison }) => coverText(comparison.safeFaults)],
   ['public definitions that got a docstring', ({ comparison }) => coverText(comparison.docstrings)],
   ['verdict', (result) => (findHarm(result).length === 0 ? 'unharmed' : 'worse')],
 ]
+
+function costText({ run }: Pick<MeasuredPackage, 'run'>): string {
+  const asking = Object.entries(run.asked).filter(([, { requests, succeeded }]) => requests > 0 && succeeded > 0)
+  const costs = asking.map(([name, { requests, tokens, succeeded }]) => {
+    return `${name}: ${(requests / succeeded).toFixed(2)}, ${Math.round(tokens / succeeded)}`
+  })
+  return costs.length === 0 ? 'none asked' : costs.join('; ')
+}
 
 function testsText({ before, comparison: { worseTests, flakyTests } }: MeasuredPackage): string {
   const flaky = flakyTests.length === 0 ? '' : ` (${flakyTests.length} flaky)`

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { runCommand } from './run-command.ts'
 
+const Asked = z.object({ succeeded: z.number(), requests: z.number(), tokens: z.number() })
+
 /** What the result line and the events of a run say. */
 export const RunFigures = z.strictObject({
   exitCode: z.number().nullable(),
@@ -15,6 +17,8 @@ export const RunFigures = z.strictObject({
   planned: z.number(),
   turns: z.number(),
   tokens: z.number(),
+  /** What each agent asked the model, and how many changes it proposed, those without a model among them. */
+  asked: z.record(z.string(), Asked),
   /** Operations by how they ended. */
   endings: z.record(z.string(), z.number()),
   failures: z.array(z.string()),
@@ -35,6 +39,7 @@ const Result = z.object({
     conflict_count: z.number().default(0),
     skipped_files: z.array(z.unknown()).default([]),
     patch: z.object({ path: z.string() }).nullish(),
+    agents: z.record(z.string(), Asked).default({}),
   }),
 })
 
@@ -106,6 +111,7 @@ async function figuresOf(line: string, eventsFile: string) {
     planned: Number(data['run.planned']?.['operations'] ?? 0),
     turns: Number(ended['turns'] ?? 0),
     tokens: Number(ended['prompt_tokens'] ?? 0) + Number(ended['completion_tokens'] ?? 0),
+    asked: result.agents,
     endings: z.record(z.string(), z.number()).parse(ended['operations'] ?? {}),
     failures: result.failures.map((failure) => JSON.stringify(failure)),
     leftOut: result.conflict_count,

@@ -81,7 +81,11 @@ const example = fileURLToPath(new URL('../../examples/inventory', import.meta.ur
 const fetchLimitMs = 5 * 60_000
 
 /** Puts a fresh copy of the subject's files into `folder`; what was downloaded stays in `cache`. */
-export async function unpackSubject({ name, from }: Subject, folder: string, cache: string): Promise<void> {
+export async function unpackSubject(
+  { name, from }: Pick<Subject, 'name' | 'from'>,
+  folder: string,
+  cache: string,
+): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   if (from.kind === 'example') return cp(example, folder, { recursive: true })
   await mkdir(cache, { recursive: true })

@@ -10,15 +10,27 @@ const longestPart = 2 * partLength
 const overlap = 256
 const shortest = 8
 
+const none: ReadonlySet<number> = new Set()
+
+export type SecretFinder = {
+  find(text: string): Span[]
+  /** Tells whether no string of a JSON text can have a secret, since it has no word that each rule needs: a tenth of the work. */
+  isClear(json: string): boolean
+}
+
 /** Opens a finder of the secrets in texts, by the rules of a scanner and as private keys. Reads and compiles the rules once. */
-export function openSecretFinder(): (text: string) => Span[] {
+export function openSecretFinder(): SecretFinder {
   const rules = readSecretRules(passwordRules)
-  const scan = openKeywordScan([...rules.map(({ keywords }) => keywords), ['-----begin', '-----end']])
-  return (text) => {
+  const keywords = [...rules.map((rule) => rule.keywords), ['-----begin', '-----end']]
+  const scan = openKeywordScan(keywords)
+  const words = new Set(keywords.flat().flatMap((word) => [word, JSON.stringify(word).slice(1, -1)]))
+  const anyWord = new RegExp([...words].map(escaped).join('|'))
+  const find = (text: string) => {
     const spans: Span[] = []
     let hasKey = false
     for (const part of text.length < shortest ? [] : partsOf(text)) {
-      const indexes = scan(part.text)
+      const lower = part.text.toLowerCase()
+      const indexes = anyWord.test(lower) ? scan(lower) : none
       if (indexes.size === 0) continue
       const { plain, placeOf } = unescaped(part.text)
       for (const index of indexes) {
@@ -30,22 +42,28 @@ export function openSecretFinder(): (text: string) => Span[] {
     if (hasKey) spans.push(...privateKeys(text))
     return spans.length === 0 ? spans : merged(spans)
   }
+  // A letter may be written as \u0041, though not by JSON.stringify.
+  return { find, isClear: (json) => !json.includes(String.raw`\u`) && !anyWord.test(json.toLowerCase()) }
+}
+
+function escaped(word: string): string {
+  return word.replaceAll(/\W/g, String.raw`\$&`)
 }
 
 /** One pass takes 40 ms of CPU for a megabyte, where a search for each of the 272 keywords takes 150. */
-function openKeywordScan(keywords: readonly (readonly string[])[]): (text: string) => Set<number> {
+function openKeywordScan(keywords: readonly (readonly string[])[]): (lower: string) => Set<number> {
   const words = [...new Set(keywords.flat())].toSorted((left, right) => right.length - left.length)
   // Looking ahead, since keywords overlap; at each place the longest one is found, and with it those that it begins with.
-  const anyWord = new RegExp(`(?=(${words.map((word) => word.replaceAll(/\W/g, String.raw`\$&`)).join('|')}))`, 'g')
+  const wordsAhead = new RegExp(`(?=(${words.map(escaped).join('|')}))`, 'g')
   const rulesOf = new Map(
     words.map((word) => [
       word,
       keywords.flatMap((own, rule) => (own.some((keyword) => word.startsWith(keyword)) ? [rule] : [])),
     ]),
   )
-  return (text) => {
+  return (lower) => {
     const indexes = new Set<number>()
-    for (const [, word = ''] of text.toLowerCase().matchAll(anyWord))
+    for (const [, word = ''] of lower.matchAll(wordsAhead))
       for (const rule of rulesOf.get(word) ?? []) indexes.add(rule)
     return indexes
   }

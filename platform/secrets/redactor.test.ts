@@ -27,7 +27,11 @@ describe('a redactor', () => {
   it('hides what it was given, also in an address and in a string of JSON, but no short word', () => {
     const text = 'a configured value, ?key=configured%20value, none'
     expect(redactor.text(text)).toBe('a [secret], ?key=[secret], none')
-    expect(openRedactor(['say "hush"']).text('{"a":"say \\"hush\\""}')).toBe('{"a":"[secret]"}')
+    const quoted = openRedactor(['say "hush"'])
+    const asJson = '{"a":"say \\"hush\\""}'
+    expect([quoted.text(asJson), quoted.json(asJson)]).toEqual(['{"a":"[secret]"}', '{"a":"[secret]"}'])
+    expect(quoted.json(JSON.stringify({ a: asJson }))).toBe(JSON.stringify({ a: '{"a":"[secret]"}' }))
+    expect(redactor.json(String.raw`{"a":"\u0070assword = 'Zx9!kk2m'"}`)).toBe(`{"a":"password = '[secret]'"}`)
   })
 
   it('hides in all strings of a value, and in the names of its fields, what one of them reveals', () => {
@@ -71,6 +75,7 @@ describe('a redactor', () => {
     const shown = redactor.text(text)
     expect(shown).toBe(text.replace(secret, '[secret]'))
     expect(redactor.text(shown)).toBe(shown)
+    expect(JSON.parse(redactor.json(JSON.stringify({ text })))).toEqual({ text: shown })
   })
 
   it.each([

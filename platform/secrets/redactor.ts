@@ -1,5 +1,5 @@
 import { isRecord, parseJson } from '#domain/json.ts'
-import { entropyOf, openSecretFinder } from './find-secrets.ts'
+import { entropyOf, openSecretFinder, type SecretFinder, type Span } from './find-secrets.ts'
 
 export const secretMark = '[secret]'
 
@@ -20,6 +20,7 @@ const leastLength = 6
 /** `values` are the secrets of the configuration. The rules are read with the first text, which takes about 20 ms. */
 export function openRedactor(values: readonly string[] = []): Redactor {
   const known = [...new Set(values.filter(({ length }) => length >= leastLength).flatMap(formsOf))]
+  const written = [...new Set([...known, ...known.map(inJson)])]
   const hideIn = (value: unknown) => {
     const seen = new Set<string>()
     forEachString(value, (text) => {
@@ -43,6 +44,7 @@ export function openRedactor(values: readonly string[] = []): Redactor {
       return isRecord(hidden) ? hidden : {}
     },
     json(text) {
+      if (secretFinder().isClear(text) && !written.some((secret) => text.includes(secret))) return text
       const value = parseJson(text)
       if (value === undefined) return hideInText(text)
       const hidden = hideIn(value)
@@ -51,15 +53,23 @@ export function openRedactor(values: readonly string[] = []): Redactor {
   }
 }
 
-let finder: ReturnType<typeof openSecretFinder> | undefined
+let finder: SecretFinder | undefined
 
-export function findSecrets(text: string): ReturnType<NonNullable<typeof finder>> {
+function secretFinder(): SecretFinder {
   finder ??= openSecretFinder()
-  return finder(text)
+  return finder
+}
+
+export function findSecrets(text: string): Span[] {
+  return secretFinder().find(text)
 }
 
 function formsOf(secret: string): string[] {
-  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
+  return [secret, encodeURIComponent(secret), inJson(secret)]
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 function isTelling(secret: string): boolean {

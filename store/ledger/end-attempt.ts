@@ -60,7 +60,7 @@ export async function settle(store: LedgerStore, attempt: Attempt, n: number, se
   const result = resultOf({ operation: attempt, nodeId: attempt.node.nodeId, outcome }, settlement.result)
   const reported = [...settlement.events, ...closingEvents(store, attempt, outcome)]
   const events = encodeEvents(ofAttempt(attempt, reported), store.redactor)
-  const values = [outcome.status, JSON.stringify(outcome), JSON.stringify(store.redactor.record(result))]
+  const values = [outcome.status, JSON.stringify(outcome), store.redactor.json(JSON.stringify(result))]
   const changeSets = changeSetIdsOf(outcome)
   const bases = [...(settlement.builtOn ?? [])].flatMap(([base, sets]) => [base, sets.join(' ')])
   const all = [
@@ -127,7 +127,7 @@ export async function suspend(store: LedgerStore, attempt: Attempt, n: number, h
   const { question, answerWithinMs, recordHash, spent, events } = how
   const stored = storedQuestion(attempt, question)
   const shown = { question: stored.text, choices: stored.choices }
-  const questionTexts = [JSON.stringify(stored), JSON.stringify(store.redactor.record(shown))]
+  const questionTexts = [JSON.stringify(stored), store.redactor.json(JSON.stringify(shown))]
   const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), '']
   const reply = await handOver(store, attempt, n, { resume: { recordHash, spent }, values, events })
   return { kind: reply === 'done' ? ('suspended' as const) : reply }

@@ -33,7 +33,7 @@ export function encodeEvents(events: readonly NewEvent[], redactor: Redactor): s
 }
 
 function bodyOf(event: NewEvent, redactor: Redactor): string {
-  return JSON.stringify({
+  const head = JSON.stringify({
     e: event.event,
     p: event.phase,
     s: event.status === 'error' ? 'error' : undefined,
@@ -46,8 +46,8 @@ function bodyOf(event: NewEvent, redactor: Redactor): string {
     t: event.toolName === undefined ? undefined : redactor.text(event.toolName),
     d: event.durationMs,
     x: event.errorCode,
-    j: redactor.record(event.data),
   })
+  return `${head.slice(0, -1)},"j":${redactor.json(JSON.stringify(event.data))}}`
 }
 
 export function decodeEvent(entry: StreamEntry, run: { runId: string; projectId: string }): Event {

@@ -109,7 +109,8 @@ async function answerTo(question: RuffQuestion, { top, server, ...running }: Ans
   const opened = async (path: string, text: string, method: string, params: object) => {
     const uri = pathToFileURL(join(top, path)).href
     server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'python', version: 1, text } })
-    const answer = await server.request(method, { textDocument: { uri }, ...params })
+    const answer = server.request(method, { textDocument: { uri }, ...params })
+    // Ruff answers from the text as it was when it read the request.
     server.notify('textDocument/didClose', { textDocument: { uri } })
     return answer
   }
