@@ -39,10 +39,16 @@ function bindingKey({ scope, name }: Binding): string {
 
 /** The imports that must stay (`ImportFact.stays`) are still there, as many times and in the same blocks. */
 export function neededImportsKept({ before, after }: ComparedFacts, file: ImportingFile): CheckResult {
-  const [was, now] = [before.importFacts(file), after.imports()]
+  const [was, now] = [before.imports(), after.imports()]
   const figures = { before: was.length, after: now.length }
-  const left = Map.groupBy(now, importKey)
-  const lost = was.find((fact) => fact.stays !== undefined && left.get(importKey(fact))?.pop() === undefined)
+  const goneFrom = <Fact extends ImportedHere>(facts: readonly Fact[]) => {
+    const left = Map.groupBy(now, importKey)
+    return facts.find((fact) => left.get(importKey(fact))?.pop() === undefined)
+  }
+  if (goneFrom(was) === undefined) return { ...figures, fault: undefined }
+  const facts = before.importFacts(file)
+  if (facts === undefined) return { ...figures, fault: 'an import is gone' }
+  const lost = goneFrom(facts.filter(({ stays }) => stays !== undefined))
   return { ...figures, fault: lost && `line ${lost.line}: the import of "${shown(lost)}" is gone; ${lost.stays}` }
 }
 
