@@ -109,13 +109,15 @@ function rangeOf({ start, end }: Stretch): Range {
   }
 }
 
-/** Tells whether its statements mean the same in any body: a first string is a docstring, and `pass` may be all that a body has. */
+/** Tells whether its statements mean the same in the whole body: the first string there is a docstring, and a `pass` may be all that it has. */
 function isTold(body: Node, isFirst: boolean): boolean {
-  return codeIn(body).every((statement, at) => {
-    if (isFiller(statement)) return false
-    return (isFirst && at === 0) || docstringOf(statement) === undefined
-  })
+  const statements = codeIn(body)
+  const mayBeAlone = statements.length < leastStatements && statements.some(isFiller)
+  return !mayBeAlone && (isFirst || docstringOf(statements[0]) === undefined)
 }
+
+/** Enough that none of them is alone in the body with a docstring. */
+const leastStatements = 3
 
 function isFiller(statement: Node): boolean {
   if (statement.type === 'pass_statement') return true
@@ -151,9 +153,6 @@ function partOfClass(statement: Node, text: string, span: ChangedSpan, end: Line
   )
 }
 
-/** Enough that none of them is alone in the body with a docstring, whatever the part has. */
-const leastRemaining = 3
-
 /** Finds the statements from the last that begins before the change, with the comments above it, up to the first on a line behind it. */
 function partOf(
   body: Node,
@@ -179,7 +178,7 @@ function partOf(
     goOn(isOnLine)
   }
   const remaining = [...statements.slice(0, Math.max(0, first)), ...statements.slice(next)]
-  if (remaining.length < leastRemaining && remaining.some(isFiller)) return undefined
+  if (remaining.length < leastStatements && remaining.some(isFiller)) return undefined
   const start = isFirst ? (whole?.start ?? { index: 0, row: 0 }) : lineAbove(children, statements[first], text)
   const end = lineOf(statements[next], text) ?? (whole === undefined ? endOf(text) : whole.end)
   if (start === undefined || end === undefined) return undefined

@@ -20,8 +20,7 @@ export type PythonFacts = {
   evaluations(statement: Statement): Evaluation[]
   names(): ModuleBindings
   imports(): ImportedHere[]
-  /** Returns undefined of a part, which does not tell who uses an import. */
-  importFacts(file: ImportingFile): ImportFact[] | undefined
+  importFacts(file: ImportingFile): ImportFact[]
   lines(): readonly string[]
   docstringRows(): ReadonlySet<number>
   /** Judges what is new since `before`. */
@@ -34,6 +33,8 @@ export type PythonFacts = {
 export type ComparedFacts = {
   before: PythonFacts
   after: PythonFacts
+  /** They are of a part of the texts, which does not tell who uses a name. */
+  isPart: boolean
   /** Tells whether they run the same except for `__doc__`: what the code alone decides is then the same. */
   isSameCode(): boolean
   pairs(): StatementPairs
@@ -88,11 +89,10 @@ export function openPythonFacts(python: PythonReader, cachedLength = usualCached
         const factsIn = (part: ChangedPart, { text, lines }: PythonFacts) => ({
           ...readFacts(text, (read) => read(part), hashStructure),
           lines,
-          importFacts: () => undefined,
         })
         return readChangedParts(python, [before, after], (was, now) => {
           const facts = comparedFacts(factsIn(was, whole.before), factsIn(now, whole.after))
-          return look({ ...facts, lineRuns: whole.lineRuns })
+          return look({ ...facts, isPart: true, lineRuns: whole.lineRuns })
         })
       },
     }
@@ -103,6 +103,7 @@ function comparedFacts(was: OpenFacts, now: OpenFacts): ComparedFacts {
   const compared = comparedTexts(was, now)
   return {
     ...compared,
+    isPart: false,
     after: { ...compared.after, docs: once(() => now.docs(was.docs())) },
     isSameCode: once(() => was.structure() === now.structure()),
   }
