@@ -123,3 +123,24 @@ function runOf(start: Pair, removed: number, added: number): ChangedRun {
 export function linesOf(text: string): string[] {
   return text.split(/\r\n|\n|\r/)
 }
+
+/** The one stretch in which two texts differ, in UTF-16 units: `[start, beforeEnd)` of the one, `[start, afterEnd)` of the other. */
+export type ChangedSpan = { start: number; beforeEnd: number; afterEnd: number }
+
+export function changedSpan(before: string, after: string): ChangedSpan {
+  const least = Math.min(before.length, after.length)
+  let start = 0
+  while (start < least && before.charCodeAt(start) === after.charCodeAt(start)) start++
+  let [beforeEnd, afterEnd] = [before.length, after.length]
+  while (beforeEnd > start && afterEnd > start && before.charCodeAt(beforeEnd - 1) === after.charCodeAt(afterEnd - 1)) {
+    beforeEnd--
+    afterEnd--
+  }
+  return { start, beforeEnd, afterEnd }
+}
+
+export function rowsIn(text: string): number {
+  let rows = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) rows++
+  return rows
+}

@@ -6,9 +6,10 @@ import { codeIn, docstringOf, isTrivia } from './python-nodes.ts'
 
 /**
  * Hashes a source's tokens without comments, docstrings, and a `pass` or `...` that is alone in a body (a docstring
- * makes it unnecessary). Two texts with equal hashes run the same except for `__doc__`.
+ * makes it unnecessary). Two texts with equal hashes run the same except for `__doc__`. `body`: the module, or what of it or of a class
+ * is compared.
  */
-type StructureHash = (tree: Tree, source: string) => string
+type StructureHash = (body: Node, source: string) => string
 
 const cachedStatements = 20_000
 
@@ -53,10 +54,10 @@ export function openStructureHash(): StructureHash {
     return tokens
   }
 
-  return (tree, source) => {
+  return (body, source) => {
     // The only comment that changes what the code does: it sets the encoding of all strings.
     const encoding = foreignEncoding(source) ?? ''
-    return sha256([encoding, ...tokensOf(tree.rootNode)].join('\0'))
+    return sha256([encoding, ...tokensOf(body)].join('\0'))
   }
 }
 

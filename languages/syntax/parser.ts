@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { LRUCache } from 'lru-cache'
-import { Edit, Language, Parser, type Tree } from 'web-tree-sitter'
+import { Edit, Language, Parser, type Range, type Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { changedSpan } from '#platform/changed-ranges.ts'
 import { grammarFile } from './grammars.ts'
 
 /**
@@ -11,8 +12,11 @@ import { grammarFile } from './grammars.ts'
  */
 export type LoadedLanguage = {
   language: Language
-  /** The caller frees the tree with `tree.delete()`. Indices are in UTF-16 units of `text`. */
-  parse(text: string): Tree
+  /**
+   * The caller frees the tree with `tree.delete()`. Indices are in UTF-16 units of `text`. With `ranges` the tree is that of the text in
+   * them alone, and its nodes have the places that they have in the whole.
+   */
+  parse(text: string, ranges?: Range[]): Tree
   /**
    * Returns the result of `look`, called with the text's tree. Trees are cached, since the same text is read several times; a
    * text that was made of another (`near`) by an edit is parsed from that one's tree, where the grammar is known to allow it. `look`
@@ -73,7 +77,7 @@ async function load(name: string, cachedLength: number): Promise<LoadedLanguage>
     sizeCalculation: (_tree, text) => Math.min(text.length + 1, cachedLength),
     dispose: (tree) => tree.delete(),
   })
-  const parse = (text: string) => parseWith(parser, { text }, isOverrun)
+  const parse = (text: string, ranges?: Range[]) => parseWith(parser, { text, ranges }, isOverrun)
   const treeOf = (text: string): Tree => {
     const tree = trees.get(text) ?? parse(text)
     trees.set(text, tree)
@@ -104,26 +108,17 @@ async function load(name: string, cachedLength: number): Promise<LoadedLanguage>
 
 /** The one edit that makes `after` of `before`; undefined where they share less than `leastShared`. */
 function editBetween(before: string, after: string): Edit | undefined {
-  const least = Math.min(before.length, after.length)
-  const mustShare = leastShared * Math.max(before.length, after.length)
-  if (least < mustShare) return undefined
-  let head = 0
-  while (head < least && before.charCodeAt(head) === after.charCodeAt(head)) head++
-  let tail = 0
-  while (
-    tail < least - head &&
-    before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)
-  )
-    tail++
-  if (head + tail < mustShare) return undefined
-  const [oldEndIndex, newEndIndex] = [before.length - tail, after.length - tail]
+  const longest = Math.max(before.length, after.length)
+  if (Math.min(before.length, after.length) < leastShared * longest) return undefined
+  const { start, beforeEnd, afterEnd } = changedSpan(before, after)
+  if (start + before.length - beforeEnd < leastShared * longest) return undefined
   return new Edit({
-    startIndex: head,
-    oldEndIndex,
-    newEndIndex,
-    startPosition: pointAt(before, head),
-    oldEndPosition: pointAt(before, oldEndIndex),
-    newEndPosition: pointAt(after, newEndIndex),
+    startIndex: start,
+    oldEndIndex: beforeEnd,
+    newEndIndex: afterEnd,
+    startPosition: pointAt(before, start),
+    oldEndPosition: pointAt(before, beforeEnd),
+    newEndPosition: pointAt(after, afterEnd),
   })
 }
 
@@ -137,10 +132,12 @@ function pointAt(text: string, index: number): { row: number; column: number } {
   return { row, column: index - start }
 }
 
-function parseWith(parser: Parser, { text, edited }: { text: string; edited?: Tree }, isOverrun: () => boolean): Tree {
+type Parsed = { text: string; edited?: Tree; ranges?: Range[] | undefined }
+
+function parseWith(parser: Parser, { text, edited, ranges }: Parsed, isOverrun: () => boolean): Tree {
   if (damaged) throw new Error('an earlier text has damaged the parser of this process: start it again')
   damaged = true
-  const tree = parser.parse(text, edited)
+  const tree = parser.parse(text, edited, ranges && { includedRanges: ranges })
   if (tree === null) throw new Error('the parser has no language')
   if (isOverrun()) throw new Error('too deeply nested for the grammar: its scanner has damaged the parser')
   damaged = false

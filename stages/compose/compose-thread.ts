@@ -101,7 +101,7 @@ async function openChecks(places: Pick<SandboxOptions, 'searchPath'>) {
   return {
     linter,
     python,
-    evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker(), cachedLength }),
+    evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker(), cachedLength, inFull: true }),
   }
 }
 

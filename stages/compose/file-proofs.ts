@@ -52,6 +52,11 @@ export function isProved({ evidence }: FileProof): boolean {
   return evidence.every((proof) => proof.ok)
 }
 
+/** Tells whether just documentation changes: what others use of the file, and it of them, is then as its repository's survey found it. */
+export function isSameCode({ evidence }: FileProof): boolean {
+  return evidence.some(({ check, ok, inPart }) => check === 'docstring_only' && ok && inPart === undefined)
+}
+
 /** Caches the proof of a file by its sets: most files of a group stay the same when a set is left out. */
 export function openFileProofs(deps: FileProofDeps): ProveFile {
   const known = new Map<string, Promise<FileProof>>()

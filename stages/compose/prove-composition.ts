@@ -9,7 +9,15 @@ import { mapBounded } from '#store/objects/map-bounded.ts'
 import type { ReadFile } from '#stages/operate/evidence/python-facts.ts'
 import type { ComposedModule } from './composed-names.ts'
 import { contentsOf } from './contents-of.ts'
-import { type FileProof, type FileProofDeps, isProved, moduleOf, openFileProofs, storeFile } from './file-proofs.ts'
+import {
+  type FileProof,
+  type FileProofDeps,
+  isProved,
+  isSameCode,
+  moduleOf,
+  openFileProofs,
+  storeFile,
+} from './file-proofs.ts'
 import { fileCulprit, nameCulprit } from './find-culprits.ts'
 
 export type ProofDeps = Omit<FileProofDeps, 'readFile'> & {
@@ -141,7 +149,9 @@ async function proveGroup(
     }
     if (culprit === undefined) {
       const composed = await Promise.all(proofs.map((proof) => storeFile(proof, deps)))
-      const modules = proofs.flatMap((proof) => moduleOf(proof.file.path, proof, deps) ?? [])
+      const modules = proofs.flatMap((proof) =>
+        isSameCode(proof) ? [] : (moduleOf(proof.file.path, proof, deps) ?? []),
+      )
       return { left, broken, conflicts, files: composed, modules }
     }
     broken.push(culprit)

@@ -62,7 +62,7 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
       const text = { ...file, after: file.after ?? '' }
       const prove =
         language === 'python'
-          ? python(text)
+          ? python(text, checks)
           : isScriptLanguage(language)
             ? script(text, language)
             : language === 'go' && isGoRules(file.rules.lint)
@@ -141,53 +141,60 @@ type PythonDeps = {
   linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint' | 'go'>
   python: PythonReader
   cachedLength?: number
+  /** Proves nothing from a part of a text. */
+  inFull?: boolean
 }
 
 const treeSitter = 'tree-sitter-python'
 
-/** Makes the checks of a Python file one by one. Each of its two texts is parsed once and linted once. */
+/**
+ * Makes the checks of a Python file. Each is asked of the statements alone that the change is in, which is quick; what these do not prove is
+ * asked of the whole texts, each of which is parsed once. `inFull`: all is asked of these. Each text is linted once.
+ */
 function openPythonEvidence(deps: PythonDeps) {
   const compare = openPythonFacts(deps.python, deps.cachedLength)
   const { lint, version } = deps.linter
 
-  return (file: TextFile) => {
-    const { path, before, after, rules } = file
+  return (file: TextFile, checks: readonly TextCheck[]) => {
+    const { path, before, after } = file
     const facts = compare(before ?? '', after)
     const linted = () => lintBoth(file, lint)
+    const asked = checks.filter(isFactCheck)
+    const proved =
+      deps.inFull === true || before === undefined ? undefined : facts.inPart((part) => provedOf(part, asked, file))
     return async (check: PythonCheck): Promise<Evidence> => {
-      switch (check) {
-        case 'parses':
-          return evidenceOf({ check, path, tool: version }, async () => parsesAsBefore(...(await linted())))
-        case 'lint_before_after':
-          return evidenceOf({ check, path, tool: version }, async () =>
-            lintBeforeAfter(...(await linted()), facts.lineRuns()),
-          )
-        case 'docstring_only':
-          return { check, path, tool: treeSitter, ...(before === undefined ? { ok: false } : docstringOnly(facts)) }
-        default:
-          return evidenceOf({ check, path, tool: treeSitter }, async () => factChecks[check](facts, { path, rules }))
+      if (isFactCheck(check)) {
+        const result = proved?.get(check) ?? factChecks[check](facts, file)
+        return evidenceOf({ check, path, tool: treeSitter }, async () => result)
       }
+      const makeCheck = { parses: parsesAsBefore, lint_before_after: lintBeforeAfter }[check]
+      return evidenceOf({ check, path, tool: version }, async () => makeCheck(...(await linted()), facts.lineRuns()))
     }
   }
 }
 
-/** Allows other docstrings and comments in which nothing is run. A `pass` or `...` may go that a docstring makes needless; `detail` says so. */
-function docstringOnly({ before, after, lineRuns }: ComparedFacts): Pick<Evidence, 'ok' | 'detail'> {
-  if (before.structure() !== after.structure()) return { ok: false }
+function provedOf(part: ComparedFacts, asked: readonly FactName[], file: TextFile): Map<FactName, CheckResult> {
+  const results = asked.map((check) => [check, factChecks[check](part, file)] as const)
+  return new Map(results.filter(([, { fault }]) => fault === undefined))
+}
+
+/** Allows other docstrings and comments in which nothing is run. A `pass` or `...` may go that a docstring makes needless; `says` tells so. */
+function docstringOnly({ before, after, lineRuns, isSameCode }: ComparedFacts): CheckResult {
+  if (!isSameCode()) return { fault: 'the code changes' }
   const trap = addedCharacter(before.text, after.text) ?? docstringTrap(after.text, before.text)
-  if (trap !== undefined) return { ok: false, detail: trap }
+  if (trap !== undefined) return { fault: trap }
   const changedLines = lineRuns().flatMap((run) => [
     ...before.lines().slice(run.before.start, run.before.end),
     ...after.lines().slice(run.after.start, run.after.end),
   ])
-  if (!changedLines.some((line) => /\bpass\b|\.\.\./.test(line))) return { ok: true }
+  if (!changedLines.some((line) => /\bpass\b|\.\.\./.test(line))) return { fault: undefined }
   const left = after.loneFillers()
   const changed = before.loneFillers().flatMap((was, at) => (was === left[at] ? [] : [{ was, is: left[at] }]))
   const gone = changed.flatMap(({ was, is }) => (was !== undefined && is === undefined ? [`\`${was}\``] : []))
-  if (gone.length < changed.length) return { ok: false, detail: 'the `pass` or `...` of a body is another' }
+  if (gone.length < changed.length) return { fault: 'the `pass` or `...` of a body is another' }
   const words = gone.length === 1 ? 'a docstring makes' : 'docstrings make'
   const went = `${gone.length} ${[...new Set(gone)].join(' and ')} went that ${words} needless`
-  return gone.length === 0 ? { ok: true } : { ok: true, detail: went }
+  return { fault: undefined, says: gone.length === 0 ? undefined : went }
 }
 
 /** Checks against the definition in the tree, so that samples do not outlive the signature that they were made for. */
@@ -249,23 +256,37 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
   }
 }
 
-type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => CheckResult
+type FactCheck = (facts: ComparedFacts, file: Pick<TextFile, 'path' | 'rules' | 'before'>) => CheckResult
 
-const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
+const factChecks = {
   comments_kept: (facts) => commentsKept(facts),
-  names_kept: (facts, { rules }) => namesKept(facts, rules),
-  needed_imports_kept: (facts, { path, rules }) => neededImportsKept(facts, { path, ownModules: rules.ownModules }),
+  names_kept: ofCode((facts, { rules }) => namesKept(facts, rules)),
+  needed_imports_kept: ofCode((facts, { path, rules: { ownModules } }) =>
+    neededImportsKept(facts, { path, ownModules }),
+  ),
   line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
-  bodies_kept: (facts) => bodiesKept(facts),
-  operands_kept: (facts) => operandsKept(facts),
+  bodies_kept: ofCode((facts) => bodiesKept(facts)),
+  operands_kept: ofCode((facts) => operandsKept(facts)),
+  docstring_only: (facts, { before }) => (before === undefined ? { fault: 'the file is new' } : docstringOnly(facts)),
   parameters_documented: ({ before, after }) => documentedAs('parameters_documented', before.docs(), after.docs()),
   says_something: ({ before, after }) => documentedAs('says_something', before.docs(), after.docs()),
+} as const satisfies Partial<Record<PythonCheck, FactCheck>>
+type FactName = keyof typeof factChecks
+
+function isFactCheck(check: TextCheck): check is FactName {
+  return Object.hasOwn(factChecks, check)
+}
+
+/** A check of what the code alone decides: another docstring or comment changes nothing of it. */
+function ofCode(check: FactCheck): FactCheck {
+  return (facts, file) => (facts.isSameCode() ? { fault: undefined } : check(facts, file))
 }
 
 async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, makeCheck: () => Promise<CheckResult>) {
   try {
-    const { fault, ...figures } = await makeCheck()
-    return { ...proof, ok: fault === undefined, ...figures, ...(fault === undefined ? {} : { detail: fault }) }
+    const { fault, says, ...figures } = await makeCheck()
+    const detail = fault ?? says
+    return { ...proof, ok: fault === undefined, ...figures, ...(detail === undefined ? {} : { detail }) }
   } catch (error) {
     if (!hasCode(error, 'TOOL_006')) throw error
     return { ...proof, ok: false, detail: error.message }

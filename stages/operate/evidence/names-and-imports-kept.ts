@@ -4,11 +4,14 @@ import type { ImportedHere } from '#languages/python/import-facts.ts'
 import type { ComparedFacts, CheckResult, ImportingFile } from './python-facts.ts'
 
 /** Finds names that others may use and that are no longer bound: those in `keptNames` or `__all__`, functions, classes, public names, members. */
-export function namesKept({ before, after }: ComparedFacts, { keptNames }: Pick<PathRules, 'keptNames'>): CheckResult {
+export function namesKept(
+  { before, after, isPart }: ComparedFacts,
+  { keptNames }: Pick<PathRules, 'keptNames'>,
+): CheckResult {
   const [was, now] = [before.names(), after.names()]
   const figures = { before: was.bindings.length, after: now.bindings.length }
   const bound = new Set(now.bindings.map(bindingKey))
-  const isKept = keeperOf(was, keptNames)
+  const isKept = isPart ? () => 'others may use it' : keeperOf(was, keptNames)
   const lost = was.bindings.find((binding) => !bound.has(bindingKey(binding)) && isKept(binding) !== undefined)
   if (lost !== undefined) {
     const name = lost.scope === '' ? lost.name : `${lost.scope}.${lost.name}`
@@ -38,11 +41,16 @@ function bindingKey({ scope, name }: Binding): string {
 }
 
 /** The imports that must stay (`ImportFact.stays`) are still there, as many times and in the same blocks. */
-export function neededImportsKept({ before, after }: ComparedFacts, file: ImportingFile): CheckResult {
-  const [was, now] = [before.importFacts(file), after.imports()]
+export function neededImportsKept({ before, after, isPart }: ComparedFacts, file: ImportingFile): CheckResult {
+  const [was, now] = [before.imports(), after.imports()]
   const figures = { before: was.length, after: now.length }
-  const left = Map.groupBy(now, importKey)
-  const lost = was.find((fact) => fact.stays !== undefined && left.get(importKey(fact))?.pop() === undefined)
+  const goneFrom = <Fact extends ImportedHere>(facts: readonly Fact[]) => {
+    const left = Map.groupBy(now, importKey)
+    return facts.find((fact) => left.get(importKey(fact))?.pop() === undefined)
+  }
+  if (goneFrom(was) === undefined) return { ...figures, fault: undefined }
+  if (isPart) return { ...figures, fault: 'an import is gone' }
+  const lost = goneFrom(before.importFacts(file).filter(({ stays }) => stays !== undefined))
   return { ...figures, fault: lost && `line ${lost.line}: the import of "${shown(lost)}" is gone; ${lost.stays}` }
 }
 

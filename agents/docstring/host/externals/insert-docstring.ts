@@ -1,5 +1,6 @@
-import type { Node } from 'web-tree-sitter'
+import type { Node, Tree } from 'web-tree-sitter'
 import type { DocstringStyle, PathRules, TextStyle } from '#domain/path-rules.ts'
+import { readChangedPart } from '#languages/python/changed-part.ts'
 import { bodySharesLine, exemptionOf, isCommented } from '#languages/python/docstring-exemption.ts'
 import { parameterFault } from '#languages/python/docstring-parameters.ts'
 import { codeIn } from '#languages/python/python-nodes.ts'
@@ -160,15 +161,12 @@ function isOnColonLine(site: DocstringSite, source: string): boolean {
 
 function readsBack(text: string, { source, index, docstring }: DocstringPlace, python: LintDeps['python']): boolean {
   const words = (content: string) => normalised(content).split(/\s+/).join(' ')
-  return python.read(
-    text,
-    (tree) => {
-      const site = findDocstringSite(tree, index)
-      if (site?.docstring === undefined || site.definition.hasError) return false
-      return words(docstringContent(site.docstring)) === words(docstring)
-    },
-    source,
-  )
+  const isThere = (tree: Tree) => {
+    const site = findDocstringSite(tree, index)
+    if (site?.docstring === undefined || site.definition.hasError) return false
+    return words(docstringContent(site.docstring)) === words(docstring)
+  }
+  return readChangedPart(python, [source, text], ({ tree }) => isThere(tree)) ?? python.read(text, isThere, source)
 }
 
 /** Rules about docstrings and text form. What other rules find does not depend on the wording. */

@@ -1,5 +1,6 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { hasCode } from '#domain/error.ts'
+import { readChangedPart } from '#languages/python/changed-part.ts'
 import { findDocstringSite, outermost } from '#languages/python/docstring-site.ts'
 import { isTrivia } from '#languages/python/python-nodes.ts'
 import { type Workspace, refusal } from '../../workspace/open-workspace.ts'
@@ -71,16 +72,18 @@ async function requireSoundNode(
   deps: LintDeps,
 ): Promise<void> {
   const { source, start, end } = located
-  const [was, now] = [await syntaxErrors(source, target, deps), await syntaxErrors(edited, target, deps)]
-  const [fault] = now
-  if (fault !== undefined && now.length > was.length) {
+  const [had, has] = [await syntaxErrors(source, target, deps), await syntaxErrors(edited, target, deps)]
+  const [fault] = has
+  if (fault !== undefined && has.length > had.length) {
     const column = /[^\r\n]*$/.exec(source.slice(0, start))?.[0].length ?? 0
     const indented = column === 0 ? '' : `; the node is indented by ${column}, and so are all lines of its text`
     throw refusal(`the file would not parse: line ${fault.line}: ${fault.message}${indented}`)
   }
   if (target.node.parentId === null || target.node.language !== 'python') return
   const before = deps.python.read(source, (tree) => definitionAt(tree, start))
-  const after = deps.python.read(edited, (tree) => definitionAt(tree, start), source)
+  const now = (tree: Tree) => definitionAt(tree, start)
+  const after =
+    readChangedPart(deps.python, [source, edited], ({ tree }) => now(tree)) ?? deps.python.read(edited, now, source)
   if (before === undefined) return
   const what = `the ${before.kind} ${before.name}`
   if (after === undefined) throw refusal(`the text must be ${what}`)
