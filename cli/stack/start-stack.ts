@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { ModelKind } from '#domain/model-kind.ts'
+import { startLocalRedis } from '#platform/local-redis.ts'
 import { type LocalS3, startLocalS3 } from '#platform/local-s3.ts'
 import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { startGuardedRedis } from './guarded-redis.ts'
 import { type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
 import { keptSigningKey, lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
@@ -128,11 +128,11 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
 }
 
 async function startStores(options: StackOptions & { password: string }, lock: StackLock, releaser: Releaser) {
-  const { dataDir, password, environment: env = {} } = options
+  const { dataDir, password, environment: env = {}, signal } = options
   const program = await options.redisProgram()
-  const onGuard = (pid: number) => lock.addChildren([pid])
+  const onProcess = (pid: number) => lock.addChildren([pid])
   const started = await Promise.allSettled([
-    startGuardedRedis({ dir: join(dataDir, 'redis'), env, program, password, onGuard }),
+    startLocalRedis({ dir: join(dataDir, 'redis'), env, program, password, onProcess, signal }),
     startLocalS3({ dir: join(dataDir, 's3') }),
   ])
   const [redis, s3] = started
@@ -140,7 +140,7 @@ async function startStores(options: StackOptions & { password: string }, lock: S
   if (s3.status === 'fulfilled') releaser.add('s3', s3.value.stop)
   if (redis.status === 'rejected') throw redis.reason
   if (s3.status === 'rejected') throw s3.reason
-  await lock.addChildren([redis.value.pid, s3.value.pid])
+  await lock.addChildren([s3.value.pid])
   return { redis: redis.value, s3: s3.value }
 }
 
