@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { connectRedis } from '#platform/redis-client.ts'
-import type { StorageConfig } from '#settings/storage-settings.ts'
+import { readEnv } from '#platform/env.ts'
+import { type StorageConfig, storageConfig, storageEnv } from '#settings/storage-settings.ts'
 import { RunId } from '#domain/ids.ts'
 import { openLedger } from '#store/ledger/ledger.ts'
 import type { ProofDeps, RunVerification } from '#stages/audit/verify-run.ts'
@@ -10,7 +11,6 @@ import type { CliContext } from '../cli-context.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { startEmbedded } from '../run/reach-service.ts'
 import { findRunningStack, type StackAccess } from '../stack/running-stack.ts'
-import type { Stack } from '../stack/start-stack.ts'
 import { plural } from '../wording.ts'
 import { silentLog } from '#platform/log.ts'
 
@@ -56,22 +56,21 @@ async function withStores<T>(context: CliContext, use: (stores: StorageConfig) =
   }
 }
 
-function storesOf({ redisUrl, s3 }: StackAccess | Stack): StorageConfig {
-  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3
-  return { redisUrl, s3: { endpoint, bucket, region, credentials: { accessKeyId, secretAccessKey } } }
+function storesOf({ redisUrl, objectsUrl }: Pick<StackAccess, 'redisUrl' | 'objectsUrl'>): StorageConfig {
+  return storageConfig(readEnv(storageEnv, { REMORA_REDIS_URL: redisUrl, REMORA_S3_ENDPOINT: objectsUrl }))
 }
 
 type Verify = (runId: RunId) => Promise<RunVerification>
 
-/** The S3 client and BullMQ are loaded only here, because they take most of the time to load. */
+/** The object store's client and BullMQ are loaded only here, because they take most of the time to load. */
 async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verify) => Promise<T>): Promise<T> {
   const { openEventSegments } = await import('#store/objects/event-segments.ts')
-  const { openS3ObjectStore } = await import('#store/objects/s3-object-store.ts')
+  const { openObjects } = await import('#store/objects/open-objects.ts')
   const { openProducer } = await import('#store/queues/producer.ts')
   const { verifyRun } = await import('#stages/audit/verify-run.ts')
   // Connection errors are reported by the Redis command that fails.
   const { redis } = connectRedis(redisUrl, { retries: 1, connectTimeoutMs: 2_000 }, silentLog)
-  const objects = openS3ObjectStore(s3)
+  const objects = await openObjects(s3)
   const queues = openProducer({ redisUrl, log: silentLog })
   const ledger = openLedger(redis, { archive: openEventSegments(objects) })
   const deps: ProofDeps = { ledger, objects, queues }

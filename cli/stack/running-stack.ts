@@ -45,7 +45,7 @@ const StackAccess = z.object({
   url: text,
   token: text,
   redisUrl: text,
-  s3: z.object({ endpoint: text, bucket: text, region: text, accessKeyId: text, secretAccessKey: text }),
+  objectsUrl: text,
   modelKind: ModelKind.optional(),
 })
 export type StackAccess = z.infer<typeof StackAccess>

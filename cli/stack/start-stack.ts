@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
-import { type LocalS3, startLocalS3 } from '#platform/local-s3.ts'
+import { makeObjectFolder } from '#store/objects/folder-object-store.ts'
 import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
@@ -50,7 +51,8 @@ export type Stack = {
   url: string
   token: string
   redisUrl: string
-  s3: LocalS3
+  /** Names the folder of the objects. */
+  objectsUrl: string
   modelKind: ModelKind | undefined
   /** The processes alive now; the services inside this one carry its own id. */
   processes(): StackProcess[]
@@ -63,7 +65,7 @@ export type Stack = {
 }
 
 /**
- * Starts the whole service on one machine: Redis, S3 and workers as processes, API, discovery and the rehearsal model in this
+ * Starts the whole service on one machine: Redis and workers as processes, API, discovery and the rehearsal model in this
  * one. Stops what was started when a part does not start: CONFIG_006 when Redis is missing, another stack has the
  * folder or the port is taken; CONFIG_003 when the folder cannot be written.
  */
@@ -92,9 +94,9 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   releaser.add('log', log.close)
   const discovery = count > 0 || options.discovery === true ? loadDiscovery() : undefined
   discovery?.catch(() => {}) // startInProcess waits for it, and throws its error
-  const { redis, s3 } = await startStores({ ...options, password }, lock, releaser)
+  const { redis, objectsUrl } = await startStores({ ...options, password }, lock, releaser)
   options.signal.throwIfAborted()
-  const stores = storeEnv(redis.url, s3, logging.level)
+  const stores = storeEnv(redis.url, objectsUrl, logging.level)
   const environment = options.environment ?? {}
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering
@@ -106,18 +108,15 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
   const workers = count === 0 ? undefined : await startWorkers(options, stores, log, inThis)
-  const { pid: _pid, failed: _failed, stop: _stop, ...s3Access } = s3
-  const access = { url, token, redisUrl: redis.url, s3: s3Access, modelKind }
+  const access = { url, token, redisUrl: redis.url, objectsUrl, modelKind }
   if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
   const failure = new AbortController()
-  for (const part of [redis, s3, workers]) part?.failed.catch((error: unknown) => failure.abort(error))
+  for (const part of [redis, workers]) part?.failed.catch((error: unknown) => failure.abort(error))
   let stopping: Promise<void> | undefined
   return {
     ...access,
-    s3,
     processes: () => [
       { service: 'redis', pid: redis.pid, healthPort: undefined },
-      { service: 's3', pid: s3.pid, healthPort: undefined },
       ...served.map((service) => ({ ...service, pid: process.pid })),
       ...(workers?.workers() ?? []).map((worker) => ({ service: 'worker', ...worker })),
     ],
@@ -129,19 +128,13 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
 
 async function startStores(options: StackOptions & { password: string }, lock: StackLock, releaser: Releaser) {
   const { dataDir, password, environment: env = {}, signal } = options
+  const objects = join(dataDir, 'objects')
+  await makeObjectFolder(objects)
   const program = await options.redisProgram()
   const onProcess = (pid: number) => lock.addChildren([pid])
-  const started = await Promise.allSettled([
-    startLocalRedis({ dir: join(dataDir, 'redis'), env, program, password, onProcess, signal }),
-    startLocalS3({ dir: join(dataDir, 's3') }),
-  ])
-  const [redis, s3] = started
-  if (redis.status === 'fulfilled') releaser.add('redis', redis.value.stop)
-  if (s3.status === 'fulfilled') releaser.add('s3', s3.value.stop)
-  if (redis.status === 'rejected') throw redis.reason
-  if (s3.status === 'rejected') throw s3.reason
-  await lock.addChildren([s3.value.pid])
-  return { redis: redis.value, s3: s3.value }
+  const redis = await startLocalRedis({ dir: join(dataDir, 'redis'), env, program, password, onProcess, signal })
+  releaser.add('redis', redis.stop)
+  return { redis, objectsUrl: pathToFileURL(objects).href }
 }
 
 /** The services inside this process share it; `served` are those that run. */

@@ -122,15 +122,7 @@ describe('remora up', () => {
   it('serves who has its token', async () => {
     await begin(startUp(['--workers', '2'], secrets))
     const { url, token, processes } = ready
-    expect(processes.map(({ service }) => service)).toEqual([
-      'redis',
-      's3',
-      'api',
-      'discovery',
-      'setup',
-      'worker',
-      'worker',
-    ])
+    expect(processes.map(({ service }) => service)).toEqual(['redis', 'api', 'discovery', 'setup', 'worker', 'worker'])
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
     expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
     expect((await fetch(`${url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
@@ -151,7 +143,7 @@ describe('remora up', () => {
   })
 
   it('says where the metrics of each service and of each worker are', async () => {
-    const served = ready.processes.filter(({ service }) => service !== 'redis' && service !== 's3')
+    const served = ready.processes.filter(({ service }) => service !== 'redis')
     expect(new Set(served.map(({ metrics_url: url }) => url)).size).toBe(5)
     const texts = await Promise.all(served.map(async ({ metrics_url: url = '' }) => (await fetch(url)).text()))
     for (const text of texts) expect(text).toContain('process_cpu_seconds_total')

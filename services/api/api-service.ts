@@ -16,7 +16,7 @@ import { openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
 import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages, watchStore } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck } from '#store/objects/object-store.ts'
-import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
+import { openObjects } from '#store/objects/open-objects.ts'
 import type { Composition } from '#store/objects/composition.ts'
 import { getSnapshot, readSnapshot, type Snapshot } from '#store/objects/snapshot.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
@@ -89,7 +89,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const metrics = openMetrics('api')
     const signer = openSigner(config.signingKeys)
     showInbox(metrics, openDeliveryInbox(redis, namespace, { signer }))
-    const objects = loggedOutages(openS3ObjectStore({ ...config.storage.s3, silentMs }), log, storeMeasure(metrics))
+    const objects = loggedOutages(await openObjects({ ...config.storage.s3, silentMs }), log, storeMeasure(metrics))
     releaser.add('objects', async () => objects.close())
     releaser.add('watch of the object store', watchStore(objects))
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })

@@ -137,7 +137,7 @@ const cliStages: Record<string, RegExp> = {
 /** Rooms that only some files of `cli` may import: the stores of a run are read through the API. */
 const cliRooms: Record<string, RegExp> = {
   'store/ledger': /^cli\/(?:commands\/verify-command|doctor\/examine-services)\.ts$/,
-  'store/objects': /^cli\/(?:commands\/verify-command\.ts$|harness\/)/,
+  'store/objects': /^cli\/(?:commands\/verify-command\.ts$|harness\/|stack\/)/,
   'store/queues': /^cli\/commands\/verify-command\.ts$/,
   'stages/audit': /^cli\/commands\/verify-command\.ts$/,
   models: /^cli\/harness\//,
