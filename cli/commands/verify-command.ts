@@ -9,7 +9,7 @@ import type { ProofDeps, RunVerification } from '#stages/audit/verify-run.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { untilAborted } from '#platform/clock.ts'
-import { startEmbedded } from '../run/reach-service.ts'
+import { openStores } from '../run/reach-service.ts'
 import { findRunningStack, type StackAccess } from '../stack/running-stack.ts'
 import { plural } from '../wording.ts'
 import { silentLog } from '#platform/log.ts'
@@ -34,7 +34,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     })
 }
 
-/** Uses the stores of REMORA_REDIS_URL and REMORA_S3_…, else of the stack that runs in the data folder, else of a stack started for this. */
+/** Uses the stores of REMORA_REDIS_URL and REMORA_S3_…, else of the stack that runs in the data folder, else opens those of the data folder. */
 async function withStores<T>(context: CliContext, use: (stores: StorageConfig) => Promise<T>): Promise<T> {
   const { storage, dataDir, apiUrl } = context.config
   if (storage !== undefined) return use(storage)
@@ -48,11 +48,11 @@ async function withStores<T>(context: CliContext, use: (stores: StorageConfig) =
       `verify reads Redis and S3 directly, and ${withoutLogin(apiUrl)} does not say where they are: ${advice}`,
     )
   }
-  const stack = await startEmbedded({ workers: 0 }, context)
+  const stores = await openStores(context)
   try {
-    return await use(storesOf(stack))
+    return await use(storesOf(stores))
   } finally {
-    await stack.stop()
+    await stores.close()
   }
 }
 

@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { ModelKind } from '#domain/model-kind.ts'
-import { startLocalRedis } from '#platform/local-redis.ts'
-import { makeObjectFolder } from '#store/objects/folder-object-store.ts'
 import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
 import { keptSigningKey, lockStack, publishAccess, type StackLock } from './running-stack.ts'
+import { startStores, type StoresOptions } from './stack-stores.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
 import { type RestartPauses, startWorkerPool, type WorkerPool } from './worker-pool.ts'
 import { startApi } from '../../services/api/api-service.ts'
@@ -17,17 +14,13 @@ import { parseConfig as parseApiConfig } from '../../services/api/api-config.ts'
 import { parseBehaviour } from '../../services/rehearsal/rehearsal-config.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 
-export type StackOptions = {
-  /** Everything lives here and stays: Redis' append-only file, objects, the log. */
-  dataDir: string
-  /** Worker processes; 0 starts neither workers nor a model, enough to read former runs. */
+export type StackOptions = StoresOptions & {
+  /** Worker processes; 0 starts neither workers nor a model, enough to end runs. */
   workers: number
-  redisProgram(): Promise<string>
+  /** Runs the worker in this process, for a few operations: a process of its own takes a second of CPU to start. */
+  isSmall?: boolean | undefined
   /** The path of bubblewrap for workers that run programs; undefined where they find it themselves, or there is none. */
   bubblewrap?(): Promise<string | undefined>
-  /** Starts discovery without workers. With workers it always runs; without discovery no run proceeds. */
-  discovery?: boolean | undefined
-  environment?: Env
   /** The folders of the machine that setups may read; undefined: those in the environment. */
   setupPaths?: string | undefined
   /** The port of the API; 0: any free one. */
@@ -39,7 +32,6 @@ export type StackOptions = {
   logPath: string | undefined
   say(line: string): void
   restartPauses?: RestartPauses
-  signal: AbortSignal
 }
 
 /** `healthPort`: of those that serve metrics; of a worker from when it has come up. */
@@ -72,7 +64,7 @@ export type Stack = {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const releaser = openReleaser()
   try {
-    const lock = await lockStack(options.dataDir, options.environment)
+    const lock = await lockStack(options.dataDir, { env: options.environment })
     releaser.add('lock', lock.release)
     return await startParts(options, lock, releaser)
   } catch (error) {
@@ -92,9 +84,9 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const { logPath: path, logging, workers: count } = options
   const log = await openStackLog({ path, append: count === 0, ...logging, redactor: openRedactor(secrets) })
   releaser.add('log', log.close)
-  const discovery = count > 0 || options.discovery === true ? loadDiscovery() : undefined
-  discovery?.catch(() => {}) // startInProcess waits for it, and throws its error
-  const { redis, objectsUrl } = await startStores({ ...options, password }, lock, releaser)
+  const discovery = loadDiscovery()
+  discovery.catch(() => {}) // startInProcess waits for it, and throws its error
+  const { redis, objectsUrl } = await startStores(options, { password, lock, releaser })
   options.signal.throwIfAborted()
   const stores = storeEnv(redis.url, objectsUrl, logging.level)
   const environment = options.environment ?? {}
@@ -109,7 +101,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
   const workers = count === 0 ? undefined : await startWorkers(options, stores, log, inThis)
   const access = { url, token, redisUrl: redis.url, objectsUrl, modelKind }
-  if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
+  if (count > 0) releaser.add('access', await publishAccess(options.dataDir, access))
   const failure = new AbortController()
   for (const part of [redis, workers]) part?.failed.catch((error: unknown) => failure.abort(error))
   let stopping: Promise<void> | undefined
@@ -124,17 +116,6 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
     failed: failure.signal,
     stop: () => (stopping ??= releaser.release()),
   }
-}
-
-async function startStores(options: StackOptions & { password: string }, lock: StackLock, releaser: Releaser) {
-  const { dataDir, password, environment: env = {}, signal } = options
-  const objects = join(dataDir, 'objects')
-  await makeObjectFolder(objects)
-  const program = await options.redisProgram()
-  const onProcess = (pid: number) => lock.addChildren([pid])
-  const redis = await startLocalRedis({ dir: join(dataDir, 'redis'), env, program, password, onProcess, signal })
-  releaser.add('redis', redis.stop)
-  return { redis, objectsUrl: pathToFileURL(objects).href }
 }
 
 /** The services inside this process share it; `served` are those that run. */
@@ -152,7 +133,7 @@ async function startWorkers(
   stores: Env,
   log: StackLog,
   inThis: InThisProcess,
-): Promise<WorkerPool> {
+): Promise<WorkerPool | undefined> {
   const { releaser } = inThis
   const { workers: count, model, environment = {}, say, restartPauses: pauses } = options
   const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
@@ -161,9 +142,25 @@ async function startWorkers(
   const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
   await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
   const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
+  if (options.isSmall === true) return startOwnWorker(env, inThis)
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers
+}
+
+async function startOwnWorker(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<undefined> {
+  const [{ startWorker }, { parseConfig }] = await loadWorker()
+  const { worker, secrets: own } = parseConfig(env)
+  const { healthPort, close } = await startWorker(worker, { log, redactor: openRedactor([...own, ...secrets]) })
+  releaser.add('worker', close)
+  served.push({ service: 'worker', healthPort })
+}
+
+function loadWorker() {
+  return Promise.all([
+    import('../../services/worker/worker-service.ts'),
+    import('../../services/worker/worker-config.ts'),
+  ])
 }
 
 /** Takes the setups of runs, in this process; each runs in one of its own. Whether runs may have any, api and discovery decide. */
@@ -214,10 +211,10 @@ async function loadDiscovery() {
   return { startDiscovery, parseConfig }
 }
 
-/** Starts the API, whose address it returns, and discovery where that was loaded. */
+/** Starts the API, whose address it returns, and discovery. */
 async function startInProcess(
   env: Env,
-  loaded: ReturnType<typeof loadDiscovery> | undefined,
+  loaded: ReturnType<typeof loadDiscovery>,
   { modelKind, secrets, log, releaser, served }: InThisProcess,
 ): Promise<string> {
   const config = parseApiConfig(env)
@@ -225,7 +222,6 @@ async function startInProcess(
   const api = await startApi({ ...config.api, modelKind }, { log, redactor })
   releaser.add('api', api.close)
   served.push({ service: 'api', healthPort: api.healthPort })
-  if (loaded === undefined) return api.url
   const { startDiscovery, parseConfig } = await loaded
   const discovery = await startDiscovery({ ...parseConfig(env).discovery, isAlone: true, modelKind }, { log, redactor })
   releaser.add('discovery', discovery.close)

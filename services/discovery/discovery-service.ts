@@ -10,7 +10,7 @@ import { openFleet } from '#store/ledger/fleet.ts'
 import { openRetention } from '#store/ledger/retention.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
-import { type Metrics, openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
+import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages, watchStore } from '#store/objects/logged-outages.ts'
@@ -79,7 +79,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
     const permit = openPutPermit(redis)
     const metrics = openMetrics('discovery')
-    const objects = permittedPuts(loggedOutages(await openObjects(storage.s3), log, storeMeasure(metrics)), permit)
+    const objects = permittedPuts(loggedOutages(await openObjects(storage.s3), log, metrics), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: storage.redisUrl, log })
     releaser.add('producer', () => producer.close())

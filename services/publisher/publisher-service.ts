@@ -9,7 +9,7 @@ import { openLedger } from '#store/ledger/ledger.ts'
 import { withLease } from '#store/ledger/lease.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
-import { type Metrics, openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
+import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#store/objects/blob-store.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
@@ -63,7 +63,7 @@ export async function startPublisher(config: PublisherConfig, deps: ServiceDeps)
     await expectUsableRedis(redis)
     const metrics = openMetrics('publisher')
     const permit = openPutPermit(redis)
-    const objects = permittedPuts(loggedOutages(await openObjects(s3), log, storeMeasure(metrics)), permit)
+    const objects = permittedPuts(loggedOutages(await openObjects(s3), log, metrics), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())

@@ -6,7 +6,7 @@ import { openLedger, type Ledger } from '#store/ledger/ledger.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#store/ledger/stop-signals.ts'
-import { type Metrics, openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
+import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
@@ -118,7 +118,7 @@ async function openStores(
   releaser.add('redis', async () => redis.disconnect())
   const s3 = await openObjects({ ...storage.s3, maxSockets: Math.min(slots, 64) })
   const permit = openPutPermit(redis)
-  const objects = permittedPuts(loggedOutages(s3, log, storeMeasure(metrics)), permit)
+  const objects = permittedPuts(loggedOutages(s3, log, metrics), permit)
   releaser.add('objects', async () => objects.close())
   const closing = new AbortController()
   const stop = () => {

@@ -161,7 +161,9 @@ describe('the object store', () => {
       yield Buffer.from('half')
       throw new Error('connection lost')
     }
-    await expect(objects.putStream('a/b', broken(), { maxBytes: mib, contentType: 'text/plain' })).rejects.toThrow()
+    await expect(objects.putStream('a/b', broken(), { maxBytes: mib, contentType: 'text/plain' })).rejects.toThrow(
+      'connection lost',
+    )
     expect(await readdir(join(dir, '.parts'))).toEqual([])
     await objects.ping()
     await expect(objects.get('../b')).rejects.toMatchObject({ code: 'STORE_003' })
