@@ -43,7 +43,7 @@ function answerBehind(error: unknown): { code: string; status: number } | undefi
 /** What a disk without room says. */
 const fullDisk: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT'])
 
-export function lacksRoom(error: unknown): boolean {
+function lacksRoom(error: unknown): boolean {
   if (fullDisk.has(systemCode(error instanceof AppError ? error.cause : error))) return true
   const answer = answerBehind(error)
   return answer !== undefined && (answer.status === 507 || fullCodes.has(answer.code))
