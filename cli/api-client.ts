@@ -17,7 +17,7 @@ import type { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-sch
 import { TokenCreated, TokenPage, type TokenRequest } from '#schemas/token-schema.ts'
 import { UsageView } from '#schemas/usage-schema.ts'
 import { WorkerPage } from '#schemas/worker-schema.ts'
-import { type ApiConnection, openApiConnection } from './api-connection.ts'
+import { type ApiAddress, type ApiConnection, openApiConnection } from './api-connection.ts'
 import { decideInSlices, nothingDecided, type WantedDecisions } from './decide-in-slices.ts'
 
 type UsageQuery = Partial<Record<'since' | 'until' | 'by' | 'project_id', string | undefined>>
@@ -39,7 +39,7 @@ type Page = { cursor?: string | undefined; limit: number }
 /** The API at `url`, a method for each request. Errors and `signal` are as for `ApiConnection`; nothing is repeated. */
 export type ApiClient = ReturnType<typeof openApiClient>
 
-export function openApiClient(options: { url: string; token: string | undefined; signal: AbortSignal }) {
+export function openApiClient(options: ApiAddress) {
   const connection = openApiConnection(options)
   return {
     ...runCalls(connection),

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { Agent, type Dispatcher, request } from 'undici'
 import { z } from 'zod'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import { parseJson } from '#domain/json.ts'
 import { answerFits } from '#schemas/wire-parts.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
+import { type Answer, openHttpTransport, type Outgoing, type Transport } from './api-transport.ts'
 
 export class ApiProblem extends AppError {
   readonly document: Readonly<Record<string, unknown>>
@@ -56,18 +56,19 @@ const Problem = z.looseObject({
   phase: z.string().optional(),
 })
 
-type Options = { url: string; token: string | undefined; signal: AbortSignal }
-type Outgoing = {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  headers?: Record<string, string>
-  /** A function makes it anew for each time that it is sent. */
-  body?: (() => Readable) | string
+export type ApiAddress = {
+  url: string
+  token: string | undefined
+  signal: AbortSignal
+  /** How a service is reached that is in this process; by default it is over HTTP. */
+  transport?: Transport
+  /** Nobody composes patches: what is not composed yet is thrown at once. */
+  isIdle?: boolean
 }
-type Answer = Dispatcher.ResponseData
+type Options = Omit<ApiAddress, 'transport'>
 
-export function openApiConnection(options: Options): ApiConnection {
-  const agent = new Agent()
-  const send = (path: string, outgoing: Outgoing) => sendWhenTaken(path, outgoing, { ...options, agent })
+export function openApiConnection({ transport = openHttpTransport(), ...options }: ApiAddress): ApiConnection {
+  const send = (path: string, outgoing: Outgoing) => sendWhenTaken(path, outgoing, { ...options, transport })
   const post = (path: string, type: string, body: (() => Readable) | string) =>
     send(path, { method: 'POST', headers: { 'content-type': type, 'idempotency-key': randomUUID() }, body })
   return {
@@ -92,40 +93,36 @@ export function openApiConnection(options: Options): ApiConnection {
     },
     async delete(path) {
       const answer = await send(path, { method: 'DELETE' })
-      await answer.body.dump()
+      await answer.dump()
     },
     async getText(path, type) {
       const answer = await send(path, { method: 'GET' })
       const text = await wholeBody(answer, options)
-      if (String(answer.headers['content-type']).split(';')[0] !== type) throw strangeAnswer(options.url, answer)
+      if (answer.header('content-type')?.split(';')[0] !== type) throw strangeAnswer(options.url, answer)
       return text
     },
     async getStream(path) {
       const answer = await send(path, { method: 'GET' })
-      const composition = answer.headers['remora-composition']
-      if (answer.statusCode !== 204) return { body: answer.body, composition: composition?.toString() }
-      await answer.body.dump()
+      if (answer.status !== 204) return { body: answer.body, composition: answer.header('remora-composition') }
+      await answer.dump()
       return undefined
     },
-    close: () => agent.destroy(),
+    close: transport.close,
   }
 }
 
 async function sendRequest(
   path: string,
   outgoing: Outgoing,
-  { url, token, agent, signal }: Options & { agent: Agent },
+  { url, token, transport, signal }: Options & { transport: Transport },
 ): Promise<Answer> {
   const headers = { ...outgoing.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
-  const { method, body } = outgoing
-  const sent = typeof body === 'function' ? body() : body
-  const options = { method, headers, dispatcher: agent, signal, ...(sent !== undefined && { body: sent }) }
-  const answer = await request(`${url}${path}`, options).catch((error: unknown) => {
+  const answer = await transport.send(`${url}${path}`, { ...outgoing, headers }, signal).catch((error: unknown) => {
     signal.throwIfAborted()
     throw noAnswer(url, error)
   })
-  if (answer.statusCode < 300) return answer
-  throw problemError(url, answer, await answer.body.text().catch(() => ''))
+  if (answer.status < 300) return answer
+  throw problemError(url, answer, await answer.text().catch(() => ''))
 }
 
 /** Says, by the code of an answer that tells when to ask again, how often that is done, and for how long at most in all. */
@@ -142,7 +139,7 @@ async function sendWhenTaken(path: string, outgoing: Outgoing, options: Paramete
       return await sendRequest(path, outgoing, options)
     } catch (error) {
       if (!(error instanceof ApiProblem) || error.retryAfterMs === undefined) throw error
-      const most = askedAgain[error.code]
+      const most = options.isIdle === true ? undefined : askedAgain[error.code]
       if (most === undefined || waits >= most.times || performance.now() - startedAt > most.withinMs) throw error
       await delay(Math.min(error.retryAfterMs, mostWaitMs), options.signal)
     }
@@ -155,8 +152,8 @@ async function readJson<S extends z.ZodType>(answer: Answer, schema: S, options:
   return document
 }
 
-function wholeBody({ body }: Answer, { url, signal }: Options): Promise<string> {
-  return body.text().catch((error: unknown) => {
+function wholeBody(answer: Answer, { url, signal }: Options): Promise<string> {
+  return answer.text().catch((error: unknown) => {
     signal.throwIfAborted()
     throw noAnswer(url, error)
   })
@@ -187,14 +184,14 @@ function problemError(url: string, answer: Answer, body: string): AppError {
   const words = problem?.detail ?? problem?.title ?? ''
   if (!isErrorCode(problem?.error_code)) return strangeAnswer(url, answer, words)
   const { error_code: code, phase } = problem
-  const retryAfterS = Number(answer.headers['retry-after'] ?? Number.NaN)
+  const retryAfterS = Number(answer.header('retry-after') ?? Number.NaN)
   const retryAfterMs = retryAfterS >= 0 ? retryAfterS * 1000 : undefined
   return new ApiProblem(code, words, { document: problem, retryAfterMs, ...(phase !== undefined && { phase }) })
 }
 
 /** Reports an answer of another program, of a proxy in front of the service, or of a service of another version. */
-function strangeAnswer(url: string, { statusCode }: Answer, words = ''): AppError {
-  const summary = words === '' ? `status ${statusCode}` : `${statusCode}: ${words}`
+function strangeAnswer(url: string, { status }: Answer, words = ''): AppError {
+  const summary = words === '' ? `status ${status}` : `${status}: ${words}`
   return new AppError(
     'CONFIG_006',
     `${withoutLogin(url)} does not answer as a Remora of this version does (${summary}): correct REMORA_API_URL, or see what runs there`,

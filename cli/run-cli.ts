@@ -26,7 +26,7 @@ export async function runCli(args: readonly string[], call: CliCall): Promise<nu
   try {
     const config = readSettings(args, env, call.cwd)
     const colored = config.color === 'always' || (config.color === 'terminal' && isTerminal)
-    const program = buildProgram({ ...same, io, config, colored })
+    const program = await buildProgram({ ...same, io, config, colored }, args)
     program.hook('preAction', (_, command) => {
       if (config.settings.fault !== undefined && !worksWithoutSettings.has(command.name())) throw config.settings.fault
     })

@@ -7,7 +7,7 @@ import { delay } from './clock.ts'
 import { isOfUser, readOwnFile } from './own-file.ts'
 import { identify, isAlive, ProcessIdentity } from './process-identity.ts'
 
-const LockFile = z.object({ owner: ProcessIdentity, children: z.array(ProcessIdentity) })
+const LockFile = z.object({ owner: ProcessIdentity, children: z.array(ProcessIdentity), isBrief: z.boolean() })
 type LockFile = z.infer<typeof LockFile>
 
 export type FolderLock = {
@@ -19,12 +19,18 @@ export type FolderLock = {
 type InUse = (holder: string) => AppError
 
 const orphanMs = 10_000
+/** One who wants the folder waits so long for a brief holder. */
+const briefMs = 10_000
+const lookMs = 20
 const ownerOnly = 0o600
 const maxBytes = 64 * 1024
 
-/** Takes the lock file at `path` for this process. That of a dead process is taken over once its children have ended, too. */
-export async function lockFolder(path: string, inUse: InUse): Promise<FolderLock> {
-  const held: LockFile = { owner: await identify(process.pid), children: [] }
+/**
+ * Takes the lock file at `path` for this process. That of a dead process is taken over once its children have ended, too; one who holds
+ * it only to look at something (`isBrief`) is waited for.
+ */
+export async function lockFolder(path: string, inUse: InUse, { isBrief = false } = {}): Promise<FolderLock> {
+  const held: LockFile = { owner: await identify(process.pid), children: [], isBrief }
   await acquire(path, held, (pid) => inUse(pid === undefined ? 'Another process' : `Process ${pid}`))
   return {
     async addChildren(pids) {
@@ -36,18 +42,27 @@ export async function lockFolder(path: string, inUse: InUse): Promise<FolderLock
 }
 
 async function acquire(path: string, mine: LockFile, inUse: (pid?: number) => AppError): Promise<void> {
-  if (await created(path, mine)) return
-  const stats = await lstat(path).catch(() => undefined)
-  if (stats !== undefined && !isOfUser(stats)) throw inUse()
-  const other = readLock(path)
-  if (other !== undefined) {
-    if (await isAlive(other.owner)) throw inUse(other.owner.pid)
-    await waitForOrphans(other.children, inUse)
+  const deadline = performance.now() + briefMs
+  while (!(await created(path, mine))) {
+    const stats = await lstat(path).catch(() => undefined)
+    if (stats !== undefined && !isOfUser(stats)) throw inUse()
+    const other = readLock(path)
+    const isHeld = other !== undefined && (await isAlive(other.owner))
+    if (isHeld && !other.isBrief) throw inUse(other.owner.pid)
+    if (performance.now() > deadline) throw inUse(other?.owner.pid)
+    if (isHeld) await delay(lookMs)
+    else await dropStale(path, other, inUse)
   }
+}
+
+/** Removes the lock of a dead process. Another process may do the same at this moment, and take the folder. */
+async function dropStale(path: string, dead: LockFile | undefined, inUse: (pid?: number) => AppError): Promise<void> {
+  if (dead !== undefined) await waitForOrphans(dead.children, inUse)
+  const now = readLock(path)
+  if (now?.owner.pid !== dead?.owner.pid || now?.owner.startedAt !== dead?.owner.startedAt) return
   const stale = `${path}.${randomUUID()}`
   await rename(path, stale).catch(() => {}) // missing: another process takes it over at this moment
   await rm(stale, { force: true })
-  if (!(await created(path, mine))) throw inUse(readLock(path)?.owner.pid)
 }
 
 /** Writes a temporary file and links it, so that a lock never exists without its content. */

@@ -1,9 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
+import { until } from '#testing/until.ts'
 import { startLocalRedis } from './local-redis.ts'
 
 let dir = ''
@@ -65,4 +68,33 @@ describe('startLocalRedis', () => {
   it('ends the program when the start is aborted', async () => {
     await expect(startLocalRedis({ env: process.env, dir, signal: AbortSignal.abort() })).rejects.toThrow('aborted')
   })
+
+  it.each([
+    ['before Redis has looked at its folder', 'start({ ...options, onProcess: end })', []],
+    [
+      'while Redis starts',
+      'start({ ...options, onProcess: async (pid) => void setImmediate(end, pid) })',
+      expect.any(Array),
+    ],
+    ['when Redis is ready', 'start(options).then(({ pid }) => end(pid))', ['appendonlydir']],
+  ])('leaves no Redis when its own process is killed %s', async (_when, call, left) => {
+    const source = `
+      const options = { dir: ${JSON.stringify(dir)}, env: process.env }
+      const end = (pid) => { require('node:fs').writeSync(1, String(pid)); process.kill(process.pid, 'SIGKILL') }
+      import(${JSON.stringify(new URL('local-redis.ts', import.meta.url))}).then(({ startLocalRedis: start }) => ${call})`
+    const parent = spawn(process.execPath, ['-e', source], { env: { PATH: process.env['PATH'] } })
+    let said = ''
+    parent.stdout.on('data', (text) => (said += String(text)))
+    expect(await once(parent, 'close')).toEqual([null, 'SIGKILL'])
+    await until(() => !isAlive(Number(said)))
+    expect(await readdir(dir)).toEqual(left)
+  })
 })
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -2,12 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { Writable } from 'node:stream'
 import { AppError } from '#domain/error.ts'
-import { after, delay } from './clock.ts'
+import { after } from './clock.ts'
 import { leastEnv } from './child-env.ts'
 import type { Env } from './env.ts'
 import { boundPort } from './http-health.ts'
-import { lastLineOf } from './run-program.ts'
+import { findProgram, lastLineOf } from './run-program.ts'
 
 const programs = ['redis-server', 'valkey-server'] as const
 const startMs = 15_000
@@ -15,6 +16,12 @@ const stopMs = 5_000
 const portAttempts = 3
 const keptChars = 8_000
 const readyLine = /ready to accept connections/i
+
+/**
+ * Becomes Redis once a line comes through fd 3, which only our process can write to, and ends Redis when that closes without another
+ * line: our process has ended, however it did.
+ */
+const guarded = 'read -r _ <&3 || exit 1; { read -r _ || kill "$$"; } <&3 >/dev/null 2>&1 & exec "$@" 3<&-'
 
 export type LocalRedis = {
   url: string
@@ -36,11 +43,14 @@ type RedisPlace = {
   password?: string
   /** Lines as in redis.conf; they override ours. */
   settings?: Readonly<Record<string, string>>
+  /** Is awaited when there is the process, and before it looks at `dir`. */
+  onProcess?(pid: number): Promise<void>
 }
 
 /**
  * Starts Redis or Valkey on 127.0.0.1 with its append-only file in `dir` (made if missing); resolves when it takes commands.
- * CONFIG_006 when there is no program or it does not start. The program ends with this process; `stop` may be called twice.
+ * CONFIG_006 when there is no program or it does not start. The program ends with this process, also when that is killed, and Ctrl-C in a
+ * terminal does not reach it: its writers must end first. `stop` may be called twice.
  */
 export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })
@@ -48,7 +58,7 @@ export async function startLocalRedis(options: RedisPlace & { signal?: AbortSign
   const child = await spawnRedis(options, portAttempts)
   const login = options.password === undefined ? '' : `:${options.password}@`
   const failed = child.gone.then(() => {
-    throw new AppError('STORE_001', `Redis ended: ${lastLineOf(child.said()) || 'it printed nothing'}`)
+    throw new AppError('STORE_001', `the embedded Redis ended: ${lastLineOf(child.said()) || 'it printed nothing'}`)
   })
   failed.catch(() => {}) // callers that await it get the error
   return { url: `redis://${login}127.0.0.1:${child.port}`, pid: child.pid, failed, stop: child.stop }
@@ -60,49 +70,69 @@ type Spawned = {
   port: number
   said(): string
   gone: Promise<unknown>
+  /** Its whole output has come. */
+  closed: Promise<false>
   stop(): Promise<void>
 }
 
-async function spawnRedis(options: RedisPlace & { signal?: AbortSignal }, attemptsLeft: number): Promise<Spawned> {
-  const port = options.port ?? (await freePort())
-  for (const program of options.program === undefined ? programs : [options.program]) {
-    const child = await spawnProgram(program, options, port)
-    if (child === undefined) continue
-    try {
-      await waitUntilReady(child, options.signal)
-      return child
-    } catch (error) {
-      await child.stop()
-      // Between finding the port and listening on it another program may have taken it.
-      if (!/in use/i.test(child.said()) || attemptsLeft <= 1 || options.port !== undefined) throw error
-      return spawnRedis(options, attemptsLeft - 1)
-    }
+type Starting = RedisPlace & { signal?: AbortSignal }
+
+async function spawnRedis(options: Starting, attemptsLeft: number): Promise<Spawned> {
+  const program = options.program ?? (await findServer(options.env))
+  const child = spawnProgram(program, options, options.port ?? (await freePort()))
+  try {
+    await Promise.race([begin(child, options), child.gone])
+    await waitUntilReady(child, options.signal)
+    return child
+  } catch (error) {
+    await child.stop()
+    // Between finding the port and listening on it another program may have taken it.
+    if (!/in use/i.test(child.said()) || attemptsLeft <= 1 || options.port !== undefined) throw error
+    return spawnRedis(options, attemptsLeft - 1)
   }
-  const names = options.program ?? programs.join(' or ')
+}
+
+async function findServer(env: Env): Promise<string> {
+  for (const name of programs) {
+    const path = await findProgram(name, env['PATH'] ?? '')
+    if (path !== undefined) return path
+  }
+  const names = programs.join(' or ')
   throw new AppError('CONFIG_006', `there is no ${names}: "remora doctor" says how to get Redis on this system`)
 }
 
-async function spawnProgram(program: string, options: RedisPlace, port: number): Promise<Spawned | undefined> {
-  const child = spawn(program, ['-', ...settings(options, port)], {
-    stdio: ['pipe', 'pipe', 'pipe'],
+function spawnProgram(program: string, options: RedisPlace, port: number): Spawned {
+  const child = spawn('/bin/sh', ['-c', guarded, 'sh', program, '-', ...settings(options, port)], {
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    detached: true,
     env: leastEnv(options.env),
   })
-  const gone = new Promise((resolve) => child.once('exit', resolve))
-  const stop = stopper(child) // before anything is waited for: this process may have to exit at any time
+  const gone = new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
+  const closed = new Promise<false>((resolve) => child.once('close', () => resolve(false)))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (output = `${output}${text}`.slice(-keptChars)))
+    stream?.setEncoding('utf8').on('data', (text: string) => (output = `${output}${text}`.slice(-keptChars)))
   }
-  child.stdin.on('error', () => {}) // it has ended, and its output says why
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const cancelKill = after(stopMs, () => child.kill('SIGKILL'))
+    child.kill('SIGTERM')
+    await gone
+    cancelKill()
+  }
+  return { process: child, pid: child.pid ?? 0, port, said: () => output, gone, closed, stop }
+}
+
+async function begin({ process: child, pid, gone }: Spawned, { password, onProcess }: RedisPlace): Promise<void> {
+  const [input, , , life] = child.stdio
+  // One that has ended says why in its output.
+  for (const stream of [input, life]) stream?.on('error', () => {})
+  await onProcess?.(pid)
   // Read like redis.conf. Every user could read arguments.
-  child.stdin.end(options.password === undefined ? '' : `requirepass ${options.password}\n`)
-  try {
-    await once(child, 'spawn')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw new AppError('CONFIG_006', `${program} cannot be started.`, { cause: error })
-  }
-  return { process: child, pid: child.pid ?? 0, port, said: () => output, gone, stop }
+  child.stdin?.end(password === undefined ? '' : `requirepass ${password}\n`)
+  if (!(life instanceof Writable)) return
+  life.write('\n')
+  void gone.then(() => life.end('\n')) // what watches over it ends without ending another process of this id
 }
 
 function settings(options: RedisPlace, port: number): string[] {
@@ -121,29 +151,17 @@ function settings(options: RedisPlace, port: number): string[] {
 
 /** Its own output counts, not an answer at its port, where another program may be listening. */
 async function waitUntilReady(child: Spawned, signal: AbortSignal | undefined): Promise<void> {
-  const deadline = performance.now() + startMs
-  while (child.process.exitCode === null && child.process.signalCode === null) {
-    signal?.throwIfAborted()
-    if (readyLine.test(child.said())) return
-    if (performance.now() > deadline) break
-    await delay(20, signal)
-  }
-  await delay(20) // what it said at its end may still be on its way
-  throw new AppError('CONFIG_006', `Redis did not start: ${lastLineOf(child.said()) || 'it printed nothing'}`)
+  const limit = AbortSignal.any([AbortSignal.timeout(startMs), ...(signal === undefined ? [] : [signal])])
+  const isReady = await Promise.race([child.closed, lineOf(child, limit)]).catch(() => false)
+  signal?.throwIfAborted()
+  if (!isReady)
+    throw new AppError('CONFIG_006', `Redis did not start: ${lastLineOf(child.said()) || 'it printed nothing'}`)
 }
 
-function stopper(child: ChildProcess): () => Promise<void> {
-  const kill = () => void child.kill('SIGKILL')
-  const forget = () => void process.removeListener('exit', kill)
-  process.once('exit', kill)
-  child.once('exit', forget).once('error', forget)
-  return async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const exited = once(child, 'exit')
-    const cancelKill = after(stopMs, kill)
-    child.kill('SIGTERM')
-    await exited
-    cancelKill()
+async function lineOf(child: Spawned, signal: AbortSignal): Promise<boolean> {
+  for (;;) {
+    if (readyLine.test(child.said())) return true
+    await once(child.process.stdout ?? child.process, 'data', { signal })
   }
 }
 

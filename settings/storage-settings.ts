@@ -29,7 +29,8 @@ export const storageSettings = {
     owners: services,
     type: z.url(),
     setByStack: true,
-    about: 'URL of an S3-compatible server; without it AWS',
+    about:
+      'URL of an S3-compatible server; without it AWS. `file:///FOLDER` keeps the objects in a folder, for services that share one machine: `remora up` and `run` have such a one',
     file: { type: z.union([z.literal(''), publicUrl]), default: '' },
   },
   REMORA_S3_BUCKET: {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
-import { startLocalS3 } from '#platform/local-s3.ts'
+import { startLocalS3 } from './local-s3.ts'
 
 /** How to reach the S3 of the tests; the suite's global setup provides it. */
 export type TestS3 = {

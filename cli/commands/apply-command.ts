@@ -21,7 +21,7 @@ import { nameCollidingSets } from '../apply/name-colliding-sets.ts'
 import { writeChanges } from '../apply/write-changes.ts'
 import type { CliContext } from '../cli-context.ts'
 import { patchedFolder } from '../discover/repository-around.ts'
-import { type Service, withRuns } from '../run/reach-service.ts'
+import { type Service, withComposedRuns } from '../run/reach-service.ts'
 import { isFolder } from '../run/take-patch.ts'
 import { describeUnfinished, unfinishedRuns } from '../run/unfinished-runs.ts'
 import { visible, visibleName } from '../terminal-text.ts'
@@ -52,8 +52,7 @@ export function addApplyCommand(program: Command, context: CliContext): void {
       const scratch = await mkdtemp(join(tmpdir(), 'remora-apply-'))
       try {
         const apply = (service: Service) => applyRun(service, { ...options, runId, named, scratch }, context)
-        // A worker composes what was accepted since the last time.
-        const { applied, leftOut } = await withRuns(context, apply, { workers: 1 })
+        const { applied, leftOut } = await withComposedRuns(context, apply)
         if (options.json) context.io.out(`${JSON.stringify({ ...applied, ...leftOutDocument(leftOut) })}\n`)
         else printApplied(applied, leftOut, context)
         // What is proposed may collide; what was accepted somebody has asked for.

@@ -11,7 +11,7 @@ import type { CliContext } from '../cli-context.ts'
 import { requireAgent, type Where, whereForms, withCondition } from '../run/change-conditions.ts'
 import { printDecisions, printRetry } from '../run/describe-decisions.ts'
 import { findOperations } from '../run/find-operation.ts'
-import { isIdle, type Service, withRuns } from '../run/reach-service.ts'
+import { type Service, withRuns } from '../run/reach-service.ts'
 
 const ways: readonly { verdict: WantedVerdict; description: string }[] = [
   { verdict: 'accept', description: 'accept change sets of a run: those of an operation or of a file, some or all' },
@@ -81,7 +81,7 @@ async function decideOn(
   if (json) context.io.out(`${JSON.stringify(decided)}\n`)
   else {
     await printDecisions(decided, { client, verdict, context })
-    if (retry) printRetry(decided, { isIdle: isIdle(service), context })
+    if (retry) printRetry(decided, { isIdle: service.isIdle, context })
   }
   context.io.exit(exitCode(decided))
 }

@@ -10,7 +10,7 @@ import type { ChangeView } from '#schemas/change-schema.ts'
 import type { OperationView } from '#schemas/operation-schema.ts'
 import { nodePlace, shortTime } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
-import { type Service, withRuns } from '../run/reach-service.ts'
+import { type Service, withComposedRuns, withRuns } from '../run/reach-service.ts'
 import { describeUnfinished, unfinishedRuns } from '../run/unfinished-runs.ts'
 import { bothTexts, isCurrent, rulesOf, whoText, whyText } from '../run/describe-decisions.ts'
 import { findOperations } from '../run/find-operation.ts'
@@ -39,8 +39,7 @@ export function addDiffCommand(program: Command, context: CliContext): void {
         await withRuns(context, ({ client }) => printChanges(client, { runId, operation }, printing))
         return
       }
-      // A worker composes anew what was decided on since the last time.
-      await withRuns(context, (service) => printPatch(service, { runId, of }, printing), { workers: 1 })
+      await withComposedRuns(context, (service) => printPatch(service, { runId, of }, printing))
     })
 }
 

@@ -5,7 +5,7 @@ import { waitingText } from '../progress/describe-waiting.ts'
 import { onOneLine, textTable, visible, visibleName } from '../terminal-text.ts'
 import { figure, formatSeconds, plural, shortTime, shownPath } from '../wording.ts'
 import { resumeCommand } from '../run/unfinished-runs.ts'
-import { isIdle, withRuns } from '../run/reach-service.ts'
+import { withRuns } from '../run/reach-service.ts'
 import { waitingView } from '../run/describe-run.ts'
 import { positiveUpTo } from './shared-options.ts'
 import { resolve } from 'node:path'
@@ -32,7 +32,7 @@ export function addRunsCommand(program: Command, context: CliContext): void {
     .action(async ({ limit, before, json }: { limit: number; before?: string; json?: true }) => {
       await withRuns(context, async (service) => {
         const page = await service.client.listRuns({ limit, before })
-        const isWaiting = isIdle(service)
+        const isWaiting = service.isIdle
         const runs = page.runs.map((run) => ({ ...run, ...waitingView(run, isWaiting) }))
         context.io.out(json ? `${JSON.stringify({ ...page, runs })}\n` : visible(runLines(runs, context)))
       })

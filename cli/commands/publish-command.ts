@@ -7,7 +7,7 @@ import type { PublicationAsked } from '#schemas/github-schema.ts'
 import { describePatch, leftOutDocument } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { type PublishedRun, publishToRemote, withheldText } from '../publish/publish-to-remote.ts'
-import { type Service, withRuns } from '../run/reach-service.ts'
+import { type Service, withComposedRuns, withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
 import { plural } from '../wording.ts'
 
@@ -81,8 +81,7 @@ async function pushTo(runId: string, options: PublishOptions & { to: string }, c
   const fault = faultOfGlobs(consent.allowPaths)
   if (fault !== undefined) throw new AppError('CONFIG_003', `--allow-path: ${fault}`, { phase: 'usage' })
   const publish = (service: Service) => publishToRemote(service, { ...options, consent, runId }, context)
-  // A worker composes what was accepted since the last time.
-  const published = await withRuns(context, publish, { workers: 1 })
+  const published = await withComposedRuns(context, publish)
   if (options.json) context.io.out(`${JSON.stringify(publishedDocument(runId, options.of, published))}\n`)
   else printPublished(published, context)
   // What is proposed may collide; what was accepted somebody has asked for.

@@ -21,7 +21,7 @@ type RunOptions = SubmissionOptions & {
   out?: string
   apply?: true
   events?: string
-  workers: number
+  workers?: number
   model?: string
   json?: true
 }
@@ -38,7 +38,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--apply', 'apply the patch to the folder')
     .option('--events <file>', 'write every event to a file, one JSON line each')
-    .addOption(workersOption('worker processes of the embedded stack'))
+    .addOption(workersOption('worker processes of the embedded stack, even for a few files'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (path: string, options: RunOptions, called: Command) => {
@@ -71,7 +71,7 @@ type RetryOptions = {
   errorPolicy?: ErrorPolicyName
   out?: string
   events?: string
-  workers: number
+  workers?: number
   model?: string
   json?: true
 }
@@ -94,7 +94,7 @@ export function addRetryCommand(program: Command, context: CliContext): void {
     .addOption(errorPolicyOption())
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--events <file>', 'write every event to a file, one JSON line each')
-    .addOption(workersOption('worker processes of the embedded stack'))
+    .addOption(workersOption('worker processes of the embedded stack, even for a few files'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (runId: string, operations: string[], given: RetryOptions, command: Command) => {

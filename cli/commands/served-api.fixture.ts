@@ -22,7 +22,8 @@ export async function runCommand(
     exit: (code: number) => void (printed.code = code),
   }
   const usual = { cwd: '.', signal: new AbortController().signal, terminal: undefined, colored: false }
-  await buildProgram({ ...usual, ...given, io, config: readCliConfig(env) }).parseAsync(args, { from: 'user' })
+  const program = await buildProgram({ ...usual, ...given, io, config: readCliConfig(env) })
+  await program.parseAsync(args, { from: 'user' })
   return printed
 }
 

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
 import { AcceptPolicy, BudgetTokens, ErrorPolicyName, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
@@ -8,11 +7,6 @@ import { isModelServers } from '../model-server.ts'
 import type { CliConfig } from '../cli-config.ts'
 import type { Submission } from '../run/submit-source.ts'
 import type { CliContext } from '../cli-context.ts'
-
-/** Leaves the other half of the cores to Redis, S3 and the other services. */
-function defaultWorkers(): number {
-  return Math.max(1, Math.floor(availableParallelism() / 2))
-}
 
 /** `a,b` as a list without empty entries; given twice, both count. */
 export function commaList(text: string, before: string[] = []): string[] {
@@ -63,9 +57,7 @@ function priorityNumber(text: string): number {
 
 /** The default depends on the machine, so the help and the reference give its rule. */
 export function workersOption(meaning: string): Option {
-  return new Option('--workers <count>', meaning)
-    .argParser(positiveUpTo(64))
-    .default(defaultWorkers(), 'one per two cores')
+  return new Option('--workers <count>', `${meaning} (default: one per two cores)`).argParser(positiveUpTo(64))
 }
 
 function acceptOption(): Option {

@@ -8,7 +8,7 @@ import type { CliContext } from '../cli-context.ts'
 import { describeQuestion } from '../progress/describe-question.ts'
 import { describeNode, describeRun, waitingView } from '../run/describe-run.ts'
 import { findNode } from '../run/find-operation.ts'
-import { isIdle, type Service, withRuns } from '../run/reach-service.ts'
+import { type Service, withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
 import { nodeLines } from '../wording.ts'
 
@@ -51,7 +51,7 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
   const run = await client.getRun(runId)
   const all = options.operations && (await Array.fromAsync(allOperations(client, runId)))
   const nodes = options.nodes && (await Array.fromAsync(allNodes(client, runId)))
-  const isWaiting = isIdle(service)
+  const isWaiting = service.isIdle
   if (options.json) {
     const lists = { ...(all && { operations: all }), ...(nodes && { code_nodes: nodes }) }
     return io.out(`${JSON.stringify({ ...run, ...waitingView(run, isWaiting), ...lists })}\n`)

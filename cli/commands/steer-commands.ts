@@ -5,7 +5,7 @@ import type { ApiClient } from '../api-client.ts'
 import { allQuestions } from '../api-lists.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeQuestion } from '../progress/describe-question.ts'
-import { isIdle, type Service, withRuns } from '../run/reach-service.ts'
+import { type Service, withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
 import { isEnded } from '#domain/run.ts'
 import type { RunView } from '#schemas/run-schema.ts'
@@ -32,7 +32,7 @@ export function addAnswerCommand(program: Command, context: CliContext): void {
         if (request === undefined) return list(runId, client, options, context)
         const question =
           text === undefined ? await find(runId, request, client) : await client.answer(runId, request, text)
-        const needsStack = text !== undefined && isIdle(service)
+        const needsStack = text !== undefined && service.isIdle
         const next = needsStack ? `To continue the run with this answer: remora run --resume ${runId}\n` : ''
         const shown = `${describeQuestion(runId, question)}\n${next}`
         context.io.out(options.json ? `${JSON.stringify(question)}\n` : visible(shown))
@@ -69,7 +69,7 @@ export function addCancelCommand(program: Command, context: CliContext): void {
         await client.cancel(runId, reason)
         return ended(runId, client, signal)
       }
-      const run = await withRuns(context, cancel, { workers: 0, discovery: true })
+      const run = await withRuns(context, cancel, { workers: 0 })
       context.io.out(json ? `${JSON.stringify(run)}\n` : `${runId}: ${run.status}, ${countsOf(run)}\n`)
       if (run.status !== 'cancelled') context.io.exit(1)
     })
@@ -132,7 +132,7 @@ export function addDeleteCommand(program: Command, context: CliContext): void {
           cancelLine()
         }
       }
-      await withRuns(context, remove, { workers: 0, discovery: true })
+      await withRuns(context, remove, { workers: 0 })
       context.io.out(json ? `${JSON.stringify({ run_id: runId, deleted: true })}\n` : `${runId}: deleted\n`)
     })
 }

@@ -7,9 +7,10 @@ import { startEmbedded } from '../run/reach-service.ts'
 import { describeUnfinished, unfinishedRuns, type UnfinishedRuns } from '../run/unfinished-runs.ts'
 import { describeSilent, kindOfModel } from '../model-server.ts'
 import type { Stack, StackProcess } from '../stack/start-stack.ts'
+import { defaultWorkers } from '../stack/worker-pool.ts'
 import { modelChoice, portNumber, workersOption } from './shared-options.ts'
 
-type UpOptions = { workers: number; port: number; model?: string; json?: true }
+type UpOptions = { workers?: number; port: number; model?: string; json?: true }
 
 export function addUpCommand(program: Command, context: CliContext): void {
   program
@@ -24,7 +25,7 @@ export function addUpCommand(program: Command, context: CliContext): void {
 
 async function runStack(options: UpOptions, context: CliContext): Promise<void> {
   const { io, signal, config } = context
-  const stack = await startEmbedded(options, context)
+  const stack = await startEmbedded({ ...options, workers: options.workers ?? defaultWorkers() }, context)
   try {
     await untilBegun(stack, signal)
     const earlier = await runsOfBefore(stack, signal)

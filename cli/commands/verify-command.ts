@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { connectRedis } from '#platform/redis-client.ts'
-import type { StorageConfig } from '#settings/storage-settings.ts'
+import { readEnv } from '#platform/env.ts'
+import { type StorageConfig, storageConfig, storageEnv } from '#settings/storage-settings.ts'
 import { RunId } from '#domain/ids.ts'
 import { openLedger } from '#store/ledger/ledger.ts'
 import type { ProofDeps, RunVerification } from '#stages/audit/verify-run.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { untilAborted } from '#platform/clock.ts'
-import { startEmbedded } from '../run/reach-service.ts'
+import { openStores } from '../run/reach-service.ts'
 import { findRunningStack, type StackAccess } from '../stack/running-stack.ts'
-import type { Stack } from '../stack/start-stack.ts'
 import { plural } from '../wording.ts'
 import { silentLog } from '#platform/log.ts'
 
@@ -34,7 +34,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     })
 }
 
-/** Uses the stores of REMORA_REDIS_URL and REMORA_S3_…, else of the stack that runs in the data folder, else of a stack started for this. */
+/** Uses the stores of REMORA_REDIS_URL and REMORA_S3_…, else of the stack that runs in the data folder, else opens those of the data folder. */
 async function withStores<T>(context: CliContext, use: (stores: StorageConfig) => Promise<T>): Promise<T> {
   const { storage, dataDir, apiUrl } = context.config
   if (storage !== undefined) return use(storage)
@@ -48,30 +48,29 @@ async function withStores<T>(context: CliContext, use: (stores: StorageConfig) =
       `verify reads Redis and S3 directly, and ${withoutLogin(apiUrl)} does not say where they are: ${advice}`,
     )
   }
-  const stack = await startEmbedded({ workers: 0 }, context)
+  const stores = await openStores(context)
   try {
-    return await use(storesOf(stack))
+    return await use(storesOf(stores))
   } finally {
-    await stack.stop()
+    await stores.close()
   }
 }
 
-function storesOf({ redisUrl, s3 }: StackAccess | Stack): StorageConfig {
-  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3
-  return { redisUrl, s3: { endpoint, bucket, region, credentials: { accessKeyId, secretAccessKey } } }
+function storesOf({ redisUrl, objectsUrl }: Pick<StackAccess, 'redisUrl' | 'objectsUrl'>): StorageConfig {
+  return storageConfig(readEnv(storageEnv, { REMORA_REDIS_URL: redisUrl, REMORA_S3_ENDPOINT: objectsUrl }))
 }
 
 type Verify = (runId: RunId) => Promise<RunVerification>
 
-/** The S3 client and BullMQ are loaded only here, because they take most of the time to load. */
+/** The object store's client and BullMQ are loaded only here, because they take most of the time to load. */
 async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verify) => Promise<T>): Promise<T> {
   const { openEventSegments } = await import('#store/objects/event-segments.ts')
-  const { openS3ObjectStore } = await import('#store/objects/s3-object-store.ts')
+  const { openObjects } = await import('#store/objects/open-objects.ts')
   const { openProducer } = await import('#store/queues/producer.ts')
   const { verifyRun } = await import('#stages/audit/verify-run.ts')
   // Connection errors are reported by the Redis command that fails.
   const { redis } = connectRedis(redisUrl, { retries: 1, connectTimeoutMs: 2_000 }, silentLog)
-  const objects = openS3ObjectStore(s3)
+  const objects = await openObjects(s3)
   const queues = openProducer({ redisUrl, log: silentLog })
   const ledger = openLedger(redis, { archive: openEventSegments(objects) })
   const deps: ProofDeps = { ledger, objects, queues }

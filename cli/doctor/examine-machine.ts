@@ -28,7 +28,7 @@ export async function examineRunSettings(config: CliConfig): Promise<Diagnosis[]
 const gibibyte = 1024 ** 3
 const leastDisk = 64 * 1024 ** 2
 const Package = z.object({ version: z.string() })
-const libraries = ['bullmq', 'ioredis', '@20minutes/s3rver', '@pydantic/monty', 'web-tree-sitter', 'hono', 'commander']
+const libraries = ['bullmq', 'ioredis', '@pydantic/monty', 'web-tree-sitter', 'hono', 'commander']
 
 /** Names the Node this command runs on, which is the package's own unless the one that started it is as new. */
 export function examineNode(): Diagnosis {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
@@ -70,11 +72,17 @@ export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Pr
   if (storage === undefined) return fine('s3', 'embedded')
   const { endpoint, region } = storage.s3
   if (endpoint === undefined) return fine('s3', `AWS, ${region}`)
+  if (endpoint.startsWith('file:')) return examineFolder(fileURLToPath(endpoint))
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
   const answer = await fetch(endpoint, { method: 'HEAD', signal: limit }).catch(() => undefined)
   if (answer !== undefined) return fine('s3', `${withoutLogin(endpoint)} answers ${answer.status}`)
   const silence = `${withoutLogin(endpoint)} does not answer within a second`
   return missing('s3', silence, 'start it, or check REMORA_S3_ENDPOINT')
+}
+
+function examineFolder(path: string): Diagnosis {
+  if (existsSync(path)) return fine('s3', `the folder ${path}`)
+  return missing('s3', `there is no folder ${path}`, 'make it, or check REMORA_S3_ENDPOINT')
 }
 
 export async function examineModels(config: CliConfig, signal: AbortSignal): Promise<Diagnosis[]> {

@@ -9,7 +9,7 @@ import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { CliContext, Interactive } from '../cli-context.ts'
 import type { Where } from '../run/change-conditions.ts'
-import { isIdle, type Service } from '../run/reach-service.ts'
+import type { Service } from '../run/reach-service.ts'
 import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
 import { mostContext, namedBases } from './describe-change.ts'
 import { type FullScreen, openFullScreen } from './full-screen.ts'
@@ -85,7 +85,7 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
     const { status } = await client.getRun(runId)
     const page = { where, context: mostContext, limit: pageLength, ...(cursor !== null && { cursor }) }
     const { changes, next } = await client.listChanges(runId, page)
-    const run = isEnded(status) ? 'ended' : isIdle(service) ? 'stands still' : 'goes on'
+    const run = isEnded(status) ? 'ended' : service.isIdle ? 'stands still' : 'goes on'
     return { kind: 'listed', where, changes, next, run }
   }
   const perform = async (effect: Performed): Promise<ReviewEvent> => {

@@ -25,7 +25,8 @@ export type RunOrder = {
   out?: string | undefined
   apply: boolean
   events?: string | undefined
-  workers: number
+  /** Undefined: as many as the run needs on this machine. */
+  workers: number | undefined
   /** Lets the embedded services run a setup, whatever the settings say. */
   setsUp?: boolean
   model?: string | undefined
@@ -37,11 +38,16 @@ export type RunOrder = {
 /** The run to follow, and the number of the event after which it is followed. */
 export type StartedRun = { runId: string; after: number }
 
-/** RUN_009 when the service's models are of another kind than the run's. */
-export type StartRun = (service: Pick<Service, 'client' | 'modelKind'>) => Promise<StartedRun>
+/** `start` throws RUN_009 when the service's models are of another kind than the run's. `isSmall`: there are only a few files to work on. */
+export type PreparedRun = {
+  start: (service: Pick<Service, 'client' | 'modelKind'>) => Promise<StartedRun>
+  isSmall: boolean
+}
+
+const fewFiles = 20
 
 /** Checks everything that can be wrong with the call, before anything is started or written. */
-export async function prepareStart(order: RunOrder, context: CliContext): Promise<StartRun> {
+export async function prepareStart(order: RunOrder, context: CliContext): Promise<PreparedRun> {
   const { config, cwd } = context
   const { source } = order
   if (source.kind === 'folder' && config.apiUrl === undefined) requireKnown(source.submission.agents, order.known)
@@ -49,9 +55,13 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   if (source.kind === 'retry') requireOperationIds(source)
   if (order.apply) await requireAppliable(resolve(cwd, order.path), config.searchPath)
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
-  if (source.kind !== 'folder') return (service) => startAgain(service, source)
+  if (source.kind !== 'folder') return { start: (service) => startAgain(service, source), isSmall: false }
   const prepared = await prepareSource(order.path, source.submission, context)
-  return async ({ client }) => ({ runId: await submitSource(client, source.submission, prepared), after: 0 })
+  const isSmall = (prepared.packed.files ?? Infinity) <= fewFiles
+  const start: PreparedRun['start'] = async ({ client }) => {
+    return { runId: await submitSource(client, source.submission, prepared), after: 0 }
+  }
+  return { start, isSmall }
 }
 
 function requireOperationIds({ runId, choice }: Extract<RunSource, { kind: 'retry' }>): void {

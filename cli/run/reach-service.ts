@@ -5,10 +5,12 @@ import { bubblewrap, redisServer, ruff } from '#platform/known-programs.ts'
 import { obtainProgram, withProgram } from '#platform/obtain-program.ts'
 import { bubblewrapDir, programCache } from '#platform/program-cache.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
-import { requireBundleChoices, runsPrograms } from './known-agents.ts'
+import { ApiProblem } from '../api-connection.ts'
+import { openLocalTransport } from '../api-transport.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { findRunningStack } from '../stack/running-stack.ts'
+import type { IdleStores } from '../stack/idle-stack.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { unservedSettings } from '../cli-config.ts'
 import { shownPath } from '../wording.ts'
@@ -16,18 +18,20 @@ import { shownPath } from '../wording.ts'
 export type Service = {
   client: ApiClient
   signal: AbortSignal
-  /** The embedded stack that this command started; undefined when it uses a running service. */
+  /** The embedded stack that this command started; undefined when it uses a running service, or only the stores. */
   stack: Stack | undefined
+  /** No run in it moves on: the API was opened only for this command, or the stack has no workers. */
+  isIdle: boolean
   /** Says what its agents talk to, where that is known. */
   modelKind: ModelKind | undefined
   close(): Promise<void>
 }
 
 export type StackChoice = {
-  /** Worker processes; 0 is enough to read former runs. */
+  /** Worker processes; 0 is enough to end a run. */
   workers: number
-  /** Starts discovery even without workers, which is enough to end a run. */
-  discovery?: boolean
+  /** There is little to do, and no number of workers was asked for. */
+  isSmall?: boolean
   agents?: readonly string[] | undefined
   verifies?: boolean
   /** Allows the setups that requests name, also where the settings do not: the command has named one, or its run may have one. */
@@ -36,13 +40,9 @@ export type StackChoice = {
   model?: string | undefined
 }
 
-/** Returns the service that REMORA_API_URL names, else an embedded stack over the data folder, which `close` stops. */
-export async function reachService(choice: StackChoice, context: CliContext): Promise<Service> {
-  const { config, signal } = context
-  if (config.apiUrl !== undefined) {
-    const client = openApiClient({ url: config.apiUrl, token: config.token, signal })
-    return { client, signal, stack: undefined, modelKind: undefined, close: client.close }
-  }
+/** Starts an embedded stack over the data folder, which `close` stops. */
+async function startOwn(choice: StackChoice, context: CliContext): Promise<Service> {
+  const { signal } = context
   const stack = await startEmbedded(choice, context)
   const ended = AbortSignal.any([signal, stack.failed])
   const client = openApiClient({ url: stack.url, token: stack.token, signal: ended })
@@ -50,6 +50,7 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
     client,
     signal: ended,
     stack,
+    isIdle: choice.workers === 0,
     modelKind: stack.modelKind,
     async close() {
       await client.close()
@@ -72,17 +73,63 @@ export async function withRuns<T>(
   }
 }
 
-/** Returns a running service (see `findService`), else an embedded stack over the runs in the data folder. */
-export async function reachRuns(context: CliContext, choice: StackChoice = { workers: 0 }): Promise<Service> {
-  const running = await findService(context)
-  if (running === undefined) return reachService(choice, context)
-  const { client, modelKind } = running
-  return { client, signal: context.signal, stack: undefined, modelKind, close: client.close }
+/** Is `withRuns` for what may have to be composed first: then `use`, which has done nothing yet, is called again where there is a worker. */
+export async function withComposedRuns<T>(context: CliContext, use: (service: Service) => Promise<T>): Promise<T> {
+  let lacksWorker = false
+  try {
+    return await withRuns(context, async (service) => {
+      return use(service).catch((error: unknown) => {
+        lacksWorker = service.isIdle && error instanceof ApiProblem && error.retryAfterMs !== undefined
+        throw error
+      })
+    })
+  } catch (error) {
+    if (!lacksWorker) throw error
+    return withRuns(context, use, { workers: 1 })
+  }
 }
 
-/** Is true when `service` has no workers, so that no run in it moves on: an embedded stack that was started only to read runs. */
-export function isIdle({ stack }: Pick<Service, 'stack'>): boolean {
-  return stack !== undefined && !stack.processes().some(({ service }) => service === 'worker')
+/** Returns a running service (see `findService`), else a stack over the runs in the data folder: an idle one without a `choice`. */
+export async function reachRuns(context: CliContext, choice?: StackChoice): Promise<Service> {
+  const running = await findService(context)
+  if (running === undefined) return choice === undefined ? openIdle(context) : startOwn(choice, context)
+  const { client, modelKind } = running
+  return { client, signal: context.signal, stack: undefined, isIdle: false, modelKind, close: client.close }
+}
+
+async function openIdle(context: CliContext): Promise<Service> {
+  const { token } = context.config
+  const { openIdleStack } = await import('../stack/idle-stack.ts')
+  const stack = await openIdleStack({ ...idleStores(context), token, ...logOptions(context) })
+  const signal = AbortSignal.any([context.signal, stack.failed])
+  const transport = openLocalTransport(stack.answer)
+  const client = openApiClient({ url: 'http://in.this.process', token: stack.token, signal, transport, isIdle: true })
+  return { client, signal, stack: undefined, isIdle: true, modelKind: undefined, close: stack.close }
+}
+
+/** Opens only the stores of the runs in the data folder. */
+export async function openStores(context: CliContext): Promise<IdleStores> {
+  const { openIdleStores } = await import('../stack/idle-stack.ts')
+  return openIdleStores(idleStores(context))
+}
+
+function idleStores(context: CliContext) {
+  const { dataDir, environment } = context.config
+  sayWhichSettings(context)
+  return { dataDir, environment, redisProgram: () => redisProgram({ workers: 0 }, context), signal: context.signal }
+}
+
+function logOptions({ config: { dataDir, logging }, verbose }: CliContext) {
+  return {
+    logging: verbose() ? { ...logging, level: 'debug' as const } : logging,
+    logPath: verbose() ? undefined : join(dataDir, 'stack.log'),
+  }
+}
+
+function sayWhichSettings({ config, io, cwd }: CliContext): void {
+  const { path } = config.settings
+  if (path !== undefined) io.err(visible(`settings: ${shownPath(path, cwd)}\n`))
+  for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
 }
 
 /** Returns a client of a running service (see `findService`); CONFIG_001 when there is none. */
@@ -107,16 +154,16 @@ async function findService({ config, signal }: CliContext): Promise<Pick<Service
 
 /** The services are loaded only here, because they take most of the time to load. */
 export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
-  const { config, signal, verbose, io, cwd } = context
-  const { keyFault, pathsFault, path } = config.settings
+  const { config, signal, io } = context
+  const { keyFault, pathsFault } = config.settings
   if (keyFault !== undefined && choice.workers > 0 && choice.model === undefined) throw keyFault
   const setsUp = choice.setsUp === 'named' || config.allowsSetups
   if (pathsFault !== undefined && choice.workers > 0 && setsUp) throw pathsFault
-  if (choice.workers > 0 || choice.discovery === true) await requireBundleChoices(config)
-  if (path !== undefined) io.err(visible(`settings: ${shownPath(path, cwd)}\n`))
-  for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
+  const { requireBundleChoices } = await import('./known-agents.ts')
+  await requireBundleChoices(config)
+  sayWhichSettings(context)
   const model = choice.model ?? config.modelUrls
-  const ownRuff = choice.workers > 0 || choice.discovery === true ? await ruffProgram(context) : undefined
+  const ownRuff = choice.workers > 0 ? await ruffProgram(context) : undefined
   const environment = choice.setsUp !== undefined && !config.allowsSetups ? askedSetups(config) : config.environment
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
@@ -124,7 +171,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     redisProgram: () => redisProgram(choice, context),
     bubblewrap: () => bubblewrapProgram(choice, context),
     workers: choice.workers,
-    discovery: choice.discovery,
+    isSmall: choice.isSmall === true && config.github.appId === undefined,
     port: choice.port ?? 0,
     model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
     environment:
@@ -132,8 +179,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     // A setup that an earlier command has left may still be waiting.
     setupPaths: pathsFault === undefined ? undefined : '',
     token: config.token,
-    logging: verbose() ? { ...config.logging, level: 'debug' } : config.logging,
-    logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),
+    ...logOptions(context),
     say: (line) => io.err(visible(`${line}\n`)),
     signal,
   })
@@ -145,7 +191,7 @@ function askedSetups({ environment }: CliContext['config']) {
 }
 
 /** A command that only reads former runs installs nothing: where there are runs, there was a Redis. Throws CONFIG_006 without one. */
-async function redisProgram({ workers }: StackChoice, context: CliContext): Promise<string> {
+async function redisProgram({ workers }: Pick<StackChoice, 'workers'>, context: CliContext): Promise<string> {
   const options = obtaining(context)
   const mayInstall = options.mayInstall && workers > 0
   const { path, lack } = await obtainProgram(redisServer, { ...options, mayInstall })
@@ -166,6 +212,7 @@ async function bubblewrapProgram(choice: StackChoice, context: CliContext): Prom
   const { sandbox, agentsDir } = context.config
   const { runtime, image } = sandbox
   if (runtime === 'none' || runtime === 'container' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
+  const { runsPrograms } = await import('./known-agents.ts')
   const isNeeded =
     choice.verifies === true || choice.setsUp !== undefined || (await runsPrograms(agentsDir, choice.agents))
   const options = obtaining(context)

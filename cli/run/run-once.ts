@@ -9,8 +9,9 @@ import type { ApiClient } from '../api-client.ts'
 import { describePlan } from './describe-plan.ts'
 import { type Follower, followRun } from './follow-run.ts'
 import { openLineFile } from './output-file.ts'
-import { prepareStart, type RunOrder, type StartRun } from './prepare-start.ts'
-import { reachRuns, reachService, type Service } from './reach-service.ts'
+import { type PreparedRun, prepareStart, type RunOrder } from './prepare-start.ts'
+import { reachRuns, type Service } from './reach-service.ts'
+import { defaultWorkers } from '../stack/worker-pool.ts'
 import { withRepository } from '../discover/repository-around.ts'
 import { reportRun, reportView } from './report-run.ts'
 import { shownPath } from '../wording.ts'
@@ -23,7 +24,7 @@ import { describeUnfinished, sameModelFlag, unfinishedRuns, whatBecameOf } from 
 /** Takes a folder, or an existing run, all the way to a patch. Stops what it started, also when it throws. */
 export async function runOnce(ordered: RunOrder, context: CliContext): Promise<void> {
   const order = await inRepository(ordered, context)
-  const start = await prepareStart(order, context)
+  const { start, isSmall } = await prepareStart(order, context)
   const events = order.events === undefined ? undefined : await openLineFile(resolve(context.cwd, order.events))
   try {
     const { source } = order
@@ -33,8 +34,10 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
     // --setup allows the run its setup. A run that is resumed has the setup that its own request named, and no other.
     const ofNew = order.setsUp === true ? ('named' as const) : undefined
     const setsUp = isNew ? ofNew : ('stored' as const)
-    const choice = { workers: order.workers, model: order.model, agents, verifies, setsUp }
-    const service = isNew ? await reachService(choice, context) : await reachRuns(context, choice)
+    const { model, workers = defaultWorkers() } = order
+    const isLittle = isSmall && order.workers === undefined
+    const choice = { workers, isSmall: isLittle, model, agents, verifies, setsUp }
+    const service = await reachRuns(context, choice)
     try {
       await runOn(service, order, { context, start, onLine: events?.add })
     } finally {
@@ -52,7 +55,7 @@ async function inRepository(order: RunOrder, context: CliContext): Promise<RunOr
   return { ...order, path, source: { ...source, submission } }
 }
 
-type Running = { context: CliContext; start: StartRun; onLine: ((line: string) => void) | undefined }
+type Running = { context: CliContext; start: PreparedRun['start']; onLine: ((line: string) => void) | undefined }
 
 async function runOn(service: Service, order: RunOrder, running: Running): Promise<void> {
   const { client, stack, signal: ended, modelKind } = service

@@ -68,7 +68,7 @@ describe('the data folder', () => {
     expect(await readdir(join(dir, 'victim'))).toEqual([])
   })
 
-  it.each(['.gitignore', 'stack.log', 'stack-version', 'redis', 'redis/appendonlydir', 's3/remora/projects'])(
+  it.each(['.gitignore', 'stack.log', 'stack-version', 'redis', 'redis/appendonlydir', 'objects/projects/default'])(
     'is refused when its %s is a link, and what that leads to stays as it is',
     async (name) => {
       const victim = join(dir, 'victim')
@@ -109,12 +109,14 @@ describe('the data folder', () => {
   })
 
   it('stays as open as it is when it holds other things, without what is ours in it', async () => {
-    await mkdir(join(dir, 'mixed', 's3'), { recursive: true })
+    await mkdir(join(dir, 'mixed', 'objects'), { recursive: true })
     await mkdir(join(dir, 'mixed', 'photos'))
-    for (const name of ['mixed', 'mixed/s3', 'mixed/photos']) await chmod(join(dir, name), 0o755)
+    for (const name of ['mixed', 'mixed/objects', 'mixed/photos']) await chmod(join(dir, name), 0o755)
     await makeDataFolder(join(dir, 'mixed'))
     const mode = async (name: string) => (await stat(join(dir, name))).mode & 0o777
-    expect([await mode('mixed'), await mode('mixed/s3'), await mode('mixed/photos')]).toEqual([0o755, 0o700, 0o755])
+    expect([await mode('mixed'), await mode('mixed/objects'), await mode('mixed/photos')]).toEqual([
+      0o755, 0o700, 0o755,
+    ])
   })
 
   it('is refused under a file, and where the system makes no folders', async () => {

@@ -61,9 +61,9 @@ function unlessThere(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
 }
 
-const ownEntries = /^(?:redis|s3|github|\.gitignore|stack[.-].*)$/
+const ownEntries = /^(?:redis|objects|github|\.gitignore|stack[.-].*)$/
 
-/** Down to Redis' files and the bucket's projects; below are very many objects, none opened by a fixed name. */
+/** Down to Redis' files and the projects' objects; below are very many objects, none opened by a fixed name. */
 const lookedAtLevels = 3
 const gitMs = 20_000
 const elsewhere = 'or name another folder in REMORA_DATA_DIR'
@@ -137,17 +137,17 @@ function refused(message: string): AppError {
   return new AppError('CONFIG_003', message)
 }
 
-/** The version of the data that this Remora writes. It grows when an older Remora could not continue with the data. */
-export const dataVersion = 1
+/** The version of the data that this Remora writes. It grows when another Remora could not continue with the data. */
+export const dataVersion = 2
 
-/** 'unknown': a mark that is no version, or that others may have written. Undefined: no mark, so version 1. */
+/** 'unknown': a mark that is no version, or that others may have written. Undefined: no mark. */
 export function readDataVersion(dataDir: string): number | 'unknown' | undefined {
   const mark = readOwnFile(markPath(dataDir), { maxBytes: 100 })
   if (mark.kind === 'absent') return undefined
   return mark.kind === 'text' && /^[1-9]\d{0,5}\n?$/.test(mark.text) ? Number(mark.text) : 'unknown'
 }
 
-/** Marks the folder if it has no mark. CONFIG_006, before any change, when a newer version wrote it. */
+/** Marks the folder if it has no mark. CONFIG_006, before any change, when another version wrote it. */
 export async function claimDataVersion(dataDir: string): Promise<void> {
   const version = readDataVersion(dataDir)
   if (version === dataVersion) return
@@ -165,7 +165,7 @@ function notOurs(dataDir: string, version: number | 'unknown'): AppError {
   const what = version === 'unknown' ? 'are of a version that cannot be read' : `are of version ${version}`
   return new AppError(
     'CONFIG_006',
-    `the data in ${dataDir} ${what}, and this Remora knows version ${dataVersion}: use the newer Remora that wrote them, or name another folder in REMORA_DATA_DIR`,
+    `the data in ${dataDir} ${what}, and this Remora knows version ${dataVersion}: use the Remora that wrote them, or name another folder in REMORA_DATA_DIR`,
   )
 }
 

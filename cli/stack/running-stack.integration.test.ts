@@ -20,8 +20,19 @@ function idleProcess() {
   return { pid: child.pid ?? 0, end }
 }
 
+/** Wants the folder. Says whether it was got in the time in which another, for which nobody waits, is taken several times. */
+async function wantFolder() {
+  let isTaken = false
+  const lock = lockStack(dir).then((held) => {
+    isTaken = true
+    return held
+  })
+  for (let time = 0; time < 5; time += 1) await (await lockStack(join(dir, 'redis'))).release()
+  return { lock, wasTaken: isTaken }
+}
+
 const lockedBy = async () => JSON.parse(await readFile(join(dir, 'stack.lock'), 'utf8')).owner.pid
-const lockOf = (owner: object, children: object[] = []) => JSON.stringify({ owner, children })
+const lockOf = (owner: object, children: object[] = []) => JSON.stringify({ owner, children, isBrief: false })
 
 describe('the lock of a data folder', () => {
   it('is refused while a living process has it, and free again after it', async () => {
@@ -59,15 +70,17 @@ describe('the lock of a data folder', () => {
     const { children } = JSON.parse(await readFile(join(dir, 'stack.lock'), 'utf8'))
     await writeFile(join(dir, 'stack.lock'), lockOf({ pid: process.pid, startedAt: 'another life' }, children))
 
-    let taken = false
-    const second = lockStack(dir).then((held) => {
-      taken = true
-      return held
-    })
-    // Time enough: in it another folder, for which nobody waits, is taken several times.
-    for (let time = 0; time < 5; time += 1) await (await lockStack(join(dir, 'redis'))).release()
-    expect(taken).toBe(false)
+    const second = await wantFolder()
+    expect(second.wasTaken).toBe(false)
     await orphan.end()
-    await (await second).release()
+    await (await second.lock).release()
+  })
+
+  it('waits for a command that only looks into it', async () => {
+    const brief = await lockStack(dir, { isBrief: true })
+    const second = await wantFolder()
+    expect(second.wasTaken).toBe(false)
+    await brief.release()
+    await (await second.lock).release()
   })
 })

@@ -12,11 +12,17 @@ import { claimDataVersion, makeDataFolder } from './data-folder.ts'
 
 export type StackLock = FolderLock
 
-/** Takes the data folder once a dead stack's processes have ended. CONFIG_003 when it cannot be written, CONFIG_006 when a living stack has it. */
-export async function lockStack(dataDir: string, env: Env = {}): Promise<StackLock> {
+/**
+ * Takes the data folder once a dead stack's processes have ended, and a command that is brief has. CONFIG_003 when it cannot be written,
+ * CONFIG_006 when a living stack has it.
+ */
+export async function lockStack(
+  dataDir: string,
+  { env = {}, isBrief = false }: { env?: Env | undefined; isBrief?: boolean } = {},
+): Promise<StackLock> {
   await makeDataFolder(dataDir, env)
   await claimDataVersion(dataDir)
-  return lockFolder(join(dataDir, 'stack.lock'), (holder) => inUse(dataDir, holder))
+  return lockFolder(join(dataDir, 'stack.lock'), (holder) => inUse(dataDir, holder), { isBrief })
 }
 
 function inUse(dataDir: string, holder: string): AppError {
@@ -45,7 +51,7 @@ const StackAccess = z.object({
   url: text,
   token: text,
   redisUrl: text,
-  s3: z.object({ endpoint: text, bucket: text, region: text, accessKeyId: text, secretAccessKey: text }),
+  objectsUrl: text,
   modelKind: ModelKind.optional(),
 })
 export type StackAccess = z.infer<typeof StackAccess>

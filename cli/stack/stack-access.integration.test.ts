@@ -8,13 +8,7 @@ const access = {
   url: 'http://127.0.0.1:8420',
   token: 'not for others',
   redisUrl: 'redis://127.0.0.1:6379',
-  s3: {
-    endpoint: 'http://127.0.0.1:4568',
-    bucket: 'remora',
-    region: 'us-east-1',
-    accessKeyId: 'someone',
-    secretAccessKey: 'not for others either',
-  },
+  objectsUrl: 'file:///data/objects',
 }
 
 let dir = ''

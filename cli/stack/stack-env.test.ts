@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { servicesEnv, storeEnv, workerEnv } from './stack-env.ts'
 
-const s3 = { endpoint: 'http://127.0.0.1:1', bucket: 'remora', region: 'r', accessKeyId: 'id', secretAccessKey: 'key' }
-const stores = storeEnv('redis://:secret@127.0.0.1:2', s3, 'info')
+const stores = storeEnv('redis://:secret@127.0.0.1:2', 'file:///objects', 'info')
 const model = { urls: undefined, name: undefined, apiKey: 'model-key' }
 
 const envOfWorker = (environment: Record<string, string>) =>

@@ -3,7 +3,6 @@ import { environmentOf, isPassedOn } from '#settings/settings-table.ts'
 import { behaviourEnv } from '../../services/rehearsal/rehearsal-config.ts'
 import { checkModelServers } from '../../services/worker/worker-config.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
-import type { LocalS3 } from '#platform/local-s3.ts'
 import { givenValue, readEnv, type Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 
@@ -17,20 +16,8 @@ export type ModelAccess = {
 /** Leaves time to kill what does not end within the 10 s a stack may take to stop. */
 const drainMs = 3000
 
-export function storeEnv(
-  redisUrl: string,
-  s3: Pick<LocalS3, 'endpoint' | 'bucket' | 'region' | 'accessKeyId' | 'secretAccessKey'>,
-  logLevel: LogLevel,
-): Env {
-  return {
-    REMORA_REDIS_URL: redisUrl,
-    REMORA_S3_ENDPOINT: s3.endpoint,
-    REMORA_S3_BUCKET: s3.bucket,
-    REMORA_S3_REGION: s3.region,
-    AWS_ACCESS_KEY_ID: s3.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
-    REMORA_LOG_LEVEL: logLevel,
-  }
+export function storeEnv(redisUrl: string, objectsUrl: string, logLevel: LogLevel): Env {
+  return { REMORA_REDIS_URL: redisUrl, REMORA_S3_ENDPOINT: objectsUrl, REMORA_LOG_LEVEL: logLevel }
 }
 
 type WorkerEnvOptions = {

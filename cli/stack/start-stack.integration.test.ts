@@ -6,7 +6,6 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { indexKeys } from '#store/ledger/keys.ts'
-import { until } from '#testing/until.ts'
 import { startStack, type StackOptions } from './start-stack.ts'
 
 /** What Node reports of a process when it is created; its arguments are known a moment later. */
@@ -58,13 +57,5 @@ describe('a stack', () => {
     await stores.stop()
     await expect(startStack(options(1))).rejects.toThrow('WRONGTYPE')
     expect(startedWorkers()).toEqual([])
-  })
-
-  it('fails with what is wrong when its object store dies', async () => {
-    const stack = await startStack(options(0))
-    process.kill(stack.processes().find(({ service }) => service === 's3')?.pid ?? 0, 'SIGKILL')
-    await until(() => stack.failed.aborted)
-    expect(stack.failed.reason).toMatchObject({ code: 'STORE_002', message: expect.stringContaining('the embedded') })
-    await stack.stop()
   })
 })

@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { ModelKind } from '#domain/model-kind.ts'
-import { type LocalS3, startLocalS3 } from '#platform/local-s3.ts'
 import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { startGuardedRedis } from './guarded-redis.ts'
 import { type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
 import { keptSigningKey, lockStack, publishAccess, type StackLock } from './running-stack.ts'
+import { startStores, type StoresOptions } from './stack-stores.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
 import { type RestartPauses, startWorkerPool, type WorkerPool } from './worker-pool.ts'
 import { startApi } from '../../services/api/api-service.ts'
@@ -16,17 +14,13 @@ import { parseConfig as parseApiConfig } from '../../services/api/api-config.ts'
 import { parseBehaviour } from '../../services/rehearsal/rehearsal-config.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 
-export type StackOptions = {
-  /** Everything lives here and stays: Redis' append-only file, objects, the log. */
-  dataDir: string
-  /** Worker processes; 0 starts neither workers nor a model, enough to read former runs. */
+export type StackOptions = StoresOptions & {
+  /** Worker processes; 0 starts neither workers nor a model, enough to end runs. */
   workers: number
-  redisProgram(): Promise<string>
+  /** Runs the worker in this process, for a few operations: a process of its own takes a second of CPU to start. */
+  isSmall?: boolean | undefined
   /** The path of bubblewrap for workers that run programs; undefined where they find it themselves, or there is none. */
   bubblewrap?(): Promise<string | undefined>
-  /** Starts discovery without workers. With workers it always runs; without discovery no run proceeds. */
-  discovery?: boolean | undefined
-  environment?: Env
   /** The folders of the machine that setups may read; undefined: those in the environment. */
   setupPaths?: string | undefined
   /** The port of the API; 0: any free one. */
@@ -38,7 +32,6 @@ export type StackOptions = {
   logPath: string | undefined
   say(line: string): void
   restartPauses?: RestartPauses
-  signal: AbortSignal
 }
 
 /** `healthPort`: of those that serve metrics; of a worker from when it has come up. */
@@ -50,7 +43,8 @@ export type Stack = {
   url: string
   token: string
   redisUrl: string
-  s3: LocalS3
+  /** Names the folder of the objects. */
+  objectsUrl: string
   modelKind: ModelKind | undefined
   /** The processes alive now; the services inside this one carry its own id. */
   processes(): StackProcess[]
@@ -63,14 +57,14 @@ export type Stack = {
 }
 
 /**
- * Starts the whole service on one machine: Redis, S3 and workers as processes, API, discovery and the rehearsal model in this
+ * Starts the whole service on one machine: Redis and workers as processes, API, discovery and the rehearsal model in this
  * one. Stops what was started when a part does not start: CONFIG_006 when Redis is missing, another stack has the
  * folder or the port is taken; CONFIG_003 when the folder cannot be written.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const releaser = openReleaser()
   try {
-    const lock = await lockStack(options.dataDir, options.environment)
+    const lock = await lockStack(options.dataDir, { env: options.environment })
     releaser.add('lock', lock.release)
     return await startParts(options, lock, releaser)
   } catch (error) {
@@ -82,6 +76,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 type Releaser = ReturnType<typeof openReleaser>
 
+/** Each thread that parses or lints takes a third of a second of CPU to start. */
+const forFewFiles = { REMORA_DISCOVERY_THREADS: '1' }
+
 async function startParts(options: StackOptions, lock: StackLock, releaser: Releaser): Promise<Stack> {
   const token = options.token ?? randomBytes(24).toString('base64url')
   const password = randomBytes(24).toString('hex')
@@ -90,34 +87,32 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const { logPath: path, logging, workers: count } = options
   const log = await openStackLog({ path, append: count === 0, ...logging, redactor: openRedactor(secrets) })
   releaser.add('log', log.close)
-  const discovery = count > 0 || options.discovery === true ? loadDiscovery() : undefined
-  discovery?.catch(() => {}) // startInProcess waits for it, and throws its error
-  const { redis, s3 } = await startStores({ ...options, password }, lock, releaser)
+  const discovery = loadDiscovery()
+  discovery.catch(() => {}) // startInProcess waits for it, and throws its error
+  const { redis, objectsUrl } = await startStores(options, { password, lock, releaser })
   options.signal.throwIfAborted()
-  const stores = storeEnv(redis.url, s3, logging.level)
+  const stores = storeEnv(redis.url, objectsUrl, logging.level)
   const environment = options.environment ?? {}
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering
   const served: Served[] = []
   const inThis = { modelKind, secrets, signingKey, log: log.entry, releaser, served }
   const publisher = count === 0 ? {} : await startPublishing(stores, environment, inThis)
-  const env = servicesEnv(stores, { token, signingKey, port: options.port, environment, publisher })
+  const own = options.isSmall === true ? { ...forFewFiles, ...environment } : environment
+  const env = servicesEnv(stores, { token, signingKey, port: options.port, environment: own, publisher })
   const url = await startInProcess(env, discovery, inThis)
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
   const workers = count === 0 ? undefined : await startWorkers(options, stores, log, inThis)
-  const { pid: _pid, failed: _failed, stop: _stop, ...s3Access } = s3
-  const access = { url, token, redisUrl: redis.url, s3: s3Access, modelKind }
-  if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
+  const access = { url, token, redisUrl: redis.url, objectsUrl, modelKind }
+  if (count > 0) releaser.add('access', await publishAccess(options.dataDir, access))
   const failure = new AbortController()
-  for (const part of [redis, s3, workers]) part?.failed.catch((error: unknown) => failure.abort(error))
+  for (const part of [redis, workers]) part?.failed.catch((error: unknown) => failure.abort(error))
   let stopping: Promise<void> | undefined
   return {
     ...access,
-    s3,
     processes: () => [
       { service: 'redis', pid: redis.pid, healthPort: undefined },
-      { service: 's3', pid: s3.pid, healthPort: undefined },
       ...served.map((service) => ({ ...service, pid: process.pid })),
       ...(workers?.workers() ?? []).map((worker) => ({ service: 'worker', ...worker })),
     ],
@@ -125,23 +120,6 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
     failed: failure.signal,
     stop: () => (stopping ??= releaser.release()),
   }
-}
-
-async function startStores(options: StackOptions & { password: string }, lock: StackLock, releaser: Releaser) {
-  const { dataDir, password, environment: env = {} } = options
-  const program = await options.redisProgram()
-  const onGuard = (pid: number) => lock.addChildren([pid])
-  const started = await Promise.allSettled([
-    startGuardedRedis({ dir: join(dataDir, 'redis'), env, program, password, onGuard }),
-    startLocalS3({ dir: join(dataDir, 's3') }),
-  ])
-  const [redis, s3] = started
-  if (redis.status === 'fulfilled') releaser.add('redis', redis.value.stop)
-  if (s3.status === 'fulfilled') releaser.add('s3', s3.value.stop)
-  if (redis.status === 'rejected') throw redis.reason
-  if (s3.status === 'rejected') throw s3.reason
-  await lock.addChildren([redis.value.pid, s3.value.pid])
-  return { redis: redis.value, s3: s3.value }
 }
 
 /** The services inside this process share it; `served` are those that run. */
@@ -159,7 +137,7 @@ async function startWorkers(
   stores: Env,
   log: StackLog,
   inThis: InThisProcess,
-): Promise<WorkerPool> {
+): Promise<WorkerPool | undefined> {
   const { releaser } = inThis
   const { workers: count, model, environment = {}, say, restartPauses: pauses } = options
   const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
@@ -168,9 +146,25 @@ async function startWorkers(
   const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
   await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
   const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
+  if (options.isSmall === true) return startOwnWorker(env, inThis)
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers
+}
+
+async function startOwnWorker(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<undefined> {
+  const [{ startWorker }, { parseConfig }] = await loadWorker()
+  const { worker, secrets: own } = parseConfig(env)
+  const { healthPort, close } = await startWorker(worker, { log, redactor: openRedactor([...own, ...secrets]) })
+  releaser.add('worker', close)
+  served.push({ service: 'worker', healthPort })
+}
+
+function loadWorker() {
+  return Promise.all([
+    import('../../services/worker/worker-service.ts'),
+    import('../../services/worker/worker-config.ts'),
+  ])
 }
 
 /** Takes the setups of runs, in this process; each runs in one of its own. Whether runs may have any, api and discovery decide. */
@@ -221,10 +215,10 @@ async function loadDiscovery() {
   return { startDiscovery, parseConfig }
 }
 
-/** Starts the API, whose address it returns, and discovery where that was loaded. */
+/** Starts the API, whose address it returns, and discovery. */
 async function startInProcess(
   env: Env,
-  loaded: ReturnType<typeof loadDiscovery> | undefined,
+  loaded: ReturnType<typeof loadDiscovery>,
   { modelKind, secrets, log, releaser, served }: InThisProcess,
 ): Promise<string> {
   const config = parseApiConfig(env)
@@ -232,7 +226,6 @@ async function startInProcess(
   const api = await startApi({ ...config.api, modelKind }, { log, redactor })
   releaser.add('api', api.close)
   served.push({ service: 'api', healthPort: api.healthPort })
-  if (loaded === undefined) return api.url
   const { startDiscovery, parseConfig } = await loaded
   const discovery = await startDiscovery({ ...parseConfig(env).discovery, isAlone: true, modelKind }, { log, redactor })
   releaser.add('discovery', discovery.close)

@@ -114,7 +114,7 @@ describe('remora up', () => {
     up = next
     ready = await up.ready
     started = await descendants(up.child.pid ?? 0)
-    expect(started.length).toBeGreaterThan(3)
+    expect(started.length).toBeGreaterThan(2)
   }
   const leavesNothing = () => until(() => started.filter(isAlive), { holds: ({ length }) => length === 0 })
   afterAll(() => void up?.child.kill('SIGKILL'))
@@ -122,15 +122,7 @@ describe('remora up', () => {
   it('serves who has its token', async () => {
     await begin(startUp(['--workers', '2'], secrets))
     const { url, token, processes } = ready
-    expect(processes.map(({ service }) => service)).toEqual([
-      'redis',
-      's3',
-      'api',
-      'discovery',
-      'setup',
-      'worker',
-      'worker',
-    ])
+    expect(processes.map(({ service }) => service)).toEqual(['redis', 'api', 'discovery', 'setup', 'worker', 'worker'])
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
     expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
     expect((await fetch(`${url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
@@ -151,7 +143,7 @@ describe('remora up', () => {
   })
 
   it('says where the metrics of each service and of each worker are', async () => {
-    const served = ready.processes.filter(({ service }) => service !== 'redis' && service !== 's3')
+    const served = ready.processes.filter(({ service }) => service !== 'redis')
     expect(new Set(served.map(({ metrics_url: url }) => url)).size).toBe(5)
     const texts = await Promise.all(served.map(async ({ metrics_url: url = '' }) => (await fetch(url)).text()))
     for (const text of texts) expect(text).toContain('process_cpu_seconds_total')
@@ -176,8 +168,19 @@ describe('remora up', () => {
     const access = { REMORA_API_URL: url, REMORA_TOKEN: token }
     expect(await inFolderWith(access, 'verify', runId)).toMatchObject({ code: 0, err: '' })
 
-    const run = await inFolder('run', '.', '--agents', 'lint')
-    expect(run).toMatchObject({ code: 1, err: expect.stringMatching(/already runs the services in .*"remora submit"/) })
+    const other = await inFolder('up', '--port', '0')
+    expect(other).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/already runs the services in .*"remora submit"/),
+    })
+  })
+
+  it('does the runs that `remora run` begins in its folder, which starts nothing of its own', async () => {
+    const run = await inFolder('run', '.', '--agents', 'lint', '--model', 'rehearsal', '--out', 'run.patch')
+    expect(run).toMatchObject({ code: 0, out: expect.stringContaining('run.patch') })
+    expect(run.err).toContain('--model has no effect: the services that already run here have their own models\n')
+    expect(run.err).not.toContain('model: ') // said of a stack of its own
+    expect(await readFile(join(dir, 'run.patch'), 'utf8')).toContain('+    return "price"')
   })
 
   it('takes everything with it when it is killed outright', async () => {

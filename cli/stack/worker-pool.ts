@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
@@ -33,6 +34,11 @@ const stopMs = 6_000
 const deathsAllowed = 5
 const withinMs = 60_000
 const outputChars = 8_000
+
+/** Leaves the other half of the cores to Redis, S3 and the other services. */
+export function defaultWorkers(): number {
+  return Math.max(1, Math.floor(availableParallelism() / 2))
+}
 
 export type WorkerPoolOptions = {
   count: number

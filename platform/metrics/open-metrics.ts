@@ -77,8 +77,3 @@ function openGauge(described: { name: string; help: string; labelNames: string[]
   })
   return (next) => void (read = next)
 }
-
-export function storeMeasure({ observe }: Pick<Metrics, 'observe'>) {
-  return (request: string, result: string, seconds: number): void =>
-    observe('remora_store_request_seconds', { request, result }, seconds)
-}

@@ -10,12 +10,12 @@ import { openFleet } from '#store/ledger/fleet.ts'
 import { openRetention } from '#store/ledger/retention.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
-import { type Metrics, openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
+import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages, watchStore } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
-import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
+import { openObjects } from '#store/objects/open-objects.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
@@ -79,7 +79,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
     const permit = openPutPermit(redis)
     const metrics = openMetrics('discovery')
-    const objects = permittedPuts(loggedOutages(openS3ObjectStore(storage.s3), log, storeMeasure(metrics)), permit)
+    const objects = permittedPuts(loggedOutages(await openObjects(storage.s3), log, metrics), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: storage.redisUrl, log })
     releaser.add('producer', () => producer.close())

@@ -9,11 +9,11 @@ import { openLedger } from '#store/ledger/ledger.ts'
 import { withLease } from '#store/ledger/lease.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
-import { type Metrics, openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
+import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#store/objects/blob-store.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
-import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
+import { openObjects } from '#store/objects/open-objects.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { getBundle, getChangeSets, getComposition, getFindings } from '#store/objects/stored-records.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
@@ -63,7 +63,7 @@ export async function startPublisher(config: PublisherConfig, deps: ServiceDeps)
     await expectUsableRedis(redis)
     const metrics = openMetrics('publisher')
     const permit = openPutPermit(redis)
-    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
+    const objects = permittedPuts(loggedOutages(await openObjects(s3), log, metrics), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())

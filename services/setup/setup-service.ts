@@ -4,11 +4,11 @@ import { openLedger } from '#store/ledger/ledger.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
-import { openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
+import { openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
-import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
+import { openObjects } from '#store/objects/open-objects.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { openHealth } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
@@ -39,7 +39,7 @@ export async function startSetup(config: SetupConfig, { log, redactor }: { log: 
     await expectUsableRedis(redis)
     const metrics = openMetrics('setup')
     const permit = openPutPermit(redis)
-    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
+    const objects = permittedPuts(loggedOutages(await openObjects(s3), log, metrics), permit)
     releaser.add('objects', async () => objects.close())
     const ledger = openLedger(redis, { origin, redactor, log, traces: noTracing })
     const stops = openStopSignals({ redisUrl, log })

@@ -1,5 +1,5 @@
 import { AppError } from '#domain/error.ts'
-import { stateByFault } from '#store/objects/s3-fault.ts'
+import { stateByFault } from '#store/objects/store-fault.ts'
 import { objectStoreName, openStoreUser, type StoreLog } from '#platform/log.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { NoteStoreWait } from '#stages/operate/attempt/store-patience.ts'

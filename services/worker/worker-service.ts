@@ -6,13 +6,13 @@ import { openLedger, type Ledger } from '#store/ledger/ledger.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#store/ledger/stop-signals.ts'
-import { type Metrics, openMetrics, storeMeasure } from '#platform/metrics/open-metrics.ts'
+import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts, type PutPermit } from '#store/objects/object-store.ts'
-import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
+import { openObjects } from '#store/objects/open-objects.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { getBundle } from '#store/objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
@@ -63,7 +63,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
   const releaser = openReleaser()
   try {
     const metrics = openMetrics('worker')
-    const stores = openStores(config, { metrics, log }, releaser)
+    const stores = await openStores(config, { metrics, log }, releaser)
     const { redis, permit, objects, checkStore, store, closing, stopWaiting } = stores
     await expectUsableRedis(redis)
     const model = openPool(config, { redis, metrics, log })
@@ -109,16 +109,16 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
 }
 
 /** Attempts outlast any outage of Redis: until `stopWaiting` their commands wait, and the ledger decides whether they still count. */
-function openStores(
+async function openStores(
   { storage, slots }: WorkerConfig,
   { metrics, log }: Pick<PoolDeps, 'metrics' | 'log'>,
   releaser: Releaser,
 ) {
   const { redis, stopWaiting } = connectRedis(storage.redisUrl, { retries: null }, log)
   releaser.add('redis', async () => redis.disconnect())
-  const s3 = openS3ObjectStore({ ...storage.s3, maxSockets: Math.min(slots, 64) })
+  const s3 = await openObjects({ ...storage.s3, maxSockets: Math.min(slots, 64) })
   const permit = openPutPermit(redis)
-  const objects = permittedPuts(loggedOutages(s3, log, storeMeasure(metrics)), permit)
+  const objects = permittedPuts(loggedOutages(s3, log, metrics), permit)
   releaser.add('objects', async () => objects.close())
   const closing = new AbortController()
   const stop = () => {

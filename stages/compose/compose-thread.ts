@@ -11,7 +11,7 @@ import { openBlobStore } from '#store/objects/blob-store.ts'
 import { permittedPuts } from '#store/objects/object-store.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { getChangeSets } from '#store/objects/stored-records.ts'
-import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
+import { openObjects } from '#store/objects/open-objects.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Logging, openLog, silentLog } from '#platform/log.ts'
@@ -111,7 +111,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   const { redisUrl, s3 } = worker.storage
   const redactor = openRedactor(secrets)
   const { redis } = connectRedis(redisUrl, { retries: null }, silentLog)
-  const store = openS3ObjectStore({ ...s3, maxSockets: sockets })
+  const store = await openObjects({ ...s3, maxSockets: sockets })
   const permit = openPutPermit(redis)
   const objects = permittedPuts(store, permit)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit })

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import { Pool } from 'undici'
 import { AppError } from '#domain/error.ts'
 import { type S3ClientOptions, silenceLimits, socketOptions } from './s3-client.ts'
-import { refusal, s3Error } from './s3-fault.ts'
+import { refusal, s3Error } from './store-fault.ts'
 
 /**
  * Sends one GET or PUT without the AWS client, which takes 0.6 ms more CPU, and without retries. Undefined: the client has to

@@ -2,14 +2,15 @@ import { hasCode } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { objectStoreName, type StoreLog } from '#platform/log.ts'
+import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
  * Logs the outages of `objects`: STORE_002 begins one, answered requests end it, each kind of request on each kind of object for
  * itself: a store may refuse every write while it answers reads. `measured` is called at the end of each request.
  */
-export function loggedOutages(objects: ObjectStore, log: StoreLog, measured?: MeasureRequest): ObjectStore {
-  const begin = openRequestNotes(log, measured)
+export function loggedOutages(objects: ObjectStore, log: StoreLog, metrics?: Pick<Metrics, 'observe'>): ObjectStore {
+  const begin = openRequestNotes(log, metrics)
   const watched = (name: string) => {
     return <Args extends unknown[], Answer>(request: (...args: Args) => Promise<Answer>) =>
       (...args: Args): Promise<Answer> =>
@@ -63,12 +64,13 @@ async function noted<Answer>({ good, fault }: ReturnType<Begin>, request: Promis
   }
 }
 
-function openRequestNotes(log: StoreLog, measured: MeasureRequest | undefined) {
+function openRequestNotes(log: StoreLog, metrics: Pick<Metrics, 'observe'> | undefined) {
   const parts = new Map<string, object>()
   return (name: string, key: unknown) => {
     const part = getOrMake(parts, `${name} ${kindOf(key)}`, () => ({}))
     const start = performance.now()
-    const ended = (result: RequestResult) => measured?.(name, result, (performance.now() - start) / 1000)
+    const ended = (result: RequestResult) =>
+      metrics?.observe('remora_store_request_seconds', { request: name, result }, (performance.now() - start) / 1000)
     return {
       good() {
         log.working(objectStoreName, part)
@@ -83,11 +85,8 @@ function openRequestNotes(log: StoreLog, measured: MeasureRequest | undefined) {
   }
 }
 
-/** `fault`: the request could not be made, such as an upload over its limit. */
+/** `fault`: the request could not be made, such as an upload over its limit. A stream lasts until it is read. */
 type RequestResult = 'ok' | 'missing' | 'away' | 'fault'
-
-/** `request` is one of put, get, list, delete, ping. A stream lasts until it is read. */
-export type MeasureRequest = (request: string, result: RequestResult, seconds: number) => void
 
 function resultOf(error: unknown): RequestResult {
   if (hasCode(error, 'STORE_002')) return 'away'

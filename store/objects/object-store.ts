@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { AppError, undefinedOn } from '#domain/error.ts'
+import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import { type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
 import type { PartCheck } from '#platform/readiness.ts'
-import { stateByFault } from './s3-fault.ts'
+import { stateByFault } from './store-fault.ts'
 
 /** One entry of a listing. `lastModified` is milliseconds since the epoch by the store's clock: when it was last put. */
 export type ListedObject = { key: string; lastModified: number; bytes: number }
@@ -38,6 +38,20 @@ export type ObjectStore = {
   /** Reads, or after a write for which there was no room writes. STORE_002 after 3 s, and for a bucket that is missing. */
   ping(): Promise<void>
   close(): void
+}
+
+/** Reads what is to be stored. INTAKE_003 once it is over `maxBytes`; when it breaks off, the sender is at fault, not the store. */
+export async function* readUpload(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  try {
+    for await (const chunk of source) {
+      bytes += chunk.length
+      if (bytes > maxBytes) throw new AppError('INTAKE_003', `the upload is larger than ${maxBytes} bytes`)
+      yield chunk
+    }
+  } catch (error) {
+    throw asAppError(error, 'INTAKE_001')
+  }
 }
 
 const contentType = 'application/json'

@@ -12,7 +12,7 @@ import { AppError } from '#domain/error.ts'
 import type { ListedObject, ObjectStore } from './object-store.ts'
 import { openDirectRequests } from './direct-requests.ts'
 import { openS3Client, type S3ClientOptions } from './s3-client.ts'
-import { isMissing, lacksRoom, s3Error } from './s3-fault.ts'
+import { isMissing, s3Error, watchRoom } from './store-fault.ts'
 import { uploadStream } from './s3-upload.ts'
 
 export type S3Options = S3ClientOptions & { bucket: string }
@@ -99,23 +99,6 @@ function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
       }
     },
     close: () => client.destroy(),
-  }
-}
-
-function watchRoom() {
-  let isLacking = false
-  return {
-    isLacking: () => isLacking,
-    async noted<T>(write: Promise<T>): Promise<T> {
-      try {
-        const answer = await write
-        isLacking = false
-        return answer
-      } catch (error) {
-        if (lacksRoom(error)) isLacking = true
-        throw error
-      }
-    },
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type CompletedPart,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { AppError, asAppError } from '#domain/error.ts'
+import { readUpload } from './object-store.ts'
 
 /** S3 takes no part but the last below 5 MiB, and at most 10,000 of them: up to 48 GiB. */
 const partBytes = 5 * 1024 * 1024
@@ -64,10 +64,7 @@ async function uploadParts(
 async function* splitIntoParts(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array, void> {
   let held: Uint8Array[] = []
   let heldBytes = 0
-  let bytes = 0
-  for await (const chunk of readable(source)) {
-    bytes += chunk.length
-    if (bytes > maxBytes) throw new AppError('INTAKE_003', `the upload is larger than ${maxBytes} bytes`)
+  for await (const chunk of readUpload(source, maxBytes)) {
     held.push(chunk)
     heldBytes += chunk.length
     if (heldBytes < partBytes) continue
@@ -76,13 +73,4 @@ async function* splitIntoParts(source: AsyncIterable<Uint8Array>, maxBytes: numb
     heldBytes = 0
   }
   if (heldBytes > 0) yield Buffer.concat(held, heldBytes)
-}
-
-/** When the source breaks off, the sender is at fault, not the store. */
-async function* readable(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* source
-  } catch (error) {
-    throw asAppError(error, 'INTAKE_001')
-  }
 }

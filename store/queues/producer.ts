@@ -1,4 +1,4 @@
-import { Queue } from 'bullmq'
+import type { Queue } from 'bullmq'
 import type { ChainableCommander } from 'ioredis'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
@@ -37,7 +37,7 @@ export type Producer = {
 /** A `waiting` job waits for a consumer; a `delayed` one was put off by one. */
 export type JobCounts = { waiting: number; active: number; delayed: number }
 
-/** A job whose id waits or is active is not added again. STORE_001 while Redis is unreachable. */
+/** A job whose id waits or is active is not added again. STORE_001 while Redis is unreachable. BullMQ is loaded for the first job. */
 export function openProducer(options: { redisUrl: string; prefix?: string; log: RedisLog }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
   const { redis: connection, isConnected, stopWaiting } = connectRedis(redisUrl, patience, log)
@@ -57,22 +57,25 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
         data: { ...payload, v: payloadVersion },
         opts: { ...once(id), ...(priority === undefined ? {} : { priority }) },
       }))
-      await tried(addBulk(queueOf(name), bulk), 'The job cannot be added to its queue.')
+      const adding = queueOf(name).then((queue) => addBulk(queue, bulk))
+      await tried(adding, 'The job cannot be added to its queue.')
     }
   }
 
   return {
     add: (name, id, payload) => addMany(name, [{ id, payload }]),
     addMany,
-    missing: (name, ids) =>
-      tried(missingJobs(connection, queueOf(name).toKey, ids), 'The queue cannot be asked for its jobs.'),
+    async missing(name, ids) {
+      const { toKey } = await queueOf(name)
+      return tried(missingJobs(connection, toKey, ids), 'The queue cannot be asked for its jobs.')
+    },
     async discard(name, ids) {
-      const { toKey } = queueOf(name)
+      const { toKey } = await queueOf(name)
       const left = Promise.all(ids.map((id) => connection.unlink(toKey(id))))
       await tried(left, 'What is left of lost jobs cannot be removed.')
     },
     async countJobs(name) {
-      const counting = queueOf(name).getJobCounts('wait', 'prioritized', 'active', 'delayed')
+      const counting = (await queueOf(name)).getJobCounts('wait', 'prioritized', 'active', 'delayed')
       const counts = await tried(counting, 'The queue cannot be asked for its length.')
       const count = (...states: string[]) => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
       return { waiting: count('wait', 'prioritized'), active: count('active'), delayed: count('delayed') }
@@ -95,10 +98,11 @@ type QueueDeps = {
 
 function openQueues({ connection, isConnected, prefix, stores, log }: QueueDeps) {
   const queues = new Map<QueueName, Queue>()
-  const queueOf = (name: QueueName): Queue => {
+  const queueOf = async (name: QueueName): Promise<Queue> => {
+    const bullmq = await import('bullmq')
     const known = queues.get(name)
     if (known !== undefined) return known
-    const queue = new Queue(name, { connection, prefix, streams: { events: { maxLen: keptQueueEvents } } })
+    const queue = new bullmq.Queue(name, { connection, prefix, streams: { events: { maxLen: keptQueueEvents } } })
     // While the connection does not work, `connectRedis` logs that for all who use it.
     queue.on('error', (error) => isConnected() && logError(error, name))
     queues.set(name, queue)

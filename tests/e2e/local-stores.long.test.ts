@@ -54,7 +54,7 @@ it('end with a line when their Redis ends, since clients would wait for it for e
   await client.shutdown('NOSAVE').catch(() => {}) // it answers by closing the connection
   client.disconnect()
   expect(await stores.exited).toBe(1)
-  expect(stores.err()).toMatch(/^STORE_001 Redis ended: /m)
+  expect(stores.err()).toMatch(/^STORE_001 the embedded Redis ended: /m)
 })
 
 it('are refused in a folder that others use, or that cannot be made', async () => {
@@ -73,6 +73,6 @@ it('are refused in a folder that others use, or that cannot be made', async () =
   const noFolder = { code: 1, err: expect.stringMatching(/^CONFIG_003 the folder .* cannot be used: .*\n$/) }
   expect(await inFolder(join(folder, 'stores', 'env'))).toEqual(noFolder)
   expect(await inFolder('/proc/stores')).toEqual(noFolder)
-  stores.interrupt() // killed outright it would leave its Redis behind
+  stores.interrupt()
   expect(await stores.exited).toBe(0)
 })

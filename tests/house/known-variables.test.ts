@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { RepositorySettings } from '#settings/github-settings.ts'
+import { storageEnv } from '#settings/storage-settings.ts'
 import { fileSettings, knownVariables, settingsTable } from '#settings/settings-table.ts'
 import type { SettingsTable } from '#settings/setting.ts'
 import { isTestFile, productFiles, readRepositoryFile } from './source-files.ts'
@@ -11,6 +12,8 @@ it('every variable that some part reads is in the table of settings, and every o
     .filter((file) => !isTestFile(file) && (file === 'settings/load-settings.ts' || !notRead.test(file)))
     .map(readRepositoryFile)
   const read = new Set(sources.flatMap((text) => text.match(/\bREMORA_[A-Z0-9_]*[A-Z0-9]\b(?!_)/g) ?? []))
+  // The table of storage reads its own.
+  for (const name of Object.keys(storageEnv)) if (name.startsWith('REMORA_')) read.add(name)
   // The publisher reads these by their rows.
   for (const field of Object.keys(RepositorySettings.shape))
     read.add(`REMORA_GITHUB_${field.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`)

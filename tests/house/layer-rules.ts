@@ -127,7 +127,7 @@ const wireSchemas = 'services/api/schemas/'
  * API.
  */
 const cliStages: Record<string, RegExp> = {
-  stack: /^services\/([a-z]+)\/(?:main|\1-(?:config|server|service))\.ts$/, // starts the services
+  stack: /^services\/([a-z]+)\/(?:main|\1-(?:app|config|server|service))\.ts$/, // starts the services
   discover: /^(?:services\/discovery|stages\/discover)\//, // code nodes and query packs of a local folder
   tool: /^(?:services\/discovery|stages\/discover|stages\/operate\/(?:evidence|tools|workspace))\//, // runs a tool script as a worker does
   harness: /^(?:stages\/operate\/(?:agent|tools)\/|services\/rehearsal\/rehearsal-(?:config|server)\.ts$)/, // a model in the workers' loop
@@ -137,7 +137,7 @@ const cliStages: Record<string, RegExp> = {
 /** Rooms that only some files of `cli` may import: the stores of a run are read through the API. */
 const cliRooms: Record<string, RegExp> = {
   'store/ledger': /^cli\/(?:commands\/verify-command|doctor\/examine-services)\.ts$/,
-  'store/objects': /^cli\/(?:commands\/verify-command\.ts$|harness\/)/,
+  'store/objects': /^cli\/(?:commands\/verify-command\.ts$|harness\/|stack\/)/,
   'store/queues': /^cli\/commands\/verify-command\.ts$/,
   'stages/audit': /^cli\/commands\/verify-command\.ts$/,
   models: /^cli\/harness\//,
@@ -153,7 +153,8 @@ export function layerViolations(file: Source): string[] {
 
 function forbiddenImport(from: string, { specifier, target, isOurs }: Import): string | undefined {
   if (!isOurs) return forbiddenPackage(from, target)
-  if (target.startsWith('testing/') && !isTestFile(from)) return 'testing is for tests only'
+  if (target.startsWith('testing/') && !isTestFile(from) && !from.startsWith('bench/'))
+    return 'testing is for tests only'
   const [area = ''] = from.split('/')
   if (['bench', 'examples', 'scripts', 'testing', 'tests'].includes(area) || !from.includes('/')) return undefined
   if (area === 'cli') return forbiddenInCli(from, target)

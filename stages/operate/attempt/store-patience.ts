@@ -1,4 +1,4 @@
-import { mayPass } from '#store/objects/s3-fault.ts'
+import { mayPass } from '#store/objects/store-fault.ts'
 import { delay } from '#platform/clock.ts'
 import type { BaseLayer } from '../workspace/base-layer.ts'
 

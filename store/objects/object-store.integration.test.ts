@@ -1,13 +1,21 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { testObjects } from '#testing/s3.ts'
 import { useOpened } from '#testing/use-opened.ts'
+import { makeObjectFolder, openFolderObjectStore } from './folder-object-store.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 const mib = 1024 * 1024
-const key = (name: string) => `projects/${test.project}/uploads/${name}`
 
-const test = useOpened(testObjects)
+async function testFolder() {
+  const dir = await mkdtemp(join(tmpdir(), 'remora-objects-'))
+  await makeObjectFolder(dir)
+  const close = () => rm(dir, { recursive: true })
+  return { dir, objects: openFolderObjectStore(dir), project: 'p1', close }
+}
 
 async function* chunks(count: number, bytes: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < count; at += 1) yield new Uint8Array(bytes).fill(at)
@@ -17,7 +25,13 @@ async function collect(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(source))
 }
 
-describe('the S3 object store', () => {
+describe.each([
+  ['a bucket', testObjects],
+  ['a folder', testFolder],
+])('the object store in %s', (_place, open) => {
+  const test = useOpened<Pick<Awaited<ReturnType<typeof testObjects>>, 'objects' | 'project' | 'close'>>(open)
+  const key = (name: string) => `projects/${test.project}/uploads/${name}`
+
   it('gives back the bytes it was given, text and empty objects included', async () => {
     const bytes = Uint8Array.from({ length: 70_000 }, (_value, at) => at % 251)
     await test.objects.put(key('bytes'), bytes)
@@ -114,6 +128,21 @@ describe('the S3 object store', () => {
     expect(await test.objects.exists(key('left'))).toBe(true)
   })
 
+  it('lists by prefix in the order of keys, with sizes and times, and deletes many at once', async () => {
+    const names = ['list/b', 'list/a/2', 'list/c', 'list/a/1', 'list-not']
+    for (const name of names) await test.objects.put(key(name), name)
+    const listed = await Array.fromAsync(test.objects.list(key('list/')))
+    expect(listed.map((one) => one.key)).toEqual(['list/a/1', 'list/a/2', 'list/b', 'list/c'].map(key))
+    expect(listed.map(({ bytes }) => bytes)).toEqual([8, 8, 6, 6])
+    expect(listed[0]).toEqual(await test.objects.stat(key('list/a/1')))
+    expect(Math.abs(Date.now() - (listed[0]?.lastModified ?? 0))).toBeLessThan(60_000)
+    expect(await Array.fromAsync(test.objects.list(key('list/a')))).toHaveLength(2)
+    await test.objects.deleteMany([...names, 'list/none'].map(key))
+    expect(await Array.fromAsync(test.objects.list(key('list')))).toEqual([])
+  })
+})
+
+describe('the object store', () => {
   it('answers STORE_002, with the cause, when nothing listens', async () => {
     const nobody = openS3ObjectStore({
       endpoint: 'http://127.0.0.1:9',
@@ -124,5 +153,21 @@ describe('the S3 object store', () => {
     const error: unknown = await nobody.ping().catch((caught: unknown) => caught)
     nobody.close()
     expect(error).toMatchObject({ code: 'STORE_002', retry: true, cause: expect.any(Error) })
+  })
+
+  it('leaves the folder without what a put that broke off has begun, and says STORE_002 when the folder is gone', async () => {
+    const { dir, objects, close } = await testFolder()
+    async function* broken() {
+      yield Buffer.from('half')
+      throw new Error('connection lost')
+    }
+    await expect(objects.putStream('a/b', broken(), { maxBytes: mib, contentType: 'text/plain' })).rejects.toThrow(
+      'connection lost',
+    )
+    expect(await readdir(join(dir, '.parts'))).toEqual([])
+    await objects.ping()
+    await expect(objects.get('../b')).rejects.toMatchObject({ code: 'STORE_003' })
+    await close()
+    await expect(objects.ping()).rejects.toMatchObject({ code: 'STORE_002' })
   })
 })

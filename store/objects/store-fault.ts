@@ -1,4 +1,3 @@
-import { S3ServiceException } from '@aws-sdk/client-s3'
 import { z } from 'zod'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { PartState } from '#platform/readiness.ts'
@@ -14,14 +13,15 @@ export function s3Error(error: unknown, key: string, signal?: AbortSignal): unkn
 
 /** A missing bucket is a fault that the operator must repair, not a missing object. */
 export function isMissing(error: unknown): boolean {
-  if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') return false
-  return error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata.httpStatusCode === 404
+  const answer = answerBehind(error)
+  if (answer === undefined || answer.code === 'NoSuchBucket') return false
+  return answer.code === 'NoSuchKey' || answer.code === 'NotFound' || answer.status === 404
 }
 
 /** Returns the error that the AWS client would throw for an answer that it was not asked for. */
-export function refusal(code: string | undefined, status: number): S3ServiceException {
+export function refusal(code: string | undefined, status: number): Error {
   const name = code ?? `status ${status}`
-  return new S3ServiceException({ name, $fault: 'client', $metadata: { httpStatusCode: status } })
+  return Object.assign(new Error(name), { name, $metadata: { httpStatusCode: status } })
 }
 
 /** Servers without room answer these: MinIO (disks, quota), Ceph, Huawei's OBS, RustFS; 507 says the same without a code. */
@@ -40,7 +40,11 @@ function answerBehind(error: unknown): { code: string; status: number } | undefi
   return data && { code: data.name, status: data.$metadata.httpStatusCode }
 }
 
-export function lacksRoom(error: unknown): boolean {
+/** What a disk without room says. */
+const fullDisk: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT'])
+
+function lacksRoom(error: unknown): boolean {
+  if (fullDisk.has(systemCode(error instanceof AppError ? error.cause : error))) return true
   const answer = answerBehind(error)
   return answer !== undefined && (answer.status === 507 || fullCodes.has(answer.code))
 }
@@ -63,4 +67,27 @@ export function stateByFault(error: unknown): PartState {
   if (code === 'NoSuchBucket') return { state: 'away', message: 'the bucket does not exist' }
   if (status === 401 || status === 403) return { state: 'away', message: `it refuses our keys (${code})` }
   return { state: 'away', message: `it answers ${status} (${code})` }
+}
+
+/** Returns the code of a failed call to the system, such as ENOENT. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Remembers whether the last write found no room: reading does not show whether there is some again. */
+export function watchRoom() {
+  let isLacking = false
+  return {
+    isLacking: () => isLacking,
+    async noted<T>(write: Promise<T>): Promise<T> {
+      try {
+        const answer = await write
+        isLacking = false
+        return answer
+      } catch (error) {
+        if (lacksRoom(error)) isLacking = true
+        throw error
+      }
+    },
+  }
 }

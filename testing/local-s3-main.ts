@@ -7,7 +7,7 @@ import account from '@20minutes/s3rver/lib/models/account.js'
 import v4 from '@20minutes/s3rver/lib/signature/v4.js'
 import { z } from 'zod'
 import { hardenStore, keepSmallObjects } from './local-s3-store.ts'
-import { stopWithParent } from './service-process.ts'
+import { stopWithParent } from '#platform/service-process.ts'
 
 const ownAccessKeyId = 'S3RVER'
 const denied =

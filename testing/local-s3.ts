@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { ownChildEnv } from './child-env.ts'
+import { ownChildEnv } from '#platform/child-env.ts'
 
 /** Listens on 127.0.0.1 only, and serves clients with its keys, which are new at each start. */
 export type LocalS3 = {
