@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { grammarFile, languages } from '#languages/syntax/grammars.ts'
+import { bundledPackages } from './build-package.ts'
 
 /**
- * `node scripts/build-image.ts FOLDER` puts into FOLDER what the container image has in `/app`: the sources as JavaScript, the
- * packages that they need at run time, and of these only what is read at run time. infra/Dockerfile runs it; a test starts the
+ * `node scripts/build-image.ts FOLDER` puts into FOLDER what the container image has in `/app`: the bundle, the packages that
+ * it needs beside itself, and of these only what is read at run time. infra/Dockerfile runs it; a test starts the
  * services from such a folder without Docker.
  */
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -20,29 +20,20 @@ if (out === undefined) {
 /** Types, maps, documentation, and the sources of what is compiled: none of it is read by a running service. */
 const unread =
   /(?:\.(?:[cm]?ts|map|test\.js|md|markdown|flow|c|cc|h|hpp|gyp|gypi|o|scm)|\/(?:README|CHANGELOG|HISTORY)[^/]*)$/i
-/** Grammars come with wasm files of other languages, too. */
-const grammarWasm = /tree-sitter-[\w-]+\.wasm$/
-const usedWasm = new Set(languages.map(grammarFile))
 
-const Lock = z.object({
-  packages: z.record(z.string(), z.looseObject({ dev: z.boolean().optional(), version: z.string().optional() })),
-})
+/** Oxlint's rules that need types: for our own check, which alone has the sources that a type needs. */
+const onlyForTools = /\boxlint-tsgolint\b/
 
-/** Folders of the packages that a service may need; of packages for other platforms none is installed. */
-function runtimePackages(): string[] {
-  const { packages } = Lock.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')))
-  return Object.entries(packages).flatMap(([path, { dev }]) =>
-    path !== '' && dev !== true && existsSync(join(root, path)) ? [path] : [],
-  )
-}
+const Lock = z.object({ packages: z.record(z.string(), z.looseObject({ dev: z.boolean().optional() })) })
 
-function isRead(file: string): boolean {
-  if (unread.test(file)) return false
-  return !grammarWasm.test(file) || usedWasm.has(join(root, file))
-}
+const { packages: locked } = Lock.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')))
+
+/** Folders of the packages beside the bundle; of packages for other platforms none is installed. */
+const runtimePackages = Object.entries(locked).flatMap(([path, { dev }]) =>
+  path !== '' && dev !== true && !onlyForTools.test(path) && existsSync(join(root, path)) ? [path] : [],
+)
 
 rmSync(out, { recursive: true, force: true })
-execFileSync(process.execPath, [join(root, 'scripts/build-package.ts')])
 cpSync(join(root, 'dist'), join(out, 'dist'), { recursive: true })
 const own = [
   'package.json',
@@ -53,13 +44,36 @@ const own = [
   ...globSync('platform/*.mjs', { cwd: root }),
 ]
 for (const path of own) cpSync(join(root, path), join(out, path))
-for (const path of runtimePackages()) {
+for (const path of runtimePackages) {
   const files = globSync('**', { cwd: join(root, path), withFileTypes: true, exclude: ['node_modules'] })
   for (const entry of files) {
     const file = join(entry.parentPath, entry.name).slice(root.length)
     // The Node binary is elsewhere in the image, for its shell and its health check as well.
-    if (!entry.isFile() || !isRead(file) || file === 'node_modules/node/bin/node') continue
+    if (!entry.isFile() || unread.test(file) || file === 'node_modules/node/bin/node') continue
     mkdirSync(dirname(join(out, file)), { recursive: true })
     copyFileSync(join(root, file), join(out, file))
   }
 }
+
+const Sbom = z.looseObject({
+  packages: z.array(z.looseObject({ SPDXID: z.string(), packageFileName: z.string() })),
+  relationships: z.array(z.looseObject({ spdxElementId: z.string(), relatedSpdxElement: z.string() })),
+})
+
+/** Leaves out of npm's list for scanners the tools that nothing in the image comes from. */
+function packagesOfImage(): z.infer<typeof Sbom> {
+  const ask = ['sbom', '--package-lock-only', '--sbom-format=spdx']
+  const sbom = Sbom.parse(JSON.parse(execFileSync('npm', ask, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })))
+  const present = new Set(['', ...bundledPackages, ...runtimePackages])
+  const absent = sbom.packages.filter(({ packageFileName }) => !present.has(packageFileName))
+  const absentIds = new Set(absent.map(({ SPDXID }) => SPDXID))
+  return {
+    ...sbom,
+    packages: sbom.packages.filter(({ SPDXID }) => !absentIds.has(SPDXID)),
+    relationships: sbom.relationships.filter(
+      ({ spdxElementId, relatedSpdxElement }) => !absentIds.has(spdxElementId) && !absentIds.has(relatedSpdxElement),
+    ),
+  }
+}
+
+writeFileSync(join(out, 'sbom.spdx.json'), JSON.stringify(packagesOfImage(), undefined, 2))

@@ -57,7 +57,7 @@ describe('remora doctor', () => {
     )
     expect(out).toContain('ok       gofmt     lint leaves Go alone: there is no gofmt on the search path\n')
     expect(out).toMatch(/^ok +node +\d+\./m)
-    expect(out).toMatch(/^ok +versions +remora \d.*bullmq \d/m)
+    expect(out).toMatch(/^ok +versions +remora \d.*oxlint \d/m)
     expect(out).toMatch(/^ok +model +rehearsal model \(no LLM\)/m)
   })
 

@@ -28,7 +28,8 @@ export async function examineRunSettings(config: CliConfig): Promise<Diagnosis[]
 const gibibyte = 1024 ** 3
 const leastDisk = 64 * 1024 ** 2
 const Package = z.object({ version: z.string() })
-const libraries = ['bullmq', 'ioredis', '@pydantic/monty', 'web-tree-sitter', 'hono', 'commander']
+/** Packages beside the bundle of the npm package; the others are in it, and known by its version. */
+const libraries = ['@pydantic/monty', 'oxlint', 'web-tree-sitter']
 
 /** Names the Node this command runs on, which is the package's own unless the one that started it is as new. */
 export function examineNode(): Diagnosis {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { basename, extname } from 'node:path/posix'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { packageFile } from '#platform/package-file.ts'
 
 type Grammar = {
   wasm: string
@@ -63,6 +63,9 @@ const languageByName: ReadonlyMap<string, string> = new Map(
 
 export const languages: readonly string[] = Object.keys(grammars)
 
+/** Lists the grammars' wasm files, as `packageFile` takes them. */
+export const grammarFiles: readonly string[] = Object.values(grammars).map(({ wasm }) => wasm)
+
 export function languageOf(path: string): string | undefined {
   return languageByName.get(basename(path)) ?? languageByEnding.get(extname(path).toLowerCase())
 }
@@ -73,7 +76,7 @@ export function grammarFile(language: string): string {
   if (grammar === undefined) {
     throw new AppError('DISC_003', `unknown language ${JSON.stringify(language)}; known: ${languages.join(', ')}`)
   }
-  return createRequire(import.meta.url).resolve(grammar.wasm)
+  return packageFile(grammar.wasm)
 }
 
 /** `package version` of the grammar, as its package.json says. DISC_003 for an unknown language. */
@@ -82,7 +85,7 @@ export function grammarVersion(language: string): string {
 }
 
 export function parserVersion(): string {
-  return packageVersion(createRequire(import.meta.url).resolve('web-tree-sitter'))
+  return packageVersion(packageFile('web-tree-sitter'))
 }
 
 const PackageFile = z.object({ name: z.string(), version: z.string() })

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePorts } from '#testing/this-machine.ts'
-import { grammarFile, languages } from '#languages/syntax/grammars.ts'
-import { openPrograms, repository } from '../program.ts'
+import { grammarFiles } from '#languages/syntax/grammars.ts'
+import { openPrograms } from '../program.ts'
 import { type Services, startServices, startStores, type Stores } from '../services.ts'
 import { smallSource, sourceFolder, type SourceFolder } from '../source-folder.ts'
 
@@ -45,6 +44,17 @@ describe('what the container image has', () => {
     expect(ended.toSorted()).toEqual(['docstring succeeded', 'docstring succeeded', 'lint succeeded'])
   })
 
+  it('shows the page of the HTTP API with what packages have for it', async () => {
+    const parts = ['docs', 'docs/swagger-ui.css', 'docs/swagger-ui-bundle.js', 'openapi.json']
+    const texts = await Promise.all(parts.map(async (part) => (await services.api.ask(`/${part}`)).text()))
+    expect(texts).toEqual([
+      expect.stringContaining('swagger-ui.css'),
+      expect.stringContaining('.swagger-ui'),
+      expect.stringContaining('SwaggerUIBundle'),
+      expect.stringContaining('"openapi":'),
+    ])
+  })
+
   it('finds out whether its own service lives, whatever else answers', async () => {
     const port = (name: string) => new URL(services.named(name).health ?? '').port
     const check = (service: string[], env: Record<string, string>) => {
@@ -64,11 +74,8 @@ describe('what the container image has', () => {
   })
 
   it('has the grammar of every language, and no tests, sources or tools', async () => {
-    for (const language of languages) {
-      const file = grammarFile(language).slice(repository.length)
-      expect(existsSync(join(app, file)), language).toBe(true)
-    }
     const files = await readdir(app, { recursive: true })
+    expect(files).toEqual(expect.arrayContaining(grammarFiles.map((file) => `dist/packages/${file}`)))
     const unwanted = /\.(?:ts|map|c)$|\.test\.js$|^node_modules\/(?:typescript|vitest|oxfmt|knip)$/
     expect(files.filter((file) => unwanted.test(file))).toEqual([])
   })

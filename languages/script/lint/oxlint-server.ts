@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,6 +9,7 @@ import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { ScriptSuffix } from '#domain/path-rules.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { packageFile } from '#platform/package-file.ts'
 import { type LanguageServer, startLanguageServer } from '../../lint/language-server.ts'
 import { type LintServer, openServerTurns } from '../../lint/server-turns.ts'
 
@@ -23,10 +23,10 @@ type OxlintAnswer =
 
 export type OxlintServer = ReturnType<typeof openOxlintServer>
 
-const require = createRequire(import.meta.url)
-const { version } = z.object({ version: z.string() }).parse(require('oxlint/package.json'))
+const manifest = packageFile('oxlint/package.json')
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(manifest, 'utf8')))
 export const oxlintVersion = `oxlint ${version}`
-const oxlintProgram = join(dirname(require.resolve('oxlint/package.json')), 'bin', 'oxlint')
+const oxlintProgram = join(dirname(manifest), 'bin', 'oxlint')
 
 /** A process is replaced after so many texts or configurations: it keeps something of each. */
 const [maxTexts, maxConfigurations] = [20_000, 200]

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Hono } from 'hono'
+import { packageFile } from '#platform/package-file.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { referenceEndpoints } from '../../service-endpoints.ts'
 import { apiDocument } from './api-document.ts'
@@ -26,16 +27,13 @@ const options = "{ url: 'openapi.json', dom_id: '#page', defaultModelRendering: 
 /** All that the page loads comes from here, so that it works without the internet. */
 const files = new Map([
   ['start.js', { type: 'text/javascript', read: async () => `SwaggerUIBundle(${options})\n` }],
-  ['swagger-ui.css', { type: 'text/css', read: fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui.css')) }],
-  [
-    'swagger-ui-bundle.js',
-    { type: 'text/javascript', read: fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')) },
-  ],
+  ['swagger-ui.css', { type: 'text/css', read: fileOf('swagger-ui-dist/swagger-ui.css') }],
+  ['swagger-ui-bundle.js', { type: 'text/javascript', read: fileOf('swagger-ui-dist/swagger-ui-bundle.js') }],
 ])
 
-function fileAt(url: string): () => Promise<string> {
+function fileOf(name: string): () => Promise<string> {
   let text: Promise<string> | undefined
-  return () => (text ??= readFile(new URL(url), 'utf8'))
+  return () => (text ??= readFile(packageFile(name), 'utf8'))
 }
 
 const caching = { 'cache-control': 'no-cache' }
