@@ -2,7 +2,6 @@ import '#platform/lean-v8.ts'
 import { isatty } from 'node:tty'
 import { delay } from '#platform/clock.ts'
 import type { Interactive } from './cli-context.ts'
-import { onInterrupt } from './interrupt.ts'
 import { runCli } from './run-cli.ts'
 
 /** Only a command that reads keys touches stdin. */
@@ -24,7 +23,10 @@ const code = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
-  signal: onInterrupt({ startedByNpx: process.env['npm_command'] === 'exec' }),
+  async openSignal() {
+    const { onInterrupt } = await import('./interrupt.ts')
+    return onInterrupt({ startedByNpx: process.env['npm_command'] === 'exec' })
+  },
   terminal: process.stderr.isTTY ? process.stderr : undefined,
   interactive,
   isTerminal: process.stdout.isTTY,

@@ -1,61 +1,64 @@
-import { Command } from 'commander'
+import { Command, Help } from 'commander'
 import { nearest } from '#platform/nearest.ts'
 import { packageVersion } from '#platform/package-version.ts'
-import type { CliContext } from './cli-context.ts'
-
-type Add = (program: Command, context: CliContext) => void
-
-/** Lists the commands in the order of the help. The modules of the others are not loaded for one: together they take most of a second. */
-const commands: readonly { names: readonly string[]; load(): Promise<Add> }[] = [
-  { names: ['run'], load: async () => (await import('./commands/run-command.ts')).addRunCommand },
-  { names: ['up'], load: async () => (await import('./commands/up-command.ts')).addUpCommand },
-  { names: ['submit'], load: async () => (await import('./commands/submit-command.ts')).addSubmitCommand },
-  { names: ['watch'], load: async () => (await import('./commands/submit-command.ts')).addWatchCommand },
-  { names: ['runs'], load: async () => (await import('./commands/list-commands.ts')).addRunsCommand },
-  { names: ['show'], load: async () => (await import('./commands/show-command.ts')).addShowCommand },
-  { names: ['diff'], load: async () => (await import('./commands/diff-command.ts')).addDiffCommand },
-  { names: ['findings'], load: async () => (await import('./commands/list-commands.ts')).addFindingsCommand },
-  { names: ['review'], load: async () => (await import('./commands/review-command.ts')).addReviewCommand },
-  {
-    names: ['accept', 'reject', 'undo'],
-    load: async () => (await import('./commands/decide-command.ts')).addDecideCommands,
-  },
-  { names: ['apply'], load: async () => (await import('./commands/apply-command.ts')).addApplyCommand },
-  { names: ['publish'], load: async () => (await import('./commands/publish-command.ts')).addPublishCommand },
-  { names: ['transcript'], load: async () => (await import('./commands/transcript-command.ts')).addTranscriptCommand },
-  { names: ['answer'], load: async () => (await import('./commands/steer-commands.ts')).addAnswerCommand },
-  { names: ['cancel'], load: async () => (await import('./commands/steer-commands.ts')).addCancelCommand },
-  { names: ['budget'], load: async () => (await import('./commands/steer-commands.ts')).addBudgetCommand },
-  { names: ['retry'], load: async () => (await import('./commands/run-command.ts')).addRetryCommand },
-  { names: ['delete'], load: async () => (await import('./commands/steer-commands.ts')).addDeleteCommand },
-  { names: ['token'], load: async () => (await import('./commands/token-command.ts')).addTokenCommand },
-  { names: ['project'], load: async () => (await import('./commands/project-command.ts')).addProjectCommand },
-  { names: ['github'], load: async () => (await import('./commands/github-command.ts')).addGithubCommand },
-  { names: ['workers'], load: async () => (await import('./commands/list-commands.ts')).addWorkersCommand },
-  { names: ['usage'], load: async () => (await import('./commands/list-commands.ts')).addUsageCommand },
-  { names: ['verify'], load: async () => (await import('./commands/verify-command.ts')).addVerifyCommand },
-  { names: ['config'], load: async () => (await import('./commands/config-command.ts')).addConfigCommand },
-  { names: ['discover'], load: async () => (await import('./commands/discover-command.ts')).addDiscoverCommand },
-  { names: ['doctor'], load: async () => (await import('./commands/doctor-command.ts')).addDoctorCommand },
-  { names: ['agents'], load: async () => (await import('./commands/list-commands.ts')).addAgentsCommand },
-  { names: ['check'], load: async () => (await import('./commands/check-command.ts')).addCheckCommand },
-  { names: ['tool'], load: async () => (await import('./commands/tool-command.ts')).addToolCommand },
-  { names: ['harness'], load: async () => (await import('./commands/harness-command.ts')).addHarnessCommand },
-  { names: ['queries'], load: async () => (await import('./commands/discover-command.ts')).addQueriesCommand },
-]
+import type { CliContext, CommandIo } from './cli-context.ts'
+import { commandList, completeCommand, completionCommand, type ListedCommand } from './command-list.ts'
 
 const exits = `
 Exit codes: 0 done; 1 the work or the configuration failed; 2 wrong usage; 3 partly done: an operation failed, a change set was
 left out of the patch, or a decision was refused; 130 interrupted ("up" then exits with 0). With --json stdout is one JSON
 document, or JSON Lines of events with the result last where a command follows a run; an error is a document, too.`
 
-/**
- * Builds the one command that `args` call, or all where they call none of these. Wrong usage and `--help` throw commander's
- * CommanderError; errors of a command are thrown unchanged.
- */
-export async function buildProgram(given: Omit<CliContext, 'verbose'>, args: readonly string[] = []): Promise<Command> {
-  const { io } = given
-  const program = new Command('remora')
+type Given = {
+  io: CommandIo
+  /** Is called before the first command that is called or whose help is shown, once. */
+  openContext(): Promise<Omit<CliContext, 'verbose'>>
+}
+
+/** Builds the commands. Wrong usage and `--help` throw commander's CommanderError; errors of a command are thrown unchanged. */
+export function buildProgram({ io, openContext }: Given): Command {
+  let opened: Promise<CliContext> | undefined
+  const context = () =>
+    (opened ??= openContext().then((given) => ({ ...given, verbose: () => program.opts()['verbose'] === true })))
+  const whole = async () => {
+    const { program: other, fill } = declareCommands(io, commandList, { context, whole })
+    await Promise.all(other.commands.map(fill))
+    return other
+  }
+  const { program, fill } = declareCommands(io, [...commandList, completionCommand, completeCommand], {
+    context,
+    whole,
+  })
+  program.hook('preSubcommand', (_, command) => fill(command))
+  return program
+}
+
+type Deps = { context(): Promise<CliContext>; whole(): Promise<Command> }
+
+/** Declares commands by their names alone; `fill` gives one the rest. */
+function declareCommands(io: CommandIo, list: readonly ListedCommand[], { context, whole }: Deps) {
+  const program = newProgram(io)
+  const listed = new Map<Command, ListedCommand>()
+  for (const one of list) {
+    const [name = ''] = one.form.split(' ')
+    listed.set(program.command(name, { hidden: one.about === '' }).description(one.about), one)
+  }
+  const usual = new Help()
+  program.configureHelp({ subcommandTerm: (command) => listed.get(command)?.form ?? usual.subcommandTerm(command) })
+  const unfilled = new Map(listed)
+  const fill = async (command: Command): Promise<void> => {
+    const load = unfilled.get(command)?.load
+    if (load === undefined || !unfilled.delete(command)) return
+    const [add, given] = await Promise.all([load(), context()])
+    add(command, given, whole)
+    pointToHelp(command, program.name())
+  }
+  addHelpCommand(program, fill)
+  return { program, fill }
+}
+
+function newProgram(io: CommandIo): Command {
+  return new Command('remora')
     .description('Small tool-calling agents over a whole repository: one agent run per code node.')
     .version(packageVersion())
     .option('--verbose', 'print debug logs')
@@ -64,22 +67,6 @@ export async function buildProgram(given: Omit<CliContext, 'verbose'>, args: rea
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .showHelpAfterError('See: remora --help')
     .addHelpText('after', exits)
-  const context: CliContext = { ...given, verbose: () => program.opts()['verbose'] === true }
-  const called = commands.find(({ names }) => names.includes(commandIn(args) ?? ''))
-  const adds = await Promise.all((called === undefined ? commands : [called]).map(({ load }) => load()))
-  for (const add of adds) add(program, context)
-  if (called === undefined) {
-    addHelpCommand(program)
-    const { addCompletionCommand } = await import('./commands/completion-command.ts')
-    addCompletionCommand(program, context)
-  }
-  for (const command of program.commands) pointToHelp(command, program.name())
-  return program
-}
-
-/** Returns the first word that is neither an option of the program nor the value of one. */
-function commandIn(args: readonly string[]): string | undefined {
-  return args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '--config')
 }
 
 function pointToHelp(command: Command, parents: string): void {
@@ -89,21 +76,23 @@ function pointToHelp(command: Command, parents: string): void {
 }
 
 /** Adds `remora help [COMMAND…]`. For an unknown command commander's own would show the program's help without an error. */
-function addHelpCommand(program: Command): void {
+function addHelpCommand(program: Command, fill: (command: Command) => Promise<void>): void {
   program.helpCommand(false)
-  program
+  const help = program
     .command('help')
     .description('display the help of a command')
     .argument('[command...]', 'command, such as run or queries check')
-    .action((names: string[], _options: object, help: Command) => {
-      let wanted = program
-      for (const name of names) {
-        const inner = wanted.commands.find((command) => command.name() === name)
-        if (inner === undefined) return help.error(unknownCommand(name, wanted), { exitCode: 2 })
-        wanted = inner
-      }
-      return wanted.outputHelp()
-    })
+  help.action(async (names: string[]) => {
+    let wanted = program
+    for (const name of names) {
+      const inner = wanted.commands.find((command) => command.name() === name)
+      if (inner === undefined) return help.error(unknownCommand(name, wanted), { exitCode: 2 })
+      await fill(inner)
+      wanted = inner
+    }
+    return wanted.outputHelp()
+  })
+  pointToHelp(help, program.name())
 }
 
 /** Speaks in the words of commander for a command line that starts with an unknown command. */

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { runsOnOwnNode } from '#platform/own-node.mjs'
 
 if (process.argv.length === 3 && process.argv[2] === '--version') {
-  // Everything else loads the whole program, which takes a second.
+  // Works on every Node.
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   console.log(version)
 } else if (runsOnOwnNode(fileURLToPath(import.meta.url))) {
-  // The npm package has no .ts files: scripts/build-package.ts made JavaScript of them.
+  // The npm package has no .ts files: scripts/build-package.ts made a bundle of them.
   const isClone = existsSync(new URL('main.ts', import.meta.url))
   await import(isClone ? './main.ts' : '../dist/cli/main.js')
 }

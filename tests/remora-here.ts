@@ -17,7 +17,7 @@ export async function remoraHere(
     cwd: folder.path,
     out: (text) => (printed.out += text),
     err: (text) => (printed.err += text),
-    signal: new AbortController().signal,
+    openSignal: async () => new AbortController().signal,
     terminal: undefined,
     isTerminal: false,
   })

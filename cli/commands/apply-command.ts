@@ -29,10 +29,8 @@ import { plural, shownPath } from '../wording.ts'
 
 type ApplyOptions = { to: string; of: PatchKind; commit?: true; json?: true }
 
-export function addApplyCommand(program: Command, context: CliContext): void {
-  program
-    .command('apply')
-    .description('put the accepted changes of a run into a folder, merged with what has changed there since')
+export function addApplyCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .option('--to <path>', 'the folder that the run was made from, or a copy of it', '.')
     .addOption(

@@ -21,13 +21,11 @@ type CheckOptions = {
 
 /** `remora check [PATH…]`: checks bundles and tool scripts. Exit code 1 on faults, with --strict also on warnings. */
 export function addCheckCommand(
-  program: Command,
+  command: Command,
   { io, signal, cwd, config }: Pick<CliContext, 'io' | 'signal' | 'cwd' | 'config'>,
 ): void {
   const profile = new Option('--profile <profile>', 'what scripts may use (default: what their bundle says)')
-  program
-    .command('check')
-    .description('check agent bundles and tool scripts; exit code 1 on any fault')
+  command
     .argument(
       '[path...]',
       'bundle folders, folders of bundles or of .pym files, .pym files (default: agents.dir of the settings, else agents)',

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import tab from '@bomb.sh/tab/commander'
-import type { Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import { z } from 'zod'
 import { agentNames } from '#bundles/bundle-files.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -16,20 +16,23 @@ const namesPath = /^<(?:file|folder)>$/
 const plainName = /^[\w./][\w./@+=,:-]*$/
 const Shell = z.enum(['bash', 'zsh', 'fish'])
 
-/** Must be added last, because it completes the commands that exist by then. */
-export function addCompletionCommand(
-  program: Command,
-  { cwd, io, config }: Pick<CliContext, 'cwd' | 'io' | 'config'>,
+export function addCompletionCommand(command: Command, { io }: Pick<CliContext, 'io'>): void {
+  command
+    .addArgument(new Argument('<shell>', 'Shell type for completion script').choices(Shell.options))
+    .action((shell) => io.out(completionScripts[Shell.parse(shell)]))
+}
+
+export function addCompleteCommand(
+  command: Command,
+  { cwd, config }: Pick<CliContext, 'cwd' | 'config'>,
+  whole: () => Promise<Command>,
 ): void {
-  const completion = tab(program, { completionCommandName: 'completion' })
-  const added = program.commands.find((command) => command.name() === 'completion')
-  added?.description('print the script that completes commands, options, agents and paths in a shell')
-  added?.registeredArguments[0]?.choices(Shell.options)
-  added?.action((shell) => io.out(completionScripts[Shell.parse(shell)])) // instead of the library's own
-  const completing = program.commands.find((command) => command.name() === 'complete')
-  completing?.hook('preAction', async (_, { args }) => {
-    const word = args.at(-1) ?? ''
+  command.argument('[words...]').action(async (words: string[]) => {
+    const program = await whole()
+    const completion = tab(program, { completionCommandName: 'completion' })
+    const word = words.at(-1) ?? ''
     await offer(completion, program, { word, agents: namesIn(config.agentsDir), paths: pathsIn(cwd) })
+    completion.parse(words)
   })
 }
 

@@ -16,10 +16,8 @@ type ConfigOptions = { format: 'yaml' | 'json'; json?: true }
 type Warning = { code: string; message: string }
 
 /** Prints warnings, which do not change the exit code; a setting that every run refuses is the same error here, after the settings. */
-export function addConfigCommand(program: Command, context: CliContext): void {
-  program
-    .command('config')
-    .description('print the effective settings, each with its source')
+export function addConfigCommand(command: Command, context: CliContext): void {
+  command
     .addOption(new Option('--format <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
     .option('--json', 'the same as --format json')
     .action(async ({ format, json }: ConfigOptions) => {

@@ -218,8 +218,9 @@ describe('wrong usage', () => {
     const io = { out: () => {}, err: (text: string) => void (err += text), exit: () => {} }
     const config = readCliConfig({ REMORA_API_URL: 'http://127.0.0.1:1' })
     const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
-    const ended = buildProgram(context).then((program) =>
-      program.parseAsync(['accept', 'r0123456789', ...args], { from: 'user' }),
+    const ended = buildProgram({ io, openContext: async () => context }).parseAsync(
+      ['accept', 'r0123456789', ...args],
+      { from: 'user' },
     )
     await expect(ended).rejects.toMatchObject({ name: expect.stringMatching(/^CommanderError|^InvalidArgumentError/) })
     expect(err).toMatch(says)

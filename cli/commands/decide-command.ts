@@ -13,12 +13,6 @@ import { printDecisions, printRetry } from '../run/describe-decisions.ts'
 import { findOperations } from '../run/find-operation.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'
 
-const ways: readonly { verdict: WantedVerdict; description: string }[] = [
-  { verdict: 'accept', description: 'accept change sets of a run: those of an operation or of a file, some or all' },
-  { verdict: 'reject', description: 'reject change sets of a run, and say why' },
-  { verdict: 'undo', description: 'take back what was decided on change sets of a run: they are pending again' },
-]
-
 type DecideOptions = {
   all?: true
   where?: Where
@@ -30,11 +24,9 @@ type DecideOptions = {
 }
 
 /** `remora accept`, `reject` and `undo RUN [OPERATION… | --all | --where EXPR…]`: decisions on change sets, for scripts and people. */
-export function addDecideCommands(program: Command, context: CliContext): void {
-  for (const { verdict, description } of ways) {
-    const command = program
-      .command(verdict)
-      .description(description)
+export function decideCommand(verdict: WantedVerdict) {
+  return (command: Command, context: CliContext): void => {
+    command
       .argument('<run>', 'run id')
       .argument(
         '[operation...]',

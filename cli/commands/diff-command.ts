@@ -16,12 +16,8 @@ import { bothTexts, isCurrent, rulesOf, whoText, whyText } from '../run/describe
 import { findOperations } from '../run/find-operation.ts'
 import { leftOutText } from '../progress/result-report.ts'
 
-export function addDiffCommand(program: Command, context: CliContext): void {
-  program
-    .command('diff')
-    .description(
-      'print the proposed patch of a run, or what one operation, or all in a file, changed, also if it was left out of the patch',
-    )
+export function addDiffCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .argument(
       '[operation...]',

@@ -23,13 +23,11 @@ type DiscoverOptions = IncludeOptions & {
 }
 
 export function addDiscoverCommand(
-  program: Command,
+  added: Command,
   context: Pick<CliContext, 'io' | 'signal' | 'config' | 'cwd'>,
 ): void {
   const { config } = context
-  const added = program
-    .command('discover')
-    .description('find the code nodes of a folder, in process')
+  added
     .argument('[path]', 'folder to look through', '.')
     .option('--languages <names...>', 'only these languages')
     .option('--kinds <kinds...>', 'only nodes of these kinds')
@@ -62,11 +60,10 @@ function wholeNumber(text: string): number {
 }
 
 export function addQueriesCommand(
-  program: Command,
+  group: Command,
   { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
 ): void {
   const { queries } = config
-  const group = program.command('queries').description('check, list and record the query packs; look at syntax trees')
   const addSubcommand = (name: string, description: string, usual: string, work: typeof printPackCheck) =>
     group
       .command(name)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { withoutLogins } from '#platform/hide-secrets.ts'
+import { packageVersion } from '#platform/package-version.ts'
 import { findPackager } from '#platform/packager.ts'
 import type { CliContext } from '../cli-context.ts'
 import {
@@ -19,20 +20,14 @@ import { isTolerable, type Diagnosis } from '../doctor/diagnosis.ts'
 import { openPaint, type Paint, visible } from '../terminal-text.ts'
 
 /** `remora doctor`: what this machine has and lacks. Exit code 1 when something needed is missing. */
-export function addDoctorCommand(program: Command, context: CliContext): void {
-  program
-    .command('doctor')
-    .description(
-      'check what Remora needs on this machine and say how to get what is missing; exit code 1 when something needed is missing',
-    )
-    .option('--json', 'print one JSON document')
-    .action(async ({ json }: { json?: true }) => {
-      const diagnoses = await examine(context, program.version() ?? '')
-      const ok = diagnoses.every(isTolerable)
-      const paint = openPaint(context.colored)
-      context.io.out(json ? `${JSON.stringify({ ok, findings: diagnoses })}\n` : describe(diagnoses, paint))
-      if (!ok) context.io.exit(1)
-    })
+export function addDoctorCommand(command: Command, context: CliContext): void {
+  command.option('--json', 'print one JSON document').action(async ({ json }: { json?: true }) => {
+    const diagnoses = await examine(context, packageVersion())
+    const ok = diagnoses.every(isTolerable)
+    const paint = openPaint(context.colored)
+    context.io.out(json ? `${JSON.stringify({ ok, findings: diagnoses })}\n` : describe(diagnoses, paint))
+    if (!ok) context.io.exit(1)
+  })
 }
 
 async function examine({ config, signal, cwd }: CliContext, version: string): Promise<Diagnosis[]> {

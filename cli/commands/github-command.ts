@@ -7,10 +7,7 @@ import { figure, shortTime } from '../wording.ts'
 import { positiveUpTo } from './shared-options.ts'
 import type { SetupOptions } from '../github/set-up-app.ts'
 
-export function addGithubCommand(program: Command, context: CliContext): void {
-  const github = program
-    .command('github')
-    .description("the service's GitHub App: make it, its installations and webhooks")
+export function addGithubCommand(github: Command, context: CliContext): void {
   addGithubSetup(github, context)
   addInstallations(github, context)
   addDeliveries(github, context)

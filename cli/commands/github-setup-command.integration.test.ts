@@ -29,7 +29,7 @@ function remora(args: readonly string[], env: Readonly<Record<string, string>> =
     cwd: dir,
     out: (text) => void (printed.out += text),
     err: (text) => void (printed.err += text),
-    signal: stop.signal,
+    openSignal: async () => stop.signal,
     terminal: undefined,
     isTerminal: false,
   })

@@ -30,12 +30,10 @@ type HarnessOptions = Omit<SideSettings, 'stream'> & {
 const shapeNames = allShapes.map(({ name }) => name)
 
 /** `remora harness`: measures in this process how well a model calls tools. Exit code 1 when it calls them too rarely. */
-export function addHarnessCommand(program: Command, context: CliContext): void {
+export function addHarnessCommand(harness: Command, context: CliContext): void {
   const toolChoice = new Option('--tool-choice <choice>', 'of all turns but the last').choices(['required', 'auto'])
   const constraint = "an additional constraint on replies, as a bundle's grammar"
-  program
-    .command('harness')
-    .description("measure a model's tool calling; exit code 1 when it calls tools too rarely")
+  harness
     .option('--agent <name>', "the bundle whose system prompt is used: harness, of the agents' folder", harnessAgent)
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelServers)
     .option('--model-name <name>', 'the model, where the server has several (default: REMORA_MODEL, else the first)')

@@ -22,10 +22,8 @@ import { agentsHere } from '../run/known-agents.ts'
 import { sha256 } from '#domain/ids.ts'
 import { packageVersion } from '#platform/package-version.ts'
 
-export function addRunsCommand(program: Command, context: CliContext): void {
-  program
-    .command('runs')
-    .description('list runs, newest first')
+export function addRunsCommand(command: Command, context: CliContext): void {
+  command
     .option('--limit <count>', 'at most this many', positiveUpTo(100), 20)
     .option('--before <run>', 'only runs older than this one')
     .option('--json', 'print one JSON document')
@@ -71,10 +69,8 @@ type FindingsOptions = {
   out?: string
 }
 
-export function addFindingsCommand(program: Command, context: CliContext): void {
-  program
-    .command('findings')
-    .description('print what the agents of a run have found: path, line, claim and how sure they are')
+export function addFindingsCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .addOption(new Option('--format <format>', 'how to print').choices(formats).default('text'))
     .option('--json', 'the same as --format json')
@@ -117,16 +113,12 @@ function summaryOf(findings: readonly FindingView[]): string {
   return `${plural(findings.length, 'finding')}: ${counts.join(', ')}`
 }
 
-export function addWorkersCommand(program: Command, context: CliContext): void {
-  program
-    .command('workers')
-    .description('list the workers that live, with their slots and model servers')
-    .option('--json', 'print one JSON document')
-    .action(async ({ json }: { json?: true }) => {
-      const page = await withRuns(context, ({ client }) => client.listWorkers())
-      const lines = page.workers.length === 0 ? 'no worker lives\n' : page.workers.map(workerLines).join('')
-      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(lines))
-    })
+export function addWorkersCommand(command: Command, context: CliContext): void {
+  command.option('--json', 'print one JSON document').action(async ({ json }: { json?: true }) => {
+    const page = await withRuns(context, ({ client }) => client.listWorkers())
+    const lines = page.workers.length === 0 ? 'no worker lives\n' : page.workers.map(workerLines).join('')
+    context.io.out(json ? `${JSON.stringify(page)}\n` : visible(lines))
+  })
 }
 
 function workerLines(worker: WorkerView): string {
@@ -151,10 +143,8 @@ function workerLines(worker: WorkerView): string {
 
 type UsageOptions = { since?: string; until?: string; by: string; project?: string; json?: true }
 
-export function addUsageCommand(program: Command, context: CliContext): void {
-  program
-    .command('usage')
-    .description('show tokens and time by day, agent or project')
+export function addUsageCommand(command: Command, context: CliContext): void {
+  command
     .option('--since <day>', 'the first day in UTC, as in 2026-11-27 (default: 29 days before the last)', day)
     .option('--until <day>', 'the last day (default: today)', day)
     .addOption(new Option('--by <what>', 'day, agent or project').choices(['day', 'agent', 'project']).default('day'))
@@ -187,19 +177,15 @@ function day(text: string): string {
   throw new InvalidArgumentError('It must be a day, as in 2026-11-27.')
 }
 
-export function addAgentsCommand(program: Command, { io, cwd, signal, config }: CliContext): void {
-  program
-    .command('agents')
-    .description('list the agents: what each does, on which nodes, with which tools and limits')
-    .option('--json', 'print one JSON document')
-    .action(async ({ json }: { json?: true }) => {
-      const { agentsDir } = config
-      await agentsHere(config)
-      const loaded = await untilAborted(loadBundles(agentsDir), signal)
-      const bundles = [...loaded.values()].map((bundle) => agentView(bundle))
-      if (json) io.out(`${JSON.stringify({ agents: bundles })}\n`)
-      else io.out(visible(bundles.map((view) => describe(view, cwd)).join('\n')))
-    })
+export function addAgentsCommand(command: Command, { io, cwd, signal, config }: CliContext): void {
+  command.option('--json', 'print one JSON document').action(async ({ json }: { json?: true }) => {
+    const { agentsDir } = config
+    await agentsHere(config)
+    const loaded = await untilAborted(loadBundles(agentsDir), signal)
+    const bundles = [...loaded.values()].map((bundle) => agentView(bundle))
+    if (json) io.out(`${JSON.stringify({ agents: bundles })}\n`)
+    else io.out(visible(bundles.map((view) => describe(view, cwd)).join('\n')))
+  })
 }
 
 function agentView({ dir, bundle: { file } }: LoadedBundle) {

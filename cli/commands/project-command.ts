@@ -9,10 +9,7 @@ import { tokenCount } from './shared-options.ts'
 
 type BudgetOptions = { tokensPerDay?: number; unlimited?: true; json?: true }
 
-export function addProjectCommand(program: Command, context: CliContext): void {
-  const projects = program
-    .command('project')
-    .description('create and list projects, which see nothing of each other, and say what they may use')
+export function addProjectCommand(projects: Command, context: CliContext): void {
   projects
     .command('create')
     .description('create a project, unless it is there')

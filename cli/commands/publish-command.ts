@@ -23,12 +23,8 @@ type PublishOptions = {
 }
 
 /** `remora publish RUN`: asks the service for the pull request; with `--to`, commits on a branch of any git repository. */
-export function addPublishCommand(program: Command, context: CliContext): void {
-  program
-    .command('publish')
-    .description(
-      'ask for the pull request of what is accepted, or push it to a branch of a git repository, one commit for each agent',
-    )
+export function addPublishCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .option('--to <path-or-url>', 'the git repository: a folder, or an address that git knows')
     .option('--branch <name>', 'with --to: the branch that gets the commits (default: remora/ and the base branch)')

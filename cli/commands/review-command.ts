@@ -14,10 +14,8 @@ type ReviewOptions = { where?: Where; json?: true }
 const forScripts = 'scripts use "remora diff", "remora accept" and "remora reject", or this command with --json'
 
 /** `remora review RUN`: one change set after the other in a terminal, each decided with a key; with `--json` only their list. */
-export function addReviewCommand(program: Command, context: CliContext): void {
-  program
-    .command('review')
-    .description('look at the changes of a run one after the other in a terminal, and accept or reject each with a key')
+export function addReviewCommand(review: Command, context: CliContext): void {
+  review
     .argument('<run>', 'run id')
     .option(
       '--where <conditions...>',

@@ -26,12 +26,9 @@ type RunOptions = SubmissionOptions & {
   json?: true
 }
 
-export function addRunCommand(program: Command, context: CliContext): void {
+export function addRunCommand(run: Command, context: CliContext): void {
   const planOnly = 'only say what would be done, with estimated tokens, and what is skipped and why'
-  const run = program
-    .command('run')
-    .description('run agents over a folder, a git checkout or an archive, and write the patch they propose')
-    .argument('[path]', 'what to work on', '.')
+  run.argument('[path]', 'what to work on', '.')
   addSubmissionOptions(run)
     .addOption(new Option('--dry-run', planOnly).conflicts(['apply', 'out', 'resume']))
     .option('--resume <run>', 'continue an earlier run until it has its patch, instead of submitting the folder')
@@ -77,12 +74,8 @@ type RetryOptions = {
 }
 
 /** `remora retry RUN [OPERATION…]`: reopens a run for operations that failed, all or some, and follows it to the whole patch. */
-export function addRetryCommand(program: Command, context: CliContext): void {
-  program
-    .command('retry')
-    .description(
-      'try again what failed in a run that has ended, what was rejected with a reason, or the operations you name; the run goes on',
-    )
+export function addRetryCommand(retry: Command, context: CliContext): void {
+  retry
     .argument('<run>', 'run id')
     .argument('[operations...]', 'operation ids')
     .option(

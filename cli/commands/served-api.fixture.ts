@@ -22,8 +22,8 @@ export async function runCommand(
     exit: (code: number) => void (printed.code = code),
   }
   const usual = { cwd: '.', signal: new AbortController().signal, terminal: undefined, colored: false }
-  const program = await buildProgram({ ...usual, ...given, io, config: readCliConfig(env) })
-  await program.parseAsync(args, { from: 'user' })
+  const openContext = async () => ({ ...usual, ...given, io, config: readCliConfig(env) })
+  await buildProgram({ io, openContext }).parseAsync(args, { from: 'user' })
   return printed
 }
 

@@ -19,10 +19,8 @@ type ShowOptions = { operations?: true; nodes?: true; node?: string; json?: true
 const shown = 20
 const shownFirst = ['failed', 'blocked', 'succeeded'] as const
 
-export function addShowCommand(program: Command, context: CliContext): void {
-  program
-    .command('show')
-    .description('show the state of a run, or how it ended')
+export function addShowCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .option('--operations', `list every operation, not only ${shown}`)
     .option('--nodes', 'list the code nodes it found')

@@ -16,10 +16,8 @@ import { after, delay } from '#platform/clock.ts'
 
 type AnswerOptions = { all?: true; json?: true }
 
-export function addAnswerCommand(program: Command, context: CliContext): void {
-  program
-    .command('answer')
-    .description('list what the agents of a run ask, or answer it')
+export function addAnswerCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .argument('[request]', 'the question, q1 and so on; without it, the open ones are listed')
     .argument('[text...]', 'the answer; without it, the question is shown')
@@ -57,10 +55,8 @@ async function find(runId: string, request: string, client: ApiClient): Promise<
   throw new AppError('ASK_001', `Run "${runId}" has no question "${request}".`)
 }
 
-export function addCancelCommand(program: Command, context: CliContext): void {
-  program
-    .command('cancel')
-    .description('stop a run: no more of it is started, and what is running is aborted')
+export function addCancelCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .option('--reason <text>', 'why, for those who look at the run later')
     .option('--json', 'print one JSON document')
@@ -89,10 +85,8 @@ function countsOf({ counts }: RunView): string {
 
 type BudgetOptions = { tokens?: number; unlimited?: true; json?: true }
 
-export function addBudgetCommand(program: Command, context: CliContext): void {
-  program
-    .command('budget')
-    .description('show or set how many tokens a run may use; one that waits for more goes on')
+export function addBudgetCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .option('--tokens <count>', 'so many in all, with what it has used already', tokenCount)
     .addOption(new Option('--unlimited', 'any number').conflicts('tokens'))
@@ -116,10 +110,8 @@ const patienceMs = 8_000
 const waitingLine =
   'still deleting: files that it may share with others go when no other run of the project is being taken in, planned or composed (the service goes on without this command)\n'
 
-export function addDeleteCommand(program: Command, context: CliContext): void {
-  program
-    .command('delete')
-    .description('delete a run that has ended: its upload, records, events, and files that no other run has')
+export function addDeleteCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .option('--json', 'print one JSON document')
     .action(async (runId: string, { json }: { json?: true }) => {

@@ -17,11 +17,8 @@ import { showProgress } from '../run/show-progress.ts'
 type Named = Partial<Record<'repository' | 'ref', string | undefined>>
 type SubmitOptions = SubmissionOptions & Named & { json?: true }
 
-export function addSubmitCommand(program: Command, context: CliContext): void {
-  const submit = program
-    .command('submit')
-    .description('send a folder, a git checkout or an archive to a running service, or have it fetch a repository')
-    .argument('[path]', 'what to work on', '.')
+export function addSubmitCommand(submit: Command, context: CliContext): void {
+  submit.argument('[path]', 'what to work on', '.')
   addSubmissionOptions(submit)
     .option('--repository <name>', 'a repository of GitHub, as owner/name or its address, instead of a path')
     .option('--ref <name>', 'its branch, tag or commit (default: its default branch)')
@@ -60,10 +57,8 @@ function refuseMixed(command: Command, { repository, ref }: Named): void {
       fail(`--${option === 'since' ? 'since' : 'folder-only'} is for a folder, not for --repository`)
 }
 
-export function addWatchCommand(program: Command, context: CliContext): void {
-  program
-    .command('watch')
-    .description('follow a run of a running service to its end; the exit codes are those of run')
+export function addWatchCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .option('--events <file>', 'write every event to a file, one JSON line each')
     .option('--json', 'print events as JSON Lines, and the result as the last line')

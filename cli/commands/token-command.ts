@@ -22,8 +22,7 @@ type CreateOptions = {
 
 const projectHelp = 'of this project (only the operator: the token that the service was started with)'
 
-export function addTokenCommand(program: Command, context: CliContext): void {
-  const tokens = program.command('token').description('make, list and revoke tokens for the API')
+export function addTokenCommand(tokens: Command, context: CliContext): void {
   tokens
     .command('create')
     .description('make a token; its text is shown once')

@@ -41,8 +41,7 @@ type RunOptions = {
 type ToolContext = Pick<CliContext, 'io' | 'signal' | 'config' | 'cwd'>
 
 /** Prints only the script's value to stdout. Exit code 1 when the script fails, 2 when its inputs do not fit. */
-export function addToolCommand(program: Command, context: ToolContext): void {
-  const tool = program.command('tool').description('try a tool script, in process')
+export function addToolCommand(tool: Command, context: ToolContext): void {
   const limits = new Option('--limits <preset>', 'what the script may use').choices(['strict', 'default', 'permissive'])
   const profile = new Option('--profile <profile>', 'what the script may use (default: what its bundle says)')
   tool

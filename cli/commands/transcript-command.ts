@@ -8,10 +8,8 @@ import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
 
 type TranscriptOptions = { format: 'markdown' | 'json'; json?: true; out?: string }
 
-export function addTranscriptCommand(program: Command, context: CliContext): void {
-  program
-    .command('transcript')
-    .description('print the whole conversation of one operation: prompts, replies, tool calls, times, tokens, errors')
+export function addTranscriptCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .argument('<operation...>', 'operation id, or [AGENT] PATH [NAME] as "remora show" prints it')
     .addOption(new Option('--format <format>', 'how to print').choices(['markdown', 'json']).default('markdown'))

@@ -12,10 +12,8 @@ import { modelChoice, portNumber, workersOption } from './shared-options.ts'
 
 type UpOptions = { workers?: number; port: number; model?: string; json?: true }
 
-export function addUpCommand(program: Command, context: CliContext): void {
-  program
-    .command('up')
-    .description('run the whole service on this machine, in the foreground')
+export function addUpCommand(command: Command, context: CliContext): void {
+  command
     .addOption(workersOption('worker processes'))
     .option('--port <port>', 'port of the API; 0 takes a free one', portNumber, context.config.apiPort)
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)

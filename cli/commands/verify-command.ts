@@ -15,10 +15,8 @@ import { plural } from '../wording.ts'
 import { silentLog } from '#platform/log.ts'
 
 /** Derives the run's state again from its events and objects, and prints every violation. Exit code 1 on any. */
-export function addVerifyCommand(program: Command, context: CliContext): void {
-  program
-    .command('verify')
-    .description("check a run's state against its events and objects; exit code 1 on any violation")
+export function addVerifyCommand(command: Command, context: CliContext): void {
+  command
     .argument('<run>', 'run id')
     .option('--json', 'print one JSON document')
     .action(async (runId: string, { json }: { json?: true }) => {

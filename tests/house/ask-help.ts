@@ -22,7 +22,8 @@ async function ask(words: readonly string[]): Promise<string | undefined> {
   const io = { out: (text: string) => void (out += text), err: () => {}, exit: () => {} }
   const signal = new AbortController().signal
   const config = readCliConfig({})
-  const program = await buildProgram({ io, config, signal, terminal: undefined, colored: false, cwd: repositoryRoot })
+  const context = { io, config, signal, terminal: undefined, colored: false, cwd: repositoryRoot }
+  const program = buildProgram({ io, openContext: async () => context })
   await program.parseAsync([...words, '--help'], { from: 'user' }).catch(() => undefined)
   const usage = ['Usage: remora', ...words].join(' ')
   return out.includes(usage) ? out : undefined

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { commandList } from '../../cli/command-list.ts'
 import { operationStatuses } from '#domain/operation.ts'
 import { externalSignatures } from '#tool-scripts/external-signatures.ts'
 import { commandFault, createAskHelp, type AskHelp } from './ask-help.ts'
@@ -68,6 +69,8 @@ describe('the reading of pages', () => {
 })
 
 describe('the documentation', () => {
+  beforeAll(async () => void (await Promise.all(commandList.map(({ load }) => load()))), 120_000)
+
   it('begins with two lines, each whole by itself on a fresh clone', () => {
     const [, first] = readPage('README.md').split('```')
     expect(first?.trim().split('\n')).toEqual([
@@ -94,6 +97,21 @@ describe('the documentation', () => {
       if (fault !== undefined) faults.push(`${at} ${fault}`)
     }
     expect(faults).toEqual([])
+  })
+
+  it('has a list of commands, in the help, that shows what each takes', async () => {
+    const askHelp = createAskHelp()
+    const listed = /^Commands:\n([^]*?)\n\n/m.exec((await askHelp([])) ?? '')?.[1] ?? ''
+    const forms = listed.split('\n').map((line) => line.trim().split(/ {2,}/)[0]?.replace(' [options]', '') ?? '')
+    const usages = forms.map(async (form) => {
+      const help = await askHelp(form.split(' ').slice(0, 1))
+      return /^Usage: remora (.*)$/m
+        .exec(help ?? '')?.[1]
+        ?.replace(' [options]', '')
+        .replace(' [command]', '')
+    })
+    expect(forms.length).toBeGreaterThan(30)
+    expect(await Promise.all(usages)).toEqual(forms)
   })
 
   it('links only to what exists', () => {
