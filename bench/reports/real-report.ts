@@ -89,7 +89,7 @@ export function renderReal(
   const redisVersion = measured[0]?.rounds[0]?.work.redisVersion ?? ''
   const origin = { command: `node bench/real-bench.ts --limit ${limit}`, tookMs, redisVersion }
   const trees = measured.map(({ tree: { name, files, language } }) => `${name} (${files} files of ${language})`)
-  return `${sectionHead('What runs of real repositories cost', { command: `node bench/real-bench.ts --limit ${limit}`, ...origin })}${packageText('@ast-grep/napi')}, ${packageText('oxlint')}.
+  return `${sectionHead('What runs of real repositories cost', origin)}${packageText('@ast-grep/napi')}, ${packageText('oxlint')}.
 
 ${trees.join(' and ')}, each ${rounds} times with nothing kept from before; medians (least–most). Beside it the machine had other
 work: ${load.toFixed(1)} processes wanted its processors on the average. CPU is user and system time of a program and all that it starts.

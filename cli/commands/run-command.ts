@@ -92,13 +92,13 @@ export function addRetryCommand(retry: Command, context: CliContext): void {
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (runId: string, operations: string[], given: RetryOptions, command: Command) => {
       refuseWithService(command, context)
-      const { json = false, errorPolicy, code: codes, rejected, ...options } = given
+      const { json = false, errorPolicy, code: codes, rejected, workers, ...options } = given
       if ([codes, rejected, operations[0]].filter((way) => way !== undefined).length > 1) {
         command.error('error: name operations or give --code or --rejected, only one of them', { exitCode: 2 })
       }
       const named = operations.length === 0 ? undefined : operations
       const choice = { operations: named, codes, rejected, error_policy: errorPolicy }
       const source = { kind: 'retry', runId, choice } as const
-      await runOnce({ path: '.', apply: false, known: [], json, ...options, source }, context)
+      await runOnce({ path: '.', apply: false, known: [], json, workers, ...options, source }, context)
     })
 }
