@@ -104,7 +104,9 @@ describe('a check that one of several changes of a file was asked for', () => {
       '    """Do it now."""\n    # why\n    return 1\n',
     ])
     const refused = await compose(source, [one, between, more])
-    expect(refused.conflicts).toMatchObject([{ changeSetId: 'c3', reason: 'docstring_only fails', byItself: true }])
+    expect(refused.conflicts).toMatchObject([
+      { changeSetId: 'c3', reason: 'docstring_only fails: the code changes', byItself: true },
+    ])
   })
 })
 

@@ -2,7 +2,6 @@ import type { Evidence } from '#domain/change-set.ts'
 import { appliesTo, type CheckOf, checkRow, type EvidenceCheck, isTextCheck, type TextCheck } from '#domain/checks.ts'
 import { defaultRulesOf, isGoRules, type PathRules } from '#domain/path-rules.ts'
 import { fileKind, grammarVersion, languageOf } from '#languages/syntax/grammars.ts'
-import { docstringTrap } from '#languages/python/docstring-traps.ts'
 import { addedCharacter } from '#languages/syntax/hidden-characters.ts'
 import type { Linter } from '#languages/lint/linter.ts'
 import { hasCode, undefinedOn } from '#domain/error.ts'
@@ -11,6 +10,7 @@ import { notChecked, openSyntaxEvidence, type SyntaxChecker } from './syntax-evi
 import { documentedAs } from './parameters-documented.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
+import { docstringOnly } from './docstring-only.ts'
 import { lineLengthKept } from './line-length.ts'
 import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
 import { neededImportsKept, namesKept } from './names-and-imports-kept.ts'
@@ -176,25 +176,6 @@ function openPythonEvidence(deps: PythonDeps) {
 function provedOf(part: ComparedFacts, asked: readonly FactName[], file: TextFile): Map<FactName, CheckResult> {
   const results = asked.map((check) => [check, factChecks[check](part, file)] as const)
   return new Map(results.filter(([, { fault }]) => fault === undefined))
-}
-
-/** Allows other docstrings and comments in which nothing is run. A `pass` or `...` may go that a docstring makes needless; `says` tells so. */
-function docstringOnly({ before, after, lineRuns, isSameCode }: ComparedFacts): CheckResult {
-  if (!isSameCode()) return { fault: 'the code changes' }
-  const trap = addedCharacter(before.text, after.text) ?? docstringTrap(after.text, before.text)
-  if (trap !== undefined) return { fault: trap }
-  const changedLines = lineRuns().flatMap((run) => [
-    ...before.lines().slice(run.before.start, run.before.end),
-    ...after.lines().slice(run.after.start, run.after.end),
-  ])
-  if (!changedLines.some((line) => /\bpass\b|\.\.\./.test(line))) return { fault: undefined }
-  const left = after.loneFillers()
-  const changed = before.loneFillers().flatMap((was, at) => (was === left[at] ? [] : [{ was, is: left[at] }]))
-  const gone = changed.flatMap(({ was, is }) => (was !== undefined && is === undefined ? [`\`${was}\``] : []))
-  if (gone.length < changed.length) return { fault: 'the `pass` or `...` of a body is another' }
-  const words = gone.length === 1 ? 'a docstring makes' : 'docstrings make'
-  const went = `${gone.length} ${[...new Set(gone)].join(' and ')} went that ${words} needless`
-  return { fault: undefined, says: gone.length === 0 ? undefined : went }
 }
 
 /** Checks against the definition in the tree, so that samples do not outlive the signature that they were made for. */

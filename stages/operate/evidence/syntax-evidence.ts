@@ -52,11 +52,9 @@ async function readBoth(
   return [was, await syntax.read({ language, text: after })]
 }
 
-/** `says`: what is proved, where that is less or more than the check's name says. */
-type Proved = CheckResult & { says?: string | undefined }
 type Compared = { file: CheckedText; language: string; facts: readonly [SyntaxFacts, SyntaxFacts] }
 
-function resultOf(check: TextCheck, { file, language, facts: [was, now] }: Compared): Proved | undefined {
+function resultOf(check: TextCheck, { file, language, facts: [was, now] }: Compared): CheckResult | undefined {
   const figures = { before: was.comments.length, after: now.comments.length }
   const isSameCode = file.before !== undefined && was.code === now.code
   const fault = commentFault(was.comments, now.comments, { isSameCode, language })
@@ -70,7 +68,7 @@ function resultOf(check: TextCheck, { file, language, facts: [was, now] }: Compa
   return { fault: undefined, says: 'the code is the same: only comments change' }
 }
 
-function parsed({ faults: was }: SyntaxFacts, { faults: now }: SyntaxFacts): Proved {
+function parsed({ faults: was }: SyntaxFacts, { faults: now }: SyntaxFacts): CheckResult {
   const says = now.first === undefined ? undefined : `line ${now.first.line}: ${now.first.words}`
   const figures = { before: was.places, after: now.places }
   return hasNewFault(was, now)
